@@ -28,6 +28,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "show": "show",
         "why": "why",
         "logs": "logs",
+        "report": "report",
         "issues": "issues",
     },
     "Decide": {

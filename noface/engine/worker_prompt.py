@@ -18,7 +18,7 @@ from noface.engine.prompt_context import (
 from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
-from noface.model.attempt import PastAttempt, failure_of
+from noface.model.attempt import HINTED, PastAttempt, failure_of
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.quoting import one_line
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
@@ -94,7 +94,7 @@ def prompt_data(
         advice=advice_of(history),
         lessons=given.lessons,
         files=related,
-        notes=(chosen,) if chosen else (),
+        notes=tuple(filter(None, (chosen, HINTED if hints else ""))),
         on_main=accept_on_main(context, issue),
         points=tuple(point for point in history.open_points if point not in asked),
         read_first=_read_first(context, action.model),

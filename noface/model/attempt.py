@@ -289,6 +289,8 @@ HOST_LOST = "the host was lost"
 BESIDE = "a candidate beside attempt"
 """What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, it left secrets, its
 host was lost, or the work of another candidate was taken."""
+HINTED = "told hints of [[failure_hints]]"
+"""The note of an attempt whose prompt holds hints of a person's."""
 _MET_MAX = 5
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from noface.model.description import Timestamp
 from noface.model.unsteady import UnsteadyTest
-from noface.store.records import UNSTEADY, IssueRow, PullRow, RunRow, query, read, select
+from noface.store.records import UNSTEADY, AttemptRow, IssueRow, PullRow, QuestionRow, RunRow, query, read, select
 
 Rows = Callable[..., list[sqlite3.Row]]
 """Answers a query with its values, as `Database.rows` does."""
@@ -105,6 +105,25 @@ class AttemptName(NamedTuple):
     outcome: str | None
 
 
+class LandedAt(NamedTuple):
+    """A landing: the issue, the attempt whose work it is, and when."""
+
+    issue_id: str
+    number: int
+    at: float
+
+
+class RunSpent(NamedTuple):
+    """A run, and what its attempts and questions have cost in dollars; None if nobody said."""
+
+    id: str
+    started_at: float
+    ended_at: float
+    attempts: int
+    usd: float | None
+    asked_usd: float | None
+
+
 class Overview:
     """The rows that people look at; no query but `happened_since` scans the events."""
 
@@ -156,6 +175,37 @@ class Overview:
         """Return the issues that came to another status or were worked on since then, with the last time of each."""
         rows = self._rows(query("happened_since"), at)
         return {str(row[0]): float(row[1]) for row in rows}
+
+    def attempts_since(self, at: float) -> list[AttemptRow]:
+        """Return the attempts that began or ended since then, in the order in which they began."""
+        return self._records(
+            AttemptRow, "WHERE started_at >= ? OR finished_at >= ? ORDER BY started_at, issue_id, number", at, at
+        )
+
+    def questions_since(self, at: float) -> list[QuestionRow]:
+        """Return what was asked since then, in that order; open questions too."""
+        return self._records(QuestionRow, "WHERE asked_at >= ? ORDER BY id", at)
+
+    def landed(self) -> list[LandedAt]:
+        """Return what has come to main, oldest first."""
+        return [LandedAt(*row) for row in self._rows(query("landed"))]
+
+    def runs_before(self, at: float, most: int) -> list[RunSpent]:
+        """Return the newest runs before a time in which something was worked on, newest first."""
+        return [RunSpent(*row) for row in self._rows(query("runs_spent"), at, most)]
+
+    def in_review(self) -> list[IssueRow]:
+        """Return the issues whose pull request is open."""
+        return self._records(IssueRow, f"WHERE status = 'review' AND present = 1 {_ORDER}")
+
+    def left(self) -> int:
+        """Return how many issues the next run goes on with, but those whose landing something is in the way of."""
+        return int(self._rows(query("left"))[0][0])
+
+    def lessons_quoted(self, at: float) -> set[tuple[str, int]]:
+        """Return the attempts since then whose prompts quoted lessons, by issue and number."""
+        known = self._rows("SELECT 1 FROM sqlite_master WHERE name = 'lessons_shown'")
+        return {(str(row[0]), int(row[1])) for row in self._rows(query("lessons_quoted"), at)} if known else set()
 
     def pull_urls(self) -> dict[str, str]:
         """Return the addresses of the issues' newest pull requests."""

@@ -87,6 +87,30 @@ SELECT issue_id, MAX(at) FROM events
 WHERE at >= ? AND issue_id IS NOT NULL AND (kind GLOB 'issue_*' OR kind IN ('attempt_started', 'attempt_finished'))
 GROUP BY issue_id;
 
+-- name: landed
+-- What has come to main, and when; of what several landings brought the newest.
+SELECT issue_id, MAX(number), MAX(at) AS at FROM (
+    SELECT issue_id, number, at FROM landings WHERE state = 'landed'
+    UNION ALL SELECT issue_id, attempt, at FROM pull_requests WHERE state = 'merged'
+) GROUP BY issue_id ORDER BY at, issue_id;
+
+-- name: left
+SELECT COUNT(*) FROM issues WHERE present = 1 AND cause != 'held' AND (
+    status IN ('ready', 'running', 'landing', 'waiting')
+    OR status IN ('blocked', 'skipped') AND blocked_hash NOT IN ('', content_hash)
+);
+
+-- name: runs_spent
+-- The newest runs that began before a time and in which something was worked on, the newest first.
+SELECT r.id, r.started_at, COALESCE(r.ended_at, MAX(a.finished_at), r.started_at) AS ended_at, COUNT(*) AS attempts,
+    SUM(a.cost_usd) AS usd, (SELECT SUM(cost_usd) FROM advice AS q WHERE q.run_id = r.id) AS asked_usd
+FROM runs AS r JOIN attempts AS a ON a.run_id = r.id
+WHERE r.started_at < ? GROUP BY r.id ORDER BY r.started_at DESC LIMIT ?;
+
+-- name: lessons_quoted
+SELECT s.issue_id, s.number FROM lessons_shown AS s JOIN attempts AS a ON a.issue_id = s.issue_id AND a.number = s.number
+WHERE a.started_at >= ?;
+
 -- name: gaps
 -- What workers of a run report as missing, each once, in the order reported.
 SELECT a.issue_id, gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap

@@ -93,7 +93,10 @@ class GateRun(NamedTuple):
 
 
 class AttemptRow(NamedTuple):
-    """A worker run. `outcome` and `finished_at` are None while it is under way; `partial` is what each step left."""
+    """A worker run. `outcome` and `finished_at` are None while it is under way; `partial` is what each step left.
+
+    `slot` is the workspace that it had, `doubts` what somebody had to look at before it landed.
+    """
 
     issue_id: str
     number: int
@@ -120,6 +123,8 @@ class AttemptRow(NamedTuple):
     report: "WorkerReport | None"
     partial: "Steps | None"
     resumed: "Resumed | None"
+    slot: int
+    doubts: tuple[str, ...]
 
     @property
     def seconds(self) -> float | None:
@@ -151,6 +156,7 @@ class EventRow(NamedTuple):
 class QuestionRow(NamedTuple):
     """Something that was asked about an issue after an attempt; `answer` and `outcome` are None while it is open."""
 
+    issue_id: str
     after: int
     topic: str
     model: str

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from noface.model.codec import encode
 from noface.store.reader import Reader
+from noface.ui.landed import LandedIssue
 from noface.ui.narrate import Narrator
 from noface.ui.summary import IssueResult, RunSummary, RunTally, run_summary, summary_lines
 from noface.ui.totals import Purse
@@ -93,7 +94,7 @@ class JsonLines:
         _say(json.dumps(encode(document)))
 
 
-def _ids(issues: Sequence[IssueResult]) -> list[str]:
+def _ids(issues: Sequence[IssueResult | LandedIssue]) -> list[str]:
     return [issue.id for issue in issues]
 
 

@@ -1,6 +1,7 @@
 """The schemas that are published, by name: what other programs read from noface, and what it reads from a worker."""
 
 from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
 
 from noface.ui import contracts, events
 from noface.ui.blocked import BlockedDocument
@@ -18,6 +19,10 @@ SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "status": ("where every issue stands: `noface status --json`", lambda: first(Status)),
     "blocked": ("what needs a person: `noface blocked --json`", lambda: first(BlockedDocument)),
     "show": ("the story of an issue: `noface show ID --json`", lambda: first(Story)),
+    "night": (
+        "a night on one page: `noface report --json`",
+        lambda: first(resolve_name("noface.report.night:Night")),  # of a room above this one
+    ),
     "fsck": ("the findings of `noface fsck --json`", lambda: first(FsckDocument)),
     "error": ("what a command with --json prints if it fails", contracts.error_schema),
 }

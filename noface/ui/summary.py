@@ -4,20 +4,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from noface.model.attempt import CHANGED_TESTS, PastAttempt, noted
+from noface.model.attempt import PastAttempt
 from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.model.unsteady import UnsteadyTest
 from noface.recovery.schedule import Breaker
-from noface.store.overview import FaultRow
+from noface.store.overview import FaultRow, LandedAt
 from noface.store.reader import Costs, Reader
 from noface.store.records import IssueRow
+from noface.ui.landed import LandedIssue, landed_issue, look_first
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
 from noface.ui.status import counted, effective_status, reviewed, standings
 from noface.ui.text import count, duration, money
 
 _SHOWN_MAX = 20
+_LOOKS_MAX = 5
+_WORKED_MIN = 5
+"""Of so many issues that were worked on a run names the page that tells all of them."""
 _NAMES_MAX = 12
 _QUESTION_CHARS_MAX = 200
 _NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
@@ -55,11 +59,7 @@ class RunTally:
 
 @dataclass(frozen=True, slots=True)
 class IssueResult:
-    """How an issue stands at the end of a run.
-
-    `why` says what is in the way, `detail` what its newest attempts did. If it landed, `why` says how, and `detail` who
-    let it contradict main's tests, "" if these accept it.
-    """
+    """How an issue stands at the end of a run: `why` says what is in the way, `detail` what its newest attempts did."""
 
     id: str
     title: str
@@ -71,14 +71,16 @@ class IssueResult:
 class RunSummary:
     """What came of a run. `counts` are those of the whole backlog; `next_command` is "" where nothing is to be done.
 
-    `stopped` are the blocked issues and those that wait for approval which came to that in this run.
+    `stopped` are the blocked issues and those that wait for approval which came to that in this run, `workers` says of
+    issues that landed how their last worker ended if that was badly.
     """
 
     why: str
     attempts: int = 0
     worked_on: int = 0
     seconds: float = 0.0
-    landed: tuple[IssueResult, ...] = ()
+    landed: tuple[LandedIssue, ...] = ()
+    workers: Mapping[str, str] = field(default_factory=dict)
     blocked: tuple[IssueResult, ...] = ()
     approval: tuple[IssueResult, ...] = ()
     stopped: frozenset[str] = frozenset()
@@ -116,7 +118,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
     """Return what came of the run that `tally` has counted; `why` says how it ended, `now` is epoch seconds."""
     everything = reader.issues()
     statuses, waits, pulls = standings(everything), reader.waits(), reader.pull_urls()
-    by_id = {row.id: row for row in everything}
+    known = {row.id for row in everything}
     left: dict[str, list[IssueResult]] = {}
     for row in everything:
         status, reason = effective_status(row, statuses)
@@ -133,7 +135,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
                 why_left = reason
         of_this_run = status == "blocked" and row.id in tally.stopped
         detail = _newest(reader.past(row.id)) if of_this_run else ""
-        left.setdefault(status, []).append(IssueResult(row.id, short_title(row.title), printable(why_left), detail))
+        left.setdefault(status, []).append(IssueResult(row.id, row.title, printable(why_left), detail))
     costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
     return RunSummary(
         why=why,
@@ -141,7 +143,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         worked_on=len(tally.worked_on),
         seconds=now - (tally.began if tally.began is not None else now),
         stopped=frozenset(tally.stopped),
-        landed=tuple(_landed(reader, by_id[name], worker) for name, worker in tally.landed.items() if name in by_id),
+        landed=tuple(landed_issue(reader, LandedAt(name, 0, now)) for name in tally.landed if name in known),
+        workers=tally.landed,
         faults=reader.faults(),
         left_out=reader.left_out(),
         flaky=reader.gates_counted("flaky"),
@@ -163,15 +166,6 @@ _LEFT = {
     "ready": "ready",
 }
 """The statuses of issues that are not done, with the fields that hold them."""
-
-
-def _landed(reader: Reader, row: IssueRow, worker: str) -> IssueResult:
-    """Return an issue that this run landed; `worker` is how its last worker ended if that was badly, else ""."""
-    attempts = reader.attempts(row.id)
-    tried = count(len(attempts), "attempt") if len(attempts) > 1 else ""
-    how = "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)
-    changed = next((text for each in reversed(attempts) if (text := noted(each.notes, CHANGED_TESTS))), "")
-    return IssueResult(row.id, short_title(row.title), how, printable(changed))
 
 
 def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
@@ -231,9 +225,11 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     done = f" {worked}{duration(summary.seconds)}." if summary.attempts else ""
     numbers = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
     lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
-    looks = [(_title(each), each.detail, "") for each in summary.landed if each.detail]
-    lines += _part("Look at these first", "!", "bold yellow", looks)
-    lines += _part("Landed", "✔", "green", [(_title(each), each.why, "") for each in summary.landed])
+    looks = [
+        (_title(each), printable("; ".join(each.reasons)), printable(each.note)) for each in look_first(summary.landed)
+    ]
+    lines += _part("Look at these first", "!", "bold yellow", looks, _LOOKS_MAX)
+    lines += _part("Landed", "✔", "green", [(_title(each), _how(summary, each), "") for each in summary.landed])
     new_ones = [
         [each for each in issues if each.id in summary.stopped] for issues in (summary.blocked, summary.approval)
     ]
@@ -265,6 +261,8 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     lines.append(Line("", "The backlog", f"{numbers}.") if numbers else Line("", _NOTHING_THERE))
     if summary.cost_usd is not None or summary.costs.unknown:
         lines.append(Line("", "Cost so far", _cost(summary)))
+    if summary.worked_on >= _WORKED_MIN:
+        lines.append(Line("", "All of it on one page", "noface report"))
     if summary.next_command:
         lines.append(Line("", "Next", summary.next_command, "bold"))
     return lines
@@ -280,21 +278,30 @@ def _cost(summary: RunSummary) -> str:
     return "; ".join(fact for fact in facts if fact)
 
 
-def _title(issue: IssueResult) -> str:
-    return f"{issue.id} {issue.title}"
+def _title(issue: IssueResult | LandedIssue) -> str:
+    return f"{issue.id} {short_title(issue.title)}"
+
+
+def _how(summary: RunSummary, issue: LandedIssue) -> str:
+    """Say what an issue took until it landed, and whether its last worker ended badly."""
+    worker = summary.workers.get(issue.id, "")
+    tried = count(issue.attempts, "attempt") if issue.attempts > 1 else ""
+    return "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)
 
 
 def _left(issues: Sequence[IssueResult]) -> list[tuple[str, str, str]]:
     return [(_title(issue), issue.why, issue.detail) for issue in issues]
 
 
-def _part(title: str, mark: str, style: str, members: Sequence[tuple[str, str, str]]) -> Iterator[Line]:
+def _part(
+    title: str, mark: str, style: str, members: Sequence[tuple[str, str, str]], most: int = _SHOWN_MAX
+) -> Iterator[Line]:
     if not members:
         return
     yield Line("", title)
-    for head, rest, detail in members[:_SHOWN_MAX]:
+    for head, rest, detail in members[:most]:
         yield Line(f"  {mark}", head, rest, style)
         if detail:
             yield Line("     ", detail)
-    if len(members) > _SHOWN_MAX:
-        yield Line(f"  {mark}", f"… and {len(members) - _SHOWN_MAX} more", style=style)
+    if len(members) > most:
+        yield Line(f"  {mark}", f"… and {len(members) - most} more", style=style)

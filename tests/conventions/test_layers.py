@@ -10,7 +10,7 @@ from support import ROOT
 
 ROWS = """\
 cli
-remote
+remote | report
 engine | ui
 hosts
 attempt

@@ -1,0 +1,64 @@
+"""`noface report`: the night on one page, in a terminal or as one HTML file."""
+
+from errno import EDQUOT, EISDIR, ENOSPC
+from os import strerror
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from noface.cli.verb import ConfigFile, VerbResult, answers
+from noface.errors import UsageError
+from noface.ui.text import clean, hanging
+
+if TYPE_CHECKING:
+    from noface.report.night import Night
+
+
+@answers("The whole night as JSON.")
+def report(
+    since: str = typer.Option(
+        "run", "--since", metavar="WHEN", help="From when on: 8h, 22:00, yesterday, a date, or run, the newest."
+    ),
+    html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write it as a web page, all in one file."),
+    config: ConfigFile = None,
+) -> VerbResult:
+    """Show on one page what came of a night."""
+    import time
+
+    from noface.cli.session import open_session
+    from noface.process.lock import runs
+    from noface.report.page import headline, night_page
+    from noface.report.read import read_night
+    from noface.ui.since import since_when
+    from noface.ui.status import run_of
+
+    session, now = open_session(config), time.time()
+    row = session.reader.last_run()
+    at = since_when(since, now, row.started_at if row is not None else None)
+    run = run_of(row, alive=row is not None and row.ended_at is None and runs(row.pid))
+    night = read_night(session.reader, at, now, run, session.location.has_branch)
+    if html is None:
+        return VerbResult(night, night_page)
+    _write(html, night)
+    return VerbResult(night, lambda night, width: hanging(f"Wrote {html}: {headline(night)}", width))
+
+
+def _write(path: Path, night: "Night") -> None:
+    """Write a night as a web page. Raises UsageError if it cannot be; a page that was there stays as it was."""
+    from noface.process.files import write_atomic
+    from noface.report.html import document
+
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, strerror(EISDIR))
+        write_atomic(path, document(night).encode("utf-8", "replace"))
+    except OSError as error:
+        hint = (
+            "Make room, or write it elsewhere."
+            if error.errno in (ENOSPC, EDQUOT)
+            else "Name a file that can be written."
+        )
+        raise UsageError(
+            f"--html: {clean(str(path))} cannot be written: {error.strerror}", f"{hint} What was there is as it was."
+        ) from error

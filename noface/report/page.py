@@ -1,0 +1,266 @@
+"""The page of a night in a terminal: each chapter a few lines, and below it the command that goes on from there."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.report.night import UNDER_WAY, CostShare, Night, WorkerLine
+from noface.store.overview import Quota
+from noface.ui.blocked import Held, Waiting
+from noface.ui.blocked_page import task_lines
+from noface.ui.landed import LandedIssue
+from noface.ui.page import paint, painted
+from noface.ui.status import reviewed
+from noface.ui.text import cells, clean, count, duration, fit, hanging, moment, money, pad
+
+_ID_CELLS_MAX = 16
+_LOOKS_MAX = 10
+_LANDED_MAX = 40
+_SPANS = {PASSED: "█", INTERRUPTED: "·", UNDER_WAY: "▒"}
+_FAILED = "▁"
+_ROLES = {"█": "good", "▒": "active", "▁": "bad", "·": "careful"}
+
+
+def night_page(night: Night, width: int) -> list[str]:
+    """Return the lines of the page."""
+    chapters = (_head, _looks, _needs, _landed, _timeline, _costs, _trend)
+    return [line for chapter in chapters for line in chapter(night, width)]
+
+
+def amount(dollars: float | None) -> str:
+    """Return dollars, or a dash if nobody knows them."""
+    return money(dollars) or "–"
+
+
+def headline(night: Night) -> str:
+    """Return in a sentence what came of the night."""
+    whole = night.sum
+    parts = [f"{whole.landed:,} landed"]
+    parts += [f"{whole.need_you:,} need you"] if whole.need_you else []
+    parts += [f"{whole.in_review:,} in review"] if whole.in_review else []
+    parts += [f"{whole.going_on:,} left for the next run"] if whole.going_on else []
+    return ", ".join(parts)
+
+
+def summary(night: Night) -> str:
+    """Return in a sentence what the night took."""
+    whole = night.sum
+    if not whole.attempts:
+        return "Nothing was worked on."
+    facts = [count(whole.attempts, "attempt"), f"at {count(whole.issues, 'issue')}", f"in {duration(whole.elapsed)}"]
+    text = " ".join(facts)
+    text += f", {money(whole.cost_usd)}" if whole.cost_usd is not None else ""
+    unknown = f"; of {count(whole.unpriced, 'attempt')} nobody knows the price" if whole.unpriced else ""
+    guessed = f"; {count(whole.estimated, 'attempt')} priced from tokens" if whole.estimated else ""
+    return f"{text}{guessed}{unknown}"
+
+
+def _head(night: Night, width: int) -> Iterator[str]:
+    since = f"Since {moment(night.since, night.at)}"
+    yield from painted(hanging(f"{since}: {headline(night)}", width), "title")
+    run = night.run
+    if run is not None and run.running:
+        yield paint(f"noface is running since {moment(run.started_at, night.at)} (pid {run.pid})", "active")
+    elif run is not None:
+        yield from painted(hanging(run.why or "its run was cut off", width), "quiet")
+    yield from painted(hanging(summary(night), width), "quiet")
+
+
+def _title(text: str, more: str = "") -> list[str]:
+    return ["", paint(text, "title") + (paint(f"  {more}", "quiet") if more else "")]
+
+
+def _looks(night: Night, width: int) -> Iterator[str]:
+    by_id = {each.id: each for each in night.landed}
+    looks = [by_id[name] for name in night.look_at if name in by_id]
+    if not looks:
+        return
+    yield from _title("Look at these first", "they landed; the riskiest on top")
+    id_cells = _id_cells(each.id for each in looks)
+    for each in looks[:_LOOKS_MAX]:
+        facts = [size_of(each), clean(each.model), money(each.cost_usd)]
+        yield _line(each.id, each.title, " · ".join(fact for fact in facts if fact), id_cells, width)
+        indent = " " * (id_cells + 4)
+        yield from painted(hanging("; ".join(each.reasons), width, indent), "careful")
+        if each.note:
+            yield from painted(hanging(each.note, width, indent, rows_max=2), "quiet")
+    if len(looks) > _LOOKS_MAX:
+        yield f"  … and {len(looks) - _LOOKS_MAX:,} more, on top of what landed"
+    yield from painted(hanging(f"One of them: {look_command(looks[0])}", width, "  ", "    "), "quiet")
+
+
+def look_command(issue: LandedIssue) -> str:
+    """Return the command that shows what an issue changed."""
+    return f"git show --first-parent {issue.commit[:12]}" if issue.commit else f"noface show {clean(issue.id)}"
+
+
+def size_of(issue: LandedIssue) -> str:
+    """Return how large a change is."""
+    return f"{count(issue.lines, 'line')} in {count(issue.files, 'file')}"
+
+
+def _needs(night: Night, width: int) -> Iterator[str]:
+    issues = [*night.needs.blocked, *night.needs.held]
+    if issues:
+        yield from _title("These need you", "in full: noface blocked ID")
+        id_cells = _id_cells(each.id for each in issues)
+        by_id = {each.id: each for each in issues}
+        for task in night.needs.tasks:
+            yield from task_lines(task, night.needs, id_cells, width)
+            for name in task.ids:
+                yield from _ways(by_id[name], id_cells, width)
+    if night.review:
+        yield from _title("In review", "merge their pull requests, or ask for changes there")
+        id_cells = _id_cells(each.id for each in night.review)
+        for each in night.review:
+            yield _line(each.id, each.title, "", id_cells, width)
+            yield from painted(hanging(reviewed(each.reason, each.url), width, " " * (id_cells + 4)), "quiet")
+
+
+def commands_of(issue: Waiting | Held) -> Sequence[str]:
+    """Return the commands that decide about an issue that needs a person."""
+    return ("noface run",) if isinstance(issue, Held) else issue.commands
+
+
+def _ways(issue: Waiting | Held, id_cells: int, width: int) -> Iterator[str]:
+    del width  # a command stays whole, for copying
+    for command in commands_of(issue):
+        yield f"{' ' * (id_cells + 4)}{clean(command)}"
+
+
+def _landed(night: Night, width: int) -> Iterator[str]:
+    if not night.landed:
+        return
+    rows = [_landed_cells(each) for each in night.landed[:_LANDED_MAX]]
+    yield from _title("Landed")
+    yield from columns(("", "", "lines", "files", "tries", "gates", "time", "cost"), rows, width, stretched=1)
+    if len(night.landed) > _LANDED_MAX:
+        yield f"  … and {len(night.landed) - _LANDED_MAX:,} more: --json has all"
+
+
+def _landed_cells(each: LandedIssue) -> tuple[str, ...]:
+    counts = f"{each.lines:,}", f"{each.files:,}", f"{each.attempts:,}"
+    return each.id, each.title or "(no title)", *counts, gates_of(each), duration(each.seconds), amount(each.cost_usd)
+
+
+def gates_of(issue: LandedIssue) -> str:
+    """Return the gates that are not plainly green, or that all are."""
+    odd = [
+        f"{clean(gate.name)} {'red' if not gate.passed else 'flaky'}"
+        for gate in issue.gates
+        if not gate.passed or gate.flaky or gate.unsteady
+    ]
+    return ", ".join(odd) or ("all green" if issue.gates else "–")
+
+
+def _timeline(night: Night, width: int) -> Iterator[str]:
+    """Draw each worker's attempts in a row of cells, each of which is as what took most of its time."""
+    spans = [span for worker in night.workers for span in worker.spans]
+    if not spans:
+        return
+    begin, end = night.sum.began_at, max(night.sum.ended_at, night.sum.began_at + 1.0)
+    name_cells = max(cells(f"worker {worker.worker}") for worker in night.workers)
+    room = width - name_cells - 4
+    legend = "█ passed  ▁ failed  · cut short" + ("  ▒ under way" if any(s.seconds is None for s in spans) else "")
+    yield from _title("When", legend)
+    for worker in night.workers:
+        row = "".join(paint(cell, _ROLES.get(cell, "quiet")) for cell in _cells(worker, begin, end, night.at, room))
+        yield f"  {pad(f'worker {worker.worker}', name_cells)}  {row}"
+    first, last = moment(begin, night.at), moment(end, night.at)
+    yield paint(f"  {' ' * name_cells}  {first}{last.rjust(max(room - cells(first), 1))}", "quiet")
+
+
+def _taken(seconds: float | None, until_now: float) -> float:
+    return until_now if seconds is None else seconds
+
+
+def _cells(worker: WorkerLine, begin: float, end: float, now: float, room: int) -> str:
+    row, step = [" "] * room, (end - begin) / room
+    for span in worker.spans:
+        first = min(int((span.started_at - begin) / step), room - 1)
+        last = min(int((span.started_at + _taken(span.seconds, now - span.started_at) - begin) / step), room - 1)
+        row[first : last + 1] = _SPANS.get(span.outcome, _FAILED) * (last + 1 - first)
+    return "".join(row)
+
+
+def _costs(night: Night, width: int) -> Iterator[str]:
+    for title, first, shares in (
+        ("Where it went, by model", "passed", night.models),
+        ("By how attempts ended", "", night.outcomes),
+        ("What was done about failures, and what it brought", "passed", night.measures),
+    ):
+        if shares:
+            yield from _title(title)
+            names = ("", "times", first, "landed" if first else "", "time", "", "cost", "")
+            yield from columns(names, [_share_cells(share, bare=not first) for share in shares], width)
+    for quota in night.quotas:
+        yield from hanging(quota_words(quota, night.at), width, "  quota: ", "    ")
+
+
+def quota_words(quota: Quota, now: float) -> str:
+    """Say how much of a window of a login is used."""
+    anew = f", anew {moment(quota.resets_at, now)}" if quota.resets_at is not None else ""
+    return f"{quota.used:.0%} of {quota.window} of {quota.login} used{anew}"
+
+
+def _share_cells(share: CostShare, *, bare: bool) -> tuple[str, ...]:
+    name = f"{share.name}: {share.words}" if bare and share.words else share.words or share.name
+    passed = ("", "") if bare else (f"{share.passed:,}", f"{share.landed:,}")
+    time = (duration(share.seconds), f"{share.time_share:.0%}")
+    cost = (amount(share.cost_usd), f"{share.cost_share:.0%}" if share.cost_usd is not None else "")
+    return (name, f"{share.attempts:,}", *passed, *time, *cost)
+
+
+def trend_words(night: Night) -> str:
+    """Return what an issue that landed has cost, and how that stands to earlier runs; "" if nobody knows."""
+    now, before, trend = night.sum.usd_per_landed, night.usd_per_landed_before, night.trend
+    if now is None:
+        return ""
+    text = f"{money(now)} for each issue that landed"
+    if before is None or trend is None:
+        return text
+    runs = count(sum(1 for run in night.earlier if run.usd_per_landed is not None), "run")
+    return f"{text}; {money(before)} in the {runs} before ({trend:.0%} of that)"
+
+
+def _trend(night: Night, width: int) -> Iterator[str]:
+    words = trend_words(night)
+    if words:
+        yield from _title("What an issue costs")
+        yield from hanging(words, width, "  ")
+    if words and night.earlier:
+        rows = [
+            (moment(run.started_at, night.at), f"{run.landed:,}", f"{run.attempts:,}", amount(run.cost_usd),
+             amount(run.usd_per_landed))
+            for run in night.earlier
+        ]  # fmt: skip
+        yield from columns(("run", "landed", "attempts", "cost", "each"), rows, width)
+
+
+def columns(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, stretched: int = 0) -> Iterator[str]:
+    """Yield a table: the first column and the stretched one begin at the left, the others end at the right.
+
+    What is too much for the width is taken from the stretched one; a column that is empty throughout is left out.
+    """
+    used = [at for at in range(len(names)) if any(row[at] for row in rows)]
+    table = [[clean(row[at]) for at in used] for row in (names, *rows)]
+    sizes = [max(cells(row[at]) for row in table) for at in range(len(used))]
+    grown = used.index(stretched)
+    sizes[grown] = max(min(sizes[grown], width - sum(sizes) + sizes[grown] - 2 * len(sizes)), 10)
+    for number, row in enumerate(table):
+        parts = (
+            pad(text, size) if at in (0, grown) else " " * (size - cells(text)) + text
+            for at, (text, size) in enumerate(zip(row, sizes, strict=True))
+        )
+        line = f"  {'  '.join(parts)}"
+        yield paint(line, "quiet") if number == 0 else line
+
+
+def _line(name: str, title: str, facts: str, id_cells: int, width: int) -> str:
+    start = f"  {pad(clean(name), id_cells)}  "
+    room = max(width - cells(start) - (cells(facts) + 2 if facts else 0), 16)
+    text = fit(clean(title) or "(no title)", room)
+    return f"{start}{pad(text, room)}  {paint(facts, 'quiet')}" if facts else start + text
+
+
+def _id_cells(names: Iterable[str]) -> int:
+    return min(max(cells(clean(name)) for name in names), _ID_CELLS_MAX)

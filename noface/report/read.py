@@ -1,0 +1,51 @@
+"""Reads the rows that a night is made of."""
+
+from noface.model.taxonomy import INTERRUPTED
+from noface.report.night import RUNS_MAX, Night, Records, night_of
+from noface.store.reader import Reader
+from noface.store.records import AttemptRow
+from noface.ui.blocked import HasBranch, blocked_document
+from noface.ui.landed import landed_issue
+from noface.ui.status import LatestRun
+
+
+def read_night(
+    reader: Reader, since: float, now: float, run: LatestRun | None = None, has_branch: HasBranch = bool
+) -> Night:
+    """Return what was done since a time; `run` is the newest one, `now` is epoch seconds."""
+    attempts, landings = reader.attempts_since(since), reader.landed()
+    if run is None or not run.running:
+        attempts = _cut_off(attempts)
+    actions = {(each.issue_id, each.number): each.action.kind for each in attempts if each.action is not None}
+    for each in attempts:
+        before = each.issue_id, each.number - 1
+        if each.number > 1 and before not in actions:
+            row = reader.attempt(*before)
+            actions[before] = row.action.kind if row is not None and row.action is not None else ""
+    return night_of(
+        Records(
+            since=since,
+            at=now,
+            run=run,
+            attempts=attempts,
+            questions=reader.questions_since(since),
+            landings=landings,
+            landed=[landed_issue(reader, each) for each in landings if each.at >= since],
+            review=reader.in_review(),
+            left=reader.left(),
+            needs=blocked_document(reader.waiting_for_a_person(), reader.held(), has_branch),
+            pulls=reader.pull_urls(),
+            quotas=reader.quotas(now),
+            runs=reader.runs_before(since, RUNS_MAX),
+            lessons=reader.lessons_quoted(since),
+            answers=actions,
+        )
+    )
+
+
+def _cut_off(attempts: list[AttemptRow]) -> list[AttemptRow]:
+    """Return the attempts if nobody is at work: what was cut off took until the last thing that happened."""
+    last = max((each.finished_at or each.started_at for each in attempts), default=0.0)
+    return [
+        each if each.outcome is not None else each._replace(outcome=INTERRUPTED, finished_at=last) for each in attempts
+    ]

@@ -1,0 +1,154 @@
+"""What has landed, as a person looks at it: what it is, what it took, and what speaks for a closer look.
+
+All of it has passed the gates, so the risk decides nothing: it says in which order to look. Its rules are those of
+data/risks.toml, and each is told in a few words.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+from noface.data import table
+from noface.integrity.tampering import is_code, is_test_file
+from noface.model.attempt import CHANGED_TESTS, UNFINISHED, noted
+from noface.model.description import Minimum, Timestamp
+from noface.model.history import Verdict
+from noface.model.patterns import matches_any
+from noface.model.quoting import some
+from noface.model.taxonomy import FailureKind
+from noface.store.overview import LandedAt
+from noface.store.reader import Reader
+from noface.store.records import AttemptRow, DecisionRow, GateRun, IssueRow, QuestionRow
+from noface.ui.text import clean, count, fit
+
+_TEXT_CELLS_MAX = 60
+_NAMES_MAX = 3
+_ACCEPT = "accept"
+"""What the names of the gates begin with that are an issue's own commands."""
+
+
+class LandedIssue(NamedTuple):
+    """An issue that landed, what it took, and what speaks for a closer look."""
+
+    id: Annotated[str, "Its id."]
+    title: Annotated[str, "Its title."]
+    at: Annotated[float, Timestamp, "When it landed."]
+    commit: Annotated[str | None, "The commit of main that holds it."]
+    attempt: Annotated[int, Minimum(1), "The attempt whose work landed."]
+    model: Annotated[str, "The entry of [models] that made it."]
+    attempts: Annotated[int, "How many attempts were made at it."]
+    files: Annotated[int, "How many files it changed."]
+    lines: Annotated[int, "How many lines it added and deleted."]
+    gates: Annotated[tuple[GateRun, ...], "The gates that ran on its work."]
+    seconds: Annotated[float, "How long its attempts took together."]
+    cost_usd: Annotated[float | None, "What it has cost, in dollars; null if nobody said."]
+    risk: Annotated[int, "How much speaks for a closer look: the sum of the points of `reasons`."]
+    reasons: Annotated[tuple[str, ...], "What speaks for it, the heaviest first."]
+    note: Annotated[str, "Who let it change tests of main, and why; may be empty."]
+
+
+def landed_issue(reader: Reader, landing: LandedAt) -> LandedIssue:
+    """Return an issue that landed; of one that is gone since, or of lost records, what is known."""
+    row, attempts = reader.issue(landing.issue_id), reader.attempts(landing.issue_id)
+    last = next((each for each in attempts if each.number == landing.number), attempts[-1] if attempts else None)
+    weighed = sorted(
+        _weighed(row, last, attempts, reader.questions(landing.issue_id), reader.decisions(landing.issue_id)),
+        key=lambda each: -each[0],
+    )
+    return LandedIssue(
+        id=landing.issue_id,
+        title=row.title if row is not None else "",
+        at=landing.at,
+        commit=row.merged_commit if row is not None else None,
+        attempt=max(landing.number, 1),
+        model=last.model if last is not None else "",
+        attempts=len(attempts),
+        files=len(last.changed) if last is not None else 0,
+        lines=last.lines if last is not None else 0,
+        gates=last.gates if last is not None else (),
+        seconds=round(sum(each.seconds or 0.0 for each in attempts), 3),
+        cost_usd=row.cost_usd if row is not None else None,
+        risk=sum(points for points, _ in weighed),
+        reasons=tuple(words for _, words in weighed),
+        note=next((text for each in reversed(attempts) if (text := noted(each.notes, CHANGED_TESTS))), "").removeprefix(
+            f"{CHANGED_TESTS}: "
+        ),
+    )
+
+
+def ranked(landed: Iterable[LandedIssue]) -> list[LandedIssue]:
+    """Return what landed, what asks most for a closer look first."""
+    return sorted(landed, key=lambda each: (-each.risk, -each.lines, each.at))
+
+
+def look_first(landed: Iterable[LandedIssue]) -> list[LandedIssue]:
+    """Return what of it a person should look at, in that order."""
+    return [each for each in ranked(landed) if each.risk >= table("risks")["look_from"]]
+
+
+def _weighed(
+    row: IssueRow | None,
+    last: AttemptRow | None,
+    attempts: Sequence[AttemptRow],
+    asked: Sequence[QuestionRow],
+    decided: Sequence[DecisionRow],
+) -> Iterator[tuple[int, str]]:
+    """Yield what speaks for a closer look, with its points."""
+    verdicts = [each.verdict for each in decided]
+    sent_back = sum(each.answer is not None and each.answer.strategy == "request_changes" for each in asked)
+    if row is not None and row.granted_paths:
+        yield _rule("paths_allowed", text=some(row.granted_paths, _NAMES_MAX))
+    if Verdict.REJECTED in verdicts:
+        yield _rule("rejected")
+    if Verdict.APPROVED in verdicts:
+        yield _rule("approved")
+    if sent_back:
+        yield _rule("sent_back", sent_back, times=f" {sent_back} times" if sent_back > 1 else "")
+    if any(each.outcome == FailureKind.MERGE_CONFLICT for each in attempts):
+        yield _rule("conflict")
+    if len(attempts) > 1:
+        yield _rule("retries", min(len(attempts) - 1, _NAMES_MAX), times=count(len(attempts), "attempt"))
+    if last is not None:
+        yield from _of_work(last)
+
+
+def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
+    """Yield what speaks for it in the work itself, and in what its worker says of it."""
+    rules, report = table("risks"), last.report
+    if noted(last.notes, CHANGED_TESTS):
+        yield _rule("tests_changed")
+    if last.doubts:
+        yield _rule("judges_changed")
+    if noted(last.notes, UNFINISHED):
+        yield _rule("unfinished")
+    flaky = tuple(gate.name for gate in last.gates if gate.passed and (gate.flaky or gate.unsteady))
+    soft = tuple(gate.name for gate in last.gates if not gate.passed and not gate.hard)
+    for name, gates in (("flaky", flaky), ("soft", soft)):
+        if gates:
+            yield _rule(name, text=some(gates, _NAMES_MAX))
+    if report is not None:
+        if report.confidence is not None and report.confidence < rules["confidence_below"]:
+            yield _rule("unsure", share=f"{report.confidence:.0%}")
+        for name, texts in (("risk", report.risks), ("left", report.left)):
+            if texts:
+                yield _rule(name, text=fit(clean(texts[0]), _TEXT_CELLS_MAX))
+    if grown := sum(last.lines >= limit for limit in rules["lines"]):
+        yield _rule("size", grown, lines=count(last.lines, "line"), files=count(len(last.changed), "file"))
+    code = any(is_code(path) for path in last.changed) and not any(is_test_file(path) for path in last.changed)
+    own = any(gate.name.startswith(_ACCEPT) for gate in last.gates)
+    if code and not own and last.lines >= rules["untested_lines"]:
+        yield _rule("untested")
+    yield from (_points(each) for each in rules["paths"] if _any_match(last.changed, tuple(each["paths"])))
+
+
+def _any_match(paths: Sequence[str], patterns: tuple[str, ...]) -> bool:
+    return any(matches_any(path, patterns) for path in paths)
+
+
+def _rule(name: str, times: int = 1, /, **facts: str) -> tuple[int, str]:
+    """Return the points of a rule, so many times, and its words."""
+    points, words = _points(table("risks")[name])
+    return points * times, words.format(**facts)
+
+
+def _points(entry: Mapping[str, object]) -> tuple[int, str]:
+    return int(str(entry["points"])), str(entry["words"])

@@ -1,0 +1,279 @@
+"""`noface report`: one value of which text, HTML and JSON are three views, and what becomes of odd input."""
+
+import os
+import re
+from html.parser import HTMLParser
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.cli_story import Story, red_test, usual_night, write_issue
+
+from noface.model.actions import Mode, RunWorker
+from noface.model.history import Topic
+from noface.model.worker_run import ReportStatus, Usage, WorkerReport
+from noface.report.html import safe_link
+from noface.ui.published import published
+from noface.ui.text import duration, moment, money
+
+EVIL = '<script>alert(1)</script>\x1b[31m" onload="x'
+
+
+@pytest.fixture
+def night(project):
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    story.ask("002", Topic.DIAGNOSIS, cause="the comma", strategy="same", text="look at the comma", cost_usd=0.17)
+    yield story
+    story.close()
+
+
+def landed(story, issue, number=1):
+    """Let an issue land by the rows that a landing writes."""
+    (landing,) = story.journal.landing_intents(
+        story.tick(), ((issue, number),), old="a" * 40, new=story.commit, tree="t" * 40, gates=()
+    )
+    story.journal.landed(story.now, landing, issue, story.commit)
+
+
+class Words(HTMLParser):
+    """What a reader of a page sees or hears: its text, and what its pictures are called."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.tags, self.links = [], [], []
+        self._unseen = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self._unseen = tag in ("style", "script")
+        given = dict(attributes)
+        self.words.append(given.get("aria-label", ""))
+        self.links += [given["href"]] if "href" in given else []
+
+    def handle_data(self, text):
+        if not self._unseen:
+            self.words.append(text)
+
+    def __str__(self):
+        return " ".join(self.words)
+
+
+def written(project, *args):
+    text, done = project.noface("report", *args), project.noface("report", "--html", "night.html", *args)
+    assert (text.returncode, done.returncode) == (0, 0), done.stderr
+    assert done.stdout.startswith("Wrote night.html: ")
+    return text.stdout, (project.path / "night.html").read_text()
+
+
+NUMBER = re.compile(r"\d[\d,.:]*")
+
+
+def numbers(document, now):
+    """Return all numbers that a document tells, as a person may read them."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from NUMBER.findall(key)
+            yield from numbers(value, now)
+    elif isinstance(document, list):
+        yield str(len(document))
+        for value in document:
+            yield from numbers(value, now)
+    elif isinstance(document, str):
+        yield from NUMBER.findall(document)
+    elif isinstance(document, int | float) and not isinstance(document, bool):
+        for text in (
+            f"{document}",
+            f"{document:,}",
+            f"{document:.0%}",
+            money(document),
+            duration(document),
+            moment(document, now),
+        ):
+            yield from NUMBER.findall(text)
+
+
+def test_every_figure_of_text_and_html_is_one_of_the_document(project, night):
+    landed(night, "001")
+    text, html = written(project, "--since", "2020-01-01")
+    document = project.shown("report", "--since", "2020-01-01")
+    known = {number.strip(".,:") for number in numbers(document, document["at"])}
+    for shown in (text, str(Words(html))):
+        told = {number.strip(".,:") for number in NUMBER.findall(shown)}
+        assert told - known == set()
+        for figure in ("landed", "need_you"):
+            assert f"{document['sum'][figure]} {figure.replace('_', ' ')}" in shown
+        assert money(document["sum"]["cost_usd"]) in shown
+
+
+def test_the_document_is_as_its_schema_says(project, night):
+    landed(night, "001")
+    document = project.shown("report")
+    assert list(Draft202012Validator(published("night")).iter_errors(document)) == []
+    assert document["sum"]["landed"] == 1
+    assert document["sum"]["need_you"] == 2
+    assert sum(each["seconds"] for each in document["outcomes"]) == pytest.approx(document["sum"]["seconds"])
+    assert sum(each["cost_usd"] or 0 for each in document["outcomes"]) == pytest.approx(document["sum"]["cost_usd"])
+    assert sum(each["cost_usd"] or 0 for each in document["models"]) == pytest.approx(document["sum"]["cost_usd"])
+
+
+def test_the_page_is_one_file_without_script_under_a_strict_policy(project, night):
+    _, html = written(project)
+    words = Words(html)
+    assert {"script", "link", "img", "iframe", "object", "form"} & set(words.tags) == set()
+    assert "default-src 'none'; style-src 'sha256-" in html
+    assert " style=" not in html
+    assert words.tags.count("table") == words.tags.count("caption")
+    assert words.tags.count("h1") == 1
+
+
+def test_what_agents_wrote_is_text(project):
+    write_issue(project.path, "1-x", "A title")
+    story = Story(project.path).sync().run()
+    story.attempt("1", 1, red_test(EVIL, evidence=(EVIL,)))
+    story.block("1", reason=EVIL, questions=(EVIL,))
+    text, html = written(project)
+    assert "\x1b" not in text + html
+    assert "<script>" not in html
+    assert 'onload="x' not in html
+    assert "&lt;script&gt;alert(1)" in html
+    story.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "link"),
+    [
+        ("https://a.example/1", "https://a.example/1"),
+        ("HTTP://a.example", "HTTP://a.example"),
+        ("javascript:alert(1)", ""),
+        (" \x00javascript:alert(1)", ""),
+        ("data:text/html,x", ""),
+        ("//a.example", ""),
+        ("", ""),
+    ],
+)
+def test_a_link_leads_to_the_web_only(address, link):
+    assert safe_link(address) == link
+
+
+def test_what_speaks_for_a_look_is_told_in_few_words_and_ranked(project):
+    for number in (1, 2, 3):
+        write_issue(project.path, f"{number}-x", f"Issue {number}")
+    story = Story(project.path).sync().run()
+    story.attempt("1", 1, changed=("a.txt",))
+    doubtful = WorkerReport(ReportStatus.DONE, confidence=0.4, left=("the second half",))
+    story.attempt("2", 1, changed=("src/migrations/1.sql", "src/a.py"), worker=doubtful)
+    again = RunWorker(Mode.FEEDBACK, "claude-sonnet", "it is told why")
+    story.attempt("3", 1, red_test(), action=again).attempt("3", 2, red_test(), action=again).attempt("3", 3)
+    for issue, number in (("1", 1), ("2", 1), ("3", 3)):
+        landed(story, issue, number)
+    document = project.shown("report")
+    assert document["look_at"] == ["2", "3"]
+    assert [(each["id"], each["risk"], each["reasons"]) for each in document["landed"]] == [
+        (
+            "2",
+            8,
+            ["its worker left undone: the second half", "touches the database's schema", "its worker is 40% sure"],
+        ),
+        ("3", 2, ["took 3 attempts"]),
+        ("1", 0, []),
+    ]
+    (told,) = [each for each in document["measures"] if each["name"] == "RetryWithFeedback"]
+    assert (told["attempts"], told["passed"], told["landed"]) == (2, 1, 1)
+    story.close()
+
+
+def test_the_cost_of_an_issue_is_held_against_earlier_runs(project):
+    write_issue(project.path, "1-x", "One")
+    write_issue(project.path, "2-x", "Two")
+    story = Story(project.path).sync().run()
+    story.attempt("1", 1, cost=3.0)
+    landed(story, "1")
+    story.end("finished", 0)
+    story.journal._run_id = "run2"
+    story.journal.run_started(story.tick(), 2**22 + 1)
+    order = story.start("2", 1)
+    story.database._connection.execute("UPDATE attempts SET run_id = 'run2' WHERE token = ?", (order.token,))
+    story.attempt("2", 2, cost=1.5, usage=Usage(cost_usd=1.5, tokens_in=10, tokens_out=5))
+    landed(story, "2", 2)
+    document = project.shown("report")
+    assert document["sum"]["usd_per_landed"] == 1.5
+    assert [(run["landed"], run["usd_per_landed"]) for run in document["earlier"]] == [(1, 3.0)]
+    assert (document["usd_per_landed_before"], document["trend"]) == (3.0, 0.5)
+    text, html = written(project)
+    for shown in (text, " ".join(str(Words(html)).split())):
+        assert "$1.50 for each issue that landed; $3.00 in the 1 run before (50% of that)" in " ".join(shown.split())
+    story.close()
+
+
+def test_an_attempt_that_nobody_ended_is_cut_short_where_nobody_is_at_work(project):
+    write_issue(project.path, "1-x", "One")
+    story = Story(project.path).sync().run()
+    story.start("1", 1)
+    (outcome,) = project.shown("report")["outcomes"]
+    assert (outcome["name"], outcome["seconds"]) == ("INTERRUPTED", 0)
+    story.close()
+
+
+def test_without_a_run_a_word_says_so(project):
+    done = project.noface("report")
+    assert done.returncode == 2
+    assert "nothing has been run yet" in done.stderr
+    text, html = written(project, "--since", "8h")
+    assert "Nothing was worked on." in text
+    assert "Nothing was worked on." in html
+
+
+def test_a_page_that_cannot_be_written_leaves_what_was_there(project, night):
+    (project.path / "folder").mkdir()
+    for name, why in (("folder", "Is a directory"), ("missing/night.html", "No such file or directory")):
+        done = project.noface("report", "--html", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"--html: {name} cannot be written: {why}" in done.stderr
+
+
+def test_a_full_disk_leaves_the_page_that_was_there(project, night):
+    full = project.folder / "full"
+    full.mkdir()
+    if os.system(f"mount -t tmpfs -o size=16k tmpfs {full} 2>/dev/null") != 0:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        (full / "night.html").write_text("old")
+        done = project.noface("report", "--html", str(full / "night.html"))
+        assert done.returncode == 2
+        assert "No space left on device" in done.stderr
+        assert "Make room" in done.stderr
+        assert [path.name for path in full.iterdir()] == ["night.html"]
+        assert (full / "night.html").read_text() == "old"
+    finally:
+        os.system(f"umount {full}")
+
+
+def test_a_broken_database_is_named(project, night):
+    night.close()
+    (project.path / ".git/noface/state.db").write_bytes(b"no database" * 1000)
+    done = project.noface("report")
+    assert done.returncode == 1
+    assert "state.db" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_page_fits_80_columns_and_holds_no_colour_in_a_pipe(project, night):
+    landed(night, "001")
+    lines = project.noface("report").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in "".join(lines)
+
+
+def test_an_issue_that_is_gone_since_is_told_by_its_number(project):
+    path = write_issue(project.path, "1-x", "One")
+    write_issue(project.path, "2-x", "Two")
+    story = Story(project.path).sync().run()
+    story.attempt("1", 1, red_test()).attempt("2", 1)
+    landed(story, "2")
+    path.unlink()
+    story.sync()
+    story.database._connection.execute("DELETE FROM issues WHERE id = '2'")
+    document = project.shown("report")
+    assert [(each["id"], each["title"]) for each in document["landed"]] == [("2", "")]
+    assert "(no title)" in project.noface("report").stdout
+    story.close()
