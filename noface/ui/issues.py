@@ -76,6 +76,7 @@ class BacklogIssue:
     accept: tuple[str, ...]
     model: str | None
     max_attempts: int | None
+    candidates: int | None
     source: str
 
 
@@ -132,6 +133,8 @@ def issue_page(record: BacklogIssue, body: str, width: int) -> list[str]:
         head.append(f"  model: {clean(record.model)}")
     if record.max_attempts:
         head.append(f"  at most {count(record.max_attempts, 'attempt')}")
+    if record.candidates:
+        head.append(f"  {count(record.candidates, 'candidate')} at once")
     head.append(f"  {clean(record.source)}")
     return [*head, "", *(clean_block(body).strip("\n") or "(no text)").splitlines()]
 

@@ -153,6 +153,8 @@ def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts:
             return state  # told late: the gates on main have ended before anything else began
         roles = {"running": Role.ATTEMPT, "landing": Role.LANDING}
         row = WorkRow(issue_id, facts, roles.get(facts.status, Role.CHECK), now)
+    if row.role is Role.ATTEMPT and data.get("number") not in (None, 0, row.facts.number):
+        return state  # of candidates at work at once the newest is shown
     phase, step, did, file = (printable(data.get(name) or "") for name in ("phase", "text", "kind", "file"))
     usd, tokens = _number(data.get("cost_usd")), _number(data.get("tokens"))
     if usd is not None or tokens is not None:  # noface's own steps tell nothing of it

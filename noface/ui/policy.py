@@ -143,6 +143,7 @@ def issue_document(view: PolicyView) -> dict[str, object] | None:
             "max_attempts": view.attempts_max,
             "tier": issue.tier,
             "no_escalate": issue.no_escalate,
+            "candidates": issue.candidates,
             "labels": issue.labels,
         }
     )
@@ -210,6 +211,7 @@ def head(view: PolicyView, width: int) -> Iterator[str]:
     own += [f"tier {issue.tier} and above" if issue.tier else ""]
     own += [f"at most {count(view.attempts_max, 'attempt')}" if view.attempts_max else ""]
     own += ["no escalation" if issue.no_escalate else ""]
+    own += [f"{issue.candidates} candidates at once" if issue.candidates else ""]
     limits = "; ".join(part for part in own if part) or "nothing of its own"
     yield from hanging(f"{limits}; the rest is the policy of {view.name}", width, "  ")
 
@@ -219,7 +221,8 @@ def ladder_lines(view: PolicyView, width: int) -> Iterator[str]:
     longest = max(len(clean(rung.model)) for rung in view.ladder)
     for number, rung in enumerate(view.ladder, 1):
         times = "to the end" if number == len(view.ladder) else count(rung.times, "attempt")
-        facts = [f"tier {rung.tier}", times, "thinks longer" if rung.think else ""]
+        at_once = f"{rung.candidates} at once" if rung.candidates > 1 else ""
+        facts = [f"tier {rung.tier}", times, at_once, "thinks longer" if rung.think else ""]
         facts += [f"answers {', '.join(rung.answers)}" if rung.answers else ""]
         text = " · ".join(fact for fact in facts if fact)
         yield from hanging(text, width, f"  {number}  {clean(rung.model):<{longest}}  ", rest=" " * 7)

@@ -55,7 +55,7 @@ class Ground:
 
     def judged(self, name, files, number=1):
         """Have an attempt begin and be judged; its job."""
-        job = Job(JobKind.ATTEMPT, name, lambda cancel: cancel, began_at=self.context.clock.now())
+        job = Job(JobKind.ATTEMPT, name, lambda cancel: cancel, began_at=self.context.clock.now(), number=number)
         self.jobs._jobs.append(job)
         self.judge(job, files, number)
         return job

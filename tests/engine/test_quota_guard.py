@@ -70,7 +70,7 @@ def context(project):
 
 
 def heard(context, guard, jobs, *windows, model="claude-sonnet"):
-    job = Job(JobKind.ATTEMPT, "7", lambda cancel: cancel.fileno(), 0, model)
+    job = Job(JobKind.ATTEMPT, "7", lambda cancel: cancel.fileno(), 0, model, number=1)
     jobs._jobs.append(job)
     guard.seen(AttemptProgress("7", 1, "agent", "", quota=windows))
     jobs._jobs.remove(job)
