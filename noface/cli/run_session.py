@@ -112,6 +112,8 @@ def run_project(
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
         context.lock, context.issues_elsewhere = lock, issues is not None
+        gc.set_threshold(50_000)
+        gc.freeze()  # what was imported and read stays: no look for garbage goes through it
         with _signals(context, cancel):
             ended = run_session(context, cancel, elsewhere(issues))
         view.finish(ended.exit_code, ended.why)
@@ -265,7 +267,6 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     with suppress(ForgeAwayError):
         fetch_issues(tracker, config, repository)
     options = replace(options, issues=named_issues(options.issues, tracker))
-    gc.set_threshold(1_000_000)  # it is over before collecting could pay
     database = Database.at(repository.state_dir / "state.db")
     reader, questions = Reader(database), Questions(database, Journal(database))
     chosen = settings(config, repository, options)

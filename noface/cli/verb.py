@@ -3,7 +3,6 @@
 Also how `--help` is laid out: the verbs under a heading each for what a person wants, values by plain names.
 """
 
-import gc
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -20,9 +19,6 @@ from noface.ui.text import clean
 
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="The configuration file, if it is not noface.toml.")]
 """The option of whatever reads noface.toml."""
-
-
-_GARBAGE_MIN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,6 @@ def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., VerbResult |
 
         @wraps(function)
         def verb(*values: Any, as_json: bool = False, **options: Any) -> None:
-            gc.set_threshold(_GARBAGE_MIN)  # most are over before collecting could pay
             answer = function(*values, **options, **({"as_json": as_json} if wants_to_know else {}))
             if answer is not None:
                 page.show_either(answer.document, answer.lines, as_json=as_json)

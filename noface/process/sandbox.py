@@ -71,25 +71,32 @@ class Box:
     def _mounts(self) -> Iterator[Mount]:
         places = known_places()
         yield from (_read(path) for path in places.kernel_read if os.path.exists(path))
-        yield from (hide(path) for path in places.kernel_hidden if os.path.lexists(path))
+        yield from _barred(places.kernel_hidden)
         for folder in places.private_folders:
             if is_folder(folder):
                 yield ("--bind", self.tmp, folder) if folder in _ON_DISK else ("--tmpfs", folder)
         yield from (_read(path) for path in places.private_needed if os.path.exists(path))
-        yield from (hide(path) for path in places.machine_hidden if os.path.lexists(path))
+        yield from _barred(places.machine_hidden)
         at_home = tuple(home.path for home in self.homes)
-        outside = [path for path in self.visible if not below(path, at_home)]
+        hidden = [place for path in self.hidden if (place := _real(path))]
+        # Each mount costs bubblewrap a look at all mounts, so that nothing is mounted only to be hidden.
+        mounted = [path for path in self.visible if not below(path, hidden)]
+        outside = [path for path in mounted if not below(path, at_home)]
         yield from (_read(path) for path in outermost(outside) if os.path.exists(path))
         for home in self.homes:
             yield from home_mounts(home, (*self.visible, *self.writable))
-        inside = [path for path in self.visible if below(path, at_home) and path not in at_home]
+        inside = [path for path in mounted if below(path, at_home) and path not in at_home]
         yield from (_read(path) for path in outermost(inside) if os.path.exists(path))
         # After the home: what a rule of the home shows would lie over it else. bwrap does as it is told, in this order.
-        hidden = [place for path in self.hidden if (place := _real(path))]
         yield from (hide(path) for path in outermost(hidden) if not self._away(path))
         yield from (hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))
         yield from (_read(path) for path in self.visible if below(path, hidden) and os.path.exists(path))
         yield from (("--bind", path, path) for path in self.writable if os.path.exists(path))
+
+    def keep_caches(self) -> None:
+        """Keep what the command, which has ended, has put where a cache is; see Home.keep_caches."""
+        for home in self.homes:
+            home.keep_caches()
 
     def _away(self, path: str) -> bool:
         """True if a path of the machine is not there in the box anyway, so that nothing can be put over it."""
@@ -111,6 +118,13 @@ class Box:
 
 def _read(path: str) -> Mount:
     return "--ro-bind", path, path
+
+
+def _barred(paths: tuple[str, ...]) -> Iterator[Mount]:
+    """Yield the mounts that hide these paths; what the person may not use in any way, no box of theirs may."""
+    for path in paths:
+        if any(os.access(path, right) for right in (os.R_OK, os.W_OK, os.X_OK)):
+            yield hide(path)
 
 
 def _real(path: str) -> str:

@@ -12,6 +12,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
@@ -147,6 +148,21 @@ class Home:
     made: str = ""
     session: str = ""
 
+    def cache(self, path: str) -> str:
+        """Return the folder on the machine that is at a private place of the home."""
+        return f"{self.caches}/{path.replace('/', '_')}"
+
+    def keep_caches(self) -> None:
+        """Make caches of what a command has put where one is empty yet: each mount costs, and most caches stay empty.
+
+        Nothing of the box may be alive. What a kill of noface leaves is forgotten with the rest of the home.
+        """
+        for path, rule in self.rules.items():
+            left, cache = f"{self.fresh}/{path}", self.cache(path)
+            if rule is HomeRule.PRIVATE and _listed(left) and _reached(self.fresh, path) and not _listed(cache):
+                with suppress(OSError):
+                    os.rename(left, _made(cache))
+
     def visible(self) -> list[str]:
         """Return the person's places that are there, as absolute paths."""
         return [f"{self.path}/{path}" for path, rule in self.rules.items() if rule in _PERSONS]
@@ -179,8 +195,8 @@ def cache_of(home: Home, path: str) -> tuple[str, str] | None:
     """Return the folder on the machine behind the private place that holds `path`, and the rest of the path in it."""
     for place, rule in home.rules.items():
         top = f"{home.path}/{place}"
-        if rule is HomeRule.PRIVATE and path != top and below(path, (top,)):
-            return _cache(home, place), os.path.relpath(path, top)
+        if rule is HomeRule.PRIVATE and path != top and below(path, (top,)) and _listed(home.cache(place)):
+            return home.cache(place), os.path.relpath(path, top)
     return None
 
 
@@ -246,8 +262,10 @@ def _placed(home: Home, path: str) -> Iterator[Mount]:
     source, target = f"{home.path}/{path}", f"{home.path}/{path}"
     divided = any(other.startswith(f"{path}/") for other in home.rules)
     match rule:
+        case HomeRule.PRIVATE if _listed(home.cache(path)):
+            yield "--bind", home.cache(path), target
         case HomeRule.PRIVATE:
-            yield "--bind", _cache(home, path), target
+            _made(f"{home.fresh}/{path}")  # keep_caches makes a cache of what is put there
         case HomeRule.SHARED if os.path.exists(source):
             yield "--bind", source, target
         case HomeRule.SESSION:
@@ -294,7 +312,7 @@ def _masked(home: Home, path: str) -> Iterator[Mount]:
             if rule is HomeRule.HIDDEN:
                 yield hide(place)
             elif rule is HomeRule.PRIVATE:
-                yield "--bind", _cache(home, other), place
+                yield "--bind", _made(home.cache(other)), place
 
 
 def _left(home: Home, path: str) -> Iterator[Mount]:
@@ -319,10 +337,6 @@ def _listed(folder: str) -> set[str]:
         return set(os.listdir(folder))
     except OSError:
         return set()
-
-
-def _cache(home: Home, path: str) -> str:
-    return _made(f"{home.caches}/{path.replace('/', '_')}")
 
 
 def _made(folder: str) -> str:

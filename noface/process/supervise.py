@@ -123,6 +123,8 @@ class Launcher:
             guard = LogGuard(logs, rewritten, self.masking.masker)
             with closing(guard), self.masking.covering(*logs, *rewritten):
                 ended = self._run(command, cancel, on_output, guard, on_quiet)
+                if command.box is not None:
+                    command.box.keep_caches()
                 if on_end is not None:
                     on_end()
                 return ended

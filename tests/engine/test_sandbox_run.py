@@ -422,6 +422,15 @@ def test_a_box_that_cannot_be_made_is_told_with_the_reason(boxed, tmp_path):
     assert ended.error.startswith("the sandbox could not be made: ")
 
 
+def test_what_a_program_has_put_where_a_cache_is_is_there_for_the_next(boxed, tmp_path):
+    boxed("mkdir ~/.npm/deep && echo kept > ~/.npm/deep/x; echo lost > ~/x")
+    shutil.rmtree(tmp_path / "fresh")
+    boxed("cat ~/.npm/deep/x ~/x")
+    text = (tmp_path / "log").read_text()
+    assert "kept" in text
+    assert "lost" not in text
+
+
 def test_the_kernels_settings_cannot_be_written(boxed, tmp_path):
     boxed("for f in /proc/sys/kernel/core_pattern /proc/sys/vm/swappiness; do cat $f > $f && echo wrote $f; done; true")
     assert "wrote" not in (tmp_path / "log").read_text()

@@ -1,6 +1,7 @@
 """What a box is made of, without making one: the mounts for a home, what is shown, hidden and written."""
 
 import os
+import shutil
 import socket
 
 import pytest
@@ -62,6 +63,7 @@ def test_what_has_no_rule_is_not_there(made):
 
 
 def test_a_cache_is_noface_s_own_and_what_is_known_to_be_large_is_the_persons(made, tmp_path):
+    filled(tmp_path / "caches/.cache")
     mounts = made((".cache/pip/x", ".cache/ms-playwright/chromium"), home_rules("/nowhere", {}))
     assert mounts[".cache"] == ("--bind", str(tmp_path / "caches/.cache"))
     assert mounts[".cache/ms-playwright"][0] == "--ro-bind"
@@ -77,7 +79,52 @@ def test_files_that_programs_lock_are_copies(made, tmp_path):
     assert (tmp_path / "fresh/.cargo/.package-cache").read_text() == ".cargo/.package-cache"
     assert mounts[".cargo/bin"][0] == "--ro-bind"
     assert ".cargo/credentials.toml" not in mounts
-    assert mounts[".cargo/registry"][0] == "--bind"
+    assert (tmp_path / "fresh/.cargo/registry").is_dir()
+
+
+def filled(folder):
+    folder.mkdir(parents=True)
+    (folder / "x").write_text("kept")
+
+
+def test_of_caches_only_those_that_hold_something_are_mounted_and_what_is_put_in_others_is_kept(made, tmp_path):
+    rules = home_rules("/nowhere", {})
+    filled(tmp_path / "caches/.npm")
+    before = made((), rules)
+    assert before[".npm"] == ("--bind", str(tmp_path / "caches/.npm"))
+    places = [path for path, rule in rules.items() if rule is HomeRule.PRIVATE and path != ".npm"]
+    assert not before.keys() & set(places)
+    assert all((tmp_path / "fresh" / path).is_dir() for path in places)
+    filled(tmp_path / "fresh/go/pkg/mod")
+    home = Home(str(tmp_path / "home"), str(tmp_path / "fresh"), str(tmp_path / "caches"), rules)
+    home.keep_caches()
+    assert (tmp_path / "caches/go_pkg/mod/x").read_text() == "kept"
+    assert sorted(each.name for each in (tmp_path / "caches").iterdir()) == [".npm", "go_pkg"]
+    shutil.rmtree(tmp_path / "fresh")
+    assert made((), rules)["go/pkg"] == ("--bind", str(tmp_path / "caches/go_pkg"))
+
+
+def test_no_link_that_a_command_has_left_where_a_cache_is_or_above_it_is_followed(made, tmp_path):
+    rules = home_rules("/nowhere", {})
+    made((), rules)
+    for place in (tmp_path / "outside/pkg", tmp_path / "theirs"):
+        filled(place)
+    fresh = tmp_path / "fresh"
+    for path, target in ((fresh / ".npm", tmp_path / "theirs"), (fresh / "go", tmp_path / "outside")):
+        shutil.rmtree(path)
+        path.symlink_to(target)
+    Home(str(tmp_path / "home"), str(fresh), str(tmp_path / "caches"), rules).keep_caches()
+    assert not any((tmp_path / "caches").iterdir())
+    assert (tmp_path / "outside/pkg/x").read_text() == (tmp_path / "theirs/x").read_text() == "kept"
+
+
+def test_nothing_is_mounted_only_to_be_hidden(made, tmp_path):
+    (tmp_path / "repo/.git/objects").mkdir(parents=True)
+    objects = str(tmp_path / "repo/.git/objects")
+    box = Box("bwrap", (), str(tmp_path), visible=(objects,), hidden=(str(tmp_path / "repo/.git"),))
+    line = box.command_line(("true",), "/")
+    assert line.count(objects) == 2  # what is mounted, and where
+    assert line.index(objects) > line.index(str(tmp_path / "repo/.git"))
 
 
 def test_of_what_setup_has_left_links_stay_links_and_sockets_are_left_out(made, tmp_path):
