@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from noface.cli.candidates import proposed_issue
-from noface.cli.give_back import sound_note
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
@@ -25,6 +24,7 @@ def approve(
 ) -> VerbResult:
     """Approve issues that wait for you: all of these, or none. Their work may land, or go on as proposed."""
     from noface.model.history import Verdict
+    from noface.store.decisions import sound_note
 
     return _decide(config, issue_ids, Verdict.APPROVED, sound_note(note))
 
@@ -99,6 +99,7 @@ def reject(
 ) -> VerbResult:
     """Reject what issues propose: all of these, or none. A worker goes on with your note."""
     from noface.model.history import Verdict
+    from noface.store.decisions import sound_note
 
     text = sound_note(note)
     if not text:

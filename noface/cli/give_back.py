@@ -35,7 +35,7 @@ def unblock(
 ) -> VerbResult:
     """Unblock blocked or skipped issues. Their attempt counters start again."""
     from noface.cli.session import open_session
-    from noface.store.decisions import no_unblocking
+    from noface.store.decisions import no_unblocking, sound_note
 
     if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
         raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
@@ -60,10 +60,11 @@ def retry(
     Providers that they wait for are asked at once, by one attempt each.
     """
     from noface.cli.session import open_session
+    from noface.store.decisions import no_retrying
 
     wanted = _Wanted("retry", tuple(issue_ids or ()), _known_kinds(kinds), everything)
     change = _Change("", "retried by a person", dry_run=dry_run)
-    return _answer(wanted, give_back(open_session(config), wanted, _no_retry, change), change)
+    return _answer(wanted, give_back(open_session(config), wanted, no_retrying, change), change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,19 +198,6 @@ def _lines(rows: "Sequence[IssueRow]", change: _Change, width: int) -> list[str]
     return [*lines, "Nothing was changed." if change.dry_run else "The counters start again. Next: noface run"]
 
 
-def sound_note(note: str) -> str:
-    """Return a note as it can be kept; raise UsageError for one that is too long to be told to a worker."""
-    from noface.store.decisions import NOTE_CHARS_MAX
-
-    text = note.strip().encode("utf-8", "replace").decode()
-    if len(text) > NOTE_CHARS_MAX:
-        raise UsageError(
-            f"the note is too long: {len(text):,} characters, at most {NOTE_CHARS_MAX:,}",
-            "Keep the note short, and put the rest into the issue's file.",
-        )
-    return text
-
-
 def _require_model(root: Path, config: Path | None, model: str) -> None:
     from noface.config.load import load
     from noface.config.problems import did_you_mean
@@ -220,16 +208,3 @@ def _require_model(root: Path, config: Path | None, model: str) -> None:
 
 
 _MODELS_HINT = "All of them, with the built-in ones: noface config show"
-
-
-def _no_retry(row: "IssueRow") -> UsageError | None:
-    from noface.store.decisions import ADD_ANOTHER
-
-    name, status = row.id, row.status
-    refusals = {
-        "merged": (f"issue {name} is merged already", ADD_ANOTHER),
-        "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
-        "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
-        "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),
-    }
-    return UsageError(*refusals[status]) if status in refusals else None

@@ -30,6 +30,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "logs": "logs",
         "report": "report",
         "issues": "issues",
+        "board": "board",
     },
     "Decide": {
         "approve": "decide",

@@ -6,7 +6,6 @@ import typer
 
 from noface.cli.candidates import model_name, open_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
-from noface.errors import UsageError
 
 
 def run(
@@ -55,15 +54,9 @@ def _set(config: ConfigFile, *, paused: bool) -> VerbResult:
     import time
 
     from noface.cli.session import open_session
-    from noface.process.lock import runs
-    from noface.store.overview import PAUSED
+    from noface.store.decisions import pause as set_paused
 
     session = open_session(config)
-    run = session.reader.last_run()
-    if run is None or run.ended_at is not None or not runs(run.pid):
-        raise UsageError("no run is at work here", "Begin one: noface run")
-    before = session.reader.paused()
-    if paused != (before is not None):
-        session.journal.fact(PAUSED, str(time.time()) if paused else "")
+    set_paused(time.time(), session.journal, session.reader, paused=paused)
     line = "It starts nothing more; `noface resume` has it go on." if paused else "It goes on."
     return VerbResult({"paused": paused}, lambda _document, _width: [line])

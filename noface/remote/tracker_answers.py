@@ -136,11 +136,9 @@ class Listener:
     def _skip(self, row: IssueRow, who: str) -> str:
         if row.status in (IssueStatus.MERGED, IssueStatus.EPIC):
             return _WHY_NOT[IssueStatus(row.status)]
-        why = f"skipped by {who}"
-        if row.status in _AT_WORK and (refusal := self.leave(row.id, why)):
+        if row.status in _AT_WORK and (refusal := self.leave(row.id, f"skipped by {who}")):
             return refusal
-        if row.status != IssueStatus.SKIPPED:
-            self.context.journal.status(self.context.clock.now(), row.id, IssueStatus.SKIPPED, why)
+        decisions.skip(self.context.clock.now(), self.context.journal, row, who)
         return ""
 
     def _retry(self, row: IssueRow, note: str, who: str) -> str:

@@ -15,7 +15,9 @@ from noface.model.history import MISSING, NOTHING_MISSING, Advice, Topic, Verdic
 from noface.model.quoting import short
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import PASSED, Category, FailureKind, IssueStatus
+from noface.process.lock import runs
 from noface.store.journal import Journal
+from noface.store.overview import PAUSED
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.records import IssueRow
@@ -46,6 +48,17 @@ class Case:
     wants: ApprovalKind
     paths: tuple[str, ...] = ()
     settled: str | None = None
+
+
+def sound_note(note: str) -> str:
+    """Return a note as it can be kept; raise UsageError for one that is too long to be told to a worker."""
+    text = note.strip().encode("utf-8", "replace").decode()
+    if len(text) > NOTE_CHARS_MAX:
+        raise UsageError(
+            f"the note is too long: {len(text):,} characters, at most {NOTE_CHARS_MAX:,}",
+            "Keep the note short, and put the rest into the issue's file.",
+        )
+    return text
 
 
 def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verdict) -> Case:
@@ -198,6 +211,45 @@ def no_unblocking(row: IssueRow) -> UsageError | None:
     }
     hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row.id}")
     return UsageError(f"issue {row.id} is {status}, not blocked", hint)
+
+
+def no_skipping(row: IssueRow) -> UsageError | None:
+    """Return the refusal for an issue that is done, divided or under way; None for one that can be left undone."""
+    name, status = row.id, row.status
+    refusals = {
+        "merged": (f"issue {name} is merged already", ADD_ANOTHER),
+        "running": (f"issue {name} is running", "Skip it once its attempt has ended, or take its file away."),
+        "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
+        "epic": (f"issue {name} was divided; its parts do the work", f"Skip them; which there are: noface show {name}"),
+    }
+    return UsageError(*refusals[status]) if status in refusals else None
+
+
+def skip(now: float, journal: Journal, row: IssueRow, who: str = "a person") -> None:
+    """Leave an issue undone. What is under way of it is the caller's business."""
+    if row.status != IssueStatus.SKIPPED:
+        journal.status(now, row.id, IssueStatus.SKIPPED, f"skipped by {who}")
+
+
+def pause(now: float, journal: Journal, reader: Reader, *, paused: bool) -> None:
+    """Have the run at work rest, or go on. Raises UsageError if there is none."""
+    run = reader.last_run()
+    if run is None or run.ended_at is not None or not runs(run.pid):
+        raise UsageError("no run is at work here", "Begin one: noface run")
+    if paused != (reader.paused() is not None):
+        journal.fact(PAUSED, str(now) if paused else "")
+
+
+def no_retrying(row: IssueRow) -> UsageError | None:
+    """Return the refusal for an issue that has landed, or is under way; None for one that can be tried again."""
+    name, status = row.id, row.status
+    refusals = {
+        "merged": (f"issue {name} is merged already", ADD_ANOTHER),
+        "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
+        "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
+        "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),
+    }
+    return UsageError(*refusals[status]) if status in refusals else None
 
 
 def taken_back(reader: Reader, row: IssueRow) -> UsageError | None:

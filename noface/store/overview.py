@@ -124,6 +124,19 @@ class RunSpent(NamedTuple):
     asked_usd: float | None
 
 
+class NewestAttempt(NamedTuple):
+    """An issue's newest attempt, as a list shows it; `outcome` is None while it is under way."""
+
+    issue_id: str
+    number: int
+    model: str
+    directory: str
+    started_at: float
+    outcome: str | None
+    tokens_in: int | None
+    tokens_out: int | None
+
+
 class Overview:
     """The rows that people look at; no query but `happened_since` scans the events."""
 
@@ -170,6 +183,12 @@ class Overview:
         """Return how many attempts were made of each issue, charged and uncharged, since it was added."""
         rows = self._rows("SELECT issue_id, COUNT(*) FROM attempts GROUP BY issue_id")
         return {str(row[0]): int(row[1]) for row in rows}
+
+    def newest_attempts(self) -> dict[str, NewestAttempt]:
+        """Return the newest attempt of each issue."""
+        columns = ", ".join(NewestAttempt._fields).replace("number", "MAX(number)")  # the others are of that row
+        rows = self._rows(f"SELECT {columns} FROM attempts GROUP BY issue_id")  # noqa: S608 - our own names
+        return {row[0]: NewestAttempt(*row) for row in rows}
 
     def happened_since(self, at: float) -> dict[str, float]:
         """Return the issues that came to another status or were worked on since then, with the last time of each."""

@@ -354,6 +354,11 @@ class Reader(Overview):
         """Return the number of the newest event of all."""
         return int(self._db.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
 
+    def issues_since(self, event: int) -> tuple[str, ...]:
+        """Return the issues of the events after one."""
+        rows = self._db.rows("SELECT DISTINCT issue_id FROM events WHERE id > ? AND issue_id IS NOT NULL", event)
+        return tuple(str(row[0]) for row in rows)
+
     def questions(self, issue_id: str) -> list[QuestionRow]:
         """Return what was asked about an issue between its attempts, oldest first; open questions too."""
         return self._records(QuestionRow, "WHERE issue_id = ? ORDER BY id", issue_id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.unsteady import UnsteadyTest
-from noface.store.overview import Gap, HostState, ModelWait, Quota, Room, TrackerAway
+from noface.store.overview import Gap, HostState, ModelWait, Overview, Quota, Room, TrackerAway
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
@@ -200,6 +200,41 @@ def status_document(
         issues = tuple(issue._replace(pull_request=pulls.get(issue.id)) for issue in issues)
     counts = dict(Counter(issue.status for issue in issues))
     return Status(issues, counts, tuple(faults), tuple(gaps), run, tuple(waits), tuple(unsteady))
+
+
+def status_now(rows: Overview, now: float) -> Status:
+    """Return the document of what is recorded, with what this machine tells: whether the run lives, the disk's room."""
+    row = rows.last_run()
+    run = run_of(row, alive=row is not None and row.ended_at is None and _runs(row.pid))
+    run = run._replace(paused_at=rows.paused()) if run is not None and run.running else run
+    gaps = rows.gaps(row.id) if row is not None else []
+    faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
+    of_models = rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls(), rows.behind()
+    document = status_document(rows.listed(), faults, run, gaps, *of_models)
+    left_out = (ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.left_out())
+    return document._replace(
+        left_out=tuple(left_out),
+        tracker_away=rows.tracker_away(),
+        disk=_with_free(rows.workspaces()),
+        hosts=rows.hosts(),
+        quotas=rows.quotas(now),
+    )
+
+
+def _with_free(room: Room | None) -> Room | None:
+    import os
+
+    try:
+        system = os.statvfs(room.folder) if room is not None else None
+    except OSError:
+        return None
+    return room._replace(free=system.f_bavail * system.f_frsize) if room is not None and system else None
+
+
+def _runs(pid: int) -> bool:
+    from noface.process.lock import runs
+
+    return runs(pid)
 
 
 def happened_since(document: Status, at: float, happened: Mapping[str, float]) -> Status:

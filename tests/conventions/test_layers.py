@@ -10,6 +10,7 @@ from support import ROOT
 
 ROWS = """\
 cli
+board
 remote | report
 engine | ui
 hosts

@@ -1,0 +1,286 @@
+"""The pages of the board: from the documents of the looking verbs to HTML, each figure as they have it.
+
+Whatever a template puts out is escaped, and cleaned of what drives a terminal: agents wrote much of it.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from noface.board.deciding import VERBS, possible
+from noface.board.live_logs import LiveLogs, SoFar
+from noface.board.reviews import LineReview, attempt_diff, kept_review
+from noface.board.state import OpenState, displayed
+from noface.errors import UsageError
+from noface.store.overview import NewestAttempt
+from noface.store.records import AttemptRow, IssueRow
+from noface.ui.blocked import blocked_document
+from noface.ui.issues import find_issue
+from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
+from noface.ui.show import action_words
+from noface.ui.status import ListedIssue, Status, counted, status_now
+from noface.ui.story import show_document
+from noface.ui.text import clean_block, count, duration, moment, money
+
+COLUMNS = (
+    ("Needs you", ("approval", "blocked", "held")),
+    ("At work", ("running", "landing", "review")),
+    ("To do", ("ready", "waiting", "epic")),
+    ("Done", ("merged", "skipped")),
+)
+"""The columns, and the states that share each. Work that passed and cannot land is held, and needs a person."""
+STATES = tuple(state for _, states in COLUMNS for state in states)
+PROBLEMS = COLUMNS[0][1]
+_CARDS_MAX = 60
+_LINES_SHOWN = 2
+_LOG_LINES_MAX = 3_000
+_DIFF_ROWS_MAX = 6_000
+TABS = ("story", "diff", "log", "prompt")
+
+
+class BoardQuery(NamedTuple):
+    """What a person wants to see of the board: only states, only what a text finds, all cards of a state."""
+
+    find: str = ""
+    state: str = ""
+    problems: bool = False
+    everything: str = ""
+
+
+class Card(NamedTuple):
+    """An issue on the board."""
+
+    issue: ListedIssue
+    state: str
+    needs: str
+    attempt: int
+    since: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+    last: str
+
+
+class CardStack(NamedTuple):
+    """The cards of a state: as many as the page has room for, and how many there are."""
+
+    state: str
+    total: int
+    cards: tuple[Card, ...]
+
+
+class Pages:
+    """Makes pages. `base` is the folder of the session, `title` names the repository; one thread asks at a time."""
+
+    def __init__(self, title: str, *, read_only: bool = False, report: bool = False) -> None:
+        self._fixed = {"title": title, "read_only": read_only, "report": report, "VERBS": VERBS, "TABS": TABS}
+        self._logs = LiveLogs()
+
+    def render(self, template: str, base: str, **values: object) -> str:
+        """Return a page."""
+        more = {"base": base, "now": time.time(), "message": "", "hint": "", "done": "", "here": "", **self._fixed}
+        return _environment().get_template(template).render(**{**more, **values})
+
+    def board(self, state: OpenState, base: str, wanted: BoardQuery, done: str = "") -> str:
+        """Return the board."""
+        now = time.time()
+        document = status_now(state.reader, now)
+        blocked = blocked_document(state.reader.waiting_for_a_person(), state.reader.held(), state.location.has_branch)
+        tasks = {each.id: f"{each.task}: {each.detail}" for each in blocked.blocked}
+        tasks |= {each.id: each.reason for each in blocked.held}
+        held = frozenset(each.id for each in blocked.held)
+        stacks = self._stacks(state, document, tasks, held, wanted)
+        columns = [(name, [stacks[each] for each in states if each in stacks]) for name, states in COLUMNS]
+        here = urlencode({key: value for key, value in _of_query(wanted).items() if value})
+        return self.render(
+            "board.html",
+            base,
+            document=document,
+            columns=[(name, each) for name, each in columns if each],
+            wanted=wanted,
+            here=f"{base}/?{here}" if here else f"{base}/",
+            needing=len(tasks),
+            states=[each for each in STATES if each in document.counts or (each == "held" and held)],
+            spent=state.reader.costs().of_run,
+            done=done,
+        )
+
+    def _stacks(
+        self, state: OpenState, document: Status, tasks: Mapping[str, str], held: frozenset[str], wanted: BoardQuery
+    ) -> dict[str, CardStack]:
+        chosen: dict[str, list[ListedIssue]] = {}
+        words = wanted.find.lower().split()
+        for issue in document.issues:
+            place = "held" if issue.id in held else issue.status
+            if (wanted.state and place != wanted.state) or (wanted.problems and issue.id not in tasks):
+                continue
+            text = f"{issue.id} {issue.title} {issue.reason} {issue.model or ''}".lower() if words else ""
+            if all(word in text for word in words):
+                chosen.setdefault(place, []).append(issue)
+        for place in ("merged", "skipped"):  # what was done last is looked at first
+            chosen.get(place, []).reverse()
+        listed = {each: issues if wanted.everything == each else issues[:_CARDS_MAX] for each, issues in chosen.items()}
+        newest = state.reader.newest_attempts()
+        under_way = {
+            each.directory: each.model
+            for issues in listed.values()
+            for issue in issues
+            if issue.status == "running" and (each := newest.get(issue.id)) is not None and each.outcome is None
+        }
+        so_far = self._logs.look(under_way)
+        cards = {
+            place: tuple(_card(each, place, tasks, newest.get(each.id), so_far) for each in issues)
+            for place, issues in listed.items()
+        }
+        return {place: CardStack(place, len(issues), cards[place]) for place, issues in chosen.items()}
+
+    def issue(self, state: OpenState, base: str, issue_id: str, tab: str, number: int | None, **more: Any) -> str:
+        """Return the page of an issue. Raises UsageError if there is none, or no such attempt."""
+        row = find_issue(state.reader, issue_id)
+        attempts = state.reader.attempts(row.id)
+        attempt = next((each for each in reversed(attempts) if number in (None, each.number)), None)
+        if number is not None and attempt is None:
+            raise UsageError(f"issue {row.id} has no attempt {number}")
+        values: dict[str, object] = {
+            "row": row,
+            "tab": tab,
+            "attempt": attempt,
+            "numbers": [a.number for a in attempts],
+        }
+        values["document"] = document = show_document(state.reader, row, state.location.has_branch)
+        values |= {"seen": displayed(state.reader, row.id), "verbs": possible(row) if state.exists else ()}
+        values["before"], values["next"] = _beside(state, row)
+        values |= {"last": _last_of(attempts, row), "note": "", "commenting": None, "gates": (), "gate": ""}
+        if attempt is not None and tab != "story":
+            values |= _TABS[tab](state, attempt, more.get("gate", ""))
+        here = f"{base}/issue?{urlencode({'id': row.id, 'tab': tab, **({'n': number} if number else {})})}"
+        return self.render("issue.html", base, heading=document.title, here=here, **{**values, **more})
+
+
+def _of_query(wanted: BoardQuery) -> dict[str, str]:
+    return {
+        "find": wanted.find,
+        "state": wanted.state,
+        "only": "problems" * wanted.problems,
+        "all": wanted.everything,
+    }
+
+
+def _card(
+    issue: ListedIssue, place: str, tasks: Mapping[str, str], newest: NewestAttempt | None, live: Mapping[str, SoFar]
+) -> Card:
+    needs = tasks.get(issue.id, "")
+    if newest is None:
+        return Card(issue, place, needs, 0, None, None, None, "")
+    so_far = live.get(newest.directory)
+    if so_far is not None:
+        used = so_far.usage
+        return Card(issue, place, needs, newest.number, newest.started_at, used.tokens_in, used.tokens_out, so_far.last)
+    last = "".join(last_lines(Path(newest.directory), newest.model, 1)) if needs else ""
+    return Card(issue, place, needs, newest.number, None, newest.tokens_in, newest.tokens_out, last)
+
+
+def _beside(state: OpenState, row: IssueRow) -> tuple[IssueRow | None, IssueRow | None]:
+    """Return the issues before and after one among those that need a person; one that needs nobody is before them."""
+    ordered = [*state.reader.waiting_for_a_person(), *state.reader.held()]
+    at = next((at for at, each in enumerate(ordered) if each.id == row.id), -1)
+    return ordered[at - 1] if at > 0 else None, next(iter(ordered[at + 1 :]), None)
+
+
+def _last_of(attempts: list[AttemptRow], row: IssueRow) -> tuple[str, ...]:
+    if not attempts or row.status not in ("running", "blocked", "approval"):
+        return ()
+    return last_lines(Path(attempts[-1].directory), attempts[-1].model, _LINES_SHOWN * 6)
+
+
+def _of_log(state: OpenState, attempt: AttemptRow, gate: str) -> dict[str, object]:
+    del state
+    folder = Path(attempt.directory)
+    files = gate_files(folder, gate) if gate else existing(folder / "agent.log", folder / "agent.err")
+    logs = [(each.file, each.left_out, _log_text(each, attempt)) for each in _excerpts(files, folder)]
+    return {"logs": logs, "gates": gate_names(folder), "gate": gate, "gone": removed(folder)}
+
+
+def _log_text(log: LogFile, attempt: AttemptRow) -> str:
+    if log.file != "agent.log":
+        return log.text
+    lines = log_lines(log.text, Path(attempt.directory), attempt.model, {})
+    cut = len(lines) - _LOG_LINES_MAX
+    return "\n".join([f"… {cut} lines before", *lines[-_LOG_LINES_MAX:]] if cut > 0 else lines)
+
+
+def _excerpts(files: Iterable[Path], folder: Path) -> list[LogFile]:
+    return [excerpt(path, folder) for path in files]
+
+
+def _of_prompt(state: OpenState, attempt: AttemptRow, gate: str) -> dict[str, object]:
+    del state, gate
+    folder = Path(attempt.directory)
+    files = existing(folder / "prompt.md")
+    return {
+        "logs": [(each.file, each.left_out, each.text) for each in _excerpts(files, folder)],
+        "gone": removed(folder),
+    }
+
+
+def _of_diff(state: OpenState, attempt: AttemptRow, gate: str) -> dict[str, object]:
+    del gate
+    review, files = kept_review(state.reader, attempt.issue_id), attempt_diff(attempt)
+    rows, parts = 0, []
+    for file in files:
+        if rows < _DIFF_ROWS_MAX:
+            parts.append(file._replace(rows=file.rows[: _DIFF_ROWS_MAX - rows]))
+        rows += len(file.rows)
+    ours = review if (review.attempt, review.commit) == (attempt.number, attempt.commit_id) else LineReview()
+    remarks = {each.at: each for each in ours.comments}
+    moved = review if review.comments and not ours.comments else None
+    cut = max(rows - _DIFF_ROWS_MAX, 0)
+    return {"files": parts, "remarks": remarks, "moved": moved, "cut": cut, "gone": removed(Path(attempt.directory))}
+
+
+_TABS = {"diff": _of_diff, "log": _of_log, "prompt": _of_prompt}
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_cleaned,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "money": money,
+        "duration": duration,
+        "count": count,
+        "counted": counted,
+        "query": urlencode,
+        "number": "{:,}".format,
+        "stamp": _stamp,
+    }
+    made.globals |= {"moment": moment, "action_words": action_words, "web": _web}
+    return made
+
+
+def _cleaned(value: object) -> object:
+    return clean_block(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _stamp(at: float | None) -> str:
+    """Return a time as HTML has it."""
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def _web(address: str | None) -> str:
+    """Return an address that may be a link, "" for any but one of the web: `javascript:` is an address as well."""
+    return address if address and address.startswith(("https://", "http://")) else ""
