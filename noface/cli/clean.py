@@ -6,7 +6,7 @@ branches and refs, too, but never of a branch that a person has checked out or m
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from noface.engine.landing.merged_branches import KnownIssues
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
+    from noface.git.workspace import Slot
     from noface.store.reader import Reader
     from noface.ui.leftovers import Leftover
 
@@ -64,6 +65,7 @@ def clean(
 
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
     from noface.engine.landing.merged_branches import known_issues
+    from noface.engine.retention import workspaces
     from noface.store.database import Database
     from noface.store.reader import Reader
 
@@ -73,29 +75,27 @@ def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover
         reader = Reader(database)
         known = known_issues(plumbing, reader)
         return [
-            *_workspaces(repository, slots, reader if path.exists() else None, force=force),
+            *_workspaces(workspaces(repository, slots), reader if path.exists() else None, force=force),
             *_references(plumbing, reader, known, force=force),
             *_files(repository, reader, known),
         ]
 
 
-def _workspaces(repository: "Repository", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
+def _workspaces(slots: "Iterable[Slot]", reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
     from noface.attempt.environment import agent_slot_name
     from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 
-    git_dirs = repository.private_git_dirs
     cut_off = reader.open_attempts() if reader is not None else ()
     open_slots = {name: each for each in cut_off for name in (agent_slot_name(each.slot), f"agent-{each.slot}")}
-    names = {path.name for folder in (slots, git_dirs) if folder.is_dir() for path in folder.iterdir()}
-    for name in sorted(each for each in names if each.startswith(("agent-", "gate-", "setup-"))):
-        why = ""
+    for slot in slots:
+        name, why = slot.name, ""
         if name in open_slots and not force:
             attempt = open_slots[name]
             why = f"attempt {attempt.number} of {attempt.issue_id} was cut off in it; `noface run` saves its work"
         elif reader is None and name.startswith("agent-") and not force:
             why = "the database is gone, so nothing tells whether the work in it is saved; --force removes it"
-        yield Leftover(What.WORKSPACE, name, size_bytes=bytes_in(slots / name) + bytes_in(git_dirs / name), why=why)
+        yield Leftover(What.WORKSPACE, name, size_bytes=bytes_in(slot.path) + bytes_in(slot.private_git_dir), why=why)
 
 
 def _references(plumbing: "Plumbing", reader: "Reader", known: "KnownIssues", *, force: bool) -> "Iterator[Leftover]":

@@ -410,10 +410,13 @@ class Limits(Section):
 
 
 class Keep(Section):
-    """How long noface keeps what merged issues leave behind; of all others it keeps everything."""
+    """How long noface keeps what merged issues leave behind; of all others it keeps all work."""
 
     logs_days: int = setting(60, "the files of an attempt but report.json: so many days after it has ended", ge=1)
     logs_gb: int = setting(20, "if those of all attempts take more, in GB, the oldest go earlier", ge=1)
+    logs_attempts: int = setting(
+        100, "of an issue, merged or not, those files of so many attempts, the newest; the work of all stays", ge=1
+    )
     refs_days: int = setting(180, "the refs of an issue's attempts: so many days after the last has ended", ge=1)
     events_days: int = setting(365, "what happened to an issue, event by event: so many days after the last", ge=1)
 

@@ -1,16 +1,19 @@
 """What merged issues leave behind goes after a time, as `[keep]` says: files, refs and events of attempts.
 
-Never what law 2 protects: of an issue that main does not hold nothing goes, whatever its age. A run does it each hour
-and at its end, in steps that may be cut off anywhere: what is left is due the next time. Nor does the repository fill
-with loose objects: these are packed, and none is dropped, reachable or not.
+Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age; only the files of its
+oldest attempts go once there are very many. A run does it each hour and at its end, in steps that may be cut off
+anywhere: what is left is due the next time. Workspaces that no run needs any more go at its end. Nor does the
+repository fill with loose objects: these are packed, and none is dropped, reachable or not.
 """
 
 import json
 import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from noface.attempt.environment import agent_slot_name
 from noface.config.sections import Keep
 from noface.engine.context import RunContext
 from noface.engine.landing.merged_branches import known_issues
@@ -20,6 +23,8 @@ from noface.errors import GitError
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove_below
+from noface.git.repository import Repository
+from noface.git.workspace import Slot, discard
 from noface.model.scratch import REMOVED_FILE
 from noface.process.command import Canceller
 from noface.process.files import bytes_in, write_atomic
@@ -52,7 +57,10 @@ def keep_bounds(context: RunContext) -> Steps[None]:
     plumbing, rules = context.env.plumbing, context.settings.keep
     while True:
         yield Tick(context.clock.now() + _EVERY_S)
-        yield from call(partial(_tidy, plumbing, rules, context.reader.kept(), context.clock.now()))
+        now = context.clock.now()
+        yield from call(partial(_tidy, plumbing, rules, context.reader.kept(), now))
+        release_merged(context)
+        let_go(context, now)
         while drop_events(context):
             yield Tick()
 
@@ -64,6 +72,7 @@ def tidy_up(context: RunContext) -> None:
     deadline = time.monotonic() + _AT_END_S
     _tidy(plumbing, rules, context.reader.kept(), now, Canceller(), deadline)
     let_go(context, now)
+    let_workspaces_go(context, now)
     while drop_events(context) and time.monotonic() < deadline:
         pass
 
@@ -89,16 +98,49 @@ def overdue(
 ) -> Iterator[tuple[EndedAttempt, str]]:
     """Yield the attempts whose files are due, the oldest first, with the setting that says so."""
     home = state_dir / "attempts"
-    left = {each: sum(map(bytes_in, clearable(each.folder))) for each in kept if each.merged and each.below(home)}
+    newest: dict[str, int] = {}
+    for each in kept:
+        newest[each.issue_id] = max(each.number, newest.get(each.issue_id, 0))
+    beyond = {each for each in kept if each.number <= newest[each.issue_id] - rules.logs_attempts}
+    left = {
+        each: sum(map(bytes_in, clearable(each.folder)))
+        for each in kept
+        if (each.merged or each in beyond) and each.below(home)
+    }
     whole = bytes_in(home) if sum(left.values()) else 0
     for each in sorted((each for each, size in left.items() if size), key=lambda each: each.ended_at):
-        if now - each.ended_at > rules.logs_days * _DAY_S:
+        if each in beyond:
+            yield each, "[keep] logs_attempts"
+        elif now - each.ended_at > rules.logs_days * _DAY_S:
             yield each, "[keep] logs_days"
         elif whole > rules.logs_gb * 10**9:
             yield each, "[keep] logs_gb"
         else:
-            return
+            continue
         whole -= left[each]
+
+
+def workspaces(repository: Repository, folder: Path) -> Iterator[Slot]:
+    """Yield the workspaces of a repository, in the order of their names."""
+    git_dirs = repository.private_git_dirs
+    names = {path.name for each in (folder, git_dirs) if each.is_dir() for path in each.iterdir()}
+    for name in sorted(each for each in names if each.startswith(("agent-", "gate-", "setup-"))):
+        yield Slot(repository, name, folder / name, git_dirs / name)
+
+
+def let_workspaces_go(context: RunContext, now: float) -> None:
+    """Remove the workspaces that no run has used for as long as files are kept: there were more workers once."""
+    env, oldest = context.env, now - context.settings.keep.logs_days * _DAY_S
+    held = {agent_slot_name(each.slot) for each in context.reader.open_attempts()}
+    for slot in workspaces(env.plumbing.repository, env.slots_dir):
+        places = (slot.path, slot.private_git_dir, slot.private_git_dir / "index")
+        if slot.name.startswith("setup-") or slot.name in held:  # copies are made of what setup left
+            continue
+        if max(place.stat().st_mtime for place in places if place.exists()) < oldest:
+            with suppress(GitError):  # something is mounted in it; it is tried again at the end of the next run
+                discard(slot)
+                if env.allotments is not None:
+                    env.allotments.forget(slot.name)
 
 
 def let_go(context: RunContext, now: float) -> None:
@@ -142,6 +184,7 @@ def pack(plumbing: Plumbing, cancel: Canceller) -> None:
     if not folder.is_dir() or len(list(folder.iterdir())) * 256 < _LOOSE_MAX or cancel.cancelled:
         return
     try:
+        plumbing.repository.git().ask("pack-refs", "--all")  # where objects are many, refs are
         plumbing.repository.git().ask("repack", "-d", "-l", "-q", "--geometric=2")
     except GitError:
         return  # loose objects do no harm; it is tried again

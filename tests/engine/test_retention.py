@@ -1,11 +1,13 @@
 """What merged issues leave behind goes as [keep] says, and nothing of what main does not hold."""
 
 import json
+import os
 import sqlite3
 import subprocess
 from contextlib import closing
 
 import pytest
+from support.clocked_run import clocked
 
 from noface.config.sections import Keep
 from noface.engine.retention import clear, overdue, pack
@@ -20,12 +22,12 @@ DAY = 86_400.0
 NOW = 1000 * DAY
 
 
-def kept(state, name, days, *, merged=True, size=1000):
-    folder = state / "attempts" / name / "1"
+def kept(state, name, days, *, merged=True, size=1000, number=1):
+    folder = state / "attempts" / name / str(number)
     folder.mkdir(parents=True)
     (folder / "report.json").write_text("{}")
     (folder / "agent.log").write_text("x" * size)
-    return EndedAttempt(name, 1, str(folder), NOW - days * DAY, merged)
+    return EndedAttempt(name, number, str(folder), NOW - days * DAY, merged)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +96,85 @@ def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
     assert "its files were removed on" in project.noface("show", "1").stdout
     assert project.noface("fsck").returncode == 0
     assert project.statuses() == {"1": "merged", "2": "blocked"}
+
+
+WORKER = """\
+case $NOFACE_ISSUE_ID in 2) if test "$(cat {folder}/slept)" -lt {days}00000; then echo '529 overloaded' >&2; exit 75; fi;; esac
+ls {state}/attempts/1/1 > {folder}/seen
+git -C {repo} for-each-ref --format='%(refname)' refs/noface/issues/1 >> {folder}/seen
+echo x > $NOFACE_ISSUE_ID.txt
+"""
+
+
+def long_life(project, days, keep):
+    """Have a plain command work, whose provider is away at issue 2 for so many days (a day is 100,000 s)."""
+    worker = project.folder / "worker.sh"
+    worker.write_text(WORKER.format(folder=project.folder, state=project.state, repo=project.path, days=days))
+    model = f'[models.plain]\nagent = "command"\ncommand = "sh {worker}"\n'
+    retry = '[retry]\ndefault_model = "plain"\noutage_max = "30d"\n'
+    slots = f'[run]\nslots_dir = "{project.folder / "slots"}"\n[sandbox]\nkind = "none"\n'
+    gate = '[[gates]]\nname = "check"\ncommand = "test -e a.txt"\ncanary = false\ncanary_reason = "stands in"\n'
+    project.write("noface.toml", f"{gate}{model}{retry}{slots}[keep]\n{keep}")
+
+
+def test_a_run_that_lasts_days_lets_go_while_workers_are_at_work(project):
+    long_life(project, 3, "logs_days = 1\nrefs_days = 1\nevents_days = 1\n")
+    project.issue(1)
+    project.issue(2, depends_on=[1])
+    project.commit()
+    done = clocked(project, step_s=60_000.0)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project.folder / "seen").read_text().split() == ["removed.json", "report.json"]
+    with closing(Database.open(project.state / "state.db")) as database:
+        assert {each.kind for each in Reader(database).events("1")} == {"issue_merged"}
+        assert "attempt_started" in {each.kind for each in Reader(database).events("2")}
+    assert project.noface("fsck").returncode == 0
+
+
+@pytest.mark.thorough
+def test_after_many_short_runs_disk_refs_and_database_are_as_after_some(project):
+    long_life(project, 0, "logs_days = 2\nrefs_days = 3\nevents_days = 4\n")
+    sizes = []
+    for day in range(1, 25):
+        project.issue(10 + day)
+        project.commit(f"day {day}")
+        assert clocked(project).returncode == 0
+        (project.folder / "slept").write_text(str(100_000 * day))
+        with closing(sqlite3.connect(project.state / "state.db")) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            rows = database.execute("SELECT COUNT(*) FROM events WHERE kind != 'issue_merged'").fetchone()[0]
+        refs = len(project.git("for-each-ref", "refs/noface").splitlines())
+        files = sum(1 for _ in (project.state / "attempts").glob("*/*/*"))
+        sizes.append((rows, refs, files - 2 * day, (project.state / "state.db").stat().st_size))
+    early, late = sizes[9], sizes[-1]
+    assert all(after <= before * 1.1 for before, after in zip(early, late, strict=True)), sizes
+    assert project.noface("fsck").returncode == 0
+
+
+def test_the_files_of_the_oldest_of_very_many_attempts_go_also_at_an_unmerged_issue(tmp_path):
+    rows = [kept(tmp_path, "a", 20 - n, merged=False, number=n) for n in range(1, 6)] + [kept(tmp_path, "b", 30)]
+    due = [(each.issue_id, each.number, why) for each, why in overdue(tmp_path, Keep(logs_attempts=3), rows, NOW)]
+    assert due == [("a", 1, "[keep] logs_attempts"), ("a", 2, "[keep] logs_attempts")]
+
+
+def test_workspaces_of_workers_that_there_were_once_go_and_those_of_the_run_stay(project):
+    project.config(workers=1)
+    project.play(*((name, 0, [{"write": f"{name}.txt", "text": "x"}]) for name in "12"))
+    project.issue(1)
+    project.commit()
+    project.run()
+    [slots] = (project.folder / "slots").iterdir()
+    names = {path.name for path in slots.iterdir()}
+    for name in ("agent-007", "gate-0009", "person"):
+        (slots / name).mkdir()
+    for place in [slots, project.state / "hubs"]:
+        for path in [*place.iterdir(), *place.glob("*/index")]:
+            os.utime(path, (NOW, NOW))
+    project.issue(2)
+    project.commit("another")
+    project.run()
+    assert {path.name for path in slots.iterdir()} == names | {"person"}
+    assert sorted(path.name for path in (project.state / "hubs").iterdir()) == sorted(names)
 
 
 def test_events_go_in_steps_and_their_room_goes_back_to_the_disk(tmp_path):
