@@ -259,16 +259,22 @@ def _logged_error(line: str) -> AgentError | None:
     return AgentError(error.text("message"), codes, next((status for status in statuses if status is not None), None))
 
 
+_ALL = 100
+
+
 def _windows(line: str) -> tuple[Window, ...]:
     """Return the windows of the login's quota that a count of tokens comes with."""
     payload = JsonRecord.of(json_value(line)).inside("payload")
     limits = payload.inside("rate_limits") or payload.inside("info", "rate_limits")
+    credit = limits.inside("credits")
+    has_credit = credit.flag("has_credits") or credit.flag("unlimited")
     windows = []
     for each in (limits.inside("primary"), limits.inside("secondary")):
         used, minutes = each.number("used_percent"), each.whole("window_minutes")
         if used is not None:
             name = WINDOWS.get(minutes or 0, f"{minutes or 0} minutes")
-            windows.append(Window(name, used / 100, each.time("resets_at")))
+            beyond = used >= _ALL and has_credit  # it goes on from what was bought besides
+            windows.append(Window(name, used / 100, each.time("resets_at"), beyond=beyond))
     return tuple(windows)
 
 

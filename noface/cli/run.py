@@ -1,11 +1,13 @@
 """`noface run`: work through the backlog; `noface pause` and `resume`: have it rest, and go on."""
 
+from math import inf
 from pathlib import Path
 
 import typer
 
 from noface.cli.candidates import model_name, open_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
+from noface.errors import UsageError
 
 
 def run(
@@ -45,18 +47,28 @@ def pause(config: ConfigFile = None) -> VerbResult:
 
 
 @answers("What was done, as JSON.")
-def resume(config: ConfigFile = None) -> VerbResult:
+def resume(
+    overage: float | None = typer.Option(
+        None, "--overage", metavar="USD", help="Let it spend so much beyond windows that are used up."
+    ),
+    config: ConfigFile = None,
+) -> VerbResult:
     """Have a paused run go on."""
-    return _set(config, paused=False)
+    if overage is not None and not 0 <= overage < inf:
+        raise UsageError("--overage takes US dollars from 0 up", "Write: noface resume --overage 5")
+    return _set(config, paused=False, overage=overage)
 
 
-def _set(config: ConfigFile, *, paused: bool) -> VerbResult:
+def _set(config: ConfigFile, *, paused: bool, overage: float | None = None) -> VerbResult:
     import time
 
     from noface.cli.session import open_session
     from noface.store.decisions import pause as set_paused
 
     session = open_session(config)
-    set_paused(time.time(), session.journal, session.reader, paused=paused)
+    set_paused(time.time(), session.journal, session.reader, paused=paused, overage_usd=overage)
     line = "It starts nothing more; `noface resume` has it go on." if paused else "It goes on."
-    return VerbResult({"paused": paused}, lambda _document, _width: [line])
+    if overage is None:
+        return VerbResult({"paused": paused}, lambda _document, _width: [line])
+    line = f"It goes on, and spends at most ${overage:.2f} beyond windows that are used up."
+    return VerbResult({"paused": paused, "overage_usd": overage}, lambda _document, _width: [line])

@@ -107,7 +107,11 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         breaker=breaker_rules(config),
         roles=RoleAccess(config.roles.tools, config.roles.permissions),
         landing=landing_rules(config),
-        reserve=Reserve(config.budget.reserve, config.budget.overage_usd),
+        reserve=Reserve(
+            config.budget.reserve,
+            config.budget.overage if isinstance(config.budget.overage, float) else 0.0,
+            ask=config.budget.overage == "ask",
+        ),
         keep=config.keep,
     )
 

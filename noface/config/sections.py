@@ -557,8 +557,8 @@ class BudgetRules(Section):
         "the share of each of the provider's windows that runs leave to you: five_hour, week, week_opus, …",
         {"five_hour": "15%", "week": "25%"},
     )
-    overage_usd: Money | None = setting(
-        None, "what a run may spend beyond a window that is used up, in US dollars; by default nothing", 5.0
+    overage: Literal["never", "ask"] | Money = setting(
+        "never", 'what a run may spend beyond a window that is used up: "never", "ask" a person, or US dollars', 5.0
     )
 
 

@@ -682,6 +682,7 @@ class Engine:
 
     def _hold_budgets(self) -> None:
         if self._drain_until is None:
+            self._quota.step()
             passed = self._guard.hold()
             self._limit = self._limit or passed
 

@@ -7,15 +7,18 @@ would cost extra is ended under way; an attempt that has begun within the window
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 
 from noface.attempt.environment import AttemptProgress
 from noface.engine.budget_guard import LiveSpending
 from noface.engine.context import RunContext
 from noface.engine.jobs import Jobs
-from noface.model.quota import Window, counts_for, held_back, login_of, nudged
+from noface.model.quota import Reserve, Window, counts_for, held_back, login_of, nudged
 from noface.model.worker_run import ModelSpec
+from noface.process.environment import agent_environment
 from noface.recovery.schedule import Breaker
-from noface.store.overview import QUOTA, Quota
+from noface.secrets.logins import payer
+from noface.store.overview import OVERAGE, QUOTA, Quota
 
 KEPT = "KEPT_FOR_YOU"
 """The kind of the wait for a window of which the rest is a person's."""
@@ -28,9 +31,43 @@ class QuotaGuard:
         self._context, self._jobs, self._live = context, jobs, live
         self._known = {(each.login, each.window): each for each in context.reader.quotas(context.clock.now())}
         self._before_beyond: dict[str, float] = {}
+        self._asked: set[tuple[str, str]] = set()
+        self._let = ""
+
+    @property
+    def _reserve(self) -> Reserve:
+        """What is kept for a person, with what they have let this run spend meanwhile."""
+        run, _, usd = self._let.partition(" ")
+        reserve = self._context.settings.reserve
+        return replace(reserve, beyond_usd=float(usd), ask=False) if run == self._context.run_id else reserve
+
+    def step(self) -> None:
+        """Go on with what a person has let the run spend, if they have since the last tick."""
+        let = self._context.reader.fact(OVERAGE) or ""
+        if let != self._let:
+            self._let = let
+            self._hold_all()
 
     def begin(self) -> None:
         """Hold logins to what an earlier run has heard, and to what is reserved now; tell of it."""
+        self._hold_all()
+        what = [_said(each) for each in self._known.values()]
+        what += self._who_pays()
+        if what:
+            self._context.announce("quota", None, {"what": what})
+
+    def _who_pays(self) -> list[str]:
+        """Say who pays for the models of the ladder and the roles."""
+        env, settings = self._context.env, self._context.settings
+        paid: dict[str, list[str]] = {}
+        for name in (each for each in settings.policy.models if each in settings.models):
+            spec = settings.models[name]
+            given = dict(agent_environment(env.agents[spec.agent].environment, spec, spec.env))
+            if who := payer(spec, given.keys()):
+                paid.setdefault(who, []).append(name)
+        return [f"{', '.join(names)}: {who}" for who, names in paid.items()]
+
+    def _hold_all(self) -> None:
         context = self._context
         kept = [model for model, breaker in context.reader.waits().items() if breaker.kind == KEPT]
         for model in kept:
@@ -38,8 +75,6 @@ class QuotaGuard:
         for known in self._known.values():
             for spec in self._of_login(known.login):
                 self._hold(spec, _window(known), under_way=False)
-        if self._known:
-            context.announce("quota", None, {"what": [_said(each) for each in self._known.values()]})
 
     def seen(self, progress: AttemptProgress) -> None:
         """Take what a worker's program has told of its login's windows."""
@@ -67,10 +102,14 @@ class QuotaGuard:
             return
         now, spent = context.clock.now(), context.spending.of_run(context.run_id).usd + self._live.in_all.usd
         begun = self._before_beyond.setdefault(login_of(spec), spent) if window.beyond else spent
-        held = held_back(window, context.settings.reserve, spent - begun, now)
+        held = held_back(window, self._reserve, spent - begun, now)
         if held is None:
             return
         until, why = held
+        asked = login_of(spec), window.name
+        if window.beyond and self._reserve.ask and asked not in self._asked:
+            self._asked.add(asked)
+            context.log_event("overage_asked", None, login=asked[0], text=f"{asked[0]}: {why}")
         resting = context.reader.waits().get(spec.name)
         if resting is None or resting.until < until:
             context.away_since.setdefault(spec.name, now)
@@ -80,10 +119,14 @@ class QuotaGuard:
                 job.cancel.cancel()
 
     def _of_login(self, login: str) -> Iterable[ModelSpec]:
+        specs = (self._context.settings.models[name] for name in self._in_use)
+        return [spec for spec in specs if login_of(spec) == login]
+
+    @property
+    def _in_use(self) -> list[str]:
         settings = self._context.settings
         in_use = dict.fromkeys((*settings.policy.alternatives, *settings.policy.models))
-        specs = (settings.models[name] for name in in_use if name in settings.models)
-        return [spec for spec in specs if login_of(spec) == login]
+        return [name for name in in_use if name in settings.models]
 
 
 def _window(known: Quota) -> Window:

@@ -9,6 +9,8 @@ WINDOWS = {300: "five_hour", 1_440: "day", 10_080: "week"}
 """The names of windows by their minutes."""
 NUDGE_AT = 0.8
 _UNKNOWN_RESET_S = 3600.0
+LET_IT = "noface resume --overage 5"
+"""The command with which a person lets a run spend dollars beyond its windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """What a person keeps of each window (`shares`, by name), and how many dollars beyond a window may cost."""
+    """What a person keeps of each window (`shares`, by name), and how many dollars beyond a window may cost.
+
+    `ask`: they want to be asked before anything is spent beyond one.
+    """
 
     shares: Mapping[str, float] = field(default_factory=dict)
-    beyond_usd: float | None = None
+    beyond_usd: float = 0.0
+    ask: bool = False
 
 
 def login_of(spec: ModelSpec) -> str:
@@ -53,9 +59,10 @@ def held_back(window: Window, reserve: Reserve, spent_beyond: float, now: float)
     if window.resets_at is not None and window.resets_at <= now:
         return None
     until = window.resets_at if window.resets_at is not None else now + _UNKNOWN_RESET_S
-    if window.beyond and spent_beyond >= (reserve.beyond_usd or 0.0):
+    if window.beyond and spent_beyond >= reserve.beyond_usd:
         bound = f"${reserve.beyond_usd:.2f}" if reserve.beyond_usd else "nothing"
-        return until, f"its {window.name} window is used up, and {bound} may be spent beyond it ([budget] overage)"
+        why = f"its {window.name} window is used up, and {bound} may be spent beyond it ([budget] overage)"
+        return until, f"{why}; to let it: {LET_IT}" if reserve.ask else why
     kept = reserve.shares.get(window.name, 0.0)
     if not window.beyond and kept and window.used >= 1.0 - kept:
         return (

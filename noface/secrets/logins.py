@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Collection
 
 from noface.data import table
 from noface.model.worker_run import ModelSpec
@@ -57,6 +58,21 @@ def login_fix(spec: ModelSpec) -> str:
     if not known.get("by_provider"):
         return str(known["fix"])
     return key_fix(spec.model, str(known.get("command", "")))
+
+
+def payer(spec: ModelSpec, given: Collection[str]) -> str:
+    """Say who pays for a model's runs, if the variables of these names reach its agent; "" if that cannot be known.
+
+    A key comes before a login: with it each call is paid, whatever subscription there is.
+    """
+    known = table("agents").get(spec.agent, {}).get("login")
+    if known is None:
+        return ""
+    keys = (*known.get("keys", ()), *(keys_of(spec.model) if known.get("by_provider") else ()))
+    key = next((name for name in keys if name in given), "")
+    if key:
+        return f"a subscription ({key})" if "OAUTH" in key else f"each call is paid ({key})"
+    return "its login: a subscription, or credit" if known.get("files") or known.get("keychain") else ""
 
 
 def keys_of(model: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import PASSED, Category, FailureKind, IssueStatus
 from noface.process.lock import runs
 from noface.store.journal import Journal
-from noface.store.overview import PAUSED
+from noface.store.overview import OVERAGE, PAUSED
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.records import IssueRow
@@ -231,13 +231,18 @@ def skip(now: float, journal: Journal, row: IssueRow, who: str = "a person") -> 
         journal.status(now, row.id, IssueStatus.SKIPPED, f"skipped by {who}")
 
 
-def pause(now: float, journal: Journal, reader: Reader, *, paused: bool) -> None:
-    """Have the run at work rest, or go on. Raises UsageError if there is none."""
+def pause(now: float, journal: Journal, reader: Reader, *, paused: bool, overage_usd: float | None = None) -> None:
+    """Have the run at work rest, or go on; it may spend so much beyond windows that are used up, if that is given.
+
+    Raises UsageError if no run is at work.
+    """
     run = reader.last_run()
     if run is None or run.ended_at is not None or not runs(run.pid):
         raise UsageError("no run is at work here", "Begin one: noface run")
     if paused != (reader.paused() is not None):
         journal.fact(PAUSED, str(now) if paused else "")
+    if overage_usd is not None:
+        journal.fact(OVERAGE, f"{run.id} {overage_usd}")
 
 
 def no_retrying(row: IssueRow) -> UsageError | None:

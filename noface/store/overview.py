@@ -24,6 +24,8 @@ PAUSED = "paused"
 """The fact that tells since when the run is paused (epoch seconds), empty if it is not."""
 QUOTA = "quota"
 """The fact that tells of the quotas of logins, as their programs told of them last."""
+OVERAGE = "overage"
+"""The fact that holds the run that may spend beyond its windows, and how many dollars, as a person has let it."""
 _GAPS_MAX = 1000
 _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")

@@ -8,6 +8,7 @@ from support.run_parts import run_parts
 from support.scripted_http import StandingClock
 
 from noface.agents.claude import ClaudeReader
+from noface.agents.codex import _windows as codex_windows
 from noface.attempt.environment import AttemptProgress
 from noface.attempt.executor import LocalExecutor
 from noface.engine.budget_guard import RunLimits
@@ -15,6 +16,8 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.quota_guard import QuotaGuard
 from noface.model.quota import Reserve, Window, held_back, login_of, nudged
 from noface.model.worker_run import ModelSpec
+from noface.secrets.logins import payer
+from noface.store.overview import OVERAGE
 
 NOW = 1_000_000.0
 RESET = NOW + 7_200
@@ -115,6 +118,65 @@ def test_what_would_cost_extra_ends_at_once(context):
     job = heard(context, guard, jobs, Window("five_hour", 1.0, RESET, beyond=True))
     assert job.cancel.cancelled
     assert set(context.reader.waits()) == {"claude-sonnet", "claude-opus"}
+
+
+def test_a_person_is_asked_once_and_lets_this_run_spend_beyond_a_window(context):
+    context.settings = replace(context.settings, reserve=Reserve(ask=True))
+    guard, jobs = begun(context)
+    job = heard(context, guard, jobs, Window("five_hour", 1.0, RESET, beyond=True))
+    heard(context, guard, jobs, Window("five_hour", 1.0, RESET + 1, beyond=True))
+    assert job.cancel.cancelled
+    assert set(context.reader.waits()) == {"claude-sonnet", "claude-opus"}
+    events = context.reader._db.rows("SELECT data FROM events WHERE kind = 'overage_asked'")
+    assert len(events) == 1
+    assert "noface resume --overage 5" in events[0]["data"]
+    context.journal.fact(OVERAGE, "another-run 5.0")
+    guard.step()
+    assert context.reader.waits(), "what another run was let is not this one's"
+    context.journal.fact(OVERAGE, f"{context.run_id} 5.0")
+    guard.step()
+    assert context.reader.waits() == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "who"),
+    [
+        (ModelSpec("opus", "claude"), (), "its login: a subscription, or credit"),
+        (
+            ModelSpec("opus", "claude"),
+            ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"),
+            "each call is paid (ANTHROPIC_API_KEY)",
+        ),
+        (ModelSpec("opus", "claude"), ("CLAUDE_CODE_OAUTH_TOKEN",), "a subscription (CLAUDE_CODE_OAUTH_TOKEN)"),
+        (ModelSpec("gpt", "codex"), ("OPENAI_API_KEY",), "its login: a subscription, or credit"),
+        (ModelSpec("gpt", "codex"), ("CODEX_API_KEY",), "each call is paid (CODEX_API_KEY)"),
+        (
+            ModelSpec("own", "aider", model="anthropic/x"),
+            ("ANTHROPIC_API_KEY",),
+            "each call is paid (ANTHROPIC_API_KEY)",
+        ),
+        (ModelSpec("sh", "command"), ("ANTHROPIC_API_KEY",), ""),
+    ],
+)
+def test_a_run_says_who_pays_before_it_begins(model, given, who):
+    assert payer(model, given) == who
+
+
+@pytest.mark.parametrize(
+    ("used", "credit", "beyond"),
+    [
+        (100.0, {"has_credits": True, "unlimited": False, "balance": "12"}, True),
+        (99.0, {"has_credits": True, "unlimited": False, "balance": "12"}, False),
+        (100.0, {"has_credits": False, "unlimited": False, "balance": "0"}, False),
+        (100.0, None, False),
+    ],
+)
+def test_codex_goes_on_from_credit_once_its_window_is_used_up(used, credit, beyond):
+    limits = {"primary": {"used_percent": used, "window_minutes": 300, "resets_at": RESET}, "credits": credit}
+    payload = {"type": "token_count", "rate_limits": limits}
+    assert codex_windows(json.dumps({"type": "event_msg", "payload": payload})) == (
+        Window("five_hour", used / 100, RESET, beyond=beyond),
+    )
 
 
 def test_the_stream_of_claude_code_tells_of_windows():

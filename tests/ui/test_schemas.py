@@ -229,6 +229,7 @@ RARE = {
     "prospect",
     "quota",
     "quota_nudge",
+    "overage_asked",
     "logs_masked",
     "landings_learned",
     "refs_kept",
@@ -320,6 +321,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
     story.journal.event(story.tick(), "budget_nudge", None, text="half", spent_usd=5.0, done=1, issues=4)
     story.journal.event(story.tick(), "quota_nudge", None, login="claude", text="claude: 81%")
+    story.journal.event(story.tick(), "overage_asked", None, login="claude", text="claude: its week is used up")
     JsonLines(story.reader).announce("quota", None, {"what": ["claude: 62% of its five_hour window is used"]})
     JsonLines(story.reader).announce("prospect", None, {"text": "4", "issues": 4, "low_usd": 1.0, "high_usd": 2.0})
     story.journal.event(story.tick(), "host_up", None, host="build@bigbox", slots=4)
