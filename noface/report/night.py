@@ -5,6 +5,7 @@ Pure: the records of rows come in. Scripts read the document: add keys, never re
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Annotated, NamedTuple, TypeVar
 
 from noface.data import table
@@ -301,7 +302,7 @@ def _measures(records: Records, whole: Sum) -> Iterator[CostShare]:
     landed, by_name = {each.id for each in records.landed}, {(e.issue_id, e.number): e for e in records.attempts}
     started: dict[str, list[AttemptRow]] = defaultdict(list)
     for each in records.attempts:
-        if answer := records.answers.get((each.issue_id, each.number - 1)):
+        if answer := records.answers.get((each.issue_id, _number_before(each, by_name))):
             started["person" if answer in _GIVEN_BACK else answer].append(each)
         if (each.issue_id, each.number) in records.lessons:
             started["lessons"].append(each)
@@ -315,6 +316,14 @@ def _measures(records: Records, whole: Sum) -> Iterator[CostShare]:
         passed = sum(each is not None and each.outcome == PASSED for each in following)
         of_landed = len({each.issue_id for each in asked} & landed)
         yield _share(name, words, asked, whole, records.at, landed=of_landed, passed=passed)
+
+
+def _number_before(attempt: AttemptRow, by_name: Mapping[tuple[str, int], AttemptRow]) -> int:
+    """Return the number of the newest attempt that had ended when this one began: candidates begin side by side."""
+    number = attempt.number - 1
+    while (other := by_name.get((attempt.issue_id, number))) and (other.finished_at or inf) > attempt.started_at:
+        number -= 1
+    return number
 
 
 def _question_name(question: QuestionRow) -> tuple[str, str]:

@@ -22,6 +22,7 @@ def test_the_first_that_passes_ends_those_at_work_and_lands_for_the_price_of_one
     assert "1 attempt 1 is kept: a candidate beside attempt 2, whose work was taken" in out
     assert project.git("show", "main:b.txt") == "b"
     assert not project.processes()
+    assert project.shown("report")["measures"] == [], "candidates are no answer to a failure"
 
 
 def test_of_those_that_fail_one_is_charged_and_the_next_ones_go_on_from_it(project):
