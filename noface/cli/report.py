@@ -27,17 +27,13 @@ def report(
     import time
 
     from noface.cli.session import open_session
-    from noface.process.lock import runs
     from noface.report.page import headline, night_page
     from noface.report.read import read_night
     from noface.ui.since import since_when
-    from noface.ui.status import run_of
 
     session, now = open_session(config), time.time()
-    row = session.reader.last_run()
-    at = since_when(since, now, row.started_at if row is not None else None)
-    run = run_of(row, alive=row is not None and row.ended_at is None and runs(row.pid))
-    night = read_night(session.reader, at, now, run, session.location.has_branch)
+    at = since_when(since, now, session.reader.night_began())
+    night = read_night(session.reader, at, now, session.location.has_branch)
     if html is None:
         return VerbResult(night, night_page)
     _write(html, night)

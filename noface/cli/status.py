@@ -26,6 +26,6 @@ def status(
     if since is not None:
         from noface.ui.since import since_when
 
-        at = since_when(since, now, document.run.started_at if document.run is not None else None)
+        at = since_when(since, now, rows.night_began())
         document = happened_since(document, at, rows.happened_since(at))
     return VerbResult(document, lambda document, width: status_page(document, now, width, everything=everything))

@@ -48,23 +48,24 @@ def safe_link(address: str) -> str:
     return text if text.lower().startswith(("http://", "https://")) else ""
 
 
+def _state(outcome: str) -> str:
+    return _STATES.get(outcome, "failed")
+
+
 class _TimeLine:
     """Where attempts lie in the time line: its width is 1000."""
 
     def __init__(self, night: Night) -> None:
-        self._now, self._begin = night.at, night.sum.began_at
-        self._seconds = max(night.sum.elapsed, 1.0)
-
-    def _taken(self, span: Span) -> float:
-        return span.seconds if span.seconds is not None else self._now - span.started_at
+        self.states = {_state(span.outcome) for worker in night.workers for span in worker.spans}
+        self._begin, self._step = night.sum.began_at, max(night.sum.elapsed, 1.0) / 1000
 
     def at(self, span: Span) -> float:
         """Return where an attempt begins."""
-        return round(1000 * (span.started_at - self._begin) / self._seconds, 1)
+        return round((span.started_at - self._begin) / self._step, 1)
 
     def width(self, span: Span) -> float:
         """Return how much it takes; what is short can still be seen."""
-        return max(round(1000 * self._taken(span) / self._seconds - 1.5, 1), 2.0)
+        return max(round(span.seconds / self._step - 1.5, 1), 2.0)
 
 
 @cache
@@ -92,7 +93,7 @@ def _environment() -> "Environment":
         "moment": moment,
         "share": lambda part: f"{part:.0%}",
         "size": page.size_of,
-        "state": lambda outcome: _STATES.get(outcome, "failed"),
+        "state": _state,
         "safe_markup": Markup,
     }
     made.tests |= {
@@ -102,6 +103,7 @@ def _environment() -> "Environment":
     made.globals |= {
         "headline": page.headline,
         "summary": page.summary,
+        "run_words": page.run_words,
         "look_command": page.look_command,
         "commands_of": page.commands_of,
         "trend_words": page.trend_words,

@@ -10,10 +10,10 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from noface.data import table
 from noface.model.actions import followed_by
-from noface.model.attempt import HINTED
+from noface.model.attempt import HINTED, noted
 from noface.model.budget import ESTIMATED
 from noface.model.description import Minimum, OneOf, Timestamp
-from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.store.overview import LandedAt, Quota, RunSpent
 from noface.store.records import AttemptRow, IssueRow, QuestionRow
 from noface.ui.blocked import BlockedDocument
@@ -24,12 +24,17 @@ _Cost = Annotated[float | None, "Dollars; null if nobody said."]
 _Seconds = Annotated[float, "Seconds that attempts, and questions, took together."]
 _T = TypeVar("_T")
 _K = TypeVar("_K", bound=Hashable)
+_CARRIED_OUT = "carried out on "
 UNDER_WAY = "under way"
 ASKED = "questions"
 _MEASURES = {
     "person": "given back by you",
     "lessons": "told lessons of earlier recoveries",
     "hints": "told your hints ([[failure_hints]])",
+}
+_REVIEWS = {
+    "request_changes": ("review_sent_back", "reviews that sent work back"),
+    "approve": ("review_passed", "reviews that let work pass"),
 }
 _GIVEN_BACK = ("Block", "RequestApproval", "Skip", "AwaitIssues", "Land")
 """What ends an issue's attempts: another one after it is one that a person, or another issue, gave it."""
@@ -74,7 +79,7 @@ class Span(NamedTuple):
     attempt: Annotated[int, Minimum(1), "Its number."]
     model: Annotated[str, "The entry of [models] that made it."]
     started_at: Annotated[float, Timestamp, "When it began."]
-    seconds: Annotated[float | None, "How long it took; null while it is under way."]
+    seconds: Annotated[float, "How long it took, or has taken by now."]
     outcome: Annotated[
         str, OneOf((PASSED, INTERRUPTED, UNDER_WAY, *FailureKind)), "What came of it, or that it is under way."
     ]
@@ -95,7 +100,9 @@ class CostShare(NamedTuple):
     name: Annotated[str, "What: an entry of [models], an outcome, an action, a topic of questions, `lessons`, …"]
     words: Annotated[str, "The same in a person's words; may be empty."]
     attempts: Annotated[int, "How many attempts, or questions."]
-    passed: Annotated[int, "How many of them passed; of questions about failures, how many attempts that followed."]
+    passed: Annotated[
+        int | None, "How many of them passed; of questions how many attempts that followed, null if none did."
+    ]
     landed: Annotated[int, "How many issues landed with their work, or of those that it was about."]
     seconds: _Seconds
     tokens: Annotated[int | None, "Tokens read and written; null if nobody said."]
@@ -143,7 +150,7 @@ class Night(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The rows that a night is made of. `asked_of` tells what followed an attempt, by issue and number."""
+    """The rows that a night is made of. `answers` tell what followed an attempt, by issue and number."""
 
     since: float
     at: float
@@ -177,7 +184,7 @@ def night_of(records: Records) -> Night:
         needs=records.needs,
         review=tuple(InReview(row.id, row.title, records.pulls.get(row.id, ""), row.reason) for row in records.review),
         landed=tuple(ranked(records.landed)),
-        workers=_workers(records.attempts, records.at),
+        workers=tuple(_workers(records.attempts, records.at)),
         models=_dearest_first(_models(records, whole)),
         outcomes=_dearest_first(_outcomes(records, whole)),
         quotas=records.quotas,
@@ -224,26 +231,18 @@ def _earlier(records: Records) -> list[RunCost]:
     return earlier
 
 
-def _workers(attempts: Sequence[AttemptRow], now: float) -> tuple[WorkerLine, ...]:
-    by_worker = _grouped(attempts, lambda each: (_host(each), each.slot))
-    return tuple(
-        WorkerLine(
-            f"{slot + 1} on {host}" if host else str(slot + 1), _seconds(mine, now), tuple(_span(each) for each in mine)
-        )
-        for (host, slot), mine in sorted(by_worker.items())
-    )
-
-
-_CARRIED_OUT = "carried out on "
+def _workers(attempts: Sequence[AttemptRow], now: float) -> Iterator[WorkerLine]:
+    for (host, slot), mine in sorted(_grouped(attempts, lambda each: (_host(each), each.slot)).items()):
+        spans = (
+            Span(row.issue_id, row.number, row.model, row.started_at, _seconds([row], now), row.outcome or UNDER_WAY,
+                 row.cost_usd)
+            for row in mine
+        )  # fmt: skip
+        yield WorkerLine(f"{slot + 1}{f' on {host}' if host else ''}", _seconds(mine, now), tuple(spans))
 
 
 def _host(attempt: AttemptRow) -> str:
-    return next((note.removeprefix(_CARRIED_OUT) for note in attempt.notes if note.startswith(_CARRIED_OUT)), "")
-
-
-def _span(each: AttemptRow) -> Span:
-    outcome = each.outcome or UNDER_WAY
-    return Span(each.issue_id, each.number, each.model, each.started_at, each.seconds, outcome, each.cost_usd)
+    return noted(attempt.notes, _CARRIED_OUT).removeprefix(_CARRIED_OUT)
 
 
 def _models(records: Records, whole: Sum) -> Iterator[CostShare]:
@@ -256,34 +255,25 @@ def _models(records: Records, whole: Sum) -> Iterator[CostShare]:
 
 
 def _outcomes(records: Records, whole: Sum) -> Iterator[CostShare]:
-    kinds = table("kinds")
     landed = {(each.id, each.attempt) for each in records.landed}
     for name, mine in _grouped(records.attempts, lambda each: each.outcome or UNDER_WAY).items():
         of_landed = sum((each.issue_id, each.number) in landed for each in mine)
-        words = str(kinds[name]["happened"]) if name in kinds else ""
+        words = happened(name) if name != UNDER_WAY else ""
         yield _share(name, words, mine, whole, records.at, landed=of_landed)
     if asked := [each for each in records.questions if each.model]:
         yield _share(ASKED, "", asked, whole, records.at)
 
 
 def _share(
-    name: str,
-    words: str,
-    rows: Sequence[AttemptRow | QuestionRow],
-    whole: Sum,
-    now: float,
-    *,
-    landed: int = 0,
-    passed: int | None = None,
+    name: str, words: str, rows: Sequence[AttemptRow | QuestionRow], whole: Sum, now: float, *, landed: int = 0
 ) -> CostShare:
-    """Return what rows took; `passed` is given if it is not how many of these attempts did."""
     attempts = [each for each in rows if isinstance(each, AttemptRow)]
     seconds, cost = _seconds(rows, now), _usd(rows)
     return CostShare(
         name=name,
         words=words,
         attempts=len(attempts) or len(rows),
-        passed=sum(each.outcome == PASSED for each in attempts) if passed is None else passed,
+        passed=sum(each.outcome == PASSED for each in attempts) if attempts else None,
         landed=landed,
         seconds=seconds,
         tokens=_tokens(attempts),
@@ -312,10 +302,10 @@ def _measures(records: Records, whole: Sum) -> Iterator[CostShare]:
         words = _MEASURES.get(name) or followed_by(name) or name
         yield _share(name, words, mine, whole, records.at, landed=len({each.issue_id for each in mine} & landed))
     for (name, words), asked in _grouped(records.questions, _question_name).items():
-        following = [by_name.get((each.issue_id, each.after + 1)) for each in asked]
-        passed = sum(each is not None and each.outcome == PASSED for each in following)
+        following = [next_one for each in asked if (next_one := by_name.get((each.issue_id, each.after + 1)))]
+        passed = sum(each.outcome == PASSED for each in following) if following else None
         of_landed = len({each.issue_id for each in asked} & landed)
-        yield _share(name, words, asked, whole, records.at, landed=of_landed, passed=passed)
+        yield _share(name, words, asked, whole, records.at, landed=of_landed)._replace(passed=passed)
 
 
 def _number_before(attempt: AttemptRow, by_name: Mapping[tuple[str, int], AttemptRow]) -> int:
@@ -327,15 +317,10 @@ def _number_before(attempt: AttemptRow, by_name: Mapping[tuple[str, int], Attemp
 
 
 def _question_name(question: QuestionRow) -> tuple[str, str]:
-    asked_for = str(table("topics")["asked_for"].get(question.topic, question.topic))
     if question.topic != "review":
-        return question.topic, f"asked: {asked_for}"
-    sent_back = question.answer is not None and question.answer.strategy == "request_changes"
-    return (
-        (f"{question.topic}_sent_back", "reviews that sent work back")
-        if sent_back
-        else (question.topic, "reviews that sent nothing back")
-    )
+        return question.topic, f"asked: {table('topics')['asked_for'].get(question.topic, question.topic)}"
+    verdict = question.answer.strategy if question.answer is not None else ""
+    return _REVIEWS.get(verdict, ("review", "reviews without a verdict"))
 
 
 def _grouped(records: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
@@ -347,11 +332,13 @@ def _grouped(records: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T
 
 def _seconds(rows: Iterable[AttemptRow | QuestionRow], now: float) -> float:
     """Return how long attempts and questions took together; those under way until now."""
-    times = (
-        (each.started_at, each.finished_at) if isinstance(each, AttemptRow) else (each.asked_at, each.answered_at)
-        for each in rows
-    )
-    return round(sum((end if end is not None else now) - begin for begin, end in times), 3)
+
+    def took(row: AttemptRow | QuestionRow) -> float:
+        if isinstance(row, AttemptRow):
+            return (row.finished_at or now) - row.started_at
+        return (row.answered_at or now) - row.asked_at
+
+    return round(sum(map(took, rows)), 3)
 
 
 def _usd(records: Iterable[AttemptRow | QuestionRow]) -> float | None:

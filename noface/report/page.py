@@ -1,22 +1,21 @@
 """The page of a night in a terminal: each chapter a few lines, and below it the command that goes on from there."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from noface.model.taxonomy import INTERRUPTED, PASSED
-from noface.report.night import UNDER_WAY, CostShare, Night, WorkerLine
+from noface.report.night import UNDER_WAY, CostShare, Night
 from noface.store.overview import Quota
 from noface.ui.blocked import Held, Waiting
-from noface.ui.blocked_page import task_lines
 from noface.ui.landed import LandedIssue
 from noface.ui.page import paint, painted
 from noface.ui.status import reviewed
-from noface.ui.text import cells, clean, count, duration, fit, hanging, moment, money, pad
+from noface.ui.text import cells, clean, count, duration, hanging, moment, money, pad
 
-_ID_CELLS_MAX = 16
+_COMMANDS_MAX = 3
 _LOOKS_MAX = 10
 _LANDED_MAX = 40
 _SPANS = {PASSED: "█", INTERRUPTED: "·", UNDER_WAY: "▒"}
-_FAILED = "▁"
+_FAILED, _UNKNOWN = "▁", "–"
 _ROLES = {"█": "good", "▒": "active", "▁": "bad", "·": "careful"}
 
 
@@ -28,7 +27,7 @@ def night_page(night: Night, width: int) -> list[str]:
 
 def amount(dollars: float | None) -> str:
     """Return dollars, or a dash if nobody knows them."""
-    return money(dollars) or "–"
+    return money(dollars) or _UNKNOWN
 
 
 def headline(night: Night) -> str:
@@ -41,11 +40,22 @@ def headline(night: Night) -> str:
     return ", ".join(parts)
 
 
+def run_words(night: Night) -> str:
+    """Say whether the newest run is at work, or why it ended; "" before the first."""
+    run = night.run
+    if run is None:
+        return ""
+    if run.running:
+        return f"noface is running since {moment(run.started_at, night.at)} (pid {run.pid})."
+    why = run.why or "its run was cut off"
+    return f"{why[:1].upper()}{why[1:]}."
+
+
 def summary(night: Night) -> str:
     """Return in a sentence what the night took."""
     whole = night.sum
     if not whole.attempts:
-        return "Nothing was worked on."
+        return "Nothing was worked on"
     facts = [count(whole.attempts, "attempt"), f"at {count(whole.issues, 'issue')}", f"in {duration(whole.elapsed)}"]
     text = " ".join(facts)
     text += f", {money(whole.cost_usd)}" if whole.cost_usd is not None else ""
@@ -57,12 +67,7 @@ def summary(night: Night) -> str:
 def _head(night: Night, width: int) -> Iterator[str]:
     since = f"Since {moment(night.since, night.at)}"
     yield from painted(hanging(f"{since}: {headline(night)}", width), "title")
-    run = night.run
-    if run is not None and run.running:
-        yield paint(f"noface is running since {moment(run.started_at, night.at)} (pid {run.pid})", "active")
-    elif run is not None:
-        yield from painted(hanging(run.why or "its run was cut off", width), "quiet")
-    yield from painted(hanging(summary(night), width), "quiet")
+    yield from painted(hanging(f"{summary(night)}. {run_words(night)}", width), "quiet")
 
 
 def _title(text: str, more: str = "") -> list[str]:
@@ -75,17 +80,13 @@ def _looks(night: Night, width: int) -> Iterator[str]:
     if not looks:
         return
     yield from _title("Look at these first", "they landed; the riskiest on top")
-    id_cells = _id_cells(each.id for each in looks)
     for each in looks[:_LOOKS_MAX]:
-        facts = [size_of(each), clean(each.model), money(each.cost_usd)]
-        yield _line(each.id, each.title, " · ".join(fact for fact in facts if fact), id_cells, width)
-        indent = " " * (id_cells + 4)
+        indent = yield from _named(each.id, each.title, width)
         yield from painted(hanging("; ".join(each.reasons), width, indent), "careful")
-        if each.note:
-            yield from painted(hanging(each.note, width, indent, rows_max=2), "quiet")
+        yield from painted(hanging(each.note, width, indent, rows_max=2), "quiet")
+        yield f"{indent}{look_command(each)}"
     if len(looks) > _LOOKS_MAX:
         yield f"  … and {len(looks) - _LOOKS_MAX:,} more, on top of what landed"
-    yield from painted(hanging(f"One of them: {look_command(looks[0])}", width, "  ", "    "), "quiet")
 
 
 def look_command(issue: LandedIssue) -> str:
@@ -99,32 +100,41 @@ def size_of(issue: LandedIssue) -> str:
 
 
 def _needs(night: Night, width: int) -> Iterator[str]:
-    issues = [*night.needs.blocked, *night.needs.held]
+    issues = {each.id: each for each in (*night.needs.blocked, *night.needs.held)}
     if issues:
         yield from _title("These need you", "in full: noface blocked ID")
-        id_cells = _id_cells(each.id for each in issues)
-        by_id = {each.id: each for each in issues}
-        for task in night.needs.tasks:
-            yield from task_lines(task, night.needs, id_cells, width)
-            for name in task.ids:
-                yield from _ways(by_id[name], id_cells, width)
+    for task in night.needs.tasks:
+        yield from hanging(f"{task.task}:", width)
+        for name in task.ids:
+            yield from _need(issues[name], width)
     if night.review:
         yield from _title("In review", "merge their pull requests, or ask for changes there")
-        id_cells = _id_cells(each.id for each in night.review)
-        for each in night.review:
-            yield _line(each.id, each.title, "", id_cells, width)
-            yield from painted(hanging(reviewed(each.reason, each.url), width, " " * (id_cells + 4)), "quiet")
+    for each in night.review:
+        indent = yield from _named(each.id, each.title, width)
+        yield from painted(hanging(reviewed(each.reason, each.url), width, indent), "quiet")
+
+
+def _need(issue: Waiting | Held, width: int) -> Iterator[str]:
+    """Yield an issue that needs a person: what is asked, and the first commands that answer it, whole, for copying."""
+    detail = issue.reason if isinstance(issue, Held) else issue.detail
+    commands = commands_of(issue)
+    indent = yield from _named(issue.id, issue.title, width)
+    yield from painted(hanging(detail, width, indent, rows_max=3), "quiet")
+    yield from (f"{indent}{clean(command)}" for command in commands[:_COMMANDS_MAX])
+    if (more := len(commands) - _COMMANDS_MAX) > 0:
+        yield paint(f"{indent}… {count(more, 'more way')}: noface blocked {clean(issue.id)}", "quiet")
+
+
+def _named(name: str, title: str, width: int) -> Generator[str, None, str]:
+    """Yield the line of an issue; return the indent of what stands below it."""
+    start = f"  {clean(name)}  "
+    yield from painted(hanging(title or "(no title)", width, start, rows_max=1), "title")
+    return " " * cells(start)
 
 
 def commands_of(issue: Waiting | Held) -> Sequence[str]:
     """Return the commands that decide about an issue that needs a person."""
     return ("noface run",) if isinstance(issue, Held) else issue.commands
-
-
-def _ways(issue: Waiting | Held, id_cells: int, width: int) -> Iterator[str]:
-    del width  # a command stays whole, for copying
-    for command in commands_of(issue):
-        yield f"{' ' * (id_cells + 4)}{clean(command)}"
 
 
 def _landed(night: Night, width: int) -> Iterator[str]:
@@ -149,37 +159,27 @@ def gates_of(issue: LandedIssue) -> str:
         for gate in issue.gates
         if not gate.passed or gate.flaky or gate.unsteady
     ]
-    return ", ".join(odd) or ("all green" if issue.gates else "–")
+    return ", ".join(odd) or ("all green" if issue.gates else _UNKNOWN)
 
 
 def _timeline(night: Night, width: int) -> Iterator[str]:
     """Draw each worker's attempts in a row of cells, each of which is as what took most of its time."""
-    spans = [span for worker in night.workers for span in worker.spans]
-    if not spans:
+    if not night.workers:
         return
-    begin, end = night.sum.began_at, max(night.sum.ended_at, night.sum.began_at + 1.0)
-    name_cells = max(cells(f"worker {worker.worker}") for worker in night.workers)
+    whole, name_cells = night.sum, max(cells(f"worker {worker.worker}") for worker in night.workers)
     room = width - name_cells - 4
-    legend = "█ passed  ▁ failed  · cut short" + ("  ▒ under way" if any(s.seconds is None for s in spans) else "")
-    yield from _title("When", legend)
+    yield from _title("When", "█ passed  ▁ failed  · cut short  ▒ under way")
     for worker in night.workers:
-        row = "".join(paint(cell, _ROLES.get(cell, "quiet")) for cell in _cells(worker, begin, end, night.at, room))
-        yield f"  {pad(f'worker {worker.worker}', name_cells)}  {row}"
-    first, last = moment(begin, night.at), moment(end, night.at)
-    yield paint(f"  {' ' * name_cells}  {first}{last.rjust(max(room - cells(first), 1))}", "quiet")
-
-
-def _taken(seconds: float | None, until_now: float) -> float:
-    return until_now if seconds is None else seconds
-
-
-def _cells(worker: WorkerLine, begin: float, end: float, now: float, room: int) -> str:
-    row, step = [" "] * room, (end - begin) / room
-    for span in worker.spans:
-        first = min(int((span.started_at - begin) / step), room - 1)
-        last = min(int((span.started_at + _taken(span.seconds, now - span.started_at) - begin) / step), room - 1)
-        row[first : last + 1] = _SPANS.get(span.outcome, _FAILED) * (last + 1 - first)
-    return "".join(row)
+        row, step = [" "] * room, max(whole.elapsed, 1.0) / room
+        for span in worker.spans:
+            first, last = (
+                min(int((span.started_at + more - whole.began_at) / step), room - 1) for more in (0, span.seconds)
+            )
+            row[first : last + 1] = _SPANS.get(span.outcome, _FAILED) * (last + 1 - first)
+        painted_row = "".join(paint(cell, _ROLES.get(cell, "")) for cell in row)
+        yield f"  {pad(f'worker {worker.worker}', name_cells)}  {painted_row}"
+    begin, end = moment(whole.began_at, night.at), moment(whole.ended_at, night.at)
+    yield paint(f"  {' ' * name_cells}  {begin}{end.rjust(max(room - cells(begin), 1))}", "quiet")
 
 
 def _costs(night: Night, width: int) -> Iterator[str]:
@@ -204,7 +204,7 @@ def quota_words(quota: Quota, now: float) -> str:
 
 def _share_cells(share: CostShare, *, bare: bool) -> tuple[str, ...]:
     name = f"{share.name}: {share.words}" if bare and share.words else share.words or share.name
-    passed = ("", "") if bare else (f"{share.passed:,}", f"{share.landed:,}")
+    passed = ("", "") if bare else (_UNKNOWN if share.passed is None else f"{share.passed:,}", f"{share.landed:,}")
     time = (duration(share.seconds), f"{share.time_share:.0%}")
     cost = (amount(share.cost_usd), f"{share.cost_share:.0%}" if share.cost_usd is not None else "")
     return (name, f"{share.attempts:,}", *passed, *time, *cost)
@@ -239,9 +239,9 @@ def _trend(night: Night, width: int) -> Iterator[str]:
 def columns(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, stretched: int = 0) -> Iterator[str]:
     """Yield a table: the first column and the stretched one begin at the left, the others end at the right.
 
-    What is too much for the width is taken from the stretched one; a column that is empty throughout is left out.
+    What is too much for the width is taken from the stretched one; a column of which nothing is known is left out.
     """
-    used = [at for at in range(len(names)) if any(row[at] for row in rows)]
+    used = [at for at in range(len(names)) if any(row[at] not in ("", _UNKNOWN) for row in rows)]
     table = [[clean(row[at]) for at in used] for row in (names, *rows)]
     sizes = [max(cells(row[at]) for row in table) for at in range(len(used))]
     grown = used.index(stretched)
@@ -253,14 +253,3 @@ def columns(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, 
         )
         line = f"  {'  '.join(parts)}"
         yield paint(line, "quiet") if number == 0 else line
-
-
-def _line(name: str, title: str, facts: str, id_cells: int, width: int) -> str:
-    start = f"  {pad(clean(name), id_cells)}  "
-    room = max(width - cells(start) - (cells(facts) + 2 if facts else 0), 16)
-    text = fit(clean(title) or "(no title)", room)
-    return f"{start}{pad(text, room)}  {paint(facts, 'quiet')}" if facts else start + text
-
-
-def _id_cells(names: Iterable[str]) -> int:
-    return min(max(cells(clean(name)) for name in names), _ID_CELLS_MAX)

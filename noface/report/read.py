@@ -6,13 +6,12 @@ from noface.store.reader import Reader
 from noface.store.records import AttemptRow
 from noface.ui.blocked import HasBranch, blocked_document
 from noface.ui.landed import landed_issue
-from noface.ui.status import LatestRun
+from noface.ui.status import latest_run
 
 
-def read_night(
-    reader: Reader, since: float, now: float, run: LatestRun | None = None, has_branch: HasBranch = bool
-) -> Night:
-    """Return what was done since a time; `run` is the newest one, `now` is epoch seconds."""
+def read_night(reader: Reader, since: float, now: float, has_branch: HasBranch = bool) -> Night:
+    """Return what was done since a time; `now` is epoch seconds."""
+    run = latest_run(reader)
     attempts, landings = reader.attempts_since(since), reader.landed()
     if run is None or not run.running:
         attempts = _cut_off(attempts)

@@ -267,6 +267,11 @@ class Overview:
         """Return the newest run."""
         return next(iter(self._records(RunRow, "ORDER BY rowid DESC LIMIT 1")), None)
 
+    def night_began(self) -> float | None:
+        """Return when the newest run began, with those right before it that were cut off; None before the first."""
+        began = self._rows(query("night_began"))[0][0]
+        return None if began is None else float(began)
+
     def tracker_away(self) -> TrackerAway | None:
         """Return since when the tracker has not answered the newest run, None if it has."""
         known = json.loads(self.fact(TRACKER_AWAY) or "null")

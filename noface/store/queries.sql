@@ -94,6 +94,13 @@ SELECT issue_id, MAX(number), MAX(at) AS at FROM (
     UNION ALL SELECT issue_id, attempt, at FROM pull_requests WHERE state = 'merged'
 ) GROUP BY issue_id ORDER BY at, issue_id;
 
+-- name: night_began
+-- When the newest run began, or the first of those right before it that were cut off, or ended by a fault of the
+-- machine's or noface's (1): it went on with their work.
+SELECT MIN(started_at) FROM runs WHERE rowid > COALESCE((
+    SELECT MAX(rowid) FROM runs WHERE COALESCE(exit_code, 1) != 1 AND rowid < (SELECT MAX(rowid) FROM runs)
+), 0);
+
 -- name: left
 SELECT COUNT(*) FROM issues WHERE present = 1 AND cause != 'held' AND (
     status IN ('ready', 'running', 'landing', 'waiting')

@@ -25,7 +25,7 @@ def blocked_page(document: BlockedDocument, width: int) -> list[str]:
     if len(issues) == 1:
         return issue_page(issues[0], width)
     id_cells = min(max(cells(clean(each.id)) for each in issues), _ID_CELLS_MAX)
-    groups = [task_lines(task, document, id_cells, width) for task in document.tasks]
+    groups = [_task_lines(task, document, id_cells, width) for task in document.tasks]
     first = clean(document.tasks[0].ids[0])
     foot = f"One of them in full: noface blocked {first} · all again: noface retry --all"
     gap = [""] if sum(map(len, groups)) + len(groups) + _AROUND < _SCREEN_ROWS else []
@@ -53,7 +53,7 @@ def _headline(document: BlockedDocument) -> str:
     return f"{count(total, 'issue')} need you: {numbers}"
 
 
-def task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int) -> list[str]:
+def _task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int) -> list[str]:
     """Return the heading of what there is to do, and below it the issues that need it."""
     details = {record.id: (record.title, record.detail) for record in document.blocked}
     details |= {held.id: (held.title, held.reason) for held in document.held}

@@ -22,7 +22,8 @@ _DAYS_BACK = re.compile(r"(?P<count>\d{1,4})(?P<unit>[dw])", re.ASCII)
 def since_when(text: str, now: float, last_run: float | None) -> float:
     """Return the time that `text` names, in epoch seconds; a clock and a day are the last before `now`, of local time.
 
-    `last_run` is when the newest run began. Raises UsageError if it names none, or one that is to come.
+    `last_run` is when the newest run began, with those right before it that were cut off. Raises UsageError if `text`
+    names no time, or one that is to come.
     """
     word = " ".join(text.lower().split())
     if word in (RUN, "last run"):

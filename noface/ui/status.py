@@ -202,12 +202,17 @@ def status_document(
     return Status(issues, counts, tuple(faults), tuple(gaps), run, tuple(waits), tuple(unsteady))
 
 
-def status_now(rows: Overview, now: float) -> Status:
-    """Return the document of what is recorded, with what this machine tells: whether the run lives, the disk's room."""
+def latest_run(rows: Overview) -> LatestRun | None:
+    """Return the newest run, with what this machine tells: whether it lives."""
     row = rows.last_run()
     run = run_of(row, alive=row is not None and row.ended_at is None and _runs(row.pid))
-    run = run._replace(paused_at=rows.paused()) if run is not None and run.running else run
-    gaps = rows.gaps(row.id) if row is not None else []
+    return run._replace(paused_at=rows.paused()) if run is not None and run.running else run
+
+
+def status_now(rows: Overview, now: float) -> Status:
+    """Return the document of what is recorded, with what this machine tells: whether the run lives, the disk's room."""
+    run = latest_run(rows)
+    gaps = rows.gaps(run.id) if run is not None else []
     faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
     of_models = rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls(), rows.behind()
     document = status_document(rows.listed(), faults, run, gaps, *of_models)

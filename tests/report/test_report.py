@@ -163,8 +163,9 @@ def test_what_speaks_for_a_look_is_told_in_few_words_and_ranked(project):
     doubtful = WorkerReport(ReportStatus.DONE, confidence=0.4, left=("the second half",))
     story.attempt("2", 1, changed=("src/migrations/1.sql", "src/a.py"), worker=doubtful)
     again = RunWorker(Mode.FEEDBACK, "claude-sonnet", "it is told why")
-    story.attempt("3", 1, red_test(), action=again).attempt("3", 2, red_test(), action=again).attempt("3", 3)
-    for issue, number in (("1", 1), ("2", 1), ("3", 3)):
+    story.attempt("3", 1, red_test(), action=again).attempt("3", 2, red_test(), action=again)
+    story.attempt("3", 3, red_test(), action=again).attempt("3", 4)
+    for issue, number in (("1", 1), ("2", 1), ("3", 4)):
         landed(story, issue, number)
     document = project.shown("report")
     assert document["look_at"] == ["2", "3"]
@@ -174,11 +175,11 @@ def test_what_speaks_for_a_look_is_told_in_few_words_and_ranked(project):
             8,
             ["its worker left undone: the second half", "touches the database's schema", "its worker is 40% sure"],
         ),
-        ("3", 2, ["took 3 attempts"]),
+        ("3", 3, ["took 4 attempts"]),
         ("1", 0, []),
     ]
     (told,) = [each for each in document["measures"] if each["name"] == "RetryWithFeedback"]
-    assert (told["attempts"], told["passed"], told["landed"]) == (2, 1, 1)
+    assert (told["attempts"], told["passed"], told["landed"]) == (3, 1, 1)
     story.close()
 
 
@@ -276,4 +277,18 @@ def test_an_issue_that_is_gone_since_is_told_by_its_number(project):
     document = project.shown("report")
     assert [(each["id"], each["title"]) for each in document["landed"]] == [("2", "")]
     assert "(no title)" in project.noface("report").stdout
+    story.close()
+
+
+def test_the_newest_run_began_with_those_that_were_cut_off_right_before_it(project):
+    write_issue(project.path, "1-x", "One")
+    story = Story(project.path).sync()
+    begins = []
+    for number, code in enumerate((0, None, 1, 3)):
+        story.journal._run_id = f"run{number}"
+        begins.append(story.tick())
+        story.journal.run_started(story.now, 2**22 + 1)
+        if code is not None:
+            story.journal.run_ended(story.tick(), code, "over")
+    assert project.shown("report")["since"] == project.shown("status", "--since", "run")["since"] == begins[1]
     story.close()
