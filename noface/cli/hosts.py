@@ -23,7 +23,7 @@ from noface.hosts.connection import HostCalls
 from noface.hosts.dask_settings import check_installed
 from noface.hosts.host import Host
 from noface.hosts.parcel import ProjectParcel
-from noface.hosts.worker import HOST_FOLDER, host_folder
+from noface.hosts.worker import HOST_FOLDER, HOST_KEY, host_folder
 from noface.process.supervise import Launcher
 
 
@@ -100,7 +100,10 @@ def host_environment(config: str, repository: Repository) -> AttemptEnvironment:
     namespaces, memory = content.sandbox.processes == "auto", content.limits.memory_max
     launcher = Launcher(namespaces=namespaces, memory_max_bytes=memory)
     env = attempt_environment(content, repository, launcher, {}, bubblewrap_for(content))
-    return replace(env, allotments=allotments(content, repository))
+    # What it keeps for others, too: they are other people's projects.
+    private = filter(None, (os.environ.get(HOST_FOLDER), os.environ.get(HOST_KEY)))
+    sandbox = replace(env.sandbox, hide=(*env.sandbox.hide, *map(os.path.realpath, private)))
+    return replace(env, sandbox=sandbox, allotments=allotments(content, repository))
 
 
 @contextmanager

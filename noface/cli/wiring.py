@@ -187,10 +187,10 @@ def bubblewrap_for(config: Config) -> Bubblewrap | None:
 
 def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules:
     """Return `[sandbox]` for this machine."""
-    chosen = config.sandbox
+    chosen, key = config.sandbox, config.executor.key
     show, write, hide = (
         tuple(os.path.realpath(Path(path).expanduser()) for path in paths)
-        for paths in (chosen.show, chosen.write, chosen.hide)
+        for paths in (chosen.show, chosen.write, (*chosen.hide, *((key,) if key else ())))
     )
     show = tuple(dict.fromkeys((*(str(Path(path).expanduser()).rstrip("/") for path in chosen.show), *show)))
     wrap = tuple(chosen.wrap)

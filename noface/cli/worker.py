@@ -32,7 +32,7 @@ def worker(
 
     `noface run` starts it itself on the hosts of [executor]; by hand it joins a standing cluster until Ctrl-C.
     """
-    from noface.hosts.worker import HOST_FOLDER, by_hand, host_folder
+    from noface.hosts.worker import HOST_FOLDER, HOST_KEY, by_hand, host_folder
     from noface.hosts.worker import over_ssh as serve_over_ssh
 
     place = (folder or host_folder()).expanduser().absolute()
@@ -59,6 +59,7 @@ def worker(
 
     check_installed()
     identity = read_identity(ca, cert, key)
+    os.environ[HOST_KEY] = str(key.absolute())
     called = name or gethostname()
     invited = Invitation(scheduler, None, called, attempts, identity.ca, identity.certificate, identity.key)
     line = f"{called} works for {scheduler}, {attempts} at once. Its log is in {place}. Ctrl-C ends it."

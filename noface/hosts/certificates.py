@@ -1,12 +1,13 @@
 """The certificates of one run: who holds one may join it, and everybody else is refused.
 
-They are made anew for each run by an authority that signs nothing after that, and live in memory. dask.distributed
-writes a key into a private folder for the moment in which OpenSSL loads it, since Python's ssl reads files only.
+They are made anew for each run by an authority that signs nothing after that, and live in memory.
 """
 
+import os
 import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -34,9 +35,23 @@ class TlsIdentity:
 
         pair: dict[str, str] = {}
         for role in ("scheduler", "client", "worker"):
-            pair |= {f"tls_{role}_cert": self.certificate, f"tls_{role}_key": self.key}
+            pair |= {f"tls_{role}_cert": self.certificate, f"tls_{role}_key": _loadable(self.key)}
         version = ssl.TLSVersion.TLSv1_3
         return Security(require_encryption=True, tls_ca_file=self.ca, tls_min_version=version, **pair)
+
+
+@cache
+def _loadable(key: str) -> str:
+    """Return what dask.distributed takes for a key: the path of a file that no folder holds.
+
+    Python's ssl reads files only, and dask would write the text into a folder for temporary files. Where there are no
+    files in memory (macOS) it still does.
+    """
+    if not hasattr(os, "memfd_create") or not Path("/proc/self/fd").exists():
+        return key
+    held = os.memfd_create("key")
+    os.write(held, key.encode())
+    return f"/proc/self/fd/{held}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,21 @@
 """Makes a host of a worker that dask.distributed starts itself: `dask worker --preload noface.hosts.preload`."""
 
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from noface.hosts.host import end_all
+from noface.hosts.worker import HOST_KEY
 from noface.process.namespace import hide_memory
 
+if TYPE_CHECKING:
+    from distributed import Worker
 
-def dask_setup(worker: object) -> None:
-    """Keep what the worker is given from other processes of this user."""
-    del worker
+
+def dask_setup(worker: "Worker") -> None:
+    """Keep what the worker is given from other processes of this user, and from the boxes of attempts."""
     hide_memory()
+    os.environ[HOST_KEY] = str(Path(str(worker.security.tls_worker_key)).resolve())
 
 
 def dask_teardown(worker: object) -> None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 LOG_NAME = "worker.log"
 HOST_FOLDER = "NOFACE_HOST_FOLDER"
 """The variable that says where a host keeps what it does."""
+HOST_KEY = "NOFACE_HOST_KEY"
+"""The variable that says in which file a host's key is, if it is in one: no box shows that."""
 INVITED_S = 60.0
 _CONNECT_S = 20.0
 _END_S = 60.0

@@ -2,15 +2,19 @@
 
 import datetime as dt
 import ssl
+from pathlib import Path
 
 import pytest
 from cryptography import x509
 from distributed.comm import connect
 from support.home_scheduler import home_scheduler
 
+from noface.cli.hosts import host_environment, project_parcel
+from noface.config.load import load
 from noface.errors import HostError, UsageError
+from noface.git.repository import discover
 from noface.hosts.certificates import make_certificates, read_identity
-from noface.hosts.worker import reach
+from noface.hosts.worker import HOST_FOLDER, HOST_KEY, reach
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +55,11 @@ def test_a_host_whose_clock_is_wrong_by_an_hour_can_join():
     assert now + 13 * 24 * hour < certificate.not_valid_after_utc <= now + 14 * 24 * hour
 
 
-def test_what_a_member_proves_itself_with_goes_with_dask_as_text():
+def test_the_key_of_a_member_is_in_no_folder():
+    """A worker without a sandbox could read one that dask writes into the folder for temporary files."""
     security = make_certificates().security("worker")
     assert security.require_encryption
-    assert "BEGIN" in security.tls_worker_key
+    assert str(Path(security.tls_worker_key).readlink()).startswith("/memfd:")
     assert security.get_connection_args("worker")["ssl_context"].minimum_version is ssl.TLSVersion.TLSv1_3
 
 
@@ -79,3 +84,13 @@ def test_files_that_are_no_identity_are_told(tmp_path, wrong, says):
             paths[0].write_bytes(b"\xff\x00")
     with pytest.raises(UsageError, match=says):
         read_identity(*paths)
+
+
+def test_no_box_shows_the_key_of_a_standing_cluster_or_what_a_host_keeps_for_others(project, tmp_path, monkeypatch):
+    key, folder = tmp_path / "worker.key", tmp_path / "host"
+    project.config(f'[executor]\nkey = "{tmp_path / "client.key"}"\n')
+    monkeypatch.setenv(HOST_KEY, str(key))
+    monkeypatch.setenv(HOST_FOLDER, str(folder))
+    repository = discover(project.path)
+    env = host_environment(project_parcel(load(project.path), repository).config, repository)
+    assert set(env.sandbox.hide) >= {str(key), str(folder), str(tmp_path / "client.key")}
