@@ -74,10 +74,15 @@ def disk_full_error(failure: Failure) -> DiskFullError:
     return DiskFullError(f"{failure.message[:1].upper()}{failure.message[1:]}.", _WHAT_TO_DO)
 
 
+def says_full(message: str) -> bool:
+    """Return whether an error of noface's own or of git's is that of a full disk."""
+    return any(text in message for text in _SAYS_FULL)
+
+
 def why_ended(error: BaseException) -> str:
     """Say why what broke ended the run, and what to do where the disk is full."""
     message = getattr(error, "message", "") or f"{type(error).__name__}: {error}"
     full = isinstance(error, DiskFullError) or (isinstance(error, OSError) and error.errno in _NO_ROOM)
-    if full or any(text in message for text in _SAYS_FULL):
+    if full or says_full(message):
         return f"{message.rstrip('.')}. {_WHAT_TO_DO}"
     return message

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from noface.attempt.attempt import Attempt
+from noface.attempt.disk import says_full
 from noface.attempt.executor import HostSeen, LocalExecutor
 from noface.attempt.run import only_judged, report_elsewhere, run_attempt, write_work
 from noface.errors import GitError
@@ -192,6 +193,8 @@ class Cluster(LocalExecutor):
             return run_attempt(attempt)
         came = self._sent(place, attempt)
         cancelled = attempt.scope.cancel.cancelled
+        if isinstance(came, HostLost) and came.unfit:
+            return self._close(attempt, place, str(came))
         if isinstance(came, HostLost):
             place.doubted_at = time.monotonic()  # what kills a host shows in its attempts first: none goes there now
             return self._lost(attempt, place, str(came))
@@ -210,7 +213,7 @@ class Cluster(LocalExecutor):
     def _close(self, attempt: Attempt, place: HostPlace, why: str) -> AttemptReport:
         """Have nothing more to do with a host that lacks something; the attempt is made elsewhere."""
         place.unfit = why
-        self._see(place, f"{why}. It is not used in this run any more: put that right there", up=False)
+        self._see(place, f"{why.rstrip('.')}. It is not used in this run any more: put that right there", up=False)
         order = attempt.order
         return Interrupted(order.token, order.issue.id, order.number, notes=(host_lost_note(place.name, why),))
 
@@ -244,7 +247,7 @@ class Cluster(LocalExecutor):
                 came = self._tried(place, connection, awaited)
         except HostLost as lost:
             # Only that it was at work there, and nothing else was, speaks for it having ended the host.
-            self._losses[order.issue.id] += awaited.began and awaited.alone
+            self._losses[order.issue.id] += awaited.began and awaited.alone and not lost.unfit
             return lost
         else:
             return came
@@ -313,7 +316,9 @@ class Cluster(LocalExecutor):
             # With it recovery takes the workspace here for that of the attempt: only once its work is recorded.
             put_files(attempt.folder, root, last)
         except (GitError, TypeError, ValueError, KeyError) as error:
-            raise HostLost(f"what came back is not the work of an attempt: {error}") from error
+            if says_full(str(error)):  # git's word, and this machine's disk: the run ends, as it does without hosts
+                raise
+            raise HostLost(f"what came back is not the work of an attempt: {error}", unfit=True) from error
         connection.forget(self._project.id, order.token, awaited.worker)
         return parcel
 
@@ -448,7 +453,7 @@ def _not_started(attempt: Attempt, failure: Failure) -> NotStarted:
 
 def _pass_on(attempt: Attempt, new: Mapping[str, Any]) -> None:
     """Show what a host tells of an attempt: its progress, and what its logs have grown by."""
-    with suppress(TypeError, ValueError, KeyError):
+    with suppress(OSError, TypeError, ValueError, KeyError):
         for text in new["messages"]:
             attempt.scope.send(progress_of(text, attempt.order))
         for name in LOGS:

@@ -30,11 +30,14 @@ Going = Callable[[], None]
 
 
 class HostLost(Exception):  # noqa: N818 - what it tells is that the host is gone
-    """A host does not answer, or not as one; `final`: it will not answer on this connection any more."""
+    """A host does not answer, or not as one. `final`: it will not answer on this connection any more.
 
-    def __init__(self, why: str, *, final: bool = False) -> None:
+    `unfit`: it answers, and cannot do what it is asked for; it could not the next time either.
+    """
+
+    def __init__(self, why: str, *, final: bool = False, unfit: bool = False) -> None:
         super().__init__(why)
-        self.final = final
+        self.final, self.unfit = final, unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class HostTask:
         error = self.future.exception(timeout=CALL_S)
         if type(error).__name__ == "KilledWorker":
             return HostLost("its process has ended, or cannot be reached any more")
-        return HostLost(f"{type(error).__name__}: {error}")
+        return HostLost(f"{type(error).__name__}: {error}", unfit=raised_there(error))
 
     def drop(self) -> None:
         """Have nothing more to do with it; it goes on where it is."""
@@ -204,7 +207,7 @@ class HostConnection:
             raise HostLost(_LEFT)
         answer = self._answers([address], function, args, seconds)[0]
         if isinstance(answer, BaseException):
-            raise HostLost(_reason(answer, seconds)) from answer
+            raise HostLost(_reason(answer, seconds), unfit=raised_there(answer)) from answer
         return answer
 
     def _ask_all(self, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> dict[str, Any]:
@@ -234,6 +237,12 @@ class HostConnection:
             return list(self.client.sync(all_of_them))
         except Exception as error:  # whatever dask raises while a connection breaks
             raise HostLost(_reason(error, seconds)) from error
+
+
+def raised_there(error: BaseException) -> bool:
+    """Return whether a host's own code raised an error, not what carries it: dask's errors of that have no number."""
+    carried = isinstance(error, HostLost | ConnectionError | TimeoutError)
+    return isinstance(error, Exception) and not carried and getattr(error, "errno", "") is not None
 
 
 def _reason(error: BaseException, seconds: float) -> str:

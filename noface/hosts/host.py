@@ -19,9 +19,10 @@ from typing import Any
 
 from noface.agents.base import SESSION
 from noface.attempt.attempt import Attempt, Judging
+from noface.attempt.disk import full_places
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.attempt.run import do_work, run_attempt
-from noface.errors import GitError, HostError, LockedError
+from noface.errors import GitError, HostError, LockedError, NofaceError
 from noface.git.command import Identity
 from noface.git.packs import commits_there, make_pack, make_repository, take_pack
 from noface.git.refs import ZERO, RefUpdate, hold_ref
@@ -59,6 +60,7 @@ ENDING_S = 20.0
 _FOLDERS_MAX = 1_000
 _KEPT_DAYS = 14.0
 _PACKS_MAX = 50
+_FULL = "its disk is full ({})"
 LOGS = ("agent.log", "agent.err")
 """The files of an attempt that home sees grow."""
 
@@ -145,7 +147,8 @@ class Host:
         try:
             done = self._carry_out(parcel, under_way)
         except Exception as error:  # noqa: BLE001 - home tells its person, whatever it is
-            done = WorkParcel(token, error=f"{type(error).__name__}: {error}")
+            why = error.reason if isinstance(error, NofaceError) else f"{type(error).__name__}: {error}"
+            done = WorkParcel(token, error=why)
         finally:
             del self._under_way[token]
         self._brought(project, token).unlink(missing_ok=True)
@@ -159,6 +162,11 @@ class Host:
         project = self._opened(parcel.project, under_way.cancel)
         if project is None:
             return WorkParcel(parcel.order.token)
+        if full_places(project.env):
+            with project.slots[parcel.order.slot]:  # what an attempt before has left there goes first
+                remove(project.env.agent_slot(parcel.order.slot).path)
+        if full := full_places(project.env):
+            raise HostError(_FULL.format(", ".join(full)), "Make room there.")
         brought = self._brought(parcel.project.id, parcel.order.token)
         pack = parcel.pack or read_regular(brought, PARCEL_BYTES_MAX) or b""
         order = self._as_here(project, parcel.order)
@@ -183,7 +191,11 @@ class Host:
             attempt = Attempt(replace(order, model=model), Scope(env, under_way.cancel, under_way.send))
             under_way.masked, under_way.folder = _masking(masking.masker.in_place), attempt.folder
             _note(project.repository, order)
-            return _parcel(attempt, _gated(attempt) if parcel.gated else do_work(attempt))
+            done = _parcel(attempt, _gated(attempt) if parcel.gated else do_work(attempt))
+            # Its words need not say so: what has no room for a worker's files has none for its log.
+            failed = done.work is not None and done.work.agent.exit_code != 0
+            full = full_places(env) if failed else ()
+            return replace(done, error=_FULL.format(", ".join(full))) if full else done
 
     def _opened(self, sent: ProjectParcel, cancel: Canceller) -> HostedProject | None:
         """Return a project that this process holds, None if it was cancelled before it could have it.

@@ -1,5 +1,6 @@
 """Attempts on hosts: what a run does with them, and with what goes wrong there."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -7,16 +8,20 @@ import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import msgpack
 import pytest
+from distributed.comm import CommClosedError
 from support import ROOT
+from support.cases import cases
 from support.hosts import NearHost, Task, run, with_hosts
 from support.run_parts import run_parts
 
 from noface.attempt.attempt import Attempt
 from noface.git.refs import hold_ref
 from noface.hosts.cluster import LOSSES_MAX
+from noface.hosts.connection import HostLost, raised_there
 from noface.hosts.host import LEASE_S
 from noface.hosts.parcel import WorkParcel
 from noface.model.attempt import HOST_LOST, AttemptOrder, Interrupted, NotStarted, noted
@@ -114,6 +119,72 @@ def test_a_host_that_lacks_something_is_not_used_again_and_no_issue_waits_for_th
         assert not any(attempt.charged for attempt in attempts(context) if attempt.slot)
         assert not cluster.is_open(1)
         assert why in context.hosts["bigbox"].why
+
+
+def test_a_host_that_answers_that_it_cannot_gets_no_further_order(project, host):
+    """As when it has no room for an order's pack: there would be no end to it."""
+    project.issue(1)
+    project.play(WORK)
+
+    def no_room(*_):
+        host.asked.append("bring")
+        raise HostLost("OSError: [Errno 28] No space left on device", unfit=True)
+
+    host.work = no_room
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+        joined(cluster)
+        run(context)
+        assert [attempt.outcome for attempt in attempts(context)] == ["INTERRUPTED", "PASSED"]
+        assert host.asked.count("bring") == 1
+        assert "No space left" in context.hosts["bigbox"].why
+
+
+def test_an_order_is_refused_by_a_host_whose_disk_is_full(project, tmp_path):
+    """What an attempt before has left in the workspace goes first; its agent is not begun for nothing."""
+    with small_disk(tmp_path / "host") as folder:
+        host = NearHost(folder)
+        project.issue(1)
+        project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+        left = folder / "slots" / "agent-001" / project.path.name / "big"
+        with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
+            joined(cluster)
+            left.parent.mkdir(parents=True)
+            left.write_bytes(bytes(3 << 20))
+            (folder / "others").write_bytes(bytes(3 << 19))
+            run(context)
+            assert "its disk is full" in context.hosts["bigbox"].why
+            assert not left.exists()
+            assert [attempt.outcome for attempt in attempts(context)] == ["INTERRUPTED", "PASSED"]
+
+
+@contextmanager
+def small_disk(folder):
+    """A folder with room for 5 MB."""
+    folder.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", folder]
+    if subprocess.run(mounted, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@cases(
+    ("error", "its_own"),
+    [
+        (OSError(28, "No space left on device"), True),
+        (PermissionError(13, "Permission denied"), True),
+        (KeyError("text"), True),
+        (CommClosedError("in <TLS>: Stream is closed"), False),
+        (OSError("Timed out during handshake"), False),
+        (ConnectionResetError(104, "Connection reset by peer"), False),
+        (TimeoutError(), False),
+        (asyncio.CancelledError(), False),
+    ],
+)
+def test_what_a_host_answers_is_told_from_what_breaks_on_the_way(error, its_own):
+    assert raised_there(error) is its_own
 
 
 def test_a_host_on_which_setup_fails_is_not_used_again_and_says_how_it_failed(project, host):
