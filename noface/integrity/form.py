@@ -13,6 +13,7 @@ import warnings
 
 from noface.data import pattern
 from noface.diagnosis.syntax import parse_toml
+from noface.integrity.lexing import parsed
 
 _BARE = re.compile(r"\w+|[^\w\s'\",;()\\]")
 _NAME = "noface-reformatted-source"
@@ -86,7 +87,7 @@ def _bare(text: str) -> str:
 def _tree(text: str, *, documented: bool) -> str:
     """Return Python's syntax tree; how a docstring is indented says nothing."""
     warnings.filterwarnings("ignore", module=_NAME)
-    tree = ast.parse(text, f"{_NAME}.py")
+    tree = parsed(text, f"{_NAME}.py")
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             if ast.get_docstring(node) is None:

@@ -8,12 +8,14 @@ import ast
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 TEXT_CHARS_MAX = 1_000_000
 _LINE_CHARS_MAX = 5_000
+_TRIES = 20
 
 
 def is_by_hand(text: str) -> bool:
@@ -40,12 +42,23 @@ class LexedPiece:
         return any(self.kind in kind for kind in kinds)
 
 
+def parsed(text: str, name: str = "<unknown>") -> ast.Module:
+    """Return the syntax tree of Python code, as `ast.parse` does; in several threads at once.
+
+    Up to Python 3.11.7 and 3.12.1 they share a counter (python/cpython#106905): one in another's way tries anew.
+    """
+    for _ in range(_TRIES):
+        with suppress(SystemError):
+            return ast.parse(text, name)
+    return ast.parse(text, name)
+
+
 def python_tree(text: str) -> ast.Module | None:
     """Return the syntax tree of Python code, None of what does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the project's escapes, say
-            return ast.parse(text)
+            return parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -185,10 +185,10 @@ def night_of(records: Records) -> Night:
         review=tuple(InReview(row.id, row.title, records.pulls.get(row.id, ""), row.reason) for row in records.review),
         landed=tuple(ranked(records.landed)),
         workers=tuple(_workers(records.attempts, records.at)),
-        models=_dearest_first(_models(records, whole)),
-        outcomes=_dearest_first(_outcomes(records, whole)),
+        models=tuple(sorted(_models(records, whole), key=_dearest_first)),
+        outcomes=tuple(sorted(_outcomes(records, whole), key=_dearest_first)),
         quotas=records.quotas,
-        measures=_dearest_first(_measures(records, whole)),
+        measures=tuple(sorted(_measures(records, whole), key=_dearest_first)),
         earlier=tuple(earlier),
         usd_per_landed_before=before,
         trend=_ratio(whole.usd_per_landed, before),
@@ -283,8 +283,8 @@ def _share(
     )
 
 
-def _dearest_first(shares: Iterable[CostShare]) -> tuple[CostShare, ...]:
-    return tuple(sorted(shares, key=lambda each: (-(each.cost_usd or 0.0), -each.seconds, each.name)))
+def _dearest_first(share: CostShare) -> tuple[float, float, str]:
+    return -(share.cost_usd or 0.0), -share.seconds, share.name
 
 
 def _measures(records: Records, whole: Sum) -> Iterator[CostShare]:

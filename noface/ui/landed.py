@@ -137,11 +137,9 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
     own = any(gate.name.startswith(_ACCEPT) for gate in last.gates)
     if code and not own and last.lines >= rules["untested_lines"]:
         yield _rule("untested")
-    yield from (_points(each) for each in rules["paths"] if _any_match(last.changed, tuple(each["paths"])))
-
-
-def _any_match(paths: Sequence[str], patterns: tuple[str, ...]) -> bool:
-    return any(matches_any(path, patterns) for path in paths)
+    for each in rules["paths"]:
+        if any(matches_any(path, tuple(each["paths"])) for path in last.changed):
+            yield _points(each)
 
 
 def _rule(name: str, times: int = 1, /, **facts: str) -> tuple[int, str]:
