@@ -61,7 +61,7 @@ def _refused(path: Path, error: ConfigError) -> VerbResult:
 
 @answers("As JSON, durations in seconds.")
 def show(config: ConfigFile = None) -> VerbResult:
-    """Show the configuration in effect: defaults and presets filled in. Values in `env` are hidden."""
+    """Show the configuration in effect: defaults and presets filled in. Values in `env`, and addresses, are hidden."""
     from noface.config.load import load_at
     from noface.ui.text import clean_block
 
@@ -70,6 +70,8 @@ def show(config: ConfigFile = None) -> VerbResult:
     effective, prices = loaded.effective(), _prices(loaded)
     for model in effective["models"].values():
         model["env"] = dict.fromkeys(model.get("env", {}), _HIDDEN)
+    for key in ("urls", "answers"):
+        effective["notify"][key] = [_HIDDEN] * len(effective["notify"][key])
 
     def lines(*_: object) -> list[str]:
         import tomli_w

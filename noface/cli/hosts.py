@@ -80,6 +80,7 @@ def project_parcel(config: Config, repository: Repository) -> ProjectParcel:
     """Return the project as hosts have to know it; no variable of a model is in it."""
     content = config.model_dump(mode="json")
     content["run"]["slots_dir"] = ""
+    content["notify"] = {}  # home tells, and its addresses are secrets
     for model in content["models"].values():
         model["env"] = {}
     place = f"{socket.gethostname()}:{repository.common_dir}"

@@ -44,6 +44,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "doctor": "doctor",
         "policy": "policy.group",
         "hints": "hints.group",
+        "notify": "evening.notify.group",
     },
     "Keep in order": {
         "fsck": "fsck",
@@ -85,9 +86,8 @@ def build(verb: str | None) -> typer.Typer:
     app.callback()(_root)
     for name, place in VERBS.items():
         if verb not in VERBS or name == verb:
-            module, _, group = place.partition(".")
-            made = import_module(f"noface.cli.{module}")
-            if group:
+            made = import_module(f"noface.cli.{place.removesuffix('.group')}")
+            if place.endswith(".group"):
                 app.add_typer(made.group(), name=name, cls=Group)
             else:
                 app.command(name, cls=Verb)(getattr(made, name))

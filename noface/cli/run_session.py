@@ -19,6 +19,7 @@ from types import FrameType
 import typer
 
 from noface.cli.connections import Connections, connect, fetch_issues
+from noface.cli.evening.notify import notify_secrets, outbox_of
 from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
 from noface.cli.hosts import executor
 from noface.cli.wiring import (
@@ -51,6 +52,7 @@ from noface.model.gate import GateResult
 from noface.model.issue import IssueState
 from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
+from noface.notify.answers import notified
 from noface.process.clock import Clock
 from noface.process.failpoints import hit
 from noface.process.lock import RepositoryLock
@@ -96,6 +98,7 @@ def run_project(
         hit("lock_taken")
         cancel = Canceller()
         connections = connect(config, repository, clock, cancel)
+        connections = replace(connections, secrets=(*connections.secrets, *notify_secrets(config)))
         if issues is not None:
             if connections.github is not None:
                 issues.tracker.use(connections.github)
@@ -114,9 +117,14 @@ def run_project(
         context.lock, context.issues_elsewhere = lock, issues is not None
         gc.set_threshold(50_000)
         gc.freeze()  # what was imported and read stays: no look for garbage goes through it
-        with _signals(context, cancel):
-            ended = run_session(context, cancel, elsewhere(issues))
-        view.finish(ended.exit_code, ended.why)
+        outbox = outbox_of(config, context, repository.root)
+        try:
+            with _signals(context, cancel):
+                ended = run_session(context, cancel, notified(elsewhere(issues), outbox))
+            view.finish(ended.exit_code, ended.why)
+        finally:
+            if context.reader.in_place() and not cancel.urgent:
+                outbox.last_words()
     return ended.exit_code
 
 

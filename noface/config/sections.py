@@ -28,6 +28,7 @@ from noface.config.values import (
     Glob,
     HostName,
     HostPath,
+    Hours,
     InnerPath,
     Items,
     Money,
@@ -76,6 +77,8 @@ from noface.recovery.schedule import BreakerRules
 
 _T = TypeVar("_T")
 MB = 1_000_000
+NOTIFY_EVENTS = ("blocked", "approval", "budget", "quota", "provider", "main", "finished")
+"""What messages may tell (notify/messages.py)."""
 
 
 class Section(BaseModel):
@@ -562,6 +565,30 @@ class BudgetRules(Section):
     )
 
 
+class Notify(Section):
+    """Who is told what happens in a run, and may answer (docs/night.md); needs the extra `notify`."""
+
+    urls: Items[FilledText] = setting(
+        (),
+        "where messages go, as addresses of apprise; $NAME is a variable of noface's: agents can read this file",
+        ["$NTFY_URL", "mailto://user:password@example.org"],
+    )
+    answers: Items[FilledText] = setting(
+        (),
+        "where answers come from: a topic of ntfy, to which its buttons post, or a chat of Telegram",
+        ["$NTFY_ANSWERS", "$TELEGRAM_URL"],
+    )
+    events: Items[Annotated[str, *one_of(NOTIFY_EVENTS)]] = setting(NOTIFY_EVENTS, "what is told")
+    quiet_hours: Hours = setting("", "nobody is woken between these times of the clock", "22:30-07:00")
+    digest: Pause = setting(300.0, "one message in this time at most; what happens meanwhile is told together")
+    on_event: Text = setting(
+        "",
+        "shell command that gets each event as JSON at its standard input; it runs in your home, outside the sandbox,"
+        " so its files must not lie in the repository",
+        "~/bin/on-event",
+    )
+
+
 class Retry(Section, json_schema_extra=_one_ladder):
     """What happens after a failure."""
 
@@ -755,6 +782,7 @@ class Config(Section):
     models: Mapping[str, Model] = setting(..., "the presets and the entries of [models], by name")
     retry: Retry
     budget: BudgetRules = Field(default_factory=BudgetRules)
+    notify: Notify = Field(default_factory=Notify)
     roles: Roles = Field(default_factory=Roles)
     recovery: Recovery = Field(default_factory=Recovery)
     breakdown: Breakdown = Field(default_factory=Breakdown)

@@ -222,6 +222,14 @@ HostPath = Annotated[
 ]
 """A path on this machine: absolute, or in the person's home (~/)."""
 
+_HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
+Hours = Annotated[
+    str,
+    _require(lambda value: re.fullmatch(_HOURS, value) is not None, 'times of the clock such as "22:30-07:00"'),
+    Field(json_schema_extra={"pattern": _HOURS}),
+]
+"""From one time of the clock to another, "" for never."""
+
 ClusterAddress = Annotated[
     str,
     _require(

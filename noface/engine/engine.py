@@ -68,7 +68,16 @@ from noface.engine.recover import as_configured, recover, with_work, without_end
 from noface.engine.red_main import RedMain
 from noface.engine.retention import keep_bounds, tidy_up
 from noface.engine.stations import Patience, Station, Stations, Steps
-from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT, GitError, LockLostError
+from noface.errors import (
+    EXIT_ATTENTION,
+    EXIT_DONE,
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    BaselineRedError,
+    GitError,
+    LockLostError,
+)
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
@@ -161,15 +170,23 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
         if result_of_run.exit_code == EXIT_ATTENTION and not context.settings.once:
             _ask_people(context)
     except BaseException as error:
-        code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
-        if not isinstance(error, LockLostError):  # then the database may be another's
-            context.keep_hold()  # if that is lost, it is why
-            journal.run_ended(clock.now(), code, str(error).splitlines()[0] if str(error) else "interrupted")
+        _record_failure(context, error)
         raise
     folder = context.env.slots_dir
     journal.fact(WORKSPACES, json.dumps({"folder": str(folder), "bytes": bytes_in(folder)}))
     journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
     return result_of_run
+
+
+def _record_failure(context: RunContext, error: BaseException) -> None:
+    """Record how a run ended that could not go on."""
+    code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
+    if not isinstance(error, LockLostError):  # then the database may be another's
+        context.keep_hold()  # if that is lost, it is why
+        why = str(error).splitlines()[0] if str(error) else "interrupted"
+        if isinstance(error, BaselineRedError):
+            context.log_event("main_red", None, text=str(error))
+        context.journal.run_ended(context.clock.now(), code, why)
 
 
 def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:

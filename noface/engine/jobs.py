@@ -103,7 +103,7 @@ class Jobs:
         if job.slot in self._free:
             self._free.remove(job.slot)
         self._jobs.append(job)
-        job.future = _ask(job) if job.kind is JobKind.REMOTE else self._pool.submit(job.run, job.cancel)
+        job.future = run_apart(job) if job.kind is JobKind.REMOTE else self._pool.submit(job.run, job.cancel)
         job.future.add_done_callback(lambda _: self._inbox.put(job))
         return job
 
@@ -209,7 +209,7 @@ class Jobs:
         self._pool.shutdown(wait=True)
 
 
-def _ask(job: Job[R]) -> "Future[R]":
+def run_apart(job: Job[R]) -> "Future[R]":
     """Run a job that waits for another machine, in a thread that does not keep noface from ending."""
     future: Future[R] = Future()
 

@@ -61,6 +61,7 @@ class RedMain:
         now = self._context.clock.now()
         if not self._waiting:
             self._since, self._pause, self._next_look = now, _FIRST_LOOK_S, now + _FIRST_LOOK_S
+            self._context.log_event("main_red", None, text=red.message)
         self._waiting.add(issue.id)
         self._context.set_status(issue.id, IssueStatus.WAITING, _reason(red), self._next_look, cause=Cause.RED_MAIN)
         if now >= self._next_look:

@@ -73,7 +73,10 @@ TRACKER_FAILPOINTS = (
     "answer_heard",  # what a person has written there is committed, with all that follows from it
 )
 """Those that a run comes to only if its issues lie on another machine."""
-_DECLARED = frozenset((*FAILPOINTS, *PUBLISHING_FAILPOINTS, *REMOTE_FAILPOINTS, *TRACKER_FAILPOINTS))
+NOTIFY_FAILPOINTS = ("message_sent",)  # a service has taken a message, the database does not know yet
+_DECLARED = frozenset(
+    (*FAILPOINTS, *PUBLISHING_FAILPOINTS, *REMOTE_FAILPOINTS, *TRACKER_FAILPOINTS, *NOTIFY_FAILPOINTS)
+)
 
 
 class FailpointError(RuntimeError):

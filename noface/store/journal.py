@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 _STEPS_MAX = 20
+_LONG_S = 300.0
+"""A shorter wait for a provider passes before anybody could do something."""
 _TESTS_TOLD_MAX = 20
 """How many failing tests an event names."""
 Announce = Callable[[str, str | None, dict[str, object]], None]
@@ -374,9 +376,16 @@ class Journal:
                 self.event(at, "unsteady", issue_id or None, gate=gate, tests=list(tests))
 
     def wait(self, breaker: Breaker) -> None:
-        """Let every issue wait for a model's provider; the row stays until the model answers again."""
+        """Let every issue wait for a model's provider; the row stays until the model answers again.
+
+        A wait that has become long is told.
+        """
         with self._db.transaction() as connection:
+            known = connection.execute("SELECT until - since FROM waits WHERE model = ?", (breaker.model,)).fetchone()
             insert(connection, "waits", "REPLACE", **encode(breaker))
+            if breaker.until - breaker.since >= _LONG_S > (known[0] if known else 0.0):
+                about = {"model": breaker.model, "until": breaker.until, "text": breaker.reason}
+                self.event(breaker.since, "provider_away", None, **about)
 
     def wait_over(self, model: str) -> None:
         """Close a model's circuit breaker: its provider has answered."""

@@ -22,6 +22,8 @@ BEHIND = "behind"
 """The fact that tells why issues start after others, as the newest run plans it."""
 PAUSED = "paused"
 """The fact that tells since when the run is paused (epoch seconds), empty if it is not."""
+NOTIFY_AWAY = "notify_away"
+"""The fact that tells which services of `[notify]` take no messages."""
 QUOTA = "quota"
 """The fact that tells of the quotas of logins, as their programs told of them last."""
 OVERAGE = "overage"
@@ -66,6 +68,14 @@ class Quota(NamedTuple):
     resets_at: Annotated[float | None, Timestamp, "When it begins anew; null if that is not known."]
     beyond: Annotated[bool, "True if it is used up and what is used costs extra."]
     seen_at: Annotated[float, Timestamp, "When it was told."]
+
+
+class SilentService(NamedTuple):
+    """A service of `[notify]` that took no messages when it was last tried."""
+
+    service: Annotated[str, "Which, without what of its address is secret."]
+    since: Annotated[float, Timestamp, "Since when."]
+    why: Annotated[str, "What came instead."]
 
 
 class Room(NamedTuple):
@@ -276,6 +286,10 @@ class Overview:
         """Return since when the tracker has not answered the newest run, None if it has."""
         known = json.loads(self.fact(TRACKER_AWAY) or "null")
         return TrackerAway(float(known["since"]), str(known["why"])) if known else None
+
+    def notify_away(self) -> tuple[SilentService, ...]:
+        """Return the services that take no messages."""
+        return tuple(SilentService(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
 
     def behind(self) -> dict[str, str]:
         """Return why issues start after others of their priority, as the newest run has planned it last."""

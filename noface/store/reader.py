@@ -4,7 +4,7 @@ import json
 import sqlite3
 import zlib
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -345,6 +345,11 @@ class Reader(Overview):
                 inventory = decode(Inventory, json.loads(zlib.decompress(packed))) if packed is not None else None
                 tests.setdefault((result.tree, result.gate.command), inventory)
         return tests
+
+    def events_after(self, after: int, kinds: Iterable[str]) -> list[EventRow]:
+        """Return the events of some kinds that came after one."""
+        which = "WHERE id > ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY id"
+        return self._records(EventRow, which, after, json.dumps([*kinds]))
 
     def events(self, issue_id: str, after: int = 0) -> list[EventRow]:
         """Return an issue's events beyond `after` in order."""

@@ -151,6 +151,7 @@ class EventRow(NamedTuple):
     run_id: str
     kind: str
     data: Mapping[str, object]
+    issue_id: str | None
 
 
 class QuestionRow(NamedTuple):

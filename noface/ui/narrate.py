@@ -355,6 +355,8 @@ UNTOLD = frozenset(
         "attempt_started",
         "continuing",
         "issue_epic",
+        "main_red",
+        "provider_away",
         "pull_request",
         "run_started",
         "run_ended",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.unsteady import UnsteadyTest
-from noface.store.overview import Gap, HostState, ModelWait, Overview, Quota, Room, TrackerAway
+from noface.store.overview import Gap, HostState, ModelWait, Overview, Quota, Room, SilentService, TrackerAway
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
@@ -108,6 +108,7 @@ class Status(NamedTuple):
     left_out: Annotated[tuple[ListedFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
     quotas: Annotated[tuple[Quota, ...], "The windows of logins' quotas at their providers, as was told last."] = ()
     hosts: Annotated[tuple[HostState, ...], "The hosts of the newest run, as they were seen last."] = ()
+    notify_away: Annotated[tuple[SilentService, ...], "The services of [notify] that take no messages."] = ()
 
 
 def counted(status: str) -> str:
@@ -223,6 +224,7 @@ def status_now(rows: Overview, now: float) -> Status:
         disk=_with_free(rows.workspaces()),
         hosts=rows.hosts(),
         quotas=rows.quotas(now),
+        notify_away=rows.notify_away(),
     )
 
 
@@ -435,6 +437,9 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
         lines += painted(hanging(text, width), "careful")
     if (away := document.tracker_away) is not None:
         text = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then. {away.why}"
+        lines += painted(hanging(text, width), "careful")
+    for silent in document.notify_away:
+        text = f"Messages wait since {moment(silent.since, now)}; noface notify test tries them. {silent.why}"
         lines += painted(hanging(text, width), "careful")
     by_status: dict[str, list[ListedIssue]] = {}
     top, parts = family(document.issues)

@@ -47,6 +47,7 @@ def test_the_json_has_the_promised_shape(project, night):
         "hosts",
         "issues",
         "left_out",
+        "notify_away",
         "quotas",
         "run",
         "schema",

@@ -10,7 +10,7 @@ from support import ROOT
 
 ROWS = """\
 cli
-board
+board | notify
 remote | report
 engine | ui
 hosts

@@ -230,6 +230,9 @@ RARE = {
     "quota",
     "quota_nudge",
     "overage_asked",
+    "provider_away",
+    "main_red",
+    "notify_away",
     "logs_masked",
     "landings_learned",
     "refs_kept",
@@ -322,6 +325,9 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "budget_nudge", None, text="half", spent_usd=5.0, done=1, issues=4)
     story.journal.event(story.tick(), "quota_nudge", None, login="claude", text="claude: 81%")
     story.journal.event(story.tick(), "overage_asked", None, login="claude", text="claude: its week is used up")
+    story.journal.event(story.tick(), "provider_away", None, model="small", until=2e9, text="small: overloaded")
+    story.journal.event(story.tick(), "main_red", None, text="main fails at check")
+    JsonLines(story.reader).announce("notify_away", None, {"service": "ntfy://x.example", "why": "503"})
     JsonLines(story.reader).announce("quota", None, {"what": ["claude: 62% of its five_hour window is used"]})
     JsonLines(story.reader).announce("prospect", None, {"text": "4", "issues": 4, "low_usd": 1.0, "high_usd": 2.0})
     story.journal.event(story.tick(), "host_up", None, host="build@bigbox", slots=4)

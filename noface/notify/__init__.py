@@ -1,0 +1,1 @@
+"""Tells people what happens in a run, and hears what they answer."""

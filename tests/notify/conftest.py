@@ -1,0 +1,12 @@
+from collections.abc import Iterator
+
+import pytest
+from support.phone import Phone
+
+
+@pytest.fixture
+def phone() -> Iterator[Phone]:
+    """A phone's servers on loopback."""
+    made = Phone()
+    yield made
+    made.close()
