@@ -1,7 +1,6 @@
 """`noface report`: the night on one page, in a terminal or as one HTML file."""
 
-from errno import EDQUOT, EISDIR, ENOSPC
-from os import strerror
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,7 @@ def report(
     if html is None:
         return VerbResult(night, night_page)
     _write(html, night)
-    return VerbResult(night, lambda night, width: hanging(f"Wrote {html}: {headline(night)}", width))
+    return VerbResult(night, lambda night, width: hanging(f"Wrote {clean(str(html))}: {headline(night)}", width))
 
 
 def _write(path: Path, night: "Night") -> None:
@@ -45,16 +44,14 @@ def _write(path: Path, night: "Night") -> None:
     from noface.process.files import write_atomic
     from noface.report.html import document
 
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(EISDIR, strerror(EISDIR))
-        write_atomic(path, document(night).encode("utf-8", "replace"))
-    except OSError as error:
-        hint = (
-            "Make room, or write it elsewhere."
-            if error.errno in (ENOSPC, EDQUOT)
-            else "Name a file that can be written."
-        )
-        raise UsageError(
-            f"--html: {clean(str(path))} cannot be written: {error.strerror}", f"{hint} What was there is as it was."
-        ) from error
+    place = path.resolve()  # a link stays: what it leads to is replaced
+    problem, hint = "it is no ordinary file", "Name a file that can be written"
+    if not place.exists() or place.is_file():
+        try:
+            return write_atomic(place, document(night).encode("utf-8", "replace"))
+        except OSError as error:
+            problem = error.strerror or str(error)
+            hint = "Make room, or write elsewhere" if error.errno in (ENOSPC, EDQUOT) else hint
+    raise UsageError(
+        f"--html: {clean(str(path))} cannot be written: {problem}", f"{hint}. What was there is as it was."
+    )

@@ -335,8 +335,8 @@ def _seconds(rows: Iterable[AttemptRow | QuestionRow], now: float) -> float:
 
     def took(row: AttemptRow | QuestionRow) -> float:
         if isinstance(row, AttemptRow):
-            return (row.finished_at or now) - row.started_at
-        return (row.answered_at or now) - row.asked_at
+            return max((row.finished_at or now) - row.started_at, 0.0)
+        return max((row.answered_at or now) - row.asked_at, 0.0)
 
     return round(sum(map(took, rows)), 3)
 

@@ -14,6 +14,7 @@ from noface.ui.text import cells, clean, count, duration, hanging, moment, money
 _COMMANDS_MAX = 3
 _LOOKS_MAX = 10
 _LANDED_MAX = 40
+_NAME_CELLS_MAX = 24
 _SPANS = {PASSED: "█", INTERRUPTED: "·", UNDER_WAY: "▒"}
 _FAILED, _UNKNOWN = "▁", "–"
 _ROLES = {"█": "good", "▒": "active", "▁": "bad", "·": "careful"}
@@ -166,10 +167,11 @@ def _timeline(night: Night, width: int) -> Iterator[str]:
     """Draw each worker's attempts in a row of cells, each of which is as what took most of its time."""
     if not night.workers:
         return
-    whole, name_cells = night.sum, max(cells(f"worker {worker.worker}") for worker in night.workers)
+    names = [clean(f"worker {worker.worker}") for worker in night.workers]
+    whole, name_cells = night.sum, min(max(map(cells, names)), _NAME_CELLS_MAX)
     room = width - name_cells - 4
     yield from _title("When", "█ passed  ▁ failed  · cut short  ▒ under way")
-    for worker in night.workers:
+    for name, worker in zip(names, night.workers, strict=True):
         row, step = [" "] * room, max(whole.elapsed, 1.0) / room
         for span in worker.spans:
             first, last = (
@@ -177,7 +179,7 @@ def _timeline(night: Night, width: int) -> Iterator[str]:
             )
             row[first : last + 1] = _SPANS.get(span.outcome, _FAILED) * (last + 1 - first)
         painted_row = "".join(paint(cell, _ROLES.get(cell, "")) for cell in row)
-        yield f"  {pad(f'worker {worker.worker}', name_cells)}  {painted_row}"
+        yield f"  {pad(name, name_cells)}  {painted_row}"
     begin, end = moment(whole.began_at, night.at), moment(whole.ended_at, night.at)
     yield paint(f"  {' ' * name_cells}  {begin}{end.rjust(max(room - cells(begin), 1))}", "quiet")
 

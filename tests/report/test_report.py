@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 from support.cli_story import START, Story, red_test, usual_night, write_issue
 
 from noface.model.actions import Mode, RunWorker
+from noface.model.attempt import HINTED
 from noface.model.codec import encode
 from noface.model.history import Topic
 from noface.model.worker_run import ReportStatus, Usage, WorkerReport
@@ -17,7 +18,7 @@ from noface.report.html import safe_link
 from noface.report.page import night_page
 from noface.report.read import read_night
 from noface.ui.published import published
-from noface.ui.text import duration, moment, money
+from noface.ui.text import cells, duration, moment, money
 
 EVIL = '<script>alert(1)</script>\x1b[31m" onload="x'
 
@@ -230,7 +231,9 @@ def test_without_a_run_a_word_says_so(project):
 
 def test_a_page_that_cannot_be_written_leaves_what_was_there(project, night):
     (project.path / "folder").mkdir()
-    for name, why in (("folder", "Is a directory"), ("missing/night.html", "No such file or directory")):
+    os.mkfifo(project.path / "fifo")
+    odd = "it is no ordinary file"
+    for name, why in (("folder", odd), ("fifo", odd), ("missing/night.html", "No such file or directory")):
         done = project.noface("report", "--html", name)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"--html: {name} cannot be written: {why}" in done.stderr
@@ -296,3 +299,56 @@ def test_the_newest_run_began_with_those_that_were_cut_off_right_before_it(proje
             story.journal.run_ended(story.tick(), code, "over")
     assert project.shown("report")["since"] == project.shown("status", "--since", "run")["since"] == begins[1]
     story.close()
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_written(project, night):
+    (project.path / "elsewhere").mkdir()
+    (project.path / "night.html").symlink_to("elsewhere/n.html")
+    written(project)
+    assert (project.path / "night.html").is_symlink()
+    assert (project.path / "elsewhere/n.html").is_file()
+
+
+def test_pull_requests_are_told_as_in_review_and_once_merged_as_landed(project):
+    write_issue(project.path, "1-x", "One")
+    write_issue(project.path, "2-x", "Two")
+    story = Story(project.path).sync().run()
+    for issue, state, status in (("1", "open", "review"), ("2", "merged", "merged")):
+        story.attempt(issue, 1)
+        story.database._connection.execute(
+            "INSERT INTO pull_requests (issue_id, attempt, branch, head, base, tree, number, url, state, at)"
+            " VALUES (?, 1, 'b', 'h', 'b', 't', 7, 'https://forge.example/7', ?, ?)",
+            (issue, state, story.now),
+        )
+        story.status(issue, status, "waits for its checks")
+    text, html = written(project)
+    document = project.shown("report")
+    assert [each["id"] for each in document["landed"]] == ["2"]
+    assert [(each["id"], each["url"]) for each in document["review"]] == [("1", "https://forge.example/7")]
+    assert "waits for its checks (https://forge.example/7)" in text
+    assert "https://forge.example/7" in Words(html).links
+    story.close()
+
+
+def test_odd_names_and_long_words_break_nothing(project):
+    title = "漢字" * 40 + " " + "x" * 100
+    write_issue(project.path, "1-x", title)
+    story = Story(project.path).sync().run()
+    story.attempt("1", 1, changed=("caf\udce9.py", "a\nb.sql"), notes=(f"carried out on \u202e{EVIL}", HINTED))
+    landed(story, "1")
+    text, html = written(project)
+    assert max(map(cells, text.splitlines())) <= 80
+    assert "\u202e" not in text + html
+    assert "told your hints" in text
+    assert "&lt;script&gt;alert(1)" in html
+    document = project.shown("report")
+    assert document["workers"][0]["worker"].startswith("1 on ")
+    assert list(Draft202012Validator(published("night")).iter_errors(document)) == []
+    story.close()
+
+
+@pytest.mark.parametrize("when", ["tomorrow-ish", "2999-01-01", ""])
+def test_a_time_that_is_none_is_told(project, night, when):
+    done = project.noface("report", "--since", when)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--since" in done.stderr
