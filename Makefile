@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # The tests of the rooms that decide: no process, no repository.
 FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
-.PHONY: demo test test-fast test-agents test-ecosystems test-runners test-ways test-conflicts test-thorough test-mutants test-nightly test-github soak lint bench github-openapi clean
+.PHONY: demo test test-fast test-agents test-browser test-ecosystems test-runners test-ways test-conflicts test-thorough test-mutants test-nightly test-github soak lint bench github-openapi clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -31,6 +31,10 @@ test-fast: $(STAMP)
 # Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.
 test-agents: $(STAMP)
 	$(BIN)/python tests/real_agents/run.py
+
+# The board in the Chromium of this machine, by keyboard and mouse; screenshots are left in .browser/shots.
+test-browser: $(STAMP)
+	$(BIN)/python tests/browser/run.py
 
 # Kills noface at random beside a person at work, and looks after each death; SEED=… repeats the same choices.
 SECONDS ?= 300
@@ -60,6 +64,7 @@ test-mutants: $(STAMP)
 
 # What continuous integration runs at night (`.ci/run test-nightly`): all that `make test` leaves out of the same suite.
 test-nightly: test-thorough test-mutants
+	$(BIN)/python tests/browser/run.py --if-there
 
 GITHUB := tests/forge tests/trackers $(addprefix tests/engine/test_, tracker_sync.py pull_rounds.py from_issue_to_merge.py)
 
@@ -96,4 +101,4 @@ $(STAMP): pyproject.toml
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .agents .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .agents .browser .mypy_cache .ruff_cache .pytest_cache

@@ -34,9 +34,10 @@ from noface.board.guard import (
 from noface.board.pages import STATES, TABS, BoardQuery, Pages
 from noface.board.state import Displayed, Open, OpenState
 from noface.errors import NofaceError, UsageError
-from noface.process.lock import runs
 from noface.process.peers import Peer, peer
+from noface.report.html import stylesheet
 from noface.store import decisions
+from noface.ui.status import latest_run
 
 _T = TypeVar("_T")
 _STATIC = Path(__file__).with_name("static")
@@ -92,6 +93,7 @@ class Board:
             Route("/static/{name}", self._static),
             Route("/{folder}/", self._board),
             Route("/{folder}/issue", self._issue),
+            Route("/{folder}/report", self._report),
             Route("/{folder}/keys", self._keys),
             Route("/{folder}/events", self._events),
             Route("/{folder}/decide", self._decide, methods=["POST"]),
@@ -129,10 +131,10 @@ class Board:
         """Refuse a connection that a process below the run holds, whatever cookie it has read somewhere."""
         try:
             with self._open_state() as state:
-                run = state.reader.last_run()
+                run = latest_run(state.reader)
         except NofaceError as error:
             return Denial(503, error.message, error.hint)
-        if run is None or run.ended_at is not None or not runs(run.pid) or not scope.get("client"):
+        if run is None or not run.running or not scope.get("client"):
             return None
         match self._whose(self._port, scope["client"][1], (run.pid,)):
             case Peer.BELOW:
@@ -165,6 +167,8 @@ class Board:
         return answer
 
     async def _static(self, request: Request) -> Response:
+        if request.path_params["name"] == "night.css":
+            return Response(stylesheet(), media_type="text/css")
         path = _FILES.get(request.path_params["name"])
         return FileResponse(path) if path is not None else await self._unknown(request, None)
 
@@ -202,6 +206,10 @@ class Board:
                 **more,
             )
         )
+
+    async def _report(self, request: Request) -> Response:
+        base, since = _base(request), request.query_params.get("since", "")[:40]
+        return await self._page(lambda state: self._pages.report(state, base, since))
 
     async def _keys(self, request: Request) -> Response:
         return HTMLResponse(self._pages.render("keys.html", _base(request)))

@@ -32,7 +32,7 @@ def possible(row: IssueRow) -> tuple[str, ...]:
         return ()
     checks = {"unblock": decisions.no_unblocking, "retry": decisions.no_retrying, "skip": decisions.no_skipping}
     asked = ("approve", "reject") if row.status == "approval" else ()
-    others = tuple(verb for verb, refusal in checks.items() if refusal(row) is None)
+    others = tuple(verb for verb, no in checks.items() if no(row) is None and not (asked and verb == "unblock"))
     return (*asked, *others, *(("note",) if row.status in _FOR_LATER else ()))
 
 

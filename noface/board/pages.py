@@ -18,12 +18,15 @@ from noface.board.live_logs import LiveLogs, SoFar
 from noface.board.reviews import LineReview, attempt_diff, kept_review
 from noface.board.state import OpenState, displayed
 from noface.errors import UsageError
+from noface.report.html import body
+from noface.report.read import read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
 from noface.ui.blocked import blocked_document
 from noface.ui.issues import find_issue
 from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
 from noface.ui.show import action_words
+from noface.ui.since import since_when
 from noface.ui.status import ListedIssue, Status, counted, status_now
 from noface.ui.story import show_document
 from noface.ui.text import clean_block, count, duration, moment, money
@@ -77,8 +80,8 @@ class CardStack(NamedTuple):
 class Pages:
     """Makes pages. `base` is the folder of the session, `title` names the repository; one thread asks at a time."""
 
-    def __init__(self, title: str, *, read_only: bool = False, report: bool = False) -> None:
-        self._fixed = {"title": title, "read_only": read_only, "report": report, "VERBS": VERBS, "TABS": TABS}
+    def __init__(self, title: str, *, read_only: bool = False) -> None:
+        self._fixed = {"title": title, "read_only": read_only, "VERBS": VERBS, "TABS": TABS}
         self._logs = LiveLogs()
 
     def render(self, template: str, base: str, **values: object) -> str:
@@ -105,6 +108,7 @@ class Pages:
             wanted=wanted,
             here=f"{base}/?{here}" if here else f"{base}/",
             needing=len(tasks),
+            counts={each: document.counts[each] for each in STATES if each in document.counts},
             states=[each for each in STATES if each in document.counts or (each == "held" and held)],
             spent=state.reader.costs().of_run,
             done=done,
@@ -138,6 +142,15 @@ class Pages:
             for place, issues in listed.items()
         }
         return {place: CardStack(place, len(issues), cards[place]) for place, issues in chosen.items()}
+
+    def report(self, state: OpenState, base: str, since: str) -> str:
+        """Return the page of the night, by default of the newest run. Raises UsageError for a time that is none."""
+        now = time.time()
+        night = read_night(
+            state.reader, since_when(since or "run", now, state.reader.night_began()), now, state.location.has_branch
+        )
+        text = Markup(body(night, f"{base}/issue"))  # noqa: S704 - its own template has escaped what is in it
+        return self.render("report.html", base, body=text, since=since)
 
     def issue(self, state: OpenState, base: str, issue_id: str, tab: str, number: int | None, **more: Any) -> str:
         """Return the page of an issue. Raises UsageError if there is none, or no such attempt."""

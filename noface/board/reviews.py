@@ -23,6 +23,7 @@ _PATCH_BYTES_MAX = 4 << 20
 _COMMENTS_MAX = 200
 _COMMENT_CHARS_MAX = 4_000
 _LINES_MAX = 40
+_HEADS = ("new file", "deleted file", "rename from", "Binary files", "old mode", "new mode")
 _SENT_BY = {"approval": "reject", "blocked": "unblock", "skipped": "unblock"}
 """The verb that a review is sent with, by the status of its issue; else it is kept for the worker to come."""
 
@@ -77,9 +78,8 @@ def _file(file: PatchFile) -> DiffFile:
             continue
         rows.append(DiffRow(row.at, row.sign, row.text, old * (row.sign != "+"), new * (row.sign != "-")))
         old, new = old + (row.sign != "+"), new + (row.sign != "-")
-    notes = [row for row in file.head if row.startswith(("new file", "deleted", "rename", "similarity", "old mode"))]
-    binary = [row for row in file.head if row.startswith("Binary")]
-    return DiffFile(file.new or file.old or file.named, ", ".join((*notes, *binary)), tuple(rows))
+    notes = [row.removesuffix(" mode 100644") for row in file.head if row.startswith(_HEADS)]
+    return DiffFile(file.new or file.old or file.named, ", ".join(notes), tuple(rows))
 
 
 def _starts(head: str) -> tuple[int, int]:

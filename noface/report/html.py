@@ -30,9 +30,12 @@ def stylesheet() -> str:
     return (_FOLDER / "night.css").read_text("utf-8")
 
 
-def body(night: Night) -> str:
-    """Return the page of a night without a document around it: its style is `stylesheet`."""
-    return _environment().get_template("night.html.j2").render(night=night, line=_TimeLine(night))
+def body(night: Night, pages: str = "") -> str:
+    """Return the page of a night without a document around it: its style is `stylesheet`.
+
+    With `pages` each issue's name leads there, with its id as `id`.
+    """
+    return _environment().get_template("night.html.j2").render(night=night, line=_TimeLine(night), pages=pages)
 
 
 def document(night: Night) -> str:

@@ -116,6 +116,8 @@ HOSTILE_PAGES = (
     ("/issue", {"id": "9", "tab": "diff"}),
     ("/issue", {"id": HOSTILE}),
     ("/issue", {"id": "9", "tab": HOSTILE, "n": HOSTILE}),
+    ("/report", {"since": "yesterday"}),
+    ("/report", {"since": HOSTILE}),
     ("/<script>", {}),
 )
 
@@ -149,7 +151,7 @@ def test_the_keys_stand_on_a_page_of_their_own(person):
     script = person.client.get("/static/board.js").text
     listed = {*re.findall(r"<kbd>(.)</kbd>", text)} - {"E"}
     bound = {*re.findall(r'(?:"(.)"|\b(\w)): \(\) =>', script)}
-    assert listed == {one or other for one, other in bound} - {"v"}
+    assert listed == {one or other for one, other in bound}
 
 
 def test_only_the_files_of_the_board_are_fetched_without_a_session(person):
