@@ -5,6 +5,7 @@ rows, folders and commits are then multiplied, so that they are what noface writ
 """
 
 import argparse
+import compileall
 import os
 import resource
 import shutil
@@ -18,6 +19,8 @@ import time
 from pathlib import Path
 
 import psutil
+
+import noface
 
 NOFACE = str(Path(sys.executable).with_name("noface"))
 WORKER = """rm -f bad; case $NOFACE_ISSUE_ID-$NOFACE_ATTEMPT in 2-1|4-*) touch bad;; esac; echo x > made-$NOFACE_ISSUE_ID.txt"""
@@ -125,7 +128,11 @@ def multiply(repo: Path, worked: int, events: int) -> None:
         for row in (each for each in lived["landings"] if each["issue_id"] == one):
             put(database, "landings", renamed(row, number) | {"new": tips[number, 0]})
         merged = tips.get((number, 0))
-        put(database, "issues", models[one] | {"id": str(number), "merged_commit": merged})
+        put(
+            database,
+            "issues",
+            models[one] | {"id": str(number), "source": f"issues/{number}-x.md", "merged_commit": merged},
+        )
     ring = [renamed(row, number) for number, one in like.items() for row in lived["events"] if row["issue_id"] == one]
     columns = [name for name in ring[0] if name != "id"]
     values = [tuple(row[name] for name in columns) for row in ring]
@@ -243,6 +250,8 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[100, 2000, 20000], help="backlogs of the runs")
     chosen = parser.parse_args()
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # an installed noface is compiled, and so is this one then
+        compileall.compile_dir(str(Path(noface.__file__).parent), quiet=1)
     try:
         large(tuple(chosen.sizes), chosen.issues, chosen.events, chosen.attempts)
     finally:

@@ -81,7 +81,7 @@ def show(
     config: ConfigFile = None,
 ) -> VerbResult:
     """Show what an issue asks for; `noface show ID` shows its attempts."""
-    from noface.cli.session import open_session, with_own_parts
+    from noface.cli.session import open_session
     from noface.errors import UsageError
     from noface.model.codec import encode
     from noface.ui.issues import find_issue, issue_page, listed
@@ -89,14 +89,13 @@ def show(
 
     session = open_session(config)
     row = find_issue(session.reader, issue_id)
-    backlog = with_own_parts(session.backlog(), session.database)
-    issue = next((each for each in backlog.issues if each.id == row.id), None)
+    issue = session.issue(row)
     if issue is None:
         raise UsageError(
             f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
             f"See its attempts: noface show {row.id}",
         )
-    record = listed(issue, effective_status(row, standings(session.reader.issues()))[0])
+    record = listed(issue, effective_status(row, standings(session.reader.around(row)))[0])
     document = {"issue": {**encode(record), "body": issue.body}}
     return VerbResult(document, lambda _, width: issue_page(record, issue.body, width))
 
@@ -113,11 +112,13 @@ def issues(config: ConfigFile = None) -> VerbResult:
     from noface.cli.session import open_session, without_unknown
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.ui.issues import backlog_document, backlog_page
-    from noface.ui.status import listed_issues
+    from noface.ui.status import effective_status, standings
 
     session = open_session(config)
     backlog = without_unknown(session.backlog(), session.location.root, config)
-    statuses = {each.id: each.status for each in listed_issues(session.reader.issues())}
+    rows = session.reader.issues()
+    known = standings(rows)
+    statuses = {row.id: effective_status(row, known)[0] for row in rows}
     open_ones = [issue for issue in backlog.issues if statuses.get(issue.id) not in ("merged", "skipped")]
     if any(issue.accept for issue in open_ones):
         backlog = replace(backlog, warnings=(*backlog.warnings, *_uncommitted(open_ones, session, config)))

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noface.git.locate import RepositoryFolders, locate
-from noface.model.issue import Backlog
+from noface.model.issue import Backlog, Issue
 from noface.store.database import Database
 from noface.store.reader import Reader
-from noface.trackers.base import IssueTracker
+from noface.trackers.base import IssueTracker, SingleReader
 
 if TYPE_CHECKING:
     from noface.store.journal import Journal
     from noface.store.questions import Questions
+    from noface.store.records import IssueRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,16 @@ class ReadSession:
     def backlog(self) -> Backlog:
         """Return the backlog as the tracker has it; without the parts that breakdowns made."""
         return self.tracker.backlog(merged_ids(self.reader))
+
+    def issue(self, row: "IssueRow") -> Issue | None:
+        """Return an issue of the backlog as its tracker has it; None if it is gone or faulty."""
+        if isinstance(self.tracker, SingleReader) and row.present:
+            # The rows are up to date, so that the issue is sound beside the others; its file has the rest.
+            issue = self.tracker.read(row.source)
+            if issue is not None and issue.id == row.id:
+                return replace(issue, depends_on=row.depends_on)
+        backlog = with_own_parts(self.backlog(), self.database)
+        return next((each for each in backlog.issues if each.id == row.id), None)
 
 
 def open_session(config: Path | None = None, *, fetch: bool = False) -> ReadSession:

@@ -164,6 +164,8 @@ def _link(graph: _Graph, faults: Sequence[IssueFault], merged: Collection[str]) 
 
 
 def _check_cycles(graph: _Graph) -> None:
+    if all(max(needs, default=-1) < at for at, needs in enumerate(graph.needs)):
+        return  # each waits for earlier ones only, as most backlogs are written
     for members in (each for each in _components(graph) if len(each) > 1):
         first = min(members)
         chain = " -> ".join(graph.issues[at].id for at in _shortest_cycle(graph.needs, first))

@@ -5,22 +5,25 @@ import types
 import typing
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 _SCALARS = (str, int, float, bool)
+_PLAIN = frozenset({*_SCALARS, type(None)})
 
 
 def encode(value: object) -> Any:
     """Return `value` as dicts, lists and scalars; records and named tuples become dicts by field name, tuples lists."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return value
+    if (names := _names(kind)) is not None:
+        items = ((name, getattr(value, name)) for name in names)
+        return {name: item if type(item) in _PLAIN else encode(item) for name, item in items}
     if isinstance(value, StrEnum):
         return value.value
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: encode(item) for name, item in value._asdict().items()}
     if isinstance(value, (tuple, list, frozenset)):
         return [encode(item) for item in value]
     if isinstance(value, Mapping):
@@ -39,13 +42,17 @@ def decode(kind: type[T], value: Any) -> T:
 
 def view(kind: type[T], record: object, /, **computed: Any) -> T:
     """Return a document of `kind`: it takes over the fields that the record has too, beside those that are computed."""
-    known: tuple[str, ...] = getattr(kind, "_fields", None) or tuple(each.name for each in _fields(kind))
-    names = [name for name in known if name not in computed and hasattr(record, name)]
-    return kind(**{name: getattr(record, name) for name in names}, **computed)
+    made: Any = kind
+    names = [name for name in _names(made) or () if name not in computed and hasattr(record, name)]
+    return typing.cast("T", made(**{name: getattr(record, name) for name in names}, **computed))
 
 
-def _fields(kind: Any) -> tuple["dataclasses.Field[Any]", ...]:
-    return dataclasses.fields(kind)
+@cache
+def _names(kind: Any) -> tuple[str, ...] | None:
+    """Return the names of a record's or named tuple's fields, None for any other type."""
+    if dataclasses.is_dataclass(kind):
+        return tuple(field.name for field in dataclasses.fields(kind))
+    return kind._fields if issubclass(kind, tuple) and hasattr(kind, "_fields") else None
 
 
 @lru_cache(maxsize=64)

@@ -176,6 +176,12 @@ class Overview:
         """Return one issue."""
         return next(iter(self._records(IssueRow, "WHERE id = ?", issue_id)), None)
 
+    def around(self, row: IssueRow) -> list[IssueRow]:
+        """Return an issue with what tells where it stands: its parts, and what it and they wait for."""
+        rows = {each.id: each for each in (row, *self._records(IssueRow, f"WHERE parent = ? {_ORDER}", row.id))}
+        needed = {name for each in rows.values() for name in (*each.depends_on, *each.needs)} - rows.keys()
+        return [*rows.values(), *(each for name in needed if (each := self.issue(name)) is not None)]
+
     def names(self) -> list[Name]:
         """Return the issues by name, as `listed` does, without the JSON that their rows hold."""
         which = f"WHERE present = 1 OR status = 'merged' {_ORDER}"

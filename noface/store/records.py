@@ -227,14 +227,11 @@ def select(kind: type[Any], which: str) -> str:
 def read(kind: type[_T], rows: Iterable[sqlite3.Row]) -> list[_T]:
     """Return the records of rows that have their columns. Raises ValueError or TypeError if one cannot be read."""
     names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined] # a NamedTuple
-    converted = [(at, _FROM_COLUMN[name]) for at, name in enumerate(names) if name in _FROM_COLUMN]
-    columns, records = itemgetter(*names), []
-    for row in rows:
-        values = list(columns(row))
-        for at, convert in converted:
-            values[at] = convert(values[at])
-        records.append(kind(*values))
-    return records
+    columns: list[Iterable[Any]] = list(zip(*map(itemgetter(*names), rows), strict=True))
+    for at, name in enumerate(names if columns else ()):
+        if name in _FROM_COLUMN:
+            columns[at] = map(_FROM_COLUMN[name], columns[at])
+    return [*map(kind._make, zip(*columns, strict=True))]  # type: ignore[attr-defined] # by columns it takes half as long
 
 
 def value(row: sqlite3.Row, name: str) -> Any:

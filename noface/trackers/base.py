@@ -79,6 +79,14 @@ class IssueTracker(Protocol):
 
 
 @runtime_checkable
+class SingleReader(Protocol):
+    """A tracker that can read one issue without the others."""
+
+    def read(self, source: str) -> Issue | None:
+        """Return what is written there, whatever others say; None if it is gone or faulty by itself."""
+
+
+@runtime_checkable
 class RemoteTracker(IssueTracker, Protocol):
     """A tracker whose issues lie on another machine. `backlog` answers from a copy in noface's state.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from noface.errors import UsageError
 from noface.model.backlog import same_id
@@ -62,8 +63,7 @@ _DONE = ("merged", "skipped")
 _ID_CELLS_MAX = 16
 
 
-@dataclass(frozen=True, slots=True)
-class BacklogIssue:
+class BacklogIssue(NamedTuple):
     """An issue as its tracker has it, without its text, and where it stands."""
 
     id: str
@@ -141,7 +141,7 @@ def issue_page(record: BacklogIssue, body: str, width: int) -> list[str]:
 
 def _issue_line(issue: BacklogIssue, id_cells: int, width: int) -> str:
     needs = f"after {', '.join(issue.depends_on)}" if issue.depends_on else ""
-    labels = clean(", ".join(issue.labels))
+    labels = clean(", ".join(issue.labels)) if issue.labels else ""
     facts = fit(" · ".join(part for part in (needs, labels) if part), width // 3)
     name = pad(issue.id, id_cells) if cells(issue.id) <= id_cells else issue.id
     start, status = f"{name}  P{issue.priority:<2} ", f"{issue.status:<8}"

@@ -189,7 +189,7 @@ class Story(_Head):
 
 def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -> Story:
     """Return the issue, and all that is recorded of it."""
-    issues = reader.issues()
+    issues = reader.around(row)
     statuses = standings(issues)
     status, reason = effective_status(row, statuses)
     attempts = tuple(_attempt(attempt) for attempt in reader.attempts(row.id))
