@@ -1,5 +1,7 @@
 """`noface report`: the night on one page, in a terminal or as one HTML file."""
 
+from collections.abc import Collection
+from contextlib import closing
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,23 +22,47 @@ def report(
         "run", "--since", metavar="WHEN", help="From when on: 8h, 22:00, yesterday, a date, or run, the newest."
     ),
     html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write it as a web page, all in one file."),
+    as_json: bool = False,
     config: ConfigFile = None,
-) -> VerbResult:
+) -> VerbResult | None:
     """Show on one page what came of a night."""
+    import sys
     import time
+    from os import environ
+    from pydoc import pager
+    from shutil import get_terminal_size
 
     from noface.cli.session import open_session
     from noface.report.page import headline, night_page
     from noface.report.read import read_night
+    from noface.ui import page
     from noface.ui.since import since_when
 
     session, now = open_session(config), time.time()
     at = since_when(since, now, session.reader.night_began())
-    night = read_night(session.reader, at, now, session.location.has_branch)
+    night = read_night(session.reader, at, now, session.location.has_branch, _line_counts)
     if html is None:
-        return VerbResult(night, night_page)
+        lines = night_page(night, page.width())
+        if as_json or not sys.stdin.isatty() or not sys.stdout.isatty() or len(lines) < get_terminal_size().lines:
+            return VerbResult(night, night_page)
+        environ.setdefault("LESS", "-R")  # colours
+        pager("\n".join(lines))  # else a person would see the end of it first
+        return None
     _write(html, night)
     return VerbResult(night, lambda night, width: hanging(f"Wrote {clean(str(html))}: {headline(night)}", width))
+
+
+def _line_counts(commits: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Ask git how many lines commits add and delete; nothing if it cannot tell."""
+    from noface.errors import NofaceError
+    from noface.git.plumbing import Plumbing
+    from noface.git.repository import discover
+
+    try:
+        with closing(Plumbing(discover(Path.cwd()))) as plumbing:
+            return plumbing.line_counts(commits)
+    except NofaceError:
+        return {}
 
 
 def _write(path: Path, night: "Night") -> None:

@@ -469,6 +469,17 @@ class Plumbing:
         """True if main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
         return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))
 
+    def line_counts(self, commits: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return how many lines each commit adds to its first parent, and how many it takes; none of what is gone."""
+        shape = ("--no-walk", "--ignore-missing", "--first-parent", "-m", "--numstat", "--format=%x00%H", "--stdin")
+        feed = "".join(f"{commit}\n" for commit in commits).encode()
+        counts = {}
+        for entry in self.git.ask("log", *shape, stdin=feed).split("\0")[1:] if commits else ():
+            commit, *rows = entry.split("\n")
+            files = [row.split("\t") for row in rows if row[:1].isdecimal()]  # of a binary file git says "-"
+            counts[commit] = sum(int(row[0]) for row in files), sum(int(row[1]) for row in files)
+        return counts
+
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
         return self.repository.references(prefix)

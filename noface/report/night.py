@@ -30,7 +30,7 @@ ASKED = "questions"
 _MEASURES = {
     "person": "given back by you",
     "lessons": "told lessons of earlier recoveries",
-    "hints": "told your hints ([[failure_hints]])",
+    "hints": "told your hints",
 }
 _REVIEWS = {
     "request_changes": ("review_sent_back", "reviews that sent work back"),

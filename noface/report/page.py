@@ -16,7 +16,7 @@ _LOOKS_MAX = 10
 _LANDED_MAX = 40
 _NAME_CELLS_MAX = 24
 _SPANS = {PASSED: "█", INTERRUPTED: "·", UNDER_WAY: "▒"}
-_FAILED, _UNKNOWN = "▁", "–"
+_FAILED, _UNKNOWN, _GREEN = "▁", "–", "all green"
 _ROLES = {"█": "good", "▒": "active", "▁": "bad", "·": "careful"}
 
 
@@ -97,7 +97,12 @@ def look_command(issue: LandedIssue) -> str:
 
 def size_of(issue: LandedIssue) -> str:
     """Return how large a change is."""
-    return f"{count(issue.lines, 'line')} in {count(issue.files, 'file')}"
+    return f"{lines_of(issue)} in {count(issue.files, 'file')}"
+
+
+def lines_of(issue: LandedIssue) -> str:
+    """Return how many lines a change adds and takes away; of what git does not know, how many of both."""
+    return count(issue.lines, "line") if issue.added is None else f"+{issue.added:,} −{issue.deleted or 0:,}"
 
 
 def _needs(night: Night, width: int) -> Iterator[str]:
@@ -142,14 +147,17 @@ def _landed(night: Night, width: int) -> Iterator[str]:
     if not night.landed:
         return
     rows = [_landed_cells(each) for each in night.landed[:_LANDED_MAX]]
-    yield from _title("Landed")
+    green = all(gates_of(each) == _GREEN for each in night.landed)
+    if green:
+        rows = [(*row[:5], "", *row[6:]) for row in rows]
+    yield from _title("Landed", "every gate green" if green else "")
     yield from columns(("", "", "lines", "files", "tries", "gates", "time", "cost"), rows, width, stretched=1)
     if len(night.landed) > _LANDED_MAX:
         yield f"  … and {len(night.landed) - _LANDED_MAX:,} more: --json has all"
 
 
 def _landed_cells(each: LandedIssue) -> tuple[str, ...]:
-    counts = f"{each.lines:,}", f"{each.files:,}", f"{each.attempts:,}"
+    counts = lines_of(each).removesuffix("s").removesuffix(" line"), f"{each.files:,}", f"{each.attempts:,}"
     return each.id, each.title or "(no title)", *counts, gates_of(each), duration(each.seconds), amount(each.cost_usd)
 
 
@@ -160,7 +168,7 @@ def gates_of(issue: LandedIssue) -> str:
         for gate in issue.gates
         if not gate.passed or gate.flaky or gate.unsteady
     ]
-    return ", ".join(odd) or ("all green" if issue.gates else _UNKNOWN)
+    return ", ".join(odd) or (_GREEN if issue.gates else _UNKNOWN)
 
 
 def _timeline(night: Night, width: int) -> Iterator[str]:
@@ -194,8 +202,8 @@ def _costs(night: Night, width: int) -> Iterator[str]:
             yield from _title(title)
             names = ("", "times", first, "landed" if first else "", "time", "", "cost", "")
             yield from columns(names, [_share_cells(share, bare=not first) for share in shares], width)
-    for quota in night.quotas:
-        yield from hanging(quota_words(quota, night.at), width, "  quota: ", "    ")
+        for quota in night.quotas if shares is night.models else ():
+            yield from hanging(quota_words(quota, night.at), width, "  quota: ", "    ")
 
 
 def quota_words(quota: Quota, now: float) -> str:

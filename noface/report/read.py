@@ -1,5 +1,7 @@
 """Reads the rows that a night is made of."""
 
+from collections.abc import Callable, Collection, Mapping
+
 from noface.model.taxonomy import INTERRUPTED
 from noface.report.night import RUNS_MAX, Night, Records, night_of
 from noface.store.reader import Reader
@@ -8,8 +10,13 @@ from noface.ui.blocked import HasBranch, blocked_document
 from noface.ui.landed import landed_issue
 from noface.ui.status import latest_run
 
+LineCounts = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]
+"""Tells how many lines commits add to main, and take from it."""
 
-def read_night(reader: Reader, since: float, now: float, has_branch: HasBranch = bool) -> Night:
+
+def read_night(
+    reader: Reader, since: float, now: float, has_branch: HasBranch = bool, line_counts: LineCounts | None = None
+) -> Night:
     """Return what was done since a time; `now` is epoch seconds."""
     run = latest_run(reader)
     attempts, landings = reader.attempts_since(since), reader.landed()
@@ -21,6 +28,12 @@ def read_night(reader: Reader, since: float, now: float, has_branch: HasBranch =
         if each.number > 1 and before not in actions:
             row = reader.attempt(*before)
             actions[before] = row.action.kind if row is not None and row.action is not None else ""
+    landed = [landed_issue(reader, each) for each in landings if each.at >= since]
+    counts = line_counts([each.commit for each in landed if each.commit]) if line_counts is not None else {}
+    landed = [
+        each._replace(added=known[0], deleted=known[1]) if (known := counts.get(each.commit or "")) else each
+        for each in landed
+    ]
     return night_of(
         Records(
             since=since,
@@ -29,7 +42,7 @@ def read_night(reader: Reader, since: float, now: float, has_branch: HasBranch =
             attempts=attempts,
             questions=reader.questions_since(since),
             landings=landings,
-            landed=[landed_issue(reader, each) for each in landings if each.at >= since],
+            landed=landed,
             review=reader.in_review(),
             left=reader.left(),
             needs=blocked_document(reader.waiting_for_a_person(), reader.held(), has_branch),

@@ -37,13 +37,15 @@ class LandedIssue(NamedTuple):
     model: Annotated[str, "The entry of [models] that made it."]
     attempts: Annotated[int, "How many attempts were made at it."]
     files: Annotated[int, "How many files it changed."]
-    lines: Annotated[int, "How many lines it added and deleted."]
+    lines: Annotated[int, "How many lines it added and deleted, without files that are made."]
     gates: Annotated[tuple[GateRun, ...], "The gates that ran on its work."]
     seconds: Annotated[float, "How long its attempts took together."]
     cost_usd: Annotated[float | None, "What it has cost, in dollars; null if nobody said."]
     risk: Annotated[int, "How much speaks for a closer look: the sum of the points of `reasons`."]
     reasons: Annotated[tuple[str, ...], "What speaks for it, the heaviest first."]
     note: Annotated[str, "Who let it change tests of main, and why; may be empty."]
+    added: Annotated[int | None, "How many lines its landing added to main; null if git does not know it."] = None
+    deleted: Annotated[int | None, "How many it deleted; null likewise."] = None
 
 
 def landed_issue(reader: Reader, landing: LandedAt) -> LandedIssue:

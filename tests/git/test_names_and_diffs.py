@@ -203,3 +203,15 @@ def test_ref_to_a_missing_object_is_refused(tmp_path):
     bench = a_bench(tmp_path)
     with pytest.raises(GitError):
         bench.plumbing.refs.apply(RefUpdate("refs/noface/a", "1" * 40))
+
+
+def test_what_commits_add_and_delete_is_counted_from_mains_side(tmp_path):
+    bench = a_bench(tmp_path)
+    one = bench.merged({"one.txt": "a\nb\n", "image.bin": b"\0\1\2"})
+    two = bench.merged({"one.txt": "a\n"}, base=one)
+    side = bench.merged({"side.txt": "x\n" * 3})
+    tree = bench.plumbing.git.ask("merge-tree", "--write-tree", two, side)
+    merge = bench.plumbing.git.ask("commit-tree", "-p", two, "-p", side, "-m", "merge", tree)
+    counts = bench.plumbing.line_counts((one, two, merge, "0" * 40))
+    assert counts == {one: (2, 0), two: (0, 1), merge: (3, 0)}
+    assert bench.plumbing.line_counts(()) == {}

@@ -115,6 +115,7 @@ def test_the_document_is_as_its_schema_says(project, night):
     document = project.shown("report")
     assert list(Draft202012Validator(published("night")).iter_errors(document)) == []
     assert document["sum"]["landed"] == 1
+    assert document["landed"][0]["added"] > 0, "git tells it of the commit"
     assert document["sum"]["need_you"] == 2
     assert sum(each["seconds"] for each in document["outcomes"]) == pytest.approx(document["sum"]["seconds"])
     assert sum(each["cost_usd"] or 0 for each in document["outcomes"]) == pytest.approx(document["sum"]["cost_usd"])
