@@ -81,8 +81,11 @@ def _hosts(config: "Config") -> "tuple[Point, ...]":
     programs = {name for name, agent in table("agents").items() if "install" in agent}
     agents = programs & {config.models[name].agent for name in config.models_in_use}
 
+    def no_member() -> tuple[int, TlsIdentity]:
+        raise AssertionError("it is only greeted")
+
     def look(name: str) -> Point:
-        host = SshHost(name, 0, TlsIdentity("", "", ""), command=f"{config.executor.command} worker --over-ssh")
+        host = SshHost(name, no_member, command=f"{config.executor.command} worker --over-ssh")
         try:
             there = host.greet()
         except NofaceError as error:

@@ -125,9 +125,7 @@ def executor(
     from noface.hosts.scheduler import Scheduler
     from noface.hosts.ways import SshWay, StandingWay
 
-    with closing(Scheduler()) as scheduler:
-        if rules.hosts:
-            scheduler.start(repository.state_dir / "hosts.log")
+    with closing(Scheduler(repository.state_dir / "hosts.log")) as scheduler:
         ssh = (SshWay(name, scheduler, CALLS, rules.attempts, rules.command) for name in rules.hosts)
         standing = (StandingWay(rules.address, (rules.ca, rules.certificate, rules.key), CALLS),)
         ways = (*ssh, *(standing if rules.address else ()))

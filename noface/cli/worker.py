@@ -46,7 +46,9 @@ def worker(
     if check:
         return _checked(place)
     if over_ssh:
-        raise typer.Exit(serve_over_ssh(place))
+        from importlib import import_module
+
+        raise typer.Exit(serve_over_ssh(place, lambda: import_module("noface.cli.hosts")))
     if ca is None or cert is None or key is None:
         missing = [f"--{option}" for option, path in (("ca", ca), ("cert", cert), ("key", key)) if path is None]
         verb = "is" if len(missing) == 1 else "are"

@@ -7,6 +7,7 @@ cut connection has to be noticed soon.
 import logging
 import warnings
 from collections.abc import Mapping
+from importlib.util import find_spec
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import MappingProxyType
@@ -30,16 +31,13 @@ _LOG_BYTES_MAX = 5_000_000
 
 def check_installed() -> None:
     """Raise UsageError, which says how to install it, if the extra `cluster` is missing."""
-    try:
-        import cryptography  # noqa: F401
-        import distributed  # noqa: F401
-    except ModuleNotFoundError as error:
+    if missing := next((name for name in ("cryptography", "distributed") if find_spec(name) is None), ""):
         from noface.process.installation import installation
 
         raise UsageError(
-            f"Work on other machines needs a library that is not installed ({error.name}).",
+            f"Work on other machines needs a library that is not installed ({missing}).",
             f"Install the extra 'noface-loop[cluster]': `{installation().bringing('cluster')}`.",
-        ) from error
+        )
 
 
 def use_settings(more: Mapping[str, object] = MappingProxyType({})) -> None:

@@ -1,8 +1,10 @@
 """The scheduler of a run: in this process, on loopback, with certificates of its own; or a standing one's client."""
 
+import threading
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from noface.hosts.certificates import Credentials, TlsIdentity, make_certificates
 from noface.hosts.connection import HostLost
@@ -16,17 +18,32 @@ _TTL = "30s"
 
 
 class Scheduler:
-    """Starts at `start`; `client` submits to it. Workers reach it at `port` of this machine's loopback."""
+    """`client` submits to it once it has started. Workers reach it at `port` of this machine's loopback.
 
-    def __init__(self) -> None:
-        self.credentials: Credentials = make_certificates()
-        self._cluster: Any = None
+    What dask says of itself goes to the file `log`.
+    """
+
+    def __init__(self, log: Path) -> None:
         self.client: Any = None
+        self._log = log
+        self._one = threading.Lock()
+        self._cluster: Any = None
 
-    def start(self, log: Path) -> None:
-        """Begin to listen; what dask says of itself goes to a file."""
+    @cached_property
+    def credentials(self) -> Credentials:
+        """What the members of this run prove themselves with."""
+        return make_certificates()
+
+    def started(self) -> Self:
+        """Return it once it listens. The first caller, in a thread of a host's, starts it: nothing else waits."""
+        with self._one:
+            if self.client is None:
+                self._start()
+        return self
+
+    def _start(self) -> None:
         use_settings({"distributed.scheduler.work-stealing": False, "distributed.scheduler.worker-saturation": 1.0})
-        log_to(log)
+        log_to(self._log)
         from distributed import Client
         from distributed import Scheduler as DaskScheduler
         from distributed.deploy.spec import SpecCluster
@@ -54,10 +71,11 @@ class Scheduler:
 
     def close(self) -> None:
         """End it; its workers see that."""
-        for part in (self.client, self._cluster):
-            if part is not None:
-                with suppress(Exception):  # whatever dask raises while connections end
-                    part.close(timeout=_ANSWER_S)
+        with self._one:
+            for part in (self.client, self._cluster):
+                if part is not None:
+                    with suppress(Exception):  # whatever dask raises while connections end
+                        part.close(timeout=_ANSWER_S)
 
 
 def standing_client(address: str, identity: TlsIdentity) -> "Client":

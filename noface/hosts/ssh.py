@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -62,18 +62,22 @@ _WORDS_MAX = 20
 _WORD_CHARS_MAX = 500
 
 
+Member = Callable[[], tuple[int, TlsIdentity]]
+"""The port of the scheduler on this machine's loopback, and what its worker proves itself with; may take a while."""
+
+
 class SshHost:
     """A host, from `start` to `close`; both may be called from any thread, and `close` during `start`.
 
-    `name` is what ssh is told. `worker_name` is what dask.distributed calls its worker: another for each SshHost, so
+    `name` is what ssh is told. `member` is asked once the host has said hello: the scheduler may start meanwhile.
+    `worker_name` is what dask.distributed calls its worker: another for each SshHost, so
     that one of before, which may not be missed yet, has not the same. `hello` is what it said of itself.
     """
 
     def __init__(
         self,
         name: str,
-        scheduler_port: int,
-        identity: TlsIdentity,
+        member: Member,
         *,
         attempts: int = 1,
         command: str = COMMAND,
@@ -83,8 +87,7 @@ class SshHost:
         self.name = name
         self.worker_name = f"{name}/{token_hex(3)}"
         self.hello: Hello | None = None
-        self._scheduler_port = scheduler_port
-        self._identity = identity
+        self._member = member
         self._attempts = attempts
         self._command = command
         self._ssh = ssh
@@ -107,9 +110,10 @@ class SshHost:
         try:
             self._open()
             self.hello = self._greeted()
-            ours = self._invite(self.hello)
+            port, identity = self._member()
+            ours = self._invite(self.hello, port, identity)
             self._await_joined()
-            self._probe(ours)
+            self._probe(ours, identity)
         except BaseException:
             self.close(wait_s=0)
             raise
@@ -237,9 +241,9 @@ class SshHost:
     def _logged_in(self) -> bool:
         return self._folder is not None and (self._folder / "c").exists()
 
-    def _invite(self, there: Hello) -> int:
+    def _invite(self, there: Hello, port: int, identity: TlsIdentity) -> int:
         """Forward a port each way and tell the host of them; return the one here that leads there."""
-        text = self._forwarded("-R", f"127.0.0.1:0:127.0.0.1:{self._scheduler_port}")
+        text = self._forwarded("-R", f"127.0.0.1:0:127.0.0.1:{port}")
         theirs = text.strip()
         if not theirs.isdecimal():
             raise HostError(f"ssh to {self.name} did not say which port it forwards{_short(text)}")
@@ -251,9 +255,9 @@ class SshHost:
             contact=f"tls://127.0.0.1:{ours}",
             name=self.worker_name,
             attempts=self._attempts,
-            ca=self._identity.ca,
-            cert=self._identity.certificate,
-            key=self._identity.key,
+            ca=identity.ca,
+            cert=identity.certificate,
+            key=identity.key,
         )
         if not self._send(json.dumps(invitation._asdict()).encode() + b"\n"):
             raise self._reason()
@@ -288,9 +292,9 @@ class SshHost:
         what = f"was invited, and has not joined within {JOIN_S:.0f} s"
         self._next("joined", time.monotonic() + JOIN_S, what)
 
-    def _probe(self, port: int) -> None:
+    def _probe(self, port: int, identity: TlsIdentity) -> None:
         """Speak with the host's worker once: a server may allow the one direction and not the other."""
-        context = self._identity.security().get_connection_args("client")["ssl_context"]
+        context = identity.security().get_connection_args("client")["ssl_context"]
         try:
             with socket.create_connection(("127.0.0.1", port), _FORWARD_S) as plain, context.wrap_socket(plain):
                 pass

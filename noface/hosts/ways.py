@@ -24,8 +24,7 @@ class SshWay:
         scheduler = self._scheduler
         host = self._host = SshHost(
             self.name,
-            scheduler.port,
-            scheduler.credentials.worker,
+            lambda: (scheduler.started().port, scheduler.credentials.worker),
             attempts=self._attempts,
             command=f"{self._command} worker --over-ssh",
         )

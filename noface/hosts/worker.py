@@ -70,8 +70,11 @@ class EndRequest:
         return self._asked.is_set()
 
 
-def over_ssh(folder: Path) -> int:
-    """Serve the home that has started this process through ssh, until its standard input ends; return an exit code."""
+def over_ssh(folder: Path, prepare: Callable[[], object]) -> int:
+    """Serve the home that has started this process through ssh, until its standard input ends; return an exit code.
+
+    `prepare` imports what attempts need, while home is waited for.
+    """
     hide_memory()
     say = _take_output()
     stop = EndRequest()
@@ -81,11 +84,14 @@ def over_ssh(folder: Path) -> int:
             port = int(held.getsockname()[1])
             say(hello(folder, port)._asdict())
             check_installed()
+            import distributed  # noqa: F401 - while home reads the hello
+
             lines = HomeLines(stop)
             invited = lines.invitation(INVITED_S)
             if invited is None:
                 raise HostError("home has not invited this host.", "It is `noface run` that starts this over ssh.")
             lines.watch()
+            threading.Thread(target=prepare, name="imports", daemon=True).start()
             serve(invited, port, folder, stop, lambda: say({"joined": True}))
     except NofaceError as error:
         with suppress(OSError):

@@ -20,7 +20,7 @@ def test_a_cut_is_known_on_both_sides_within_fifteen_seconds(tmp_path, token, ca
     sshd = Sshd(tmp_path / "sshd", environment, address=address)
     sshd.start("ip", "netns", "exec", network)
     with home_scheduler() as home:
-        host = SshHost(sshd.host, home.port, home.credentials.worker, command=NOFACE, ssh=sshd.ssh)
+        host = SshHost(sshd.host, home.member, command=NOFACE, ssh=sshd.ssh)
         host.start()
         time.sleep(3)
         assert host.alive()

@@ -49,7 +49,7 @@ def stand_in(tmp_path, token, monkeypatch):
 
 def host_at(server, home, **more):
     given = {"ssh": server.ssh, "command": NOFACE} | more
-    return SshHost(server.host, home.port, home.credentials.worker, **given)
+    return SshHost(server.host, home.member, **given)
 
 
 def refused(host):
@@ -82,7 +82,7 @@ def test_a_host_joins_works_and_leaves_nothing_behind(sshd, home, token):
 
 
 def test_the_same_without_an_sshd(stand_in, home, token):
-    host = SshHost("bigbox", home.port, home.credentials.worker, command=NOFACE, ssh=stand_in)
+    host = SshHost("bigbox", home.member, command=NOFACE, ssh=stand_in)
     joins_works_and_leaves(host, home, token)
 
 
@@ -118,7 +118,7 @@ import sys
 from noface.hosts.certificates import TlsIdentity
 from noface.hosts.ssh import SshHost
 *ssh, port, ca, certificate, key, command = sys.argv[1:]
-host = SshHost("bigbox", int(port), TlsIdentity(ca, certificate, key), command=command, ssh=tuple(ssh))
+host = SshHost("bigbox", lambda: (int(port), TlsIdentity(ca, certificate, key)), command=command, ssh=tuple(ssh))
 host.start()
 print(host.worker_name, flush=True)
 sys.stdin.read()
@@ -286,12 +286,12 @@ def test_a_name_that_would_be_an_option_of_ssh_is_none(tmp_path, home, name, mon
     """The configuration refuses it; were it to get this far, ssh would still take it for a name."""
     monkeypatch.chdir(tmp_path)
     assert not host_name(name)
-    refused(SshHost(name, home.port, home.credentials.worker, ssh=("ssh", "-F", "none"), connect_s=3.0))
+    refused(SshHost(name, home.member, ssh=("ssh", "-F", "none"), connect_s=3.0))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_machine_without_ssh_is_told(home):
-    message, hint = refused(SshHost("bigbox", home.port, home.credentials.worker, ssh=("no-such-ssh",)))
+    message, hint = refused(SshHost("bigbox", home.member, ssh=("no-such-ssh",)))
     assert "`no-such-ssh` cannot be run" in message
     assert "openssh-client" in hint
 
@@ -307,7 +307,7 @@ def test_a_folder_for_sockets_whose_path_is_too_long_is_left_out(sshd, tmp_path,
 
 
 def test_a_host_that_is_closed_while_it_starts_ends_its_start(stand_in, home):
-    host = SshHost("bigbox", home.port, home.credentials.worker, command="sleep 100", ssh=stand_in)
+    host = SshHost("bigbox", home.member, command="sleep 100", ssh=stand_in)
     closing = threading.Timer(1.0, host.close, kwargs={"wait_s": 0})
     closing.start()
     began = time.monotonic()

@@ -37,6 +37,10 @@ class HomeScheduler:
         security = self.credentials.security("scheduler")
         return await Scheduler(host="127.0.0.1", protocol="tls", security=security, dashboard_address="127.0.0.1:0")
 
+    def member(self):
+        """What a host that is to join is told."""
+        return self.port, self.credentials.worker
+
     def do(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(60)
 
