@@ -22,6 +22,7 @@ from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.disk import full_places
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.attempt.run import do_work, run_attempt
+from noface.attempt.worker.agent_logs import session_files
 from noface.errors import GitError, HostError, LockedError, NofaceError
 from noface.git.command import Identity
 from noface.git.packs import commits_there, make_pack, make_repository, take_pack
@@ -256,8 +257,9 @@ class Host:
         folder = project.repository.state_dir / "attempts" / Path(order.directory).parent.name
         session = order.session
         if session is not None:
-            before = folder / Path(session.directory).name
-            session = replace(session, directory=str(before)) if before.is_dir() else None
+            before, agent = folder / Path(session.directory).name, project.env.agents[order.model.agent]
+            used = agent.session_usage(session.id, session_files(agent, order.model, before))
+            session = replace(session, directory=str(before), used=used) if before.is_dir() else None
         return replace(order, directory=str(folder / str(order.number)), session=session)
 
     def _brought(self, project: str, token: str) -> Path:

@@ -9,6 +9,7 @@ import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 import msgpack
 import pytest
@@ -19,6 +20,8 @@ from support.hosts import NearHost, Task, run, with_hosts
 from support.run_parts import run_parts
 
 from noface.attempt.attempt import Attempt
+from noface.cli.hosts import project_parcel
+from noface.config.load import load
 from noface.git.refs import hold_ref
 from noface.hosts.cluster import LOSSES_MAX
 from noface.hosts.connection import HostLost, raised_there
@@ -29,6 +32,7 @@ from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.worker_run import Session, Usage
 from noface.process.supervise import Canceller
 
 WORK = ("*", 0, [{"write": "b.txt", "text": "b"}])
@@ -199,6 +203,29 @@ def test_a_host_on_which_setup_fails_is_not_used_again_and_says_how_it_failed(pr
         assert [attempt.outcome for attempt in attempts(context)] == ["INTERRUPTED", "PASSED"]
         assert not cluster.is_open(1)
         assert "ended with exit code 3" in context.hosts["bigbox"].why
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["it is there", "another host had it"])
+def test_a_session_goes_on_where_it_lies_and_costs_what_is_new(project, host, monkeypatch, same):
+    """Codex counts the whole thread: where that began only the host can say."""
+    thread = "01a1f994-5124-7a23-963e-32084e1344d5"
+    counts = {"thread_id": thread, "thread_token_usage": {"input_tokens": 900, "output_tokens": 20}}
+    log = host.folder / f"codex/sessions/2026/11/20/rollout-2026-11-20T15-00-00-{thread}.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text(json.dumps({"type": "token_usage_record", "payload": counts}) + "\n")
+    monkeypatch.setenv("CODEX_HOME", str(host.folder / "codex"))
+    with run_parts(project.path) as context:
+        parcel = project_parcel(load(project.path), context.env.plumbing.repository)
+        there = host.host._opened(parcel, Canceller())
+        main, model = context.env.plumbing.main(), replace(context.settings.models["small"], agent="codex")
+        order = AttemptOrder("run", "1", Issue("1", "1"), 2, model, "", main, main, 1, "/home/attempts/1/2", ())
+        before = there.repository.state_dir / "attempts" / "1" / "1"
+        if same:
+            before.mkdir(parents=True)
+        session = host.host._as_here(
+            there, replace(order, session=Session(thread, 1, "/home/attempts/1/1", "go on"))
+        ).session
+        assert session == (Session(thread, 1, str(before), "go on", Usage(None, 900, 20)) if same else None)
 
 
 def lose(context, cluster, host, tokens):
