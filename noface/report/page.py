@@ -15,6 +15,7 @@ _COMMANDS_MAX = 3
 _LOOKS_MAX = 10
 _LANDED_MAX = 40
 _NAME_CELLS_MAX = 24
+_STRETCHED_MIN = 10
 _SPANS = {PASSED: "█", INTERRUPTED: "·", UNDER_WAY: "▒"}
 _FAILED, _UNKNOWN, _GREEN = "▁", "–", "all green"
 _ROLES = {"█": "good", "▒": "active", "▁": "bad", "·": "careful"}
@@ -71,8 +72,12 @@ def _head(night: Night, width: int) -> Iterator[str]:
     yield from painted(hanging(f"{summary(night)}. {run_words(night)}", width), "quiet")
 
 
-def _title(text: str, more: str = "") -> list[str]:
-    return ["", paint(text, "title") + (paint(f"  {more}", "quiet") if more else "")]
+def _title(text: str, width: int, more: str = "") -> Iterator[str]:
+    yield ""
+    if cells(f"{text}  {more}") <= width:
+        yield paint(text, "title") + (paint(f"  {more}", "quiet") if more else "")
+    else:
+        yield from (*painted(hanging(text, width), "title"), *painted(hanging(more, width, "  "), "quiet"))
 
 
 def _looks(night: Night, width: int) -> Iterator[str]:
@@ -80,7 +85,7 @@ def _looks(night: Night, width: int) -> Iterator[str]:
     looks = [by_id[name] for name in night.look_at if name in by_id]
     if not looks:
         return
-    yield from _title("Look at these first", "they landed; the riskiest on top")
+    yield from _title("Look at these first", width, "they landed; the riskiest on top")
     for each in looks[:_LOOKS_MAX]:
         indent = yield from _named(each.id, each.title, width)
         yield from painted(hanging("; ".join(each.reasons), width, indent), "careful")
@@ -108,13 +113,13 @@ def lines_of(issue: LandedIssue) -> str:
 def _needs(night: Night, width: int) -> Iterator[str]:
     issues = {each.id: each for each in (*night.needs.blocked, *night.needs.held)}
     if issues:
-        yield from _title("These need you", "in full: noface blocked ID")
+        yield from _title("These need you", width, "in full: noface blocked ID")
     for task in night.needs.tasks:
         yield from hanging(f"{task.task}:", width)
         for name in task.ids:
             yield from _need(issues[name], width)
     if night.review:
-        yield from _title("In review", "merge their pull requests, or ask for changes there")
+        yield from _title("In review", width, "merge their pull requests, or ask for changes there")
     for each in night.review:
         indent = yield from _named(each.id, each.title, width)
         yield from painted(hanging(reviewed(each.reason, each.url), width, indent), "quiet")
@@ -150,7 +155,7 @@ def _landed(night: Night, width: int) -> Iterator[str]:
     green = all(gates_of(each) == _GREEN for each in night.landed)
     if green:
         rows = [(*row[:5], "", *row[6:]) for row in rows]
-    yield from _title("Landed", "every gate green" if green else "")
+    yield from _title("Landed", width, "every gate green" if green else "")
     yield from columns(("", "", "lines", "files", "tries", "gates", "time", "cost"), rows, width, stretched=1)
     if len(night.landed) > _LANDED_MAX:
         yield f"  … and {len(night.landed) - _LANDED_MAX:,} more: --json has all"
@@ -178,7 +183,7 @@ def _timeline(night: Night, width: int) -> Iterator[str]:
     names = [clean(f"worker {worker.worker}") for worker in night.workers]
     whole, name_cells = night.sum, min(max(map(cells, names)), _NAME_CELLS_MAX)
     room = width - name_cells - 4
-    yield from _title("When", "█ passed  ▁ failed  · cut short  ▒ under way")
+    yield from _title("When", width, "█ passed  ▁ failed  · cut short  ▒ under way")
     for name, worker in zip(names, night.workers, strict=True):
         row, step = [" "] * room, max(whole.elapsed, 1.0) / room
         for span in worker.spans:
@@ -199,7 +204,7 @@ def _costs(night: Night, width: int) -> Iterator[str]:
         ("What was done about failures, and what it brought", "passed", night.measures),
     ):
         if shares:
-            yield from _title(title)
+            yield from _title(title, width)
             names = ("", "times", first, "landed" if first else "", "time", "", "cost", "")
             yield from columns(names, [_share_cells(share, bare=not first) for share in shares], width)
         for quota in night.quotas if shares is night.models else ():
@@ -235,7 +240,7 @@ def trend_words(night: Night) -> str:
 def _trend(night: Night, width: int) -> Iterator[str]:
     words = trend_words(night)
     if words:
-        yield from _title("What an issue costs")
+        yield from _title("What an issue costs", width)
         yield from hanging(words, width, "  ")
     if words and night.earlier:
         rows = [
@@ -249,17 +254,20 @@ def _trend(night: Night, width: int) -> Iterator[str]:
 def columns(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, stretched: int = 0) -> Iterator[str]:
     """Yield a table: the first column and the stretched one begin at the left, the others end at the right.
 
-    What is too much for the width is taken from the stretched one; a column of which nothing is known is left out.
+    What is too much for the width is taken from the stretched one, then other columns go, those without a name first;
+    so do columns of which nothing is known.
     """
     used = [at for at in range(len(names)) if any(row[at] not in ("", _UNKNOWN) for row in rows)]
-    table = [[clean(row[at]) for at in used] for row in (names, *rows)]
-    sizes = [max(cells(row[at]) for row in table) for at in range(len(used))]
-    grown = used.index(stretched)
-    sizes[grown] = max(min(sizes[grown], width - sum(sizes) + sizes[grown] - 2 * len(sizes)), 10)
-    for number, row in enumerate(table):
+    sizes = {at: max(cells(clean(row[at])) for row in (names, *rows)) for at in used}
+    droppable = [at for at in used if at not in (0, stretched, max(at for at in used if names[at]))]
+    while (room := width - sum(sizes.values()) + sizes[stretched] - 2 * len(sizes)) < _STRETCHED_MIN and droppable:
+        unnamed = [at for at in droppable if not names[at]]
+        dropped = droppable.pop(droppable.index(unnamed[0]) if unnamed else -1)
+        del sizes[dropped]
+    sizes[stretched] = max(min(sizes[stretched], room), _STRETCHED_MIN)
+    for row in (names, *rows):
         parts = (
-            pad(text, size) if at in (0, grown) else " " * (size - cells(text)) + text
-            for at, (text, size) in enumerate(zip(row, sizes, strict=True))
+            pad(clean(row[at]), size) if at in (0, stretched) else " " * (size - cells(clean(row[at]))) + clean(row[at])
+            for at, size in sizes.items()
         )
-        line = f"  {'  '.join(parts)}"
-        yield paint(line, "quiet") if number == 0 else line
+        yield paint(f"  {'  '.join(parts)}", "quiet" if row is names else "")

@@ -266,10 +266,12 @@ def test_a_broken_database_is_named(project, night):
     assert "Traceback" not in done.stderr
 
 
-def test_the_page_fits_80_columns_and_holds_no_colour_in_a_pipe(project, night):
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_page_fits_its_terminal_but_for_commands(night, width):
     landed(night, "001")
-    lines = project.noface("report").stdout.splitlines()
-    assert max(map(len, lines)) <= 80
+    lines = night_page(read_night(night.reader, START, night.now), width)
+    commands = ("       git ", "       noface ", "       ${EDITOR")
+    assert [line for line in lines if cells(line) > width and not line.startswith(commands)] == []
     assert "\x1b" not in "".join(lines)
 
 
