@@ -18,6 +18,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "issue": "issues.group",
         "pause": "run",
         "resume": "run",
+        "night": "evening.night.group",
         "fetch": "fetch",
         "worker": "worker",
         "demo": "demo",

@@ -1,5 +1,7 @@
 """`noface run`: work through the backlog; `noface pause` and `resume`: have it rest, and go on."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from math import inf
 from pathlib import Path
 
@@ -21,6 +23,8 @@ def run(
     max_cost: float | None = typer.Option(None, "--max-cost", min=0, help="Spend at most this many dollars."),
     max_tokens: int | None = typer.Option(None, "--max-tokens", min=0, help="Use at most this many tokens."),
     until: str = typer.Option("", "--until", metavar="TIME", help="Start nothing more after this time, such as 07:00."),
+    watch: bool = typer.Option(False, "--watch", help="Wait for new issues instead of ending."),
+    awake: bool = typer.Option(False, "--awake", help="Keep the machine from falling asleep meanwhile."),
     workers: int | None = typer.Option(None, "--workers", "-w", min=1, max=64, help="Issues worked on at once."),
     model: str | None = typer.Option(
         None, "--model", "-m", help="The model of the first attempts.", autocompletion=model_name
@@ -34,10 +38,25 @@ def run(
     from noface.cli.run_session import run_project, show_plan
     from noface.cli.wiring import RunOptions
 
-    options = RunOptions(workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens, until)
+    if watch and once:
+        raise UsageError("--watch waits for new issues, and --once for nothing", "Give one of them.")
+    options = RunOptions(
+        workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens, until, watch
+    )
     if not dry_run:
-        raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
+        with _awake() if awake else nullcontext(""):
+            raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
     raise typer.Exit(show_plan(Path.cwd(), config, options, as_json=json))
+
+
+@contextmanager
+def _awake() -> Iterator[None]:
+    from noface.process.awake import awake
+
+    with awake() as problem:
+        if problem:
+            typer.echo(f"The machine may fall asleep: {problem}", err=True)
+        yield
 
 
 @answers("What was done, as JSON.")

@@ -53,6 +53,7 @@ class RunOptions:
     allow_red: bool = False
     max_tokens: int | None = None
     until: str = ""
+    watch: bool = False
 
 
 def gate_specs(config: Config) -> tuple[GateSpec, ...]:
@@ -95,6 +96,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         squash=config.landing.style == "squash",
         only_issues=options.issues,
         once=options.once,
+        watch=options.watch,
         templates=load_templates(repository.root / config.prompts.dir if config.prompts.dir else None),
         prompt_tokens_max=config.prompts.max_tokens,
         partial_form=EarlierForm(config.recovery.accumulation_format),

@@ -268,6 +268,12 @@ class RunLimits:
         spent = context.spending.of_run(context.run_id)
         return allowed(model.max_cost_usd, issue, past.spent, self._budget, spent, reserved)
 
+    @property
+    def ends_at(self) -> float:
+        """When the run starts nothing more, 0.0 if no limit says so."""
+        limit = self._context.settings.seconds_max
+        return self._began_at + limit if limit is not None else 0.0
+
     def too_late(self, until: float) -> bool:
         """True if waiting until then would go beyond the run's hours."""
         limit = self._context.settings.seconds_max

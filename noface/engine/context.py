@@ -94,6 +94,7 @@ class RunSettings:
     squash: bool = False
     only_issues: tuple[str, ...] = ()
     once: bool = False
+    watch: bool = False
     templates: Mapping[str, str] = field(default_factory=dict)
     prompt_tokens_max: int = 50_000
     partial_form: EarlierForm = EarlierForm.NOTES_ONLY

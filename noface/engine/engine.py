@@ -798,7 +798,10 @@ class Engine:
         timed = [each for each in timed if not refused[each.issue_id]]
         if not timed:
             self._limit = next((why for why in (*self._limits.refused.values(), *refused.values()) if why), "")
-            return False
+            if context.settings.watch and not self._limit:
+                self._say_waiting(self._limits.ends_at, "for new issues (--watch)")
+                context.clock.sleep(_TICK_S)
+            return context.settings.watch and not self._limit
         waiting = min(timed, key=lambda each: each.until or 0.0)
         until = waiting.until or 0.0
         if self._limits.too_late(until):

@@ -356,7 +356,8 @@ def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Tex
     until = state.idle_until
     if until is None:
         return []
-    first = f" everything waits until {when(until, clock)}, {duration(max(until - clock, 0.0))} more"
+    end = f" until {when(until, clock)}, {duration(max(until - clock, 0.0))} more" if until else " for new issues"
+    first = f" everything waits{end}"
     why = totals.away or tuple(reason for at, reason in totals.waits if at == until)
     return [Text(fit(first, width), "yellow"), *(Text(fit(f"   {reason}", width), "dim") for reason in why[:_AWAY_MAX])]
 

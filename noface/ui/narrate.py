@@ -379,7 +379,7 @@ class Narrator:
         self._reader = reader
         self._before: dict[str, str] = {}
         self._away: dict[str, Breaker] = {}
-        self._waits_until = 0.0
+        self._waits_until = -1.0
         self._waits: dict[str, object] = {}
 
     def lines(self, kind: str, issue_id: str | None, data: Mapping[str, object]) -> list[Line]:
@@ -432,7 +432,8 @@ class Narrator:
             return None  # the last lines tell of nothing else
         if not model and data.get("reason") and data.get("reason") in self._waits.values():
             return None
-        heading = f"everything waits until {when(until, time.time())}{f' for {printable(model)}' if model else ''}"
+        end = f" until {when(until, time.time())}" if until else ""
+        heading = f"everything waits{end}{f' for {printable(model)}' if model else ''}"
         return Line("…", heading, "" if model else printable(data.get("reason") or ""), "dim")
 
     def _breakers(self) -> list[Line]:
