@@ -5,7 +5,7 @@ Whatever a template puts out is escaped, and cleaned of what drives a terminal: 
 
 import time
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ from noface.board.reviews import LineReview, attempt_diff, kept_review
 from noface.board.state import OpenState, displayed
 from noface.errors import UsageError
 from noface.report.html import body
-from noface.report.read import read_night
+from noface.report.read import line_counts, read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
 from noface.ui.blocked import blocked_document
@@ -146,9 +146,9 @@ class Pages:
     def report(self, state: OpenState, base: str, since: str) -> str:
         """Return the page of the night, by default of the newest run. Raises UsageError for a time that is none."""
         now = time.time()
-        night = read_night(
-            state.reader, since_when(since or "run", now, state.reader.night_began()), now, state.location.has_branch
-        )
+        at = since_when(since or "run", now, state.reader.night_began())
+        counts_of = partial(line_counts, state.location.root)
+        night = read_night(state.reader, at, now, state.location.has_branch, counts_of)
         text = Markup(body(night, f"{base}/issue"))  # noqa: S704 - its own template has escaped what is in it
         return self.render("report.html", base, body=text, since=since)
 

@@ -1,8 +1,7 @@
 """`noface report`: the night on one page, in a terminal or as one HTML file."""
 
-from collections.abc import Collection
-from contextlib import closing
 from errno import EDQUOT, ENOSPC
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +33,14 @@ def report(
 
     from noface.cli.session import open_session
     from noface.report.page import headline, night_page
-    from noface.report.read import read_night
+    from noface.report.read import line_counts, read_night
     from noface.ui import page
     from noface.ui.since import since_when
 
     session, now = open_session(config), time.time()
     at = since_when(since, now, session.reader.night_began())
-    night = read_night(session.reader, at, now, session.location.has_branch, _line_counts)
+    location = session.location
+    night = read_night(session.reader, at, now, location.has_branch, partial(line_counts, location.root))
     if html is None:
         lines = night_page(night, page.width())
         if as_json or not sys.stdin.isatty() or not sys.stdout.isatty() or len(lines) < get_terminal_size().lines:
@@ -50,19 +50,6 @@ def report(
         return None
     _write(html, night)
     return VerbResult(night, lambda night, width: hanging(f"Wrote {clean(str(html))}: {headline(night)}", width))
-
-
-def _line_counts(commits: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Ask git how many lines commits add and delete; nothing if it cannot tell."""
-    from noface.errors import NofaceError
-    from noface.git.plumbing import Plumbing
-    from noface.git.repository import discover
-
-    try:
-        with closing(Plumbing(discover(Path.cwd()))) as plumbing:
-            return plumbing.line_counts(commits)
-    except NofaceError:
-        return {}
 
 
 def _write(path: Path, night: "Night") -> None:

@@ -233,8 +233,8 @@ def trend_words(night: Night) -> str:
     text = f"{money(now)} for each issue that landed"
     if before is None or trend is None:
         return text
-    runs = count(sum(1 for run in night.earlier if run.usd_per_landed is not None), "run")
-    return f"{text}; {money(before)} in the {runs} before ({trend:.0%} of that)"
+    runs = sum(1 for run in night.earlier if run.usd_per_landed is not None)
+    return f"{text}; {money(before)} in the {count(runs, 'run') if runs > 1 else 'run'} before ({trend:.0%} of that)"
 
 
 def _trend(night: Night, width: int) -> Iterator[str]:

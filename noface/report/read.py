@@ -1,7 +1,12 @@
 """Reads the rows that a night is made of."""
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
+from pathlib import Path
 
+from noface.errors import NofaceError
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 from noface.model.taxonomy import INTERRUPTED
 from noface.report.night import RUNS_MAX, Night, Records, night_of
 from noface.store.reader import Reader
@@ -11,13 +16,21 @@ from noface.ui.landed import landed_issue
 from noface.ui.status import latest_run
 
 LineCounts = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]
-"""Tells how many lines commits add to main, and take from it."""
+
+
+def line_counts(root: Path, commits: Collection[str]) -> Mapping[str, tuple[int, int]]:
+    """Ask git how many lines commits add to main, and how many they delete; nothing if it cannot tell."""
+    try:
+        with closing(Plumbing(discover(root))) as plumbing:
+            return plumbing.line_counts(commits)
+    except NofaceError:
+        return {}
 
 
 def read_night(
-    reader: Reader, since: float, now: float, has_branch: HasBranch = bool, line_counts: LineCounts | None = None
+    reader: Reader, since: float, now: float, has_branch: HasBranch = bool, counts_of: LineCounts | None = None
 ) -> Night:
-    """Return what was done since a time; `now` is epoch seconds."""
+    """Return what was done since a time; `now` is epoch seconds, `counts_of` is `line_counts` of a repository."""
     run = latest_run(reader)
     attempts, landings = reader.attempts_since(since), reader.landed()
     if run is None or not run.running:
@@ -29,7 +42,7 @@ def read_night(
             row = reader.attempt(*before)
             actions[before] = row.action.kind if row is not None and row.action is not None else ""
     landed = [landed_issue(reader, each) for each in landings if each.at >= since]
-    counts = line_counts([each.commit for each in landed if each.commit]) if line_counts is not None else {}
+    counts = counts_of([each.commit for each in landed if each.commit]) if counts_of is not None else {}
     landed = [
         each._replace(added=known[0], deleted=known[1]) if (known := counts.get(each.commit or "")) else each
         for each in landed

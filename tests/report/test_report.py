@@ -208,7 +208,7 @@ def test_the_cost_of_an_issue_is_held_against_earlier_runs(project):
     assert (document["usd_per_landed_before"], document["trend"]) == (3.0, 0.5)
     text, html = written(project)
     for shown in (text, " ".join(str(Words(html)).split())):
-        assert "$1.50 for each issue that landed; $3.00 in the 1 run before (50% of that)" in " ".join(shown.split())
+        assert "$1.50 for each issue that landed; $3.00 in the run before (50% of that)" in " ".join(shown.split())
     story.close()
 
 
