@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 _PATCH_BYTES_MAX = 1_000_000
 
 
-def recorded(session: "ReadSession") -> "tuple[PastFailure, ...]":
-    """Return the failures of all issues and all epochs, in the order they happened."""
-    from noface.knowledge.hint_mining import past_failures
+def recorded(session: "ReadSession", *rules: "HintRule") -> "tuple[PastFailure, ...]":
+    """Return the failures of all issues and all epochs, in the order they happened.
 
-    known = issues(session)
+    Their issues have labels and paths if rules are asked for that go by these.
+    """
+    from noface.knowledge.hint_mining import past_failures
+    from noface.model.issue import Issue
+
+    known = issues(session) if any(rule.label or rule.path for rule in rules) else {}
     dated: list[tuple[float, PastFailure]] = []
     for issue_id in session.reader.attempted():
         past = attempts(session, issue_id)
         ended = {attempt.number: attempt.finished_at for attempt in past}
-        failures = past_failures(known.get(issue_id) or nameless(session, issue_id), past)
+        failures = past_failures(known.get(issue_id) or Issue(issue_id, ""), past)
         dated += [(ended[failure.number], failure) for failure in failures]
     dated.sort(key=lambda pair: pair[0])
     return tuple(failure for _, failure in dated)
@@ -58,10 +62,12 @@ def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]"
     def changed(directory: Path) -> tuple[str, ...]:
         return tuple(dict.fromkeys(line.path for line in changed_lines(_patch(directory))))
 
+    past = session.reader.past(issue_id)
+    if all(attempt.changed for attempt in past):
+        return past
     folders = {row.number: Path(row.directory) for row in session.reader.attempts(issue_id)}
     return tuple(
-        attempt if attempt.changed else replace(attempt, changed=changed(folders[attempt.number]))
-        for attempt in session.reader.past(issue_id)
+        attempt if attempt.changed else replace(attempt, changed=changed(folders[attempt.number])) for attempt in past
     )
 
 
@@ -94,7 +100,7 @@ def list_hints(
 ) -> VerbResult:
     """List the hints, and how often each has matched."""
     from noface.cli.session import open_session
-    from noface.engine.context import patient_search
+    from noface.process.search import patient_search
 
     seen = open_session(config)
     if lessons:
@@ -103,7 +109,7 @@ def list_hints(
     from noface.ui.hints import list_document, list_page
 
     rules = _rules(seen, config)
-    document = list_document(name_of(seen.location.root, config), rules, recorded(seen), patient_search())
+    document = list_document(name_of(seen.location.root, config), rules, recorded(seen, *rules), patient_search())
     return VerbResult(document, list_page)
 
 
@@ -121,8 +127,8 @@ def try_on(
 ) -> VerbResult:
     """Show which hints match an issue's failure, and why."""
     from noface.cli.session import open_session
-    from noface.engine.context import search
     from noface.knowledge.hints import explain
+    from noface.process.search import search
     from noface.ui.hints import match_document, match_page
     from noface.ui.issues import find_issue
 
@@ -170,15 +176,16 @@ def suggest(
     from dataclasses import replace
 
     from noface.cli.session import open_session
-    from noface.engine.context import patient_search
     from noface.knowledge.hint_mining import propose
+    from noface.process.search import patient_search
     from noface.ui.hints import proposals_document, proposals_page
 
     if hint and chosen is None:
         raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
     seen = open_session(config)
-    failures = recorded(seen)
-    proposals = propose(failures, _rules(seen, config), patient_search(), fixes(seen), least)
+    rules = _rules(seen, config)
+    failures = recorded(seen, *rules)
+    proposals = propose(failures, rules, patient_search(), fixes(seen), least)
     if chosen is not None:
         if not 1 <= chosen <= len(proposals):
             raise UsageError(f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface hints suggest")
@@ -200,7 +207,7 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: b
     from noface.cli.config import replace_file
     from noface.config.edit import with_hint
     from noface.config.load import find, name_of, read
-    from noface.engine.context import patient_search
+    from noface.process.search import patient_search
     from noface.ui.hints import added_document, added_page, tried_on
 
     path, name = find(seen.location.root, config), name_of(seen.location.root, config)
@@ -208,7 +215,7 @@ def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: b
     after = with_hint(read(path), values, name)
     replace_file(path, after)
     number = len(_rules(seen, config))
-    matches = tried_on(recorded(seen), rule, patient_search())
+    matches = tried_on(recorded(seen, rule), rule, patient_search())
     document = added_document(name, number, rule, matches, draft=draft)
     return VerbResult(document, lambda _, width: added_page(name, number, rule, matches, width, draft=draft))
 

@@ -3,7 +3,6 @@
 import json
 import queue
 import random
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -14,7 +13,7 @@ from noface.config.sections import Keep
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
 from noface.git.remote import Remote
-from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, Search
+from noface.knowledge.hints import HintRule, Search
 from noface.model.access import RoleAccess
 from noface.model.codec import encode
 from noface.model.gate import GateResult, GateSpec
@@ -26,6 +25,7 @@ from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
 from noface.process.command import Canceller
 from noface.process.lock import RepositoryLock, boot_id
+from noface.process.search import patient_search
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
 from noface.recovery.schedule import Breaker, BreakerRules, tripped
@@ -39,34 +39,6 @@ from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
 from noface.trackers.base import IssueTracker
-
-_SECONDS_MAX = 0.5
-_SLOW_MAX = 3
-
-
-def search(expression: str, text: str) -> Found:
-    """True if `expression` occurs in the first part of `text`, or takes too long."""
-    import regex
-
-    try:
-        match = regex.search(expression, text[:SEARCHED_CHARS_MAX], timeout=_SECONDS_MAX)
-    except TimeoutError:
-        return Found.TOO_SLOW
-    return Found.NO if match is None else Found.YES
-
-
-def patient_search() -> Search:
-    """Return a search for many texts: it does not try an expression again that took too long three times."""
-    slow: Counter[str] = Counter()
-
-    def search_patiently(expression: str, text: str) -> Found:
-        if slow[expression] >= _SLOW_MAX:
-            return Found.TOO_SLOW
-        answer = search(expression, text)
-        slow[expression] += answer is Found.TOO_SLOW
-        return answer
-
-    return search_patiently
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from noface.store.reader import Reader
 from noface.store.records import LEARNED, query
 
 _PROBLEMS_MAX = 10
+_EVENTS_AT_ONCE = 50_000
+_ONE = (3, 33)
+"""The first version of SQLite that checks one table."""
 
 
 def database_facts(database: Database) -> DatabaseFacts:
@@ -48,7 +51,16 @@ def database_facts(database: Database) -> DatabaseFacts:
 def _unexpected_steps(database: Database, reader: Reader) -> tuple[UnexpectedStep, ...]:
     """Return the changes of state that are not in the table: those recorded as such, and those that events tell."""
     recorded = [decode(UnexpectedStep, each) for each in json.loads(reader.fact(UNEXPECTED_STEPS) or "[]")]
-    steps = (UnexpectedStep(*map(str, row)) for row in database.rows(query("steps"), IssueStatus.READY, NEW))
+    last: dict[tuple[str, str], str] = {}
+    steps: dict[UnexpectedStep, None] = {}
+    at = 0
+    while rows := database.rows(query("states_told"), at, _EVENTS_AT_ONCE):
+        for _, of, name, after in rows:
+            before = last.get((of, name), IssueStatus.READY if of == "issue" else NEW)
+            if before != after:
+                last[of, name] = after
+                steps[UnexpectedStep(of, name, before, after)] = None
+        at = rows[-1][0]
     return tuple(
         dict.fromkeys([*recorded, *(each for each in steps if unexpected(each.of, "", each.before, each.after))])
     )
@@ -56,8 +68,13 @@ def _unexpected_steps(database: Database, reader: Reader) -> tuple[UnexpectedSte
 
 def _damage(database: Database) -> tuple[str, ...]:
     """Return what SQLite's own check finds, and which tables or columns of the schema are missing."""
-    lines = [str(row[0]) for row in database.rows(f"PRAGMA integrity_check({_PROBLEMS_MAX})")]
-    damage = [line for line in lines if line != "ok"]
+    # Of the events, which may be millions, SQLite reads each row, and of all else also whether the indexes have it.
+    tables = (
+        [str(row[0]) for row in database.rows(query("plain_tables"))] if sqlite3.sqlite_version_info >= _ONE else []
+    )
+    checks = ["quick_check", *(f"integrity_check({table})" for table in tables)] if tables else ["integrity_check"]
+    lines = [str(row[0]) for check in checks for row in database.rows(f"PRAGMA {check}")]
+    damage = list(dict.fromkeys(line for line in lines if line != "ok"))[:_PROBLEMS_MAX]
     damage += [f"a row of {row[0]} refers to nothing" for row in database.rows("PRAGMA foreign_key_check")]
     present, wanted = _columns(database), _columns(Database.memory())
     damage += [f"there is no {table}.{column}" for table, column in sorted(wanted - present)]

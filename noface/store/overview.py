@@ -172,6 +172,11 @@ class Overview:
         """Return the issues that have landed, with the source where each was written."""
         return dict(map(tuple, self._rows("SELECT id, source FROM issues WHERE status = 'merged'")))
 
+    def where_merged(self) -> dict[str, tuple[str, str]]:
+        """Return the status of each issue, and the commit that it was merged as, "" if it was not."""
+        rows = self._rows("SELECT id, status, COALESCE(merged_commit, '') FROM issues")
+        return {str(row[0]): (str(row[1]), str(row[2])) for row in rows}
+
     def issue(self, issue_id: str) -> IssueRow | None:
         """Return one issue."""
         return next(iter(self._records(IssueRow, "WHERE id = ?", issue_id)), None)

@@ -286,6 +286,9 @@ WHERE state = 'landed' AND at >= (
 SELECT id, issue_id, number, old, new FROM landings
 WHERE state = 'landed' AND id > (SELECT read_after FROM issues WHERE id = ?) ORDER BY id;
 
+-- name: plain_tables
+SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name != 'events';
+
 -- name: columns
 SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
 WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\';
@@ -341,14 +344,11 @@ ORDER BY issues.position, issues.id;
 -- name: worked
 SELECT number, model, started_at, outcome FROM attempts WHERE issue_id = ? ORDER BY number;
 
--- name: steps
--- Each change of state of an issue and of its pull request, once, in the order in which they first came about.
-SELECT "of", issue_id, before, state FROM (
-    SELECT *, LAG(state, 1, first) OVER (PARTITION BY "of", issue_id ORDER BY id) AS before FROM (
-        SELECT 'issue' AS "of", issue_id, substr(kind, 7) AS state, id, ? AS first FROM events
-        WHERE kind IN ('issue_ready', 'issue_running', 'issue_landing', 'issue_review', 'issue_merged', 'issue_waiting',
-            'issue_approval', 'issue_blocked', 'issue_epic', 'issue_skipped')
-        UNION ALL
-        SELECT 'pull_request', issue_id, json_extract(data, '$.state'), id, ? FROM events WHERE kind = 'pull_request'
-    )
-) WHERE before != state GROUP BY "of", issue_id, before, state ORDER BY MIN(id);
+-- name: states_told
+-- What events tell of the states of issues and pull requests, in order, some at a time: there may be millions.
+SELECT id, iif(kind = 'pull_request', kind, 'issue'), issue_id,
+    iif(kind = 'pull_request', json_extract(data, '$.state'), substr(kind, 7))
+FROM events
+WHERE id > ? AND kind IN ('pull_request', 'issue_ready', 'issue_running', 'issue_landing', 'issue_review',
+    'issue_merged', 'issue_waiting', 'issue_approval', 'issue_blocked', 'issue_epic', 'issue_skipped')
+ORDER BY id LIMIT ?;

@@ -379,9 +379,11 @@ class Reader(Overview):
         return self._records(DecisionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
 
 
+_OF_STATE = tuple(field.name for field in fields(IssueState) if field.name != "status")
+
+
 def _state(row: sqlite3.Row) -> IssueState:
-    same = {field.name: value(row, field.name) for field in fields(IssueState) if field.name != "status"}
-    return IssueState(**same, status=IssueStatus(row["status"]))
+    return IssueState(**{name: value(row, name) for name in _OF_STATE}, status=IssueStatus(row["status"]))
 
 
 def _past(row: sqlite3.Row) -> PastAttempt:

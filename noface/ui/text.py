@@ -55,6 +55,8 @@ def wrapped(text: str, room: int, rows_max: int = 1000) -> list[str]:
     Blanks inside a row stay as they are. Words with a slash stay whole, since half a path or address is of no use. What
     goes beyond `rows_max` is cut.
     """
+    if (whole := text.rstrip()) and cells(whole) <= room:
+        return [whole]
     rows: list[str] = []
     row = ""
     for blanks, word in re.findall(r"(\s*)(\S+)", text.rstrip()):

@@ -4,11 +4,11 @@ import time
 
 from support.cases import cases
 
-from noface.engine.context import patient_search, search
 from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, explain, holds, matched, searched_text
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
+from noface.process.search import patient_search, search
 
 CATASTROPHE = "(a+)+$"
 ENDLESS = "a" * 5000 + "!"

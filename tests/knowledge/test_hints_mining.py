@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.config.edit import hint_toml
-from noface.engine.context import search
 from noface.knowledge.fixes import Fix, FixLine
 from noface.knowledge.hint_mining import Needle, PastFailure, candidates, past_failures, propose, would_match
 from noface.knowledge.hints import Found, HintRule
@@ -15,6 +14,7 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
+from noface.process.search import search
 
 
 def fail(issue, number, message, signature="s1", kind=FailureKind.TEST_FAILURE, passed_by=None, labels=(), **more):

@@ -26,7 +26,6 @@ from noface.git.repository import Repository, check_version
 from noface.integrity.inventory import files_of
 from noface.model.gate import GateKind
 from noface.model.quoting import some
-from noface.model.taxonomy import IssueStatus
 from noface.process.environment import gate_environment
 from noface.process.files import bytes_in
 from noface.process.home_places import needed
@@ -277,7 +276,7 @@ def _backlog(config: Config, repository: Repository) -> tuple[Point, ...]:
     path = repository.state_dir / "state.db"
     try:
         with closing(Database.at(path)) as database:
-            merged = tuple(row.id for row in Reader(database).issues() if row.status == IssueStatus.MERGED)
+            merged = tuple(Reader(database).merged())
         backlog = backlog_of(config, repository.root, merged)
     except NofaceError as error:
         if TRACKERS[config.tracker.kind].remote and not path.exists():

@@ -53,17 +53,16 @@ class ScratchBranch:
 def known_issues(plumbing: Plumbing, reader: Reader) -> KnownIssues:
     """Return what is known of the issues now."""
     landed = dict(plumbing.landed_issues())
-    rows = {str(row.id): row for row in reader.issues()}
+    rows = reader.where_merged()
     mains = (plumbing.local_main(), *plumbing.references(_FETCHED).values())
     merged = {name for name in landed if name not in rows}
-    for name, row in rows.items():
-        if row.status == "merged":
-            commit = row.merged_commit
+    for name, (status, commit) in rows.items():
+        if status == "merged":
             # Main may have been reset since: then the refs hold the only copy.
-            known = commit and plumbing.resolve(commit)
-            if name in landed or (known and any(plumbing.is_ancestor(str(commit), main) for main in mains)):
+            known = name in landed or (commit and plumbing.resolve(commit))
+            if name in landed or (known and any(plumbing.is_ancestor(commit, main) for main in mains)):
                 merged.add(name)
-    statuses = {name: str(row.status) for name, row in rows.items()}
+    statuses = {name: status for name, (status, _) in rows.items()}
     return KnownIssues(statuses, frozenset(merged), {slug(name): name for name in (*landed, *rows)})
 
 
