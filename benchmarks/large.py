@@ -45,6 +45,7 @@ MONTH_S = 30 * 86400
 LOOKS = (
     "status", "status --all", "status --json", "status --since 8h", "blocked", "blocked --json", "issues",
     "issues --json", "issue show 500", "show 14", "show 14 --json", "why 14", "why 14 --json", "logs 5", "logs 5 --json",
+    "report", "report --json", "report --since 2020-01-01",
     "run --dry-run", "run --dry-run --json", "config show", "config check", "doctor", "fsck", "fsck --json",
     "hints list", "policy", "clean --dry-run", "clean --dry-run --json", "",
 )  # fmt: skip

@@ -385,6 +385,22 @@ def test_the_end_tells_equal_attempts_once_and_what_landed(night):
     ]
 
 
+def test_the_end_says_what_of_that_which_landed_asks_for_a_look(night):
+    story = night.story
+    for number in (1, 2, 3):
+        story.attempt("7", number, red_test())
+    story.attempt("7", 4, changed=("src/migrations/1.sql",)).status("7", "merged", "merged as abc")
+    story.attempt("8", 1).status("8", "merged", "merged as abc")
+    lines = closing(night)
+    assert lines[1:6] == [
+        "Look at these first",
+        "  ! 7 Fix the login of visitors whose name holds a co…: took 4 attempts; touches the database's schema",
+        "Landed",
+        "  ✔ 7 Fix the login of visitors whose name holds a co…: 4 attempts",
+        "  ✔ 8 Cache the rates",
+    ]
+
+
 def test_the_end_counts_what_was_blocked_before_the_run_and_repeats_nothing_of_it(night):
     night.story.attempt("7", 1, red_test()).status("7", "blocked", "all attempts are used up")
     night.tally = RunTally()
