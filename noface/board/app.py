@@ -65,13 +65,17 @@ _ENTRIES = {
 
 
 class Board:
-    """The pages, the sessions, and the one thread that reads and writes the state for all of them."""
+    """The pages, the sessions, and the one thread that reads and writes the state for all of them.
+
+    `folder` is where noface's state lies. One thread, so that one connection to the database is open at a time.
+    """
 
     def __init__(
         self,
         open_state: Open,
         pages: Pages,
         port: int,
+        folder: Path,
         tell: Callable[[str], None],
         *,
         read_only: bool = False,
@@ -85,7 +89,7 @@ class Board:
         self._read_only = read_only
         self._thread = ThreadPoolExecutor(1, "board")
         self._done: dict[str, str] = {}
-        self._watcher = Watcher(open_state, self._in_thread)
+        self._watcher = Watcher(open_state, folder, self._in_thread)
         self.sessions = Sessions()
         routes = [
             Route("/", self._way_in),

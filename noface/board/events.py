@@ -6,11 +6,11 @@ So a lost event loses nothing, and no word of an agent's travels in one.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import ExitStack
+from os import stat_result
 from pathlib import Path
 from typing import NamedTuple
 
-from noface.board.state import Open, OpenState
+from noface.board.state import Open
 from noface.errors import NofaceError
 
 _LOOK_S = 1.0
@@ -21,9 +21,12 @@ _WAITING_MAX = 50
 
 
 class Seen(NamedTuple):
-    """What a look saw: the newest event, the issues of those since the look before, and how long the logs are."""
+    """What a look saw: how the database's files stood, the newest event, the issues of those since the look before.
 
-    mark: tuple[int, ...] = ()
+    `under_way` are the folders of the attempts under way, `log_bytes` how long their logs are.
+    """
+
+    files: tuple[tuple[int, int], ...] = ()
     event: int = 0
     ids: tuple[str, ...] = ()
     under_way: tuple[str, ...] = ()
@@ -35,13 +38,12 @@ Sent = dict[str, str]
 
 
 class Watcher:
-    """Looks at the state for all streams together, on a connection of its own, while there is a stream."""
+    """Looks at the state for all streams together, while there is a stream; `folder` is where the database lies."""
 
-    def __init__(self, open_state: Open, in_thread: InThread) -> None:
+    def __init__(self, open_state: Open, folder: Path, in_thread: InThread) -> None:
         self._open_state = open_state
+        self._files = (folder / "state.db", folder / "state.db-wal")
         self._in_thread = in_thread
-        self._opened = ExitStack()
-        self._state: OpenState | None = None
         self._streams: set[asyncio.Queue[Sent]] = set()
         self._task: asyncio.Task[None] | None = None
 
@@ -68,7 +70,7 @@ class Watcher:
         while self._streams:
             await asyncio.sleep(_LOOK_S)
             before, seen, looks = seen, await self._look(seen), looks + 1
-            if seen.mark != before.mark:
+            if seen.files != before.files:
                 self._tell("changed", seen.ids)
             elif looks % _LOGS_EVERY == 0 and seen.log_bytes != logged:
                 logged = seen.log_bytes
@@ -78,26 +80,23 @@ class Watcher:
         return await self._in_thread(lambda: self._look_now(before))
 
     def _look_now(self, before: Seen) -> Seen:
-        try:
-            reader = self._fresh().reader
-            mark = reader.mark()
-            if mark == before.mark:
-                return before._replace(log_bytes=_bytes_of(before.under_way))
-            attempts = reader.newest_attempts().values()
-            under_way = tuple(each.directory for each in attempts if each.outcome is None)
-            ids = reader.issues_since(before.event)[:_IDS_MAX] if before.mark else ()
-            return Seen(mark, reader.newest_event(), ids, under_way, _bytes_of(under_way))
-        except NofaceError:  # the page that is fetched says what is wrong
-            self._opened.close()
-            self._state = None
-            return before._replace(mark=())
+        """Look at what has changed. What is told of issues is read on a connection that is closed again.
 
-    def _fresh(self) -> OpenState:
-        """Return the state, opened anew where another file has taken the place of the one before."""
-        if self._state is None or not self._state.exists or not self._state.reader.in_place():
-            self._opened.close()
-            self._state = self._opened.enter_context(self._open_state())
-        return self._state
+        One that stayed open would lose its locks as soon as a page opens the file: whoever closes a file gives up all
+        locks of its process on it, and the run would then take itself for the last and remove the log under it
+        (https://www.sqlite.org/howtocorrupt.html, 2.2).
+        """
+        files = tuple((known.st_mtime_ns, known.st_size) for known in map(_stat, self._files) if known is not None)
+        if files == before.files:
+            return before._replace(log_bytes=_bytes_of(before.under_way))
+        try:
+            with self._open_state() as state:
+                ids = state.reader.issues_since(before.event)[:_IDS_MAX] if before.files else ()
+                attempts = state.reader.newest_attempts().values()
+                under_way = tuple(each.directory for each in attempts if each.outcome is None)
+                return Seen(files, state.reader.newest_event(), ids, under_way, _bytes_of(under_way))
+        except NofaceError:  # the page that is fetched says what is wrong
+            return before._replace(files=files)
 
     def _tell(self, kind: str, ids: tuple[str, ...]) -> None:
         for queue in self._streams:
@@ -106,11 +105,12 @@ class Watcher:
 
 
 def _bytes_of(folders: tuple[str, ...]) -> int:
-    total = 0
-    for folder in folders:
-        for path in (Path(folder, "agent.log"), Path(folder, "agent.err")):
-            try:
-                total += path.stat().st_size
-            except OSError:
-                continue
-    return total
+    logs = (Path(folder, name) for folder in folders for name in ("agent.log", "agent.err"))
+    return sum(known.st_size for known in map(_stat, logs) if known is not None)
+
+
+def _stat(path: Path) -> stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None

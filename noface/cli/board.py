@@ -91,7 +91,7 @@ def _serve(
     from noface.board.pages import Pages
 
     with _opened(config) as session:  # what is wrong is said before anything is served
-        title = session.location.root.name
+        title, folder = session.location.root.name, session.location.state_dir
     port = int(listening.getsockname()[1])
     address = f"http://{LOOPBACK}:{port}/"
 
@@ -99,7 +99,7 @@ def _serve(
         terminal.write(f"{text}\n")
         terminal.flush()
 
-    made = Board(lambda: _opened(config), Pages(title, read_only=read_only), port, tell, read_only=read_only)
+    made = Board(lambda: _opened(config), Pages(title, read_only=read_only), port, folder, tell, read_only=read_only)
     # No log of requests: an address can hold a token, and a log is a file that somebody keeps.
     settings = uvicorn.Config(
         made.app,

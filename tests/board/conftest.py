@@ -69,7 +69,9 @@ def board_of(project):
             )
 
         lines: list[str] = []
-        return Person(Board(opened, Pages("shop", **options), PORT, lines.append, whose=whose, **options), lines)
+        return Person(
+            Board(opened, Pages("shop", **options), PORT, project.state, lines.append, whose=whose, **options), lines
+        )
 
     return made
 

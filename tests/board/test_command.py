@@ -1,5 +1,6 @@
 """`noface board` as it is started: in a terminal, on loopback, with what can be wrong."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -42,6 +43,11 @@ def test_a_board_before_the_first_run_shows_the_backlog_beside_one_and_after_it(
         project.play(("*", 0, [{"write": "c.txt", "text": "c"}]))
         project.issue(2, "Greet again")
         project.run()
+        if os.geteuid() == 0:  # a board hides what it has open from its own user
+            opened = [link.readlink().name for link in Path(f"/proc/{shown.process.pid}/fd").iterdir()]
+            assert not [name for name in opened if name.startswith("state.db")], (
+                "it would hold up, or lose, the run's locks"
+            )
         data = next(line for line in lines if line.startswith("data: ") and "2" in line)
         assert set(data.removeprefix("data: ")) <= set('{"ids": []}, 012'), "ids, and nothing else"
     # It listens on this machine's loopback alone, and the address stands on no command line.
