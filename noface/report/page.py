@@ -35,11 +35,8 @@ def amount(dollars: float | None) -> str:
 def headline(night: Night) -> str:
     """Return in a sentence what came of the night."""
     whole = night.sum
-    parts = [f"{whole.landed:,} landed"]
-    parts += [f"{whole.need_you:,} need you"] if whole.need_you else []
-    parts += [f"{whole.in_review:,} in review"] if whole.in_review else []
-    parts += [f"{whole.going_on:,} left for the next run"] if whole.going_on else []
-    return ", ".join(parts)
+    others = {"need you": whole.need_you, "in review": whole.in_review, "left for the next run": whole.going_on}
+    return ", ".join([f"{whole.landed:,} landed", *(f"{many:,} {what}" for what, many in others.items() if many)])
 
 
 def run_words(night: Night) -> str:
@@ -58,8 +55,7 @@ def summary(night: Night) -> str:
     whole = night.sum
     if not whole.attempts:
         return "Nothing was worked on"
-    facts = [count(whole.attempts, "attempt"), f"at {count(whole.issues, 'issue')}", f"in {duration(whole.elapsed)}"]
-    text = " ".join(facts)
+    text = f"{count(whole.attempts, 'attempt')} at {count(whole.issues, 'issue')} in {duration(whole.elapsed)}"
     text += f", {money(whole.cost_usd)}" if whole.cost_usd is not None else ""
     unknown = f"; of {count(whole.unpriced, 'attempt')} nobody knows the price" if whole.unpriced else ""
     guessed = f"; {count(whole.estimated, 'attempt')} priced from tokens" if whole.estimated else ""
@@ -205,7 +201,7 @@ def _costs(night: Night, width: int) -> Iterator[str]:
     ):
         if shares:
             yield from _title(title, width)
-            names = ("", "times", first, "landed" if first else "", "time", "", "cost", "")
+            names = ("", "times", first, "landed" if first else "", "time", "", "tokens", "cost", "")
             yield from columns(names, [_share_cells(share, bare=not first) for share in shares], width)
         for quota in night.quotas if shares is night.models else ():
             yield from hanging(quota_words(quota, night.at), width, "  quota: ", "    ")
@@ -222,7 +218,8 @@ def _share_cells(share: CostShare, *, bare: bool) -> tuple[str, ...]:
     passed = ("", "") if bare else (_UNKNOWN if share.passed is None else f"{share.passed:,}", f"{share.landed:,}")
     time = (duration(share.seconds), f"{share.time_share:.0%}")
     cost = (amount(share.cost_usd), f"{share.cost_share:.0%}" if share.cost_usd is not None else "")
-    return (name, f"{share.attempts:,}", *passed, *time, *cost)
+    tokens = f"{share.tokens:,}" if share.tokens is not None and not share.words else ""
+    return (name, f"{share.attempts:,}", *passed, *time, tokens, *cost)
 
 
 def trend_words(night: Night) -> str:
