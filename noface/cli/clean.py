@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
     from noface.git.workspace import Slot
-    from noface.store.reader import Reader
+    from noface.store.reader import EndedAttempt, Reader
     from noface.ui.leftovers import Leftover
 
 _REFS = "refs/noface"
@@ -37,13 +37,16 @@ def clean(
 
     Unmerged work is removed only with --force.
     """
+    import time
+
     from noface.cli.wiring import allotments, slots_dir
     from noface.config.load import load
+    from noface.engine.retention import goes_next
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
     from noface.process.lock import RepositoryLock
     from noface.ui import page
-    from noface.ui.leftovers import clean_document, clean_page
+    from noface.ui.leftovers import What, clean_document, clean_page, next_lines
 
     first = discover(Path.cwd())
     loaded = load(first.root, config)
@@ -52,20 +55,24 @@ def clean(
     if not repository.state_dir.exists():
         return VerbResult(clean_document([], dry_run=dry_run), lambda _, width: clean_page([], width, dry_run=dry_run))
     with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
-        leftovers = _gather(plumbing, slots, force=force)
+        leftovers, sizes = _gather(plumbing, slots, force=force)
+        held, now = {each.issue for each in leftovers if each.what is What.REF}, time.time()
+        by_itself = goes_next(repository.state_dir, loaded.keep, sizes, held, now) if dry_run else {}
         if not as_json:  # before it goes: a removal takes its time, and may fail halfway
             page.show(clean_page(leftovers, page.width(), dry_run=dry_run))
+            page.show(next_lines(by_itself, now))
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going, allotments(loaded, repository))
             _compact(repository.state_dir / "state.db")
-    return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
+    return VerbResult(clean_document(leftovers, by_itself, dry_run=dry_run), lambda *_: ()) if as_json else None
 
 
-def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
+def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "tuple[list[Leftover], dict[EndedAttempt, int]]":
+    """Return what is left over, and the bytes of the files of each attempt that has ended."""
     from noface.engine.landing.merged_branches import known_issues
-    from noface.engine.retention import workspaces
+    from noface.engine.retention import room, workspaces
     from noface.store.database import Database
     from noface.store.reader import Reader
 
@@ -74,11 +81,12 @@ def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover
     with contextlib.closing(Database.at(path)) as database:
         reader = Reader(database)
         known = known_issues(plumbing, reader)
+        sizes = {each: room(each) for each in sorted(reader.kept())}
         return [
             *_workspaces(workspaces(repository, slots), reader if path.exists() else None, force=force),
             *_references(plumbing, reader, known, force=force),
-            *_files(repository, reader, known),
-        ]
+            *_files(repository, sizes, known),
+        ], sizes
 
 
 def _workspaces(slots: "Iterable[Slot]", reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
@@ -118,15 +126,11 @@ def _references(plumbing: "Plumbing", reader: "Reader", known: "KnownIssues", *,
         yield Leftover(What.BRANCH, each.name, each.issue, each.oid, why=each.why)
 
 
-def _files(repository: "Repository", reader: "Reader", known: "KnownIssues") -> "Iterator[Leftover]":
-    from noface.engine.retention import clearable
-    from noface.process.files import bytes_in
+def _files(repository: "Repository", sizes: "dict[EndedAttempt, int]", known: "KnownIssues") -> "Iterator[Leftover]":
     from noface.ui.leftovers import Leftover, What
 
-    home = repository.state_dir / "attempts"
-    for each in sorted(reader.kept()):
-        inside = each.issue_id in known.merged and each.below(home)
-        if inside and (size := sum(map(bytes_in, clearable(each.folder)))):
+    for each, size in sizes.items():
+        if size and each.issue_id in known.merged and each.below(repository.state_dir / "attempts"):
             yield Leftover(What.FILES, str(each.number), each.issue_id, each.directory, size)
 
 

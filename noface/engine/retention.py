@@ -1,17 +1,18 @@
 """What merged issues leave behind goes after a time, as `[keep]` says: files, refs and events of attempts.
 
 Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age; only the files of its
-oldest attempts go once there are very many. A run does it each hour and at its end, in steps that may be cut off
+oldest attempts go once there are very many. A run does it now and then and at its end, in steps that may be cut off
 anywhere: what is left is due the next time. Workspaces that no run needs any more go at its end. Nor does the
 repository fill with loose objects: these are packed, and none is dropped, reachable or not.
 """
 
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from noface.attempt.environment import agent_slot_name
 from noface.config.sections import Keep
@@ -31,7 +32,7 @@ from noface.process.files import bytes_in, write_atomic
 from noface.store.reader import EndedAttempt
 
 _STAYS = ("report.json", REMOVED_FILE)
-_DAY_S, _EVERY_S = 86_400.0, 3600.0
+_DAY_S, _EVERY_S = 86_400.0, 600.0
 _HELD = "refs/noface/issues"
 _EVENTS_AT_ONCE, _PAGES_AT_ONCE = 2000, 500
 _AT_END_S = 10.0
@@ -44,6 +45,11 @@ def clearable(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name not in _STAYS] if folder.is_dir() else []
 
 
+def room(each: EndedAttempt) -> int:
+    """Return the bytes of what of an attempt's folder may go."""
+    return sum(map(bytes_in, clearable(each.folder)))
+
+
 def clear(state_dir: Path, folder: Path, why: str, now: float) -> None:
     """Remove an attempt's files; first it is said when and why, so that a kill in between leaves no riddle."""
     if not (folder / REMOVED_FILE).exists():
@@ -53,7 +59,7 @@ def clear(state_dir: Path, folder: Path, why: str, now: float) -> None:
 
 
 def keep_bounds(context: RunContext) -> Steps[None]:
-    """Have go each hour what is due, while workers are at work."""
+    """Have go what is due while workers are at work; an hour of three of them has left 6,000 refs."""
     plumbing, rules = context.env.plumbing, context.settings.keep
     while True:
         yield Tick(context.clock.now() + _EVERY_S)
@@ -94,16 +100,23 @@ def _tidy(
 
 
 def overdue(
-    state_dir: Path, rules: Keep, kept: Collection[EndedAttempt], now: float
+    state_dir: Path,
+    rules: Keep,
+    kept: Collection[EndedAttempt],
+    now: float,
+    sizes: Mapping[EndedAttempt, int] = MappingProxyType({}),
 ) -> Iterator[tuple[EndedAttempt, str]]:
-    """Yield the attempts whose files are due, the oldest first, with the setting that says so."""
+    """Yield the attempts whose files are due, the oldest first, with the setting that says so.
+
+    `sizes` are the bytes of what may go of attempts, as far as they are known already.
+    """
     home = state_dir / "attempts"
     newest: dict[str, int] = {}
     for each in kept:
         newest[each.issue_id] = max(each.number, newest.get(each.issue_id, 0))
     beyond = {each for each in kept if each.number <= newest[each.issue_id] - rules.logs_attempts}
     left = {
-        each: sum(map(bytes_in, clearable(each.folder)))
+        each: sizes[each] if each in sizes else room(each)
         for each in kept
         if (each.merged or each in beyond) and each.below(home)
     }
@@ -118,6 +131,26 @@ def overdue(
         else:
             continue
         whole -= left[each]
+
+
+def goes_next(
+    state_dir: Path, rules: Keep, sizes: Mapping[EndedAttempt, int], held: Collection[str], now: float
+) -> dict[str, list[tuple[float, int]]]:
+    """Return what goes by itself, by setting: when (epoch seconds; `now` or before: by the next run), and its bytes.
+
+    `sizes` are those of the files of each attempt that has ended, `held` the issues whose attempts have refs.
+    """
+    due = dict(overdue(state_dir, rules, sizes, now, sizes))
+    going: dict[str, list[tuple[float, int]]] = {}
+    newest: dict[str, float] = {}
+    for each, size in sizes.items():
+        if each.merged:
+            newest[each.issue_id] = max(each.ended_at, newest.get(each.issue_id, 0.0))
+        if size and (each in due or (each.merged and each.below(state_dir / "attempts"))):
+            at = now if each in due else each.ended_at + rules.logs_days * _DAY_S
+            going.setdefault(due.get(each, "[keep] logs_days"), []).append((at, size))
+    refs = [(newest[issue] + rules.refs_days * _DAY_S, 0) for issue in held if issue in newest]
+    return going | ({"[keep] refs_days": refs} if refs else {})
 
 
 def workspaces(repository: Repository, folder: Path) -> Iterator[Slot]:
