@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from noface.attempt.isolation import home_of
+from noface.cli.evening.notify import notify_services
 from noface.cli.policy_records import model_specs, policy
 from noface.cli.wiring import (
     RunOptions,
@@ -63,7 +64,20 @@ def config_findings(config: Config, repository: Repository | None, root: Path) -
     chosen = policy(config)
     # The rung that [retry] think adds is nobody's choice.
     rungs = ladder_findings(chosen, len(chosen.ladder) - (not config.retry.ladder and config.retry.think))
-    return (*named, *rungs, *idle_findings(config), *_elsewhere(config, repository))
+    return (*named, *rungs, *idle_findings(config), *_messages(config, root), *_elsewhere(config, repository))
+
+
+def _messages(config: Config, root: Path) -> Iterator[Finding]:
+    """Yield why nobody could be told of a run, or that agents could read where messages go."""
+    try:
+        notify_services(config, root)
+    except UsageError as error:
+        yield refused(error)
+    if not all(each.strip().startswith("$") for each in (*config.notify.urls, *config.notify.answers)):
+        fix = "Write it as $NAME, a variable that is set where noface is started."
+        yield Finding(
+            "[notify]", "agents read noface.toml, and an address that is a secret stands there", fix, EXIT_DONE
+        )
 
 
 def left_out(config: Config, root: Path) -> Iterator[Finding]:

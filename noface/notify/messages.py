@@ -61,7 +61,7 @@ def quiet_until(hours: str, here: datetime) -> float | None:
         return None
     start, end = (datetime.strptime(each, "%H:%M").time() for each in hours.split("-"))  # noqa: DTZ007 - of a clock
     clock = here.time()
-    if not (start <= clock < end if start <= end else clock >= start or clock < end):
+    if not (start <= clock < end if start < end else clock >= start or clock < end):
         return None
     return (datetime.combine(here.date(), end, here.tzinfo) + timedelta(days=end <= clock)).timestamp()
 

@@ -24,7 +24,7 @@ from noface.notify.messages import TOPICS, NotifyRules, due, message, quiet_unti
 from noface.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, deliver
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.process.fed import run_fed
+from noface.process.fed import end_all, run_fed
 from noface.store.overview import NOTIFY_AWAY
 from noface.store.records import EventRow, IssueRow
 
@@ -133,6 +133,7 @@ class Outbox(Station):
                     open_[run_apart(Job(JobKind.REMOTE, "", partial(_carry_out, sending)))] = to, sending
             done, _ = wait(open_, max(0.0, deadline - time.monotonic()), FIRST_COMPLETED) if open_ else (set(), set())
             if not done:
+                end_all()
                 return
             for future in done:
                 to, sending = open_.pop(future)

@@ -12,6 +12,14 @@ from pathlib import Path
 from signal import SIGKILL
 
 _OUTPUT_BYTES_MAX = 10_000
+_at_work: set[int] = set()
+
+
+def end_all() -> None:
+    """End what is at work in other threads: noface is about to end, and nobody would see to their deadlines."""
+    for pid in tuple(_at_work):
+        with suppress(ProcessLookupError):
+            os.killpg(pid, SIGKILL)
 
 
 def run_fed(argv: Sequence[str], text: str, seconds_max: float, *, quiet: bool = False) -> tuple[int | None, str]:
@@ -29,6 +37,7 @@ def run_fed(argv: Sequence[str], text: str, seconds_max: float, *, quiet: bool =
             )
         except OSError as error:
             return 127, error.strerror or str(error)
+        _at_work.add(process.pid)
         try:
             code: int | None = process.wait(seconds_max)
         except subprocess.TimeoutExpired:
@@ -37,5 +46,6 @@ def run_fed(argv: Sequence[str], text: str, seconds_max: float, *, quiet: bool =
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, SIGKILL)
             process.wait()
+            _at_work.discard(process.pid)
         output.seek(0)
         return code, output.read(_OUTPUT_BYTES_MAX).decode("utf-8", "replace")

@@ -4,6 +4,7 @@ import signal
 import time
 
 import psutil
+import pytest
 from support.processes import wait_for
 
 
@@ -22,6 +23,7 @@ def test_a_run_that_watches_goes_on_with_issues_that_come_and_ends_by_a_limit(pr
     assert "All done. 2 issues" in out
 
 
+@pytest.mark.thorough
 def test_the_machine_is_kept_awake_while_a_run_is_at_work_and_sleeps_when_it_is_killed(project):
     bin_ = project.folder / "bin"
     bin_.mkdir()
@@ -35,6 +37,7 @@ def test_the_machine_is_kept_awake_while_a_run_is_at_work_and_sleeps_when_it_is_
     wait_for(lambda: not psutil.pid_exists(pid), 30)
 
 
+@pytest.mark.thorough
 def test_a_machine_that_cannot_be_kept_awake_runs_all_the_same_and_says_so(project):
     bin_ = project.folder / "bin"
     bin_.mkdir()

@@ -3,14 +3,19 @@
 import html
 import json
 import socket
+import time
 
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MailHandler
 from aiosmtpd.smtp import AuthResult
+from support.cases import first_ones
 from support.phone import TOKEN
 
 GATE = "if test -e bad; then printf '\\\\033[31m<b>AssertionError</b>\\\\033[0m: @everyone'; exit 1; fi"
+
+
+BAD = ("1", 0, [{"write": "bad", "text": "x"}])
 
 
 def notify(project, urls, extra="", answers=(), blocks=("1",)):
@@ -52,6 +57,7 @@ def test_a_night_is_told_by_each_service_in_the_words_of_noface_blocked_and_no_s
         project, ["$MY_PHONE", phone.webhook, "${MY_BOT}", address], f'on_event = "cat >> {project.folder}/events"\n'
     )
     project.issue(2)
+    project.play(BAD, ("2", 0, [{"shell": f"env > {project.folder}/env"}, {"write": "b.txt", "text": "b"}]))
     project.commit("two")
     project.run(code=3)
     mails = [part.get_payload(decode=True).decode() for each in mail.mails for part in each.walk()
@@ -75,11 +81,13 @@ def test_a_night_is_told_by_each_service_in_the_words_of_noface_blocked_and_no_s
     shown = project.noface("config", "show").stdout + project.noface("config", "show", "--json").stdout
     shown += project.noface("status", "--json").stdout
     files = [path.read_bytes() for path in project.state.rglob("*") if path.is_file()]
+    shown += (project.folder / "env").read_text()
     for secret in ("night-watch-7", TOKEN, "geheim-Wort-12"):
         assert secret not in shown
         assert not any(secret.encode() in data for data in files), secret
 
 
+@pytest.mark.thorough
 def test_a_service_that_does_not_answer_is_told_once_fails_no_run_and_is_told_by_the_next(project, phone):
     phone.status = 503
     notify(project, [phone.ntfy, phone.webhook.replace("/hook", "/hook/secret-part")])
@@ -96,6 +104,7 @@ def test_a_service_that_does_not_answer_is_told_once_fails_no_run_and_is_told_by
     assert project.shown("status")["notify_away"] == []
 
 
+@pytest.mark.thorough
 def test_a_kill_between_a_message_and_its_cursor_repeats_that_message_only(project, phone):
     notify(project, [phone.webhook], "digest = 0\n")
     project.noface("run", NOFACE_FAILPOINT="message_sent:1:kill")
@@ -108,30 +117,46 @@ def test_a_kill_between_a_message_and_its_cursor_repeats_that_message_only(proje
     assert "Add button 1" not in phone.texts("hook")[-1]["message"]
 
 
-def test_a_red_main_is_told_though_no_run_begins(project, phone):
-    notify(project, [phone.webhook])
+@pytest.mark.thorough
+def test_a_red_main_is_told_though_no_run_begins_and_in_the_quiet_hours_nobody_is_woken(project, phone):
+    notify(project, [phone.ntfy, phone.telegram, phone.webhook], 'quiet_hours = "00:00-00:00"\n')
     project.write("bad", "x")
     project.commit("broken")
     project.run(code=3)
-    (hook,) = phone.texts("hook")
-    assert "main" in hook["message"]
-    assert "check" in hook["message"]
+    (told,) = phone.texts("ntfy")
+    assert "main" in told["message"]
+    assert "check" in told["message"]
+    assert int(told["delay"]) > time.time()
+    assert [each["disable_notification"] for each in phone.texts("telegram")] == [True]
+    assert phone.texts("hook") == []  # it would wake somebody: the next run tells it
+    project.git("rm", "-q", "bad")
+    project.config(f'\n[notify]\nurls = ["{phone.webhook}"]\n', gate=GATE)
+    project.commit("mended")
+    project.noface("run")
+    assert "BASELINE_RED" in phone.texts("hook")[0]["message"]
 
 
 @pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        ('urls = ["$NOT_SET_HERE"]', "$NOT_SET_HERE is not set"),
-        ('urls = ["my topic"]', "is no address"),
-        ('urls = ["json://127.0.0.1/x"]\nanswers = ["mailto://a:b@example.org"]', "nothing can be heard from mailto"),
-        (f'answers = ["tgram://{TOKEN}"]', "names no chat"),
-        ('on_event = "sh a.txt"', "runs"),
-        ('on_event = "sh \'a"', "its quotes"),
-        ('quiet_hours = "25:00-07:00"', "times of the clock"),
-        ('events = ["blokced"]', "blocked"),
-    ],
+    "case",
+    first_ones(
+        [
+            ('urls = ["$NOT_SET_HERE"]', "$NOT_SET_HERE is not set"),
+            ('urls = ["my topic"]', "is no address"),
+            (
+                'urls = ["json://127.0.0.1/x"]\nanswers = ["mailto://a:b@example.org"]',
+                "nothing can be heard from mailto",
+            ),
+            (f'answers = ["tgram://{TOKEN}"]', "names no chat"),
+            ('on_event = "sh a.txt"', "runs"),
+            ('on_event = "sh \'a"', "its quotes"),
+            ('quiet_hours = "25:00-07:00"', "times of the clock"),
+            ('events = ["blokced"]', "blocked"),
+        ],
+        2,
+    ),
 )
-def test_what_cannot_be_told_is_said_before_anything_starts(project, lines, words):
+def test_what_cannot_be_told_is_said_before_anything_starts(project, case):
+    lines, words = case
     project.config(f"\n[notify]\n{lines}\n")
     project.issue(1)
     project.commit("settings")
@@ -139,6 +164,9 @@ def test_what_cannot_be_told_is_said_before_anything_starts(project, lines, word
     assert done.returncode == 2, done.stdout
     assert words in done.stderr.replace("\n", " ")
     assert TOKEN not in done.stderr
+    checked = project.noface("config", "check")
+    assert checked.returncode == 2
+    assert words in (checked.stdout + checked.stderr).replace("\n", " ").replace("  ", " ")
 
 
 def test_notify_test_says_what_came_of_each_service_and_shows_none_of_their_secrets(project, phone):
