@@ -128,7 +128,11 @@ class HostConnection:
         return best if self.only or spare.get(best, 0) > 0 else ""
 
     def _known(self) -> dict[str, Any]:
-        known = self.client.scheduler_info(n_workers=-1)["workers"]
+        try:
+            # `scheduler_info` may return what the client has asked for meanwhile, which is without workers.
+            known = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=CALL_S)["workers"]
+        except Exception as error:  # whatever dask raises while a connection breaks
+            raise HostLost(self.why_gone() or _reason(error, CALL_S)) from error
         if self.only:
             known = {address: one for address, one in known.items() if one["name"] == self.only}
         if (why := self.why_gone()) or (self.only and not known):
