@@ -85,8 +85,8 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         policy=startable(policy(config, options.model), models),
         protected=(*config.protect.patterns, *tracked),
         hints=tuple(hint.record(HintRule) for hint in config.failure_hints),
-        workers=options.workers or config.run.workers,
-        slots=(options.workers or config.run.workers) + slots_elsewhere(config),
+        workers=(workers := options.workers or config.run.workers),
+        slots=max(workers, 1) + config.executor.slots,
         cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
         tokens_max=options.max_tokens if options.max_tokens is not None else config.run.max_tokens,
         seconds_max=seconds_max,
@@ -129,12 +129,6 @@ def _time_limit(config: Config, options: RunOptions) -> tuple[float | None, str]
     now = time.time()
     left = until_when(options.until, now) - now
     return (hours, "") if hours is not None and hours < left else (left, options.until)
-
-
-def slots_elsewhere(config: Config) -> int:
-    """Return how many attempts there can be at once on all hosts."""
-    executor = config.executor
-    return executor.attempts * (len(executor.hosts) + bool(executor.address))
 
 
 def remote_issues(config: Config, tracker: IssueTracker) -> RemoteIssues | None:

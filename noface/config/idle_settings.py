@@ -92,7 +92,11 @@ def _of_recovery(config: "Config") -> Iterator[Finding]:
         "beside [[retry.ladder]]",
         beside,
     )
-    many = [place for place, rung in enumerate(retry.ladder, 1) if rung.parallel > config.run.workers]
+    many = [
+        place
+        for place, rung in enumerate(retry.ladder, 1)
+        if rung.parallel > config.run.workers + config.executor.slots
+    ]
     if many:
         text = f"of step {many[0]} asks for more workers at once than [run] workers = {config.run.workers}"
         yield Finding("[[retry.ladder]] parallel", text, "Raise workers, or write less.", EXIT_DONE)

@@ -157,6 +157,9 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _sandbox(data)
     yield from access_problems(with_default_model(data))
     yield from _remote(data)
+    executor = table_of(data.get("executor"))
+    if table_of(data.get("run")).get("workers") == 0 and not (executor.get("hosts") or executor.get("address")):
+        yield Problem(("run", "workers"), "expected 1 or more: no host of [executor] would do the work")
 
 
 def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:

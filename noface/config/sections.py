@@ -144,7 +144,12 @@ class Project(Section):
 class Run(Section):
     """One run of noface: how wide, how long, at what cost."""
 
-    workers: int = setting(1, "how many issues are worked on at once (1 to 64)", ge=1, le=64)
+    workers: int = setting(
+        1,
+        "how many issues are worked on at once (1 to 64); 0: none here, as long as a host of [executor] is there",
+        ge=0,
+        le=64,
+    )
     max_cost_usd: Money | None = setting(None, "stop the run at this cost, in US dollars", 20.0)
     max_tokens: int | None = setting(None, "stop the run at this many tokens, read and written", 20_000_000, ge=1)
     max_hours: float | None = setting(None, "stop the run after this many hours", 8, gt=0, allow_inf_nan=False)
@@ -328,6 +333,11 @@ class Executor(Section):
     ca: OptionalHostPath = setting("", "its authority's certificate, a PEM file", "~/cluster/ca.pem")
     certificate: OptionalHostPath = setting("", "the certificate for it, a PEM file", "~/cluster/me.pem")
     key: OptionalHostPath = setting("", "the key of that certificate, a PEM file", "~/cluster/me.key")
+
+    @property
+    def slots(self) -> int:
+        """How many attempts there can be at once on all of them."""
+        return self.attempts * (len(self.hosts) + bool(self.address))
 
 
 class Landing(Section):

@@ -788,6 +788,9 @@ class Engine:
             return False
         if any(self._in_this_wave(issue) for issue in planned.start):
             return True
+        if not self._jobs.free:  # with [run] workers = 0, until a host is there
+            context.clock.sleep(_TICK_S)
+            return True
         if (patience := self._for_others()) is not None:
             if patience.reason:
                 self._say_waiting(patience.until, patience.reason)

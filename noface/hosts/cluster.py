@@ -39,6 +39,8 @@ LOST_S = LEASE_S + 5.0
 _LOOK_S = 0.5
 _TICK_S = 0.1
 ORDER_FILE = "order.json"
+ALONE_S = 60.0
+"""So long without any host, and this machine works, too, if it is to leave that to them."""
 BEGIN_S = 600.0
 """So long an order waits for a worker of a standing cluster, which may have to start one."""
 LOSSES_MAX = 3
@@ -138,11 +140,12 @@ class Cluster(LocalExecutor):
         *,
         gated: bool = False,
     ) -> None:
-        super().__init__(here)
+        super().__init__(max(here, 1))
+        self._spare, self._seen_at = not here, time.monotonic()
         self._gated = gated
         self._project, self._plumbing, self._send = project, plumbing, send
         self._places = [
-            HostPlace(way, range(here + number * per_host, here + (number + 1) * per_host))
+            HostPlace(way, range(self.here + number * per_host, self.here + (number + 1) * per_host))
             for number, way in enumerate(ways)
         ]
         self._losses: Counter[str] = Counter()
@@ -174,7 +177,13 @@ class Cluster(LocalExecutor):
     def is_open(self, slot: int) -> bool:
         """True if an attempt can begin in a slot: here, or on a host that is there."""
         place = self._place(slot)
-        return slot < self.here if place is None else place.is_open
+        return self._is_open_here() if place is None else place.is_open
+
+    def _is_open_here(self) -> bool:
+        """True if this machine works: if it is to, or no host has been there for a while."""
+        if any(place.is_open for place in self._places):
+            self._seen_at = time.monotonic()
+        return not self._spare or time.monotonic() - self._seen_at > ALONE_S
 
     def place(self, slot: int) -> str:
         """Return the host that a slot belongs to, "" for this machine."""

@@ -31,7 +31,7 @@ class SshWay:
         try:
             host.start()
         except HostError as error:
-            raise HostLost(f"{error.message} {error.hint}".strip()) from error
+            raise HostLost(error.reason) from error
         return HostConnection(scheduler.client, self._calls, host.worker_name, lambda: host.why)
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class StandingWay:
         try:
             identity = read_identity(*(Path(file).expanduser() for file in self._files))
         except UsageError as error:
-            raise HostLost(f"{error.message} {error.hint}".strip()) from error
+            raise HostLost(error.reason) from error
         self._client = standing_client(self.name, identity)
         return HostConnection(self._client, self._calls)
 

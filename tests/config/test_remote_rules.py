@@ -8,6 +8,7 @@ from noface.config.load import parse
 from noface.config.problems import InvalidConfigError
 
 CONTRADICTIONS = {
+    "no worker anywhere": ("[run]\nworkers = 0\n", "run.workers", ("[executor]",)),
     "main pushed beside pull requests": (
         "[landing]\nhow = 'pull-request'\npush = true\n", "landing.push", ["main is never pushed", 'how = "merge"'],
     ),
@@ -25,6 +26,7 @@ IDLE = {
     "[github] that nobody uses": ("[github]\nrepository = 'acme/shop'\n", "[github] repository"),
 }
 QUIET = {
+    "no worker here": "[run]\nworkers = 0\n[executor]\nhosts = ['bigbox']\n",
     "nothing": "",
     "pull requests": "[landing]\nhow = 'pull-request'\nlabels = ['x']\nauto_merge = true\nlease = '1h'\n",
     "pushes of main": "[landing]\npush = true\nlease = '1h'\n",

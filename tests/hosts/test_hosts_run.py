@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,15 +17,17 @@ import msgpack
 import pytest
 from distributed.comm import CommClosedError
 from support import ROOT
-from support.cases import cases
+from support.cases import cases, first_ones
 from support.hosts import NearHost, Task, run, with_hosts
+from support.processes import alive
 from support.run_parts import run_parts
+from support.ssh_ground import NOFACE, WHY_NOT, Sshd
 
 from noface.attempt.attempt import Attempt
 from noface.cli.hosts import project_parcel
 from noface.config.load import load
 from noface.git.refs import hold_ref
-from noface.hosts.cluster import LOSSES_MAX
+from noface.hosts.cluster import ALONE_S, LOSSES_MAX
 from noface.hosts.connection import HostLost, raised_there
 from noface.hosts.host import LEASE_S
 from noface.hosts.parcel import WorkParcel
@@ -47,22 +51,63 @@ def attempts(context):
     return [attempt for issue in context.issues for attempt in context.reader.past(issue.id)]
 
 
-@pytest.mark.parametrize("gated", [False, True], ids=["gates here", "gates on hosts"])
-def test_what_hosts_do_lands(project, host, gated):
-    for number in range(4):
+@pytest.fixture
+def sshd(tmp_path, token):
+    environment = {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    server = Sshd(tmp_path / "sshd", {**environment, "NOFACE_TOKEN": token})
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_a_run_has_a_host_over_a_real_sshd_do_all_its_work_and_leaves_nothing_there(project, sshd, tmp_path, token):
+    """The one whole run in `make test` with all parts as they are: ssh, sshd, dask.distributed, noface as processes."""
+    ssh = tmp_path / "bin" / "ssh"
+    ssh.parent.mkdir()
+    program = shlex.join([shutil.which("ssh"), *sshd.ssh[1:]])
+    ssh.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+    ssh.chmod(0o755)
+    noface = NOFACE.partition(" ")[0]
+    project.config(f'[executor]\nhosts = ["bigbox"]\nattempts = 2\ncommand = "{noface}"\n', workers=0)
+    for number in (1, 2):
         project.issue(number)
-    project.play(*((str(n), 0, [{"say": f"it is {n}"}, {"write": f"{n}.txt", "text": "b"}]) for n in range(4)))
-    with run_parts(project.path, begun=False) as context, with_hosts(context, host, per_host=4, gated=gated):
-        while not context.executor.is_open(1):
-            time.sleep(0.01)
+    project.play(*((str(n), 0, [{"say": f"it is {n}"}, {"write": f"{n}.txt", "text": "b"}]) for n in (1, 2)))
+    project.run(PATH=f"{ssh.parent}:{os.environ['PATH']}")
+    assert [project.attempts(n)[0]["notes"] for n in ("1", "2")] == [["carried out on bigbox"]] * 2
+    assert "it is 2" in (project.state / "attempts" / "2" / "1" / "agent.log").read_text()
+    assert project.git("show", "main:1.txt", "main:2.txt") == "bb"
+    assert alive(token) == []
+    assert list((tmp_path / "state").glob("noface/host/projects/*/kept/*")) == []
+
+
+def test_what_hosts_do_and_judge_lands(project, host):
+    for number in range(3):
+        project.issue(number)
+    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": "b"}]) for n in range(3)))
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host, gated=True):
+        joined(context.executor)
         assert run(context).exit_code == 0
         assert {row.status for row in context.reader.issues()} == {IssueStatus.MERGED}
-        assert {attempt.slot > 0 for attempt in attempts(context)} >= {True}
         there = next(attempt.slot for attempt in attempts(context) if attempt.slot)
         assert context.executor.place(there) == "bigbox"
         assert host.host.kept(context.executor._project.id) == []
-    log = project.state / "attempts" / "3" / "1" / "agent.log"
-    assert "it is 3" in log.read_text()
+
+
+def test_with_no_workers_here_hosts_work_and_this_machine_only_while_none_is_there(project, host):
+    project.issue(1)
+    project.play(WORK)
+    with run_parts(project.path, begun=False) as context, with_hosts(context, host, here=0) as cluster:
+        joined(cluster)
+        assert not cluster.is_open(0)
+        run(context)
+        assert [cluster.place(attempt.slot) for attempt in attempts(context)] == ["bigbox"]
+        host.cut = "the cable was pulled"
+        while cluster.is_open(1):
+            time.sleep(0.01)
+        assert not cluster.is_open(0)
+        cluster._seen_at -= ALONE_S
+        assert cluster.is_open(0)
 
 
 def joined(cluster):
@@ -100,21 +145,16 @@ def test_a_host_that_is_cut_off_costs_nobody_anything_and_what_it_did_is_fetched
         assert "half.txt" in plumbing.paths(plumbing.tree(held))
 
 
-@pytest.mark.parametrize(
-    ("lacks", "why"),
-    [
-        ({"error": "HostError: it runs another noface than home"}, "it runs another noface than home"),
-        (
-            {"failure": encode(Failure(FailureKind.AUTH, "claude is not logged in", "r", charged=False))},
-            "not logged in",
-        ),
-    ],
-    ids=["another noface", "no login"],
-)
+LACKS = [
+    ({"failure": encode(Failure(FailureKind.AUTH, "claude is not logged in", "r", charged=False))}, "not logged in"),
+    ({"error": "it runs another noface than home"}, "it runs another noface than home"),
+]
+
+
+@pytest.mark.parametrize(("lacks", "why"), first_ones(LACKS, rows=True), ids=["no login", "another noface"])
 def test_a_host_that_lacks_something_is_not_used_again_and_no_issue_waits_for_that(project, host, lacks, why):
-    for number in (1, 2, 3):
-        project.issue(number)
-    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": "b"}, {"sleep": 0.2}]) for n in (1, 2, 3)))
+    project.issue(1)
+    project.play(WORK)
     host.tampered = lambda packed: packed | {"text": json.dumps(json.loads(packed["text"]) | {"work": None} | lacks)}
     with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
         joined(cluster)
@@ -265,8 +305,8 @@ def lose(context, cluster, host, tokens):
 def test_only_an_issue_that_a_host_had_alone_each_time_waits_for_a_person(project, host):
     project.play(("*", 0, [{"sleep": 60}]))
     with run_parts(project.path) as context, with_hosts(context, host) as cluster:
+        assert lose(context, cluster, host, ["9", "8"]) == [Interrupted, Interrupted]
         for time_lost in range(1, LOSSES_MAX + 1):
-            assert lose(context, cluster, host, ["7", "8"]) == [Interrupted, Interrupted]
             assert lose(context, cluster, host, ["9"]) == [NotStarted if time_lost == LOSSES_MAX else Interrupted]
 
 
@@ -306,6 +346,7 @@ class Killed(NearHost):
         self.cut = ""
 
 
+@pytest.mark.thorough
 def test_what_an_attempt_had_done_when_its_host_was_killed_is_kept_for_home(project, tmp_path):
     host = Killed(tmp_path / "host")
     project.issue(1)

@@ -251,7 +251,7 @@ class MergeQueue:
         if context.suspects:
             return 1
         given, busy = context.settings.landing.parallel_gates, context.env.gate_facts.busy
-        return given or slots_by_load(os.cpu_count() or 1, context.settings.workers, busy)
+        return given or slots_by_load(os.cpu_count() or 1, context.settings.slots, busy)
 
     def _free_slots(self) -> list[str]:
         taken = {each.slot for each in self._under_way}
