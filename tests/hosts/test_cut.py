@@ -3,6 +3,7 @@
 import os
 import time
 
+import pytest
 from support.cable import cable, ip
 from support.home_scheduler import home_scheduler
 from support.processes import alive, wait_for
@@ -14,6 +15,7 @@ __all__ = ["cable"]  # a fixture
 KNOWN_WITHIN_S = 15
 
 
+@pytest.mark.thorough
 def test_a_cut_is_known_on_both_sides_within_fifteen_seconds(tmp_path, token, cable):
     network, near, address = cable
     environment = {"XDG_STATE_HOME": str(tmp_path / "state"), "NOFACE_TOKEN": token}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.cases import cases, first_ones
+from support.cases import first_ones
 from support.home_scheduler import home_scheduler
 from support.processes import alive, wait_for
 from support.ssh_ground import NOFACE, STAND_IN, WHY_NOT, Sshd
@@ -76,22 +76,26 @@ def joins_works_and_leaves(host, home, token):
     assert alive(token) == []
 
 
+@pytest.mark.thorough
 @with_sshd
 def test_a_host_joins_works_and_leaves_nothing_behind(sshd, home, token):
     joins_works_and_leaves(host_at(sshd, home, attempts=3), home, token)
 
 
+@pytest.mark.thorough
 def test_the_same_without_an_sshd(stand_in, home, token):
     host = SshHost("bigbox", home.member, command=NOFACE, ssh=stand_in)
     joins_works_and_leaves(host, home, token)
 
 
+@pytest.mark.thorough
 @with_sshd
 def test_what_a_login_shell_prints_before_is_no_hello(sshd, home, token):
     banner = 'echo Welcome; echo "{\\"motd\\": 1}"; echo "{not json"; printf "no newline yet\\n"; '
     joins_works_and_leaves(host_at(sshd, home, command=banner + NOFACE), home, token)
 
 
+@pytest.mark.thorough
 @with_sshd
 def test_the_persons_own_forwardings_are_left_alone(sshd, home, token):
     sshd.configure(
@@ -100,6 +104,7 @@ def test_the_persons_own_forwardings_are_left_alone(sshd, home, token):
     joins_works_and_leaves(host_at(sshd, home), home, token)
 
 
+@pytest.mark.thorough
 @with_sshd
 def test_a_host_that_is_killed_is_missed_with_a_reason(sshd, home):
     host = host_at(sshd, home)
@@ -139,6 +144,7 @@ def home_of_its_own(ssh, home, token, **environment):
             process.kill()
 
 
+@pytest.mark.thorough
 @with_sshd
 def test_a_host_whose_home_is_killed_ends_and_leaves_nothing(sshd, home, token):
     of_home = f"home of {token}"
@@ -200,7 +206,7 @@ WRONG = {
 
 
 @with_sshd
-@cases("case", WRONG)
+@pytest.mark.parametrize("case", first_ones(WRONG))
 def test_what_is_wrong_on_a_host_is_told(sshd, home, token, case):
     command, message, hint = WRONG[case]
     host = host_at(sshd, home, command=command, connect_s=3.0)
@@ -254,7 +260,9 @@ def test_why_a_host_is_not_reached_is_told(sshd, home, change, message, hint):
 
 
 @with_sshd
-@pytest.mark.parametrize("allowed", first_ones(["remote", "local", "no"]))
+@pytest.mark.parametrize(
+    "allowed", [pytest.param(each, marks=pytest.mark.thorough) for each in ("remote", "local", "no")]
+)
 def test_a_server_that_forwards_no_ports_is_told(tmp_path, token, home, allowed):
     server = Sshd(tmp_path / "sshd", {"NOFACE_TOKEN": token}, settings=f"AllowTcpForwarding {allowed}")
     server.start()
@@ -272,6 +280,7 @@ os.kill(server.pid, signal.SIGKILL)
 """
 
 
+@pytest.mark.thorough
 @with_sshd
 def test_a_connection_that_is_cut_in_the_handshake_is_told(sshd, home, token):
     """The server's process for this connection is killed once the host has said hello."""

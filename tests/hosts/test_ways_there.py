@@ -29,6 +29,7 @@ def plays(project):
     project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": "b"}]) for n in range(4)))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("plays")
 def test_a_project_that_a_process_before_still_holds_gets_another_folder(project, tmp_path):
     before = NearHost(tmp_path / "host")
@@ -46,6 +47,7 @@ def test_an_order_whose_commits_are_not_there_after_all_is_sent_whole(project, t
     assert len(landed_there(project, host, 1)) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("plays")
 def test_a_host_that_has_cleared_up_gets_all_again(project, tmp_path):
     landed_there(project, NearHost(tmp_path / "host"), 1)

@@ -12,14 +12,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.cases import cases
+from support.cases import cases, first_ones
 from support.home_scheduler import home_scheduler
 from support.processes import alive, wait_for
+from typer.main import get_command
 
+from noface.cli.main import build
 from noface.config.values import host_name
+from noface.errors import HostError, NofaceError, UsageError
 from noface.hosts.certificates import make_certificates
 from noface.hosts.handshake import Invitation, parse_invitation
 from noface.hosts.hello import hello, parse_hello
+from noface.hosts.worker import EndRequest, reach, serve
 
 NOFACE = [sys.executable, "-P", "-m", "noface", "worker"]
 
@@ -69,6 +73,7 @@ def test_a_worker_joins_by_hand_and_ends_on_ctrl_c(home, tmp_path, token):
     assert "Registered to" in (tmp_path / "host" / "worker.log").read_text()
 
 
+@pytest.mark.thorough
 def test_a_worker_whose_scheduler_goes_says_so_and_leaves_nothing(tmp_path, token):
     with home_scheduler() as home, joined(home, tmp_path, token) as (process, _):
         home.close()
@@ -79,6 +84,7 @@ def test_a_worker_whose_scheduler_goes_says_so_and_leaves_nothing(tmp_path, toke
     assert alive(token) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="another user is become by root")
 def test_an_ordinary_user_whose_memory_is_hidden_can_be_a_worker(home, token):
     """dask.distributed looks at its own open files, which the kernel shows to the process itself only."""
@@ -94,6 +100,7 @@ def test_an_ordinary_user_whose_memory_is_hidden_can_be_a_worker(home, token):
             assert process.wait(30) == 0
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dask_starts_itself_is_a_host_too(home, tmp_path, token):
     """As dask-jobqueue and dask-kubernetes do it."""
     files_of(home.credentials.worker, tmp_path)
@@ -119,42 +126,49 @@ def closed_port():
         return held.getsockname()[1]
 
 
-@contextmanager
-def silent_port():
-    """A server that takes connections and says nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
-
-
-REFUSED = {
-    "nothing to do": ([], 2, "nobody to work for"),
-    "two things": (["--check", "--over-ssh"], 2, "one thing at a time"),
-    "no certificates": (["--scheduler", "tls://h:1"], 2, "--ca, --cert, --key are missing"),
-    "one is missing": (["--scheduler", "tls://h:1", "--ca", "x", "--cert", "x"], 2, "--key is missing"),
-    "not encrypted": (["--scheduler", "tcp://127.0.0.1:1", "MINE"], 2, "is no address of a scheduler"),
-    "no port": (["--scheduler", "tls://bigbox", "MINE"], 2, "is no address of a scheduler"),
-    "no address": (["--scheduler", "[::", "MINE"], 2, "is no address of a scheduler"),
-    "no such file": (["--scheduler", "tls://h:1", "--ca", "/x", "--cert", "/x", "--key", "/x"], 2, "/x cannot be read"),
-    "nobody there": (["--scheduler", f"tls://127.0.0.1:{closed_port()}", "MINE"], 1, "Connection refused"),
-    "no such machine": (["--scheduler", "tls://no-such-machine.invalid:1", "MINE"], 1, "cannot be reached"),
-    "of another run": (["--scheduler", "HOME", "OTHER"], 1, "do not trust each other"),
-    "a file in its way": (["--scheduler", "HOME", "MINE", "--folder", "/dev/null"], 1, "/dev/null cannot be used"),
-    "a count of none": (["--scheduler", "HOME", "MINE", "--attempts", "0"], 2, "--attempts"),
+WORDS = {
+    "nothing to do": ([], "nobody to work for"),
+    "two things": (["--check", "--over-ssh"], "one thing at a time"),
+    "no certificates": (["--scheduler", "tls://h:1"], "--ca, --cert, --key are missing"),
+    "one is missing": (["--scheduler", "tls://h:1", "--ca", "x", "--cert", "x"], "--key is missing"),
+    "no such file": (["--scheduler", "tls://h:1", "--ca", "/x", "--cert", "/x", "--key", "/x"], "/x cannot be read"),
 }
 
 
-@cases("case", REFUSED)
-def test_what_keeps_a_worker_from_joining_is_told_without_a_traceback(home, tmp_path, case):
-    words, code, message = REFUSED[case]
-    files = {
-        "MINE": files_of(home.credentials.worker, tmp_path / "mine"),
-        "OTHER": files_of(make_certificates().worker, tmp_path / "other"),
-        "HOME": [home.address],
-    }
-    arguments = [each for word in words for each in files.get(word, [word])]
-    answer = run(*arguments, env=os.environ | {"XDG_STATE_HOME": str(tmp_path)})
-    assert (answer.returncode, answer.stdout) == (code, "")
-    assert message in answer.stderr
+@cases("case", WORDS)
+def test_a_command_line_that_joins_nothing_is_told(case):
+    words, message = WORDS[case]
+    with pytest.raises(UsageError) as caught:
+        get_command(build("worker")).main(["worker", *words], standalone_mode=False)
+    assert message in caught.value.message
+
+
+ADDRESSES = {
+    "not encrypted": ("tcp://127.0.0.1:1", "is no address of a scheduler"),
+    "no port": ("tls://bigbox", "is no address of a scheduler"),
+    "no address": ("[::", "is no address of a scheduler"),
+    "nobody there": (f"tls://127.0.0.1:{closed_port()}", "Connection refused"),
+    "no such machine": ("tls://no-such-machine.invalid:1", "cannot be reached"),
+}
+
+
+@cases("case", ADDRESSES)
+def test_why_a_scheduler_is_not_reached_is_told(home, case):
+    address, message = ADDRESSES[case]
+    with pytest.raises(NofaceError, match=message):
+        reach(address, home.credentials.worker)
+
+
+def test_a_file_in_the_way_of_a_hosts_folder_is_told():
+    with pytest.raises(HostError, match="/dev/null cannot be used"):
+        serve(INVITED, 0, Path("/dev/null"), EndRequest(), lambda: None)
+
+
+def test_what_keeps_a_worker_from_joining_is_told_without_a_traceback(home, tmp_path):
+    options = files_of(home.credentials.worker, tmp_path / "mine")
+    answer = run("--scheduler", f"tls://127.0.0.1:{closed_port()}", *options, "--folder", str(tmp_path))
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "Connection refused" in answer.stderr
     assert "Traceback" not in answer.stderr
     assert answer.stderr.count("\n") <= 4
 
@@ -221,13 +235,16 @@ def talk(said, tmp_path):
     return answer.returncode, lines, answer.stderr
 
 
-@cases(
+@pytest.mark.parametrize(
     ("said", "told"),
-    [
-        ("", "home has not invited this host"),
-        ("who are you\n", "home has not invited this host"),
-        (f"{json.dumps(INVITED._asdict())}\n", "is no certificate and key"),
-    ],
+    first_ones(
+        [
+            (f"{json.dumps(INVITED._asdict())}\n", "is no certificate and key"),
+            ("", "home has not invited this host"),
+            ("who are you\n", "home has not invited this host"),
+        ],
+        rows=True,
+    ),
 )
 def test_over_ssh_a_host_says_what_is_wrong_as_its_last_line(tmp_path, said, told):
     code, lines, err = talk(said, tmp_path)
@@ -252,6 +269,7 @@ def test_what_ssh_or_a_shell_would_take_for_something_else_is_no_host(name):
     assert not host_name(name)
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_asked_twice_ends_at_once(home, tmp_path, token):
     with joined(home, tmp_path, token) as (process, _):
         process.send_signal(signal.SIGTERM)
