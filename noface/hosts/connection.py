@@ -130,9 +130,9 @@ class HostConnection:
     def _known(self) -> dict[str, Any]:
         try:
             # `scheduler_info` may return what the client has asked for meanwhile, which is without workers.
-            known = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=CALL_S)["workers"]
+            known = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=_PIECE_S)["workers"]
         except Exception as error:  # whatever dask raises while a connection breaks
-            raise HostLost(self.why_gone() or _reason(error, CALL_S)) from error
+            raise HostLost(self.why_gone() or _reason(error, _PIECE_S)) from error
         if self.only:
             known = {address: one for address, one in known.items() if one["name"] == self.only}
         if (why := self.why_gone()) or (self.only and not known):
