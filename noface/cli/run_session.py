@@ -10,6 +10,7 @@ import os
 import queue
 import secrets
 import signal
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
@@ -74,7 +75,7 @@ from noface.trackers.base import IssueTracker, open_tracker
 from noface.ui import page
 from noface.ui.announcer import announcer
 from noface.ui.findings import finding_lines
-from noface.ui.text import hanging
+from noface.ui.text import hanging, moment
 from noface.ui.totals import Purse
 
 
@@ -333,6 +334,9 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     page.show(_plan_lines(starts, waits))
     for line in finding_lines(everything, page.width()):
         typer.echo(line)
+    if chosen.until and chosen.seconds_max is not None:
+        now = time.time()
+        typer.echo(f"A run that begins now would start nothing more from {moment(now + chosen.seconds_max, now)} on.")
     typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
     return code
 

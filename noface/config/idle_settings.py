@@ -11,6 +11,7 @@ from noface.data import table
 from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_DONE
 from noface.model.finding import Finding
+from noface.model.quota import WINDOWS
 from noface.model.taxonomy import Strategy
 from noface.recovery.retry_policy import When
 
@@ -31,6 +32,7 @@ def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
     yield from _of_roles(config)
     yield from _of_models(config)
     yield from _limits(config)
+    yield from _quotas(config)
     for name, model in config.models.items():
         if model.resume_problem:
             yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)
@@ -176,6 +178,19 @@ def _limits(config: "Config") -> Iterator[Finding]:
         what = f"does nothing for {', '.join(silent)}: {why}"
         fix = "Set [run] max_iterations or max_hours, which hold it, or have it print its usage (docs/agents.md)."
         yield Finding(", ".join(keys), what, fix, EXIT_DONE)
+
+
+def _quotas(config: "Config") -> Iterator[Finding]:
+    """Yield what is said of providers' windows that no program tells of."""
+    telling = [name for name, agent in table("agents").items() if agent.get("tells_quota")]
+    told = any(config.models[name].agent in telling for name in config.models_in_use)
+    why = f"where no agent tells of a window: only {' and '.join(telling)} do"
+    fix = "set max_cost_usd or max_tokens of [run]"
+    yield from _idle("budget", config.budget, ("reserve", "overage"), not told, why, fix)
+    odd = [name for name in config.budget.reserve if name not in WINDOWS.values() and not name.startswith("week_")]
+    if odd and told:
+        fix = f"Windows that are known: {', '.join(WINDOWS.values())}, and week_opus for a model's own."
+        yield Finding("[budget] reserve", f"names {', '.join(odd)}, which no agent is known to tell of", fix, EXIT_DONE)
 
 
 ANYONE = "*"

@@ -36,6 +36,7 @@ from noface.config.values import (
     OptionalGlob,
     OptionalHostPath,
     OptionalPath,
+    Overage,
     Pause,
     Percent,
     Regex,
@@ -570,7 +571,7 @@ class BudgetRules(Section):
         "the share of each of the provider's windows that runs leave to you: five_hour, week, week_opus, …",
         {"five_hour": "15%", "week": "25%"},
     )
-    overage: Literal["never", "ask"] | Money = setting(
+    overage: Overage = setting(
         "never", 'what a run may spend beyond a window that is used up: "never", "ask" a person, or US dollars', 5.0
     )
 

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from math import inf
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
 
@@ -310,3 +311,18 @@ Percent = Annotated[
 Items = Annotated[tuple[_T, ...], Field(strict=False)]
 Money = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 """US dollars, above 0."""
+
+
+def _overage(value: object) -> float | str:
+    usd = value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if value not in ("never", "ask") and not (usd is not None and 0 < usd < inf):
+        raise expected('"never", "ask", or US dollars above 0')
+    return str(value) if usd is None else float(usd)
+
+
+Overage = Annotated[
+    float | str,
+    BeforeValidator(_overage),
+    WithJsonSchema({"anyOf": [{"enum": ["never", "ask"]}, {"type": "number", "exclusiveMinimum": 0}]}),
+]
+"""What may be spent beyond something: nothing, nothing without a person's word, or dollars."""

@@ -423,9 +423,8 @@ class Dispatch:
         branch = branch_name(issue.id)
         lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
         alone = lost.where if lost is not None else ""
-        context.journal.attempt_started(
-            context.clock.now(), order, epoch=past.epoch, alone=alone, learned=learned, **how
-        )
+        more = "a candidate beside the one before" if candidate else learned
+        context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, alone=alone, more=more, **how)
         hit("attempt_started")
         self._stations.begin(self._attempt(order))
         return order

@@ -180,7 +180,10 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         return closing
     if not attempts:
         first = ladder[0]
-        why = first.why if first.begins else "first attempt: the ladder's first step"
+        named = history.model or history.issue.model
+        whose = "as you said" if history.model else "as its issue says"
+        step = f"{named}, {whose}" if named else "the ladder's first step"
+        why = first.why if first.begins else f"first attempt: {step}"
         return RunWorker(Mode.FIRST, first.model, why, think=first.think, learned=first.begins)
     attempts = _as_decided(history, attempts)
     last = attempts[-1]

@@ -193,12 +193,12 @@ class Journal:
         prompt_hash: str,
         branch: str,
         alone: str = "",
-        learned: str = "",
+        more: str = "",
     ) -> None:
         """Record the intent to run a worker, before anything is done for it.
 
-        `alone` names the files for whose sake nothing else may move main meanwhile. `learned` is how the record of
-        earlier issues chose its model, "" if it did not.
+        `alone` names the files for whose sake nothing else may move main meanwhile. `more` is said of it besides: how
+        the record of earlier issues chose its model, or that it is a candidate.
         """
         session = order.session
         with self._db.transaction() as connection:
@@ -226,7 +226,7 @@ class Journal:
             _set(connection, issue.id, model=order.model.name, branch=branch, blocked_hash=issue.content_hash)
             on = f", in its session of attempt {session.attempt}" if session is not None else ""
             on += f", alone ({alone})" if alone else ""
-            on += f"; {learned}" if learned else ""
+            on += f"; {more}" if more else ""
             self.fact(f"kind:{issue.id}", dumps(IssueKind.of(issue)))
             self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}{on}")
             who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}

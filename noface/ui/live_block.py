@@ -272,7 +272,8 @@ def _what(row: WorkRow, *, short: bool) -> str:
         case Role.LANDING:
             return "landing"
         case Role.CHECK:
-            before = "on main" if row.issue_id == MAIN else "before the first attempt"
+            own = f"attempt {facts.number}, on main as it is" if facts.number else "before the first attempt"
+            before = "on main" if row.issue_id == MAIN else own
             long = "its parts have landed" if facts.status == "epic" else before
             return "checks" if short else long
 

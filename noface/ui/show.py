@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from noface.data import table
+from noface.model.attempt import BESIDE, noted
 from noface.model.failure_document import last_output
 from noface.model.taxonomy import PASSED
 from noface.store.records import DecisionRow, GateRun
@@ -20,8 +21,8 @@ _ITEMS_MAX = 10
 
 def attempt_lines(attempt: ShownAttempt, now: float, width: int) -> Iterator[str]:
     """Return the lines of an attempt, up to the action that followed."""
-    outcome = attempt.outcome or "under way"
-    role = {PASSED: "good", "under way": "active", "INTERRUPTED": "careful"}.get(outcome, "bad")
+    outcome = "NOT TAKEN" if noted(attempt.notes, BESIDE) else attempt.outcome or "under way"
+    role = {PASSED: "good", "under way": "active", "INTERRUPTED": "careful", "NOT TAKEN": "quiet"}.get(outcome, "bad")
     facts = [
         clean(attempt.model),
         "thinking" if attempt.think else "",

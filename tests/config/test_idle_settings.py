@@ -43,6 +43,21 @@ def told(text, *, boxed=True):
             "[retry.strategies] MERGE_CONFLICT: does nothing without a resolver",
             '[roles]\nresolver = "claude-opus"\n',
         ),
+        (
+            '[retry]\ndefault_model = "w"\n[budget]\noverage = "ask"\n',
+            "[budget] overage: does nothing where no agent tells of a window: only claude and codex do",
+            '[roles]\nreviewer = "claude-opus"\n',
+        ),
+        (
+            '[budget]\nreserve = {weak = "25%"}\n',
+            "[budget] reserve: names weak, which no agent is known to tell of",
+            None,
+        ),
+        (
+            '[retry]\n[[retry.ladder]]\nmodel = "claude-opus"\nparallel = 3\n',
+            "[[retry.ladder]] parallel: of step 1 asks for more workers at once than [run] workers = 1",
+            "[run]\nworkers = 3\n",
+        ),
         ('[roles.tools]\nplanner = ["read"]\n', "[roles] tools.planner: does nothing without a planner", None),
         (
             "[recovery]\ndiagnose_after = 3\n",

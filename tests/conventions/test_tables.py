@@ -111,7 +111,7 @@ def test_the_table_of_actions_names_actions_only():
 
 
 AGENT_KEYS = {
-    "install", "environment", "instructions", "tells_cost", "tells_nothing", "presets", "provider", "elsewhere", "login", "homes",
+    "install", "environment", "instructions", "tells_cost", "tells_nothing", "tells_quota", "presets", "provider", "elsewhere", "login", "homes",
     "resumes", "takes_schema", "errors", "tested", "install_tested", "node", "oldest",
     "tool_processes",
     "settings", "permissions", "permissions_boxed", "wants_files", "tools_fixed", "tools_none", "owned_options",
