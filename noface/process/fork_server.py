@@ -12,10 +12,12 @@ It is a subreaper too: if someone kills a supervisor, what that watched over lan
 import gc
 import os
 import select
+import signal
 import socket
 
 from noface.process import namespace, process_tree
-from noface.process.supervisor import run_supervisor, survive_signals, wake_on_child
+from noface.process.memory import oom_kills
+from noface.process.supervisor import APART, run_supervisor, survive_signals, wake_on_child
 
 
 def serve(descriptor: int) -> None:
@@ -28,6 +30,7 @@ def serve(descriptor: int) -> None:
     channel.set_inheritable(False)
     wake, alarm = wake_on_child()
     supervisors: set[int] = set()
+    oom_kills()  # whose figures count is found out once
     gc.disable()
     # Objects that no collection touches stay in memory that all supervisors share with this process.
     gc.freeze()
@@ -41,10 +44,13 @@ def serve(descriptor: int) -> None:
             if not request:
                 return
             for control in controls:
-                _fork_supervisor(control, (channel.fileno(), wake, alarm), supervisors, namespaces=namespaces)
+                own = (channel.fileno(), wake, alarm)
+                _fork_supervisor(control, own, supervisors, namespaces=namespaces, apart=request == APART)
 
 
-def _fork_supervisor(control: int, own: tuple[int, ...], supervisors: set[int], *, namespaces: bool) -> None:
+def _fork_supervisor(
+    control: int, own: tuple[int, ...], supervisors: set[int], *, namespaces: bool, apart: bool
+) -> None:
     os.set_inheritable(control, False)
     try:
         pid = os.fork()
@@ -52,9 +58,10 @@ def _fork_supervisor(control: int, own: tuple[int, ...], supervisors: set[int], 
         pid = -1
     if pid == 0:
         try:
+            signal.set_wakeup_fd(-1)
             for descriptor in own:
                 os.close(descriptor)
-            run_supervisor(socket.socket(fileno=control), namespaces=namespaces)
+            run_supervisor(socket.socket(fileno=control), namespaces=namespaces, apart=apart and namespaces)
         finally:
             os._exit(1)
     if pid > 0:

@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 FIRST_TO_DIE = 500
 """Added to the kernel's score of a command (proc(5), oom_score_adj): it dies before noface and what the person runs."""
@@ -31,8 +31,7 @@ _LEFT_S = 60.0
 _TRY_BYTES = 1 << 33  # who tries is in the group for a moment
 
 
-@dataclass(frozen=True, slots=True)
-class OomKills:
+class OomKills(NamedTuple):
     """How many processes the kernel has killed for want of memory: in the control group `group`, on the machine."""
 
     group: str
@@ -66,6 +65,7 @@ def _count(file: Path) -> int | None:
     return None
 
 
+@cache
 def _own_groups(membership: Path = _MEMBERSHIP, root: Path = _GROUPS) -> list[Path]:
     """Return the folders of this process's groups that account for memory: version 2 of cgroups, then version 1.
 

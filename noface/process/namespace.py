@@ -14,7 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
-from noface.process.process_tree import prctl
+from noface.process.process_tree import libc, prctl
 
 SET_PDEATHSIG = 1
 SET_DUMPABLE = 4
@@ -38,6 +38,7 @@ def available() -> bool:
     """Try whether a PID namespace with a /proc of its own can be made here; containers often forbid it."""
     if sys.platform != "linux":
         return False
+    _ = libc().unshare, libc().mount
     pid = os.fork()
     if pid == 0:
         try:
@@ -75,25 +76,23 @@ def become_init(*inherited: int) -> None:
 
 def _enter() -> None:
     """Have the next fork be process 1 of a PID namespace, in a mount namespace that hears of the machine's mounts."""
-    libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     if user == 0:
-        _check(libc.unshare(_CLONE_NEWPID | _CLONE_NEWNS))
+        _check(libc().unshare(_CLONE_NEWPID | _CLONE_NEWNS))
     else:
         prctl(SET_DUMPABLE, 1)  # else these files belong to root
-        _check(libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID | _CLONE_NEWNS))
+        _check(libc().unshare(_CLONE_NEWUSER | _CLONE_NEWPID | _CLONE_NEWNS))
         # Who has no privileges may map a group only once setgroups(2) is given up (user_namespaces(7)).
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
         hide_memory()
     # Slave: what is mounted inside stays inside, and the machine's own mounts still come in.
-    _check(libc.mount(b"none", b"/", None, _MS_REC | _MS_SLAVE, None))
+    _check(libc().mount(b"none", b"/", None, _MS_REC | _MS_SLAVE, None))
 
 
 def _mount_proc() -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    _check(libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, None))
+    _check(libc().mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, None))
 
 
 def _check(result: int) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,15 @@ BOXING = "bwrap"
 
 def prctl(option: int, value: int) -> bool:
     """Linux's prctl; False if it failed or there is none."""
-    if sys.platform != "linux":
-        return False
+    return bool(sys.platform == "linux" and libc().prctl(option, value, 0, 0, 0) == 0)
+
+
+@cache
+def libc() -> Any:
+    """Return the C library, with the functions that were called before: looking them up again costs a fork pages."""
     import ctypes
 
-    return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def children(pid: int) -> list[int]:

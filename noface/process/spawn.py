@@ -19,7 +19,7 @@ from typing import Any
 
 import noface
 from noface.errors import NofaceError
-from noface.process.supervisor import ANNOUNCEMENT, LENGTH, Containment
+from noface.process.supervisor import ANNOUNCEMENT, APART, LENGTH, TOGETHER, Containment
 
 START_ATTEMPTS = 3
 ANSWER_TIMEOUT_S = 30.0
@@ -58,7 +58,7 @@ class ForkServer:
         with ours:
             try:
                 with theirs:
-                    self._hand_over(theirs)
+                    self._hand_over(theirs, TOGETHER)
                 _, containment = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
             except (OSError, struct.error):
                 raise SupervisorLostError("the process that watches over commands could not be started") from None
@@ -70,8 +70,10 @@ class ForkServer:
         with self._lock:
             return self._process.pid if self._process is not None and self._process.poll() is None else None
 
-    def spawn(self, order: dict[str, Any]) -> tuple[socket.socket, int, Containment]:
-        """Give an order to a fresh supervisor; return its control socket, its pid, and what holds its descendants.
+    def spawn(self, order: dict[str, Any], *, apart: bool) -> tuple[socket.socket, int, Containment]:
+        """Give an order to a fresh supervisor, in a PID namespace of its own if it is to be `apart`.
+
+        Return its control socket, its pid, and what holds its descendants.
 
         Raises SupervisorLostError after three tries. Trying again is safe: a supervisor starts nothing before it has
         the whole order, and gets that only after announcing itself.
@@ -83,7 +85,7 @@ class ForkServer:
             channel = None
             try:
                 with theirs:
-                    channel = self._hand_over(theirs)
+                    channel = self._hand_over(theirs, APART if apart else TOGETHER)
                 pid, containment = ANNOUNCEMENT.unpack(ours.recv(ANNOUNCEMENT.size))
                 ours.sendall(LENGTH.pack(len(encoded)) + encoded)
             except (OSError, struct.error):
@@ -105,11 +107,11 @@ class ForkServer:
         with self._lock:
             self._discard()
 
-    def _hand_over(self, control: socket.socket) -> socket.socket:
+    def _hand_over(self, control: socket.socket, kind: bytes) -> socket.socket:
         with self._lock:
             channel = self._running_channel()
             try:
-                socket.send_fds(channel, [b"k"], [control.fileno()])
+                socket.send_fds(channel, [kind], [control.fileno()])
             except OSError:
                 self._discard()
                 raise

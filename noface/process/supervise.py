@@ -157,7 +157,7 @@ class Launcher:
         if problem is not None:
             return unrun(explain(problem, command.argv, order["env"]))
         try:
-            control, pid, containment = self._fork_server.spawn(order)
+            control, pid, containment = self._fork_server.spawn(order, apart=self.namespaces and command.box is None)
         except SupervisorLostError as lost:
             return unrun(f"{lost.message}; {lost.hint}", EndedBy.LOST)
         watch = CommandWatch(command, control, cancellers, self._ladder, on_output, began, guard, on_quiet, pid)
@@ -190,7 +190,6 @@ class Launcher:
 
     def _order(self, command: Command, mark: str) -> dict[str, Any]:
         """Return the order to a supervisor."""
-        boxed = command.box is not None
         argv = (*command.wrap, *command.argv)
         return {
             "argv": command.box.command_line(argv, command.cwd) if command.box is not None else argv,
@@ -202,8 +201,7 @@ class Launcher:
             "log_max_bytes": command.log_max_bytes,
             "memory_max_bytes": self.memory_max_bytes,
             "mark": mark,
-            "boxed": boxed,
-            "namespace": self.namespaces and not boxed,
+            "boxed": command.box is not None,
         }
 
 

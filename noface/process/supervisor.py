@@ -5,13 +5,13 @@ A supervisor is a subreaper: whatever its program starts stays its descendant, a
 its control socket closes, because noface died, it kills everything at once.
 
 The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
-then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, memory_max_bytes, mark, boxed, namespace) and then JSON
-lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last
+then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, memory_max_bytes, mark, boxed) and then JSON lines
+{"stop": {int_s, term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last
 {"exited": {code, signal, survivors, output_limit, out_of_memory, boxed, at_work, cpu_s}}.
 
 A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
-own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if the
-order asks for one and the system has them.
+own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if it is
+asked to and the system has them.
 
 Standard library only, and nothing that is slow to import.
 """
@@ -35,6 +35,8 @@ from noface.process.memory import MemoryWatch
 
 LOG_MODE = 0o600
 ANNOUNCEMENT = struct.Struct("!IB")
+APART, TOGETHER = b"n", b"k"
+"""What asks the fork server for a supervisor: in a PID namespace of its own, if the system has them, or not."""
 LENGTH = struct.Struct("!I")
 LOG_POLL_S = 0.25
 LOG_POLL_MIN_S = 0.01
@@ -370,16 +372,19 @@ def _receive_order(control: socket.socket) -> dict[str, Any]:
     return order
 
 
-def run_supervisor(control: socket.socket, *, namespaces: bool) -> NoReturn:
-    """Run a supervisor from start to end in the process forked for it. `namespaces`: PID namespaces can be made."""
+def run_supervisor(control: socket.socket, *, namespaces: bool, apart: bool) -> NoReturn:
+    """Run a supervisor from start to end in the process forked for it.
+
+    `namespaces`: PID namespaces can be made. `apart`: this one goes on in one of its own.
+    """
     # By its session `process_tree.started_by` tells the supervisor from its program.
     os.setsid()
     contained = process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
     best = Containment.NAMESPACE if namespaces else Containment.SUBREAPER if contained else Containment.GROUP
     control.sendall(ANNOUNCEMENT.pack(os.getpid(), best))
-    order = _receive_order(control)
-    if namespaces and order["namespace"] and not order["boxed"]:
+    if apart:  # before the order is read: what this process touches is copied for the one that goes on
         namespace.become_init(control.fileno())
+    order = _receive_order(control)
     wake, _ = wake_on_child()
     box = _box_status(order) if order["boxed"] else None
     memory = MemoryWatch(order["mark"], order["memory_max_bytes"])
