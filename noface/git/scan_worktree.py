@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -51,6 +51,7 @@ def nested_by(git: Path) -> Nested:
     return Nested.WORKTREE if _TO_WORKTREE.search(text) else Nested.REPOSITORY
 
 
+_PLAIN_INDEX, _INDEX_HEAD_BYTES, _INDEX_FACTS_BYTES = b"DIRC\0\0\0\2", 12, 42
 FOLDER_BYTES_MAX = 3800  # of a path: Linux opens 4096, of which 255 may be a file's name
 _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
 
@@ -60,7 +61,7 @@ class WorktreeScan:
     """What a workspace holds: `oversized` files, what is `mounted` and what is `apart` must be left out of a snapshot.
 
     `apart` are the folders that are repositories of their own, and what kind each is. `notes` tell what was removed,
-    and what was not looked at.
+    and what was not looked at. `seen` are all files that are there.
     """
 
     oversized: tuple[str, ...]
@@ -69,6 +70,7 @@ class WorktreeScan:
     too_many: bool
     mounted: tuple[str, ...] = ()
     apart: tuple[tuple[str, Nested], ...] = ()
+    seen: frozenset[str] = frozenset()
 
 
 def scan_worktree(
@@ -84,11 +86,14 @@ def scan_worktree(
     notes: list[str] = []
     apart: dict[str, Nested] = {}
     within: set[str] = set()
+    seen: set[str] = set()
     files = 0
     for entry, relative in _walk(folder, keep, notes, notes):
         status = entry.stat(follow_symlinks=False)
         place = relative.rpartition("/")[0]
         left_out = place in within
+        if not stat.S_ISDIR(status.st_mode):
+            seen.add(relative)
         if _is_git(entry):
             own = not place or left_out or tracked(place)
             kind = Nested.NONE if own else nested_by(folder / relative)
@@ -117,21 +122,44 @@ def scan_worktree(
             notes.append(f"{display_path(relative)}: a FIFO, socket or device was removed")
     mounted = mount_points(folder)
     notes += [f"{display_path(place)}: something is mounted there; it was left out" for place in mounted]
-    return WorktreeScan(tuple(oversized), tuple(notes), files, files > files_max, mounted, tuple(apart.items()))
+    too_many, out = files > files_max, tuple(apart.items())
+    return WorktreeScan(tuple(oversized), tuple(notes), files, too_many, mounted, out, frozenset(seen))
 
 
-def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
+def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:
     """Remove from `folder` what git would hang on or never remove by itself: special files, nested repositories.
 
-    Raises OSError if it cannot be walked.
+    Return the files there, and the folders in which nothing was seen. Raises OSError if it cannot be walked.
     """
     unread: list[str] = []
+    seen: list[str] = []
     for entry, relative in _walk(folder, keep, [], unread):
         plain = entry.is_symlink() or entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
         if not plain or _is_git(entry):
             remove_below(folder, relative)
+        seen.append(relative)
     if unread:
         raise OSError(errno.EACCES, unread[0], str(folder))
+    return frozenset(seen).difference(path.rpartition("/")[0] for path in seen)
+
+
+def tracked_in(index: Path, id_bytes: int) -> frozenset[str]:
+    """Return the files that an index holds, as far as it has the plain form (gitformat-index(5), version 2): else none.
+
+    Where all that lies in a workspace is among them there is nothing that git would have to look for.
+    """
+    names: list[bytes] = []
+    with suppress(OSError, ValueError):
+        data, at = index.read_bytes(), _INDEX_HEAD_BYTES
+        count = int.from_bytes(data[8:at], "big") if data.startswith(_PLAIN_INDEX) else 0
+        for _ in range(count):
+            name = at + _INDEX_FACTS_BYTES + id_bytes
+            end = data.index(0, name)
+            names.append(data[name:end])
+            at += (end - at + 8) & ~7
+        # Decoded one by one they would take three times as long.
+        return frozenset(os.fsdecode(b"\0".join(names)).split("\0") if names else ())
+    return frozenset()
 
 
 def display_path(path: str) -> str:

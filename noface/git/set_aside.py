@@ -40,14 +40,16 @@ def set_aside(
     main: str,
     diff: TreeDiff,
     wanted: RubbishRules,
-    since: float,
+    since: float | None,
     within: tuple[NotTaken, ...] = (),
 ) -> Aside:
     """Take rubbish from the index of a slot; return it with the sources that git ignores and newer than `since`.
 
-    `diff` is the index against `main`; `within` are files that were changed in submodules.
+    If that is None, the slot holds nothing but what is in the index. `diff` is the index against `main`; `within` are
+    files that were changed in submodules.
     """
-    ignored, rubbish = tuple(_ignored(git, slot, since)), _rubbish(plumbing, git, start, main, diff, wanted)
+    ignored = tuple(_ignored(git, slot, since)) if since is not None else ()
+    rubbish = _rubbish(plumbing, git, start, main, diff, wanted)
     worth = {path: one.what for path, one in rubbish.items() if not one.worthless}
     commit = None
     if ignored:

@@ -133,7 +133,8 @@ def take(
         if kept := as_kept(slot.private_git_dir, slot.path, diff.changes):
             tree = write_entries(git, kept, plumbing.repository.null_id)
             diff = plumbing.diff(main, tree)
-        not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, since, within)
+        newer = None if scan.seen <= slot.tracked() else since
+        not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, newer, within)
         if out_notes:
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)

@@ -9,16 +9,14 @@ case " $* " in *" core.hooksPath=/dev/null "*) echo "$*" >> {log} ;; esac
 exec {git} "$@"
 """
 FURTHER = {
-    # The workspace: what is there goes, and main's files come.
-    "clean": 2,  # the worker's, and the gate's
-    "read-tree": 3,  # the same, and the person's checkout
+    # Main's files come, into the worker's workspace, the gate's, and the person's checkout.
+    "read-tree": 3,
     # Which files git keeps in another form than a checkout.
     "grep": 1,
     # The snapshot.
     "add": 1,
     "write-tree": 1,
     "diff-tree": 1,
-    "ls-files": 1,
     # The landing, in the person's checkout.
     "status": 1,
     "checkout-index": 1,
