@@ -160,7 +160,7 @@ class _Examination:
         return any(is_code(path) and part_of(path) is Part.PRODUCT for path in naming)
 
     def _raw(self) -> Iterator[Unfit]:
-        for one in changed_form(self.attempt.plumbing.repository, self.attempt.order.main, self.change.files):
+        for one in changed_form(self.attempt.plumbing, self.attempt.order.main, self.change.files):
             if not matches_any(one.path, asked_paths(self.attempt.issue)):
                 yield Unfit(UnfitRule.FILTERED, decoded(one.path), f"kept through {short(one.by, _TARGET_CHARS_MAX)}")
 

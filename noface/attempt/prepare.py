@@ -297,7 +297,7 @@ def check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | Non
     checkout(slot, commit)
     with in_use(slot) as git:
         inner = submodules_in(slot, git, commit)
-        why = write_forms(slot, git, commit, env.plumbing.main())
+        why = write_forms(slot, env.plumbing, git, commit, env.plumbing.main())
     behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
     if behind:
         why = f"`git submodule update --init --recursive` has to fetch {some(behind, _SHOWN_MAX)}"

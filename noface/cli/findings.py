@@ -154,7 +154,7 @@ def _programs(config: Config, repository: Repository | None, root: Path) -> Iter
         yield from gate_findings(gate_specs(config), config.project.setup)
         return
     with closing(Plumbing(repository)) as plumbing:
-        yield from checkout_findings(repository, plumbing.main())
+        yield from checkout_findings(plumbing, plumbing.main())
         paths = frozenset(plumbing.paths(plumbing.main()))
         yield from gate_findings(
             gate_specs(config), config.project.setup, lambda path: path.removeprefix("./") in paths

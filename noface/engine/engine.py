@@ -146,7 +146,7 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
         if idle := context.settings.idle:
             context.announce("idle_settings", None, {"what": list(idle)})
         plumbing = context.env.plumbing
-        notes = [one for one in checkout_findings(plumbing.repository, plumbing.main()) if one.exit_code == EXIT_DONE]
+        notes = [one for one in checkout_findings(plumbing, plumbing.main()) if one.exit_code == EXIT_DONE]
         if notes:
             context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})
         if unpriced := unpriced_models(context):

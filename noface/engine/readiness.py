@@ -12,7 +12,7 @@ from noface.attempt.worker.agent_run import missing_program
 from noface.data import table
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
 from noface.git.filtered import filtered, left_unfiltered
-from noface.git.repository import Repository
+from noface.git.plumbing import Plumbing
 from noface.git.submodules import submodules
 from noface.model.access import RoleAccess
 from noface.model.finding import Finding
@@ -103,9 +103,9 @@ def box_findings(
     )
 
 
-def checkout_findings(repository: Repository, main: str) -> tuple[Finding, ...]:
+def checkout_findings(plumbing: Plumbing, main: str) -> tuple[Finding, ...]:
     """Return what workspaces lack of what main names: submodules, and files that a filter makes."""
-    inner = submodules(repository, main)
+    inner = submodules(plumbing.repository, main)
     behind = tuple(f"{one.path} at {one.commit[:12]}" for one in inner if one.git_dir is not None and not one.whole)
     absent = tuple(one.path for one in inner if one.git_dir is None)
     fetch = "Fetch what main names: `git submodule update --init --recursive`."
@@ -119,9 +119,9 @@ def checkout_findings(repository: Repository, main: str) -> tuple[Finding, ...]:
     unmade_by: dict[str, list[str]] = {}
     places = [(main, None, ""), *((one.commit, one, f"{one.path}/") for one in inner if one.whole)]
     for commit, within, above in places:
-        for one in filtered(repository, commit, within):
+        for one in filtered(plumbing, commit, within):
             absent_by.setdefault(one.by, []).extend([f"{above}{one.path}"] * (not one.configured))
-        for one in left_unfiltered(repository, commit, within):
+        for one in left_unfiltered(plumbing, commit, within):
             unmade_by.setdefault(one.by, []).append(f"{above}{one.path}")
     for name, paths in absent_by.items():
         if paths:

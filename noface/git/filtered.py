@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from noface.git.command import Git
-from noface.git.plumbing import write_entries
+from noface.git.plumbing import Plumbing, write_entries
 from noface.git.private_git_dir import make_private_git_dir
 from noface.git.repository import Repository, persons_settings
 from noface.git.submodules import Submodule
@@ -59,10 +59,11 @@ class Filtered:
 
 
 @lru_cache(maxsize=64)
-def filtered(repository: Repository, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
+def filtered(plumbing: Plumbing, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
     """Return the files of a commit, the project's or a submodule's, that git keeps in another form."""
-    if not _mentioned(repository, commit, inner):
+    if not _are_mentioned(plumbing, commit, inner):
         return ()
+    repository = plumbing.repository
     with _index_of(repository, commit, inner) as (own, persons):
         entries = (entry.partition("\t") for entry in own.answer("ls-files", "--stage", "-z").parts)
         oids = {path: meta.split(" ")[1] for meta, _, path in entries if meta.startswith("100")}
@@ -72,33 +73,33 @@ def filtered(repository: Repository, commit: str, inner: Submodule | None = None
     return tuple(replace(one, size=int(size)) for one, size in zip(files, sizes, strict=True))
 
 
-def left_unfiltered(repository: Repository, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
+def left_unfiltered(plumbing: Plumbing, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
     """Return the files of a commit that this machine has the filter for, and that the checkout holds unfiltered."""
-    root = _root(repository, inner)
-    return tuple(one for one in filtered(repository, commit, inner) if one.configured and _is_kept(root, one))
+    root = _root(plumbing.repository, inner)
+    return tuple(one for one in filtered(plumbing, commit, inner) if one.configured and _is_kept(root, one))
 
 
-def changed_form(repository: Repository, main: str, changes: Iterable[FileChange]) -> tuple[Filtered, ...]:
+def changed_form(plumbing: Plumbing, main: str, changes: Iterable[FileChange]) -> tuple[Filtered, ...]:
     """Return the changed files that git would keep in another form than they have, unless main has them so."""
     files = {change.path: (change.new_mode, change.new_oid) for change in changes if change.new_mode.startswith("100")}
-    spoken = any(path.endswith(".gitattributes") for path in files) or _mentioned(repository, main, None)
+    spoken = any(path.endswith(".gitattributes") for path in files) or _are_mentioned(plumbing, main, None)
     if not files or not spoken:
         return ()
-    known = {one.oid for one in filtered(repository, main)}
+    known, repository = {one.oid for one in filtered(plumbing, main)}, plumbing.repository
     with _index_of(repository, main) as (own, persons):
         write_entries(own, files, repository.null_id)
         otherwise = tuple(_kept_otherwise(persons, {path: oid for path, (_, oid) in files.items() if oid not in known}))
-    return tuple(one for one in otherwise if one.configured and _changes_form(repository, main, one.by))
+    return tuple(one for one in otherwise if one.configured and _changes_form(plumbing, main, one.by))
 
 
 @lru_cache(maxsize=64)
-def _changes_form(repository: Repository, main: str, by: str) -> bool:
+def _changes_form(plumbing: Plumbing, main: str, by: str) -> bool:
     """True if a checkout holds something else than main keeps; some filters only take things out."""
-    samples = [one for one in filtered(repository, main) if one.by == by][:_SAMPLES]
-    persons = Git.user(str(repository.root))
+    samples = [one for one in filtered(plumbing, main) if one.by == by][:_SAMPLES]
+    persons = Git.user(str(plumbing.repository.root))
     for one in samples:
         smudged = persons.run("cat-file", "--filters", f"--path={one.path}", one.oid)
-        if smudged.code != 0 or smudged.stdout != repository.git().run("cat-file", "blob", one.oid).stdout:
+        if smudged.code != 0 or smudged.stdout != plumbing.git.run("cat-file", "blob", one.oid).stdout:
             return True
     return not samples
 
@@ -121,19 +122,24 @@ def _person(repository: Repository, inner: Submodule | None, extra: Mapping[str,
     return Git.user(where, extra={"GIT_DIR": str(git_dir), "GIT_WORK_TREE": where, **(extra or {})})
 
 
-@lru_cache(maxsize=64)
-def _mentioned(repository: Repository, commit: str, inner: Submodule | None) -> bool:
+def _are_mentioned(plumbing: Plumbing, commit: str, inner: Submodule | None) -> bool:
     """True if anything speaks of a filter: most projects have none, and are asked nothing more."""
-    places = (":(top,glob)**/.gitattributes", ":(top).gitattributes")
+    repository = plumbing.repository
     git_dir = _git_dir(repository, inner)
-    own = Git.sealed(str(repository.common_dir), objects=str(git_dir / "objects"))
-    if own.run("grep", "-q", "-E", _ATTRIBUTES, commit, "--", *places).code == 0:
+    if _in_tree(repository, git_dir / "objects", commit if inner is not None else plumbing.same_attributes(commit)):
         return True
     named = {key: value for _, key, value in persons_settings(repository)}.get("core.attributesfile", "")
     if inner is not None or named.startswith("%"):  # its own configuration counts; where git was installed, git tells
         named = _person(repository, inner).run("config", "--path", "--get", "core.attributesFile").text
     files = (git_dir / "info" / "attributes", Path(named or "~/.config/git/attributes").expanduser())
     return any(b"filter=" in (read_regular(file, _RECORD_BYTES_MAX) or b"") for file in files)
+
+
+@lru_cache(maxsize=64)
+def _in_tree(repository: Repository, objects: Path, commit: str) -> bool:
+    own = Git.sealed(str(repository.common_dir), objects=str(objects))
+    places = (":(top,glob)**/.gitattributes", ":(top).gitattributes")
+    return own.run("grep", "-q", "-E", _ATTRIBUTES, commit, "--", *places).code == 0
 
 
 @contextmanager
@@ -169,21 +175,21 @@ def _kept_otherwise(persons: Git, oids: Mapping[str, str]) -> Iterator[Filtered]
 
 
 def write_filtered(
-    repository: Repository, main: str, git: Git, private_git_dir: Path, workspace: Path, inner: Submodule | None = None
+    plumbing: Plumbing, main: str, git: Git, private_git_dir: Path, workspace: Path, inner: Submodule | None = None
 ) -> str:
     """Give the files of a workspace that are as on `main` the form that a checkout has; return why that failed.
 
     `git` is the workspace's. Those that an earlier call wrote, and that nobody has touched since, stay. Of a submodule
     (`inner`) `git` and `workspace` are those of its files, and `main` is its commit on main.
     """
-    files = {one.path: one for one in filtered(repository, main, inner) if one.configured}
+    files = {one.path: one for one in filtered(plumbing, main, inner) if one.configured}
     wanted = {path: one.oid for path, one in files.items()}
     if not wanted:
         return ""
     entries = (entry.partition("\t") for entry in git.answer("ls-files", "--stage", "-z").parts)
     here = {path for meta, _, path in entries if wanted.get(path) == meta.split(" ")[1]}
-    here.difference_update(one.path for one in left_unfiltered(repository, main, inner))
-    file = record_of(private_git_dir, inner)
+    here.difference_update(one.path for one in left_unfiltered(plumbing, main, inner))
+    file, repository = record_of(private_git_dir, inner), plumbing.repository
     record = _read(file)
     due = sorted(path for path in here if not _is_untouched(workspace, path, record, wanted[path]))
     if not due:

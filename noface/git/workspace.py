@@ -15,6 +15,7 @@ from pathlib import Path
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.filtered import record_of, release, write_filtered
+from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_if_new
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
@@ -212,13 +213,13 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
         fill(slot.repository, one, slot.private_git_dir, slot.path, _kept_in(slot.keep, one.path))
 
 
-def write_forms(slot: Slot, git: Git, tree: str, main: str) -> str:
+def write_forms(slot: Slot, plumbing: Plumbing, git: Git, tree: str, main: str) -> str:
     """Give the files of a slot that holds `tree`, and of submodules in it, the form that a checkout of main has.
 
     Return why that failed.
     """
     repository, private = slot.repository, slot.private_git_dir
-    why = write_filtered(repository, main, git, private, slot.path)
+    why = write_filtered(plumbing, main, git, private, slot.path)
     inner = submodules_in(slot, git, tree)
     on_main = {one.path: one for one in (submodules(repository, main) if inner else ()) if one.whole}
     for one in inner:
@@ -226,7 +227,7 @@ def write_forms(slot: Slot, git: Git, tree: str, main: str) -> str:
         if why or known is None or own is None:
             continue
         folder = slot.path / one.path
-        why = write_filtered(repository, known.commit, own, private, folder, known)
+        why = write_filtered(plumbing, known.commit, own, private, folder, known)
         shutil.copyfile(one.index(private), folder / ".git" / "index")
     return why
 

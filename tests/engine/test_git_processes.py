@@ -11,8 +11,6 @@ exec {git} "$@"
 FURTHER = {
     # Main's files come, into the worker's workspace, the gate's, and the person's checkout.
     "read-tree": 3,
-    # Which files git keeps in another form than a checkout.
-    "grep": 1,
     # The snapshot.
     "add": 1,
     "write-tree": 1,

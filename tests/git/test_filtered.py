@@ -40,7 +40,7 @@ def bench(tmp_path):
 def begin(bench, commit=None):
     checkout(bench.slot, commit or bench.main)
     with in_use(bench.slot) as own:
-        why = write_forms(bench.slot, own, commit or bench.main, bench.main)
+        why = write_forms(bench.slot, bench.plumbing, own, commit or bench.main, bench.main)
     give_git(bench.slot, "7", commit or bench.main)
     return why
 
@@ -53,9 +53,24 @@ def test_a_workspace_holds_what_a_checkout_holds_of_filtered_files_and_that_is_n
     write(bench.work, {"a.txt": "work\n"})
     for _ in range(2):  # after a kill, once more
         assert [change.path for change in bench.take().snapshot.changes] == ["a.txt"]
-    found = {one.path: (one.by, one.configured) for one in filtered(bench.repository, bench.main)}
+    found = {one.path: (one.by, one.configured) for one in filtered(bench.plumbing, bench.main)}
     assert found["e.none"] == ("unknown", False)
     assert found["c.txt16"] == ("UTF-16LE", True)
+
+
+def test_a_filter_that_main_gets_or_loses_later_is_seen_though_only_changes_are_looked_at(bench):
+    kept = bench.main
+    for attributes in ("*.bin text\n", "", "*.bin filter=case\n"):
+        write(bench.path, {"deep/.gitattributes": attributes, ".gitattributes": ""})
+        git(bench.path, "add", "-A")
+        git(bench.path, "commit", "-q", "-m", "attributes")
+        seen = {one.path for one in filtered(bench.plumbing, git(bench.path, "rev-parse", "HEAD").strip())}
+        assert seen == ({"deep/b.bin"} if "filter" in attributes else set())
+        write(bench.path, {"other.txt": attributes})
+        git(bench.path, "add", "-A")
+        git(bench.path, "commit", "-q", "-m", "other")
+        assert {one.path for one in filtered(bench.plumbing, git(bench.path, "rev-parse", "HEAD").strip())} == seen
+    assert "a.bin" in {one.path for one in filtered(bench.plumbing, kept)}
 
 
 def test_what_a_worker_does_to_filtered_files_is_seen_and_the_next_checkout_mends_it(bench):
@@ -73,7 +88,7 @@ def test_what_a_worker_does_to_filtered_files_is_seen_and_the_next_checkout_mend
         "d.note": "M",
     }
     assert bench.content(snapshot.tree, "moved.bin").startswith(b"kept:")
-    refused = {one.path for one in changed_form(bench.repository, bench.main, snapshot.changes)}
+    refused = {one.path for one in changed_form(bench.plumbing, bench.main, snapshot.changes)}
     assert refused == {"c.txt16", "deep/new.bin"}  # a filter that only takes out keeps no other form
     begin(bench)
     assert (bench.work / "a.bin").read_bytes() == PICTURE
@@ -113,7 +128,7 @@ def test_what_a_filter_cannot_write_is_told_with_its_own_words(bench):
 
 def test_what_the_checkout_holds_as_main_keeps_it_is_told_and_no_filter_is_asked(bench):
     """A clone without the contents (GIT_LFS_SKIP_SMUDGE, a quota that is used up) is what the person works in."""
-    assert checkout_findings(bench.repository, bench.main)[0].what.startswith("e.none as main keeps it")
+    assert checkout_findings(bench.plumbing, bench.main)[0].what.startswith("e.none as main keeps it")
     kept = git(bench.path, "show", "HEAD:a.bin") + "\n"
     write(bench.path, {"a.bin": kept})
     git(bench.path, "config", "filter.store.smudge", "f=$(cat); test $f != '" + kept.strip() + "' && echo other")
@@ -122,7 +137,7 @@ def test_what_the_checkout_holds_as_main_keeps_it_is_told_and_no_filter_is_asked
     assert (bench.work / "deep/b.bin").read_text() == "other\n"
     assert git(bench.work, "status", "--porcelain") == ""
     assert bench.take().snapshot.changes == ()
-    told = [finding.what for finding in checkout_findings(bench.repository, bench.main)]
+    told = [finding.what for finding in checkout_findings(bench.plumbing, bench.main)]
     assert "a.bin as main keeps it, as in your checkout: nothing has made its contents (store)" in told
 
 
@@ -161,5 +176,5 @@ def test_files_of_submodules_have_the_form_that_a_checkout_has(bench, tmp_path):
         (lib / "lib.bin").unlink()
         write(lib, {"lib.bin": "mine\n"})
         assert [one.path for one in bench.take().snapshot.not_taken] == ["vendor/lib/lib.bin"]
-    told = [finding.what for finding in checkout_findings(bench.repository, bench.main)]
+    told = [finding.what for finding in checkout_findings(bench.plumbing, bench.main)]
     assert "e.none, vendor/lib/lib.none as main keeps it: git has no filter unknown on this machine" in " ".join(told)
