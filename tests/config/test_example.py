@@ -167,7 +167,7 @@ def test_schema_and_loader_accept_the_same(text):
     [
         "x = 1\n",
         "[run]\nworkerz = 1\n",
-        "[run]\nworkers = 0\n",
+        "[run]\nworkers = -1\n",
         '[run]\nbaseline = "x"\n',
         "[run]\nmax_cost_usd = 0\n",
         '[[gates]]\nname = "a"\n',
