@@ -120,7 +120,7 @@ def overdue(
         for each in kept
         if (each.merged or each in beyond) and each.below(home)
     }
-    whole = bytes_in(home) if sum(left.values()) else 0
+    whole = (sum(sizes.values()) or bytes_in(home)) if sum(left.values()) else 0
     for each in sorted((each for each, size in left.items() if size), key=lambda each: each.ended_at):
         if each in beyond:
             yield each, "[keep] logs_attempts"
