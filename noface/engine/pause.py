@@ -16,14 +16,20 @@ class Pause(Station):
         self._context = context
         if context.reader.fact(PAUSED):
             context.journal.fact(PAUSED, "")  # it was another run's: who begins one wants work done
+        self._told = False
 
     @property
     def _paused(self) -> bool:
         return bool(self._context.reader.fact(PAUSED))
 
     def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
-        """Return which issues may start."""
-        return () if self._paused else issue_ids
+        """Return which issues may start; a pause, and its end, is told once."""
+        paused = self._paused
+        if paused != self._told:
+            self._told = paused
+            text = "paused: nothing more starts; `noface resume` goes on" if paused else "resumed: it goes on"
+            self._context.log_event("paused", None, text=text)
+        return () if paused else issue_ids
 
     def patience(self, *, once: bool) -> Patience | None:
         """Have the run go on while it is paused."""

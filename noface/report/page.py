@@ -35,7 +35,8 @@ def amount(dollars: float | None) -> str:
 def headline(night: Night) -> str:
     """Return in a sentence what came of the night."""
     whole = night.sum
-    others = {"need you": whole.need_you, "in review": whole.in_review, "left for the next run": whole.going_on}
+    verb = "needs" if whole.need_you == 1 else "need"
+    others = {f"{verb} you": whole.need_you, "in review": whole.in_review, "left for the next run": whole.going_on}
     return ", ".join([f"{whole.landed:,} landed", *(f"{many:,} {what}" for what, many in others.items() if many)])
 
 

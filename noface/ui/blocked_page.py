@@ -50,7 +50,7 @@ def _headline(document: BlockedDocument) -> str:
     ]
     total = len(document.blocked) + len(document.held)
     numbers = ", ".join(f"{number} {what}" for number, what in parts if number)
-    return f"{count(total, 'issue')} need you: {numbers}"
+    return f"{count(total, 'issue')} need{'s' if total == 1 else ''} you: {numbers}"
 
 
 def _task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int) -> list[str]:

@@ -17,7 +17,9 @@ def test_a_paused_run_starts_nothing_more_lands_what_is_under_way_and_goes_on(pr
     assert project.statuses()["2"] == "ready"
     assert "paused since" in project.noface("status").stdout
     assert project.noface("resume").returncode == 0
-    run.wait(60)
+    told, _ = run.communicate(timeout=60)
+    assert told.count("paused: nothing more starts; `noface resume` goes on") == 1
+    assert told.count("resumed: it goes on") == 1
     assert project.statuses()["2"] == "merged"
 
 

@@ -230,6 +230,7 @@ RARE = {
     "quota",
     "quota_nudge",
     "overage_asked",
+    "paused",
     "provider_away",
     "main_red",
     "notify_away",
@@ -324,6 +325,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
     story.journal.event(story.tick(), "budget_nudge", None, text="half", spent_usd=5.0, done=1, issues=4)
     story.journal.event(story.tick(), "quota_nudge", None, login="claude", text="claude: 81%")
+    story.journal.event(story.tick(), "paused", None, text="paused: nothing more starts")
     story.journal.event(story.tick(), "overage_asked", None, login="claude", text="claude: its week is used up")
     story.journal.event(story.tick(), "provider_away", None, model="small", until=2e9, text="small: overloaded")
     story.journal.event(story.tick(), "main_red", None, text="main fails at check")
