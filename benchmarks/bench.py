@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import psutil
+from board import board
 from confinement import confinement
 from floor import AGENT, GATE, run_bare, run_floor
 from hosts import hosts
@@ -184,6 +185,7 @@ if __name__ == "__main__":
             "queue",
             "large",
             "hosts",
+            "board",
         ]
         for files in SIZES:
             if f"overhead-{files}" in chosen:
@@ -196,6 +198,8 @@ if __name__ == "__main__":
             large((100, 2_000, 20_000), 20_000, 1_000_000, 2_000)
         if "hosts" in chosen:
             hosts()
+        if "board" in chosen:
+            board(2_000, 3)
         if "status" in chosen:
             status()
         if "memory" in chosen:

@@ -5,7 +5,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -96,8 +96,9 @@ def _serve(
     address = f"http://{LOOPBACK}:{port}/"
 
     def tell(text: str) -> None:
-        terminal.write(f"{text}\n")
-        terminal.flush()
+        with suppress(OSError):  # the terminal was closed; who is in stays in
+            terminal.write(f"{text}\n")
+            terminal.flush()
 
     made = Board(lambda: _opened(config), Pages(title, read_only=read_only), port, folder, tell, read_only=read_only)
     # No log of requests: an address can hold a token, and a log is a file that somebody keeps.

@@ -194,6 +194,64 @@ def test_a_note_is_written_by_keyboard_and_unblocks(board, night, visit):
     assert "id=002" not in page.url
 
 
+def test_a_morning_of_25_issues_with_6_that_need_a_person_takes_40_keys(project, night, visit, capsys):
+    """Beside the words of the notes: look at each, read its diff, decide, go on to the next."""
+    for number in range(20, 33):
+        write_issue(night.root, f"0{number}-x", f"Issue {number}")
+    night.sync()
+    for number in range(20, 28):
+        night.merge(f"0{number}")
+    for issue in ("030", "031"):
+        night.attempt(issue, 1, model="small", changed=("src/a.py",)).request_approval(issue)
+        (night.directory(issue, 1) / "diff.patch").write_text(PATCH)
+    night.attempt("032", 1, red_test()).block("032")
+    night.status("004", "ready", "nothing is in the way any more")
+    night.attempt("028", 1, red_test()).block("028")
+    board = start_board(project.path, project.environment())
+    page, keys, began = visit(), 0, time.monotonic()
+
+    def press(*names):
+        nonlocal keys
+        for name in names:
+            page.keyboard.press(name)
+            keys += 1
+
+    try:
+        page.goto(board.address)
+        press("x")
+        page.wait_for_url("**/?only=problems")
+        page.wait_for_load_state("load")
+        assert page.locator(".card").count() == 6
+        press("j", "Enter")
+        decided = []
+        while len(decided) < 6:
+            page.wait_for_selector("#decide button")
+            page.wait_for_load_state("load")
+            issue = re.search(r"id=(\w+)", page.url)[1]
+            decided.append(issue)
+            if page.locator("#do-approve").count():
+                press("2")
+                page.wait_for_url("**tab=diff")
+                page.wait_for_load_state("load")
+                press("a", "Enter")
+            else:
+                press("n")
+                page.keyboard.type("Do it as the old site did.")
+                press("Escape", "u", "Enter")
+            page.wait_for_selector(".strip.good")
+            page.wait_for_load_state("load")
+            if len(decided) < 6:
+                press("j")
+                page.wait_for_url(lambda url, last=issue: f"id={last}" not in url)
+    finally:
+        board.end()
+    assert len(set(decided)) == 6
+    assert {status(night, issue) for issue in decided} == {"ready"}
+    assert keys <= 40
+    with capsys.disabled():
+        print(f"\n6 decisions by {keys} keys; {time.monotonic() - began:.1f} s of waiting for pages")
+
+
 @pytest.mark.parametrize("width", [380, 1400])
 def test_comments_on_lines_are_written_by_mouse_and_sent(board, night, visit, width):
     page = visit(viewport={"width": width, "height": 900}, has_touch=width < 500)
