@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,9 @@ _BUSY_SECONDS = 10.0
 _PAUSE_SECONDS = 0.02
 _INCREMENTAL, _PAGES_AT_ONCE = 2, 10_000
 _HEADER = b"SQLite format 3\0"
+_Inode = tuple[int, int]
+_OPEN: "Counter[_Inode | None]" = Counter()
+"""How many connections of this process a file has."""
 _MEND = (
     "See that the disk has room and nothing else holds state.db open. If it is damaged, restore it from a backup (with "
     "no state.db-wal of another time beside it) or move it away: merged work is known from main's history, attempts "
@@ -36,6 +40,7 @@ class Database:
         self._connection = connection
         self._lock = threading.RLock()
         self._place: tuple[Path, os.stat_result] | None = None
+        self._inode: _Inode | None = None
         self._depth = self._undone = 0
         self._calls: list[Callable[[], None]] = []
 
@@ -62,6 +67,8 @@ class Database:
             connection.execute("PRAGMA synchronous = FULL")
             database._migrate(path)
             database._place = path, path.stat()
+            database._inode = _inode(path)
+            _OPEN[database._inode] += 1
         except BaseException as error:
             database.close()
             if isinstance(error, sqlite3.Error) and _is_read_only(path):
@@ -224,6 +231,9 @@ class Database:
         """Close the connection."""
         with self._lock:
             self._connection.close()
+            if self._inode is not None:
+                _OPEN[self._inode] -= 1
+                self._inode = None
 
 
 def insert(connection: sqlite3.Connection, table: str, verb: str = "INSERT", /, **columns: object) -> int:
@@ -269,7 +279,22 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
+def _inode(path: Path) -> _Inode | None:
+    try:
+        known = path.stat()
+    except OSError:
+        return None
+    return known.st_dev, known.st_ino
+
+
 def _refuse_foreign(path: Path) -> None:
+    """Refuse what is no database, by its first bytes.
+
+    Not while this process has it open: whoever closes a file gives up all POSIX locks of its process on it, and another
+    process would then take itself for the last one there and remove the log (https://www.sqlite.org/howtocorrupt.html).
+    """
+    if _OPEN[_inode(path)] > 0:
+        return
     place = path.resolve()
     if kind_at(place) not in (0, stat.S_IFREG):
         raise _unusable(path, "it is no regular file")

@@ -8,7 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 from support import ROOT, TESTS
@@ -359,3 +360,18 @@ def test_every_named_statement_fits_the_schema_and_is_used():
     for name, sql in records._queries().items():
         assert re.search(rf"query\(['\"]{name}['\"]\)", source), name
         database.rows(f"EXPLAIN {sql}", *[None] * sql.count("?"))
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who holds which lock")
+def test_another_connection_of_the_process_costs_none_its_locks(tmp_path):
+    path = tmp_path / "state.db"
+
+    def locks():
+        inode = f":{path.stat().st_ino} "
+        return [line for line in Path("/proc/locks").read_text().splitlines() if inode in line and "POSIX" in line]
+
+    with closing(Database.open(path)) as first:
+        first.rows("SELECT COUNT(*) FROM events")
+        assert locks(), "a connection to a write-ahead log holds a lock as long as it is open"
+        Database.open(path).close()
+        assert locks()
