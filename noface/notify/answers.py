@@ -19,8 +19,7 @@ from noface.errors import RemoteError
 from noface.model.publication import COMMANDS
 from noface.notify.codes import CODE_CHARS
 from noface.notify.outbox import Outbox
-from noface.notify.services import NTFY, TELEGRAM, Message, Service, deliver, request, telegram
-from noface.process.command import Canceller
+from noface.notify.services import NTFY, TELEGRAM, Message, Service, carry_out, deliver, request, telegram
 from noface.recovery.polling import Asked, Pace, answered, is_due
 from noface.remote.tracker_answers import Listener
 from noface.ui.narrate import printable
@@ -63,7 +62,7 @@ def parted(text: str) -> tuple[str, str, str]:
     return match["code"].lower(), command if known else "", (rest if known else match["rest"]).strip()
 
 
-def hear(service: Service, after: str, _cancel: object = None) -> list[PhoneAnswer]:
+def hear(service: Service, after: str) -> list[PhoneAnswer]:
     """Return what was written since the last look, oldest first. Raises RemoteError."""
     return _hear_telegram(service, after) if service.scheme == TELEGRAM else _hear_ntfy(service, after)
 
@@ -140,7 +139,7 @@ class PhoneListener(Station):
                 yield Tick()
                 continue
             try:
-                heard = yield from call(partial(hear, service, after))
+                heard = yield from call(partial(carry_out, service.name, partial(hear, service, after)))
             except RemoteError as error:
                 outage.met(error)
                 yield Tick()
@@ -155,7 +154,9 @@ class PhoneListener(Station):
                     after = each.at or after
                     context.journal.fact(fact, after)
             if back is not None:
-                yield from call(partial(_answer_back, back, words[:_ANSWERED_MAX]))
+                with suppress(RemoteError):  # what was decided stands, also if they cannot be told
+                    tell = partial(_answer_back, back, words[:_ANSWERED_MAX])
+                    yield from call(partial(carry_out, back.name, tell))
 
     def _act_on(self, heard: PhoneAnswer) -> str:
         """Carry out what somebody has answered; return what came of it, in a sentence."""
@@ -176,16 +177,15 @@ class PhoneListener(Station):
         return f"{row.id}: {command or 'your words are kept'}; it is {now.status if now is not None else 'gone'} now."
 
 
-def _answer_back(service: Service, words: Iterable[tuple[PhoneAnswer, str]], _cancel: Canceller) -> None:
-    """Tell whoever has answered what came of it. What was decided stands, also if they cannot be told."""
-    with suppress(RemoteError):
-        for heard, word in words:
-            if heard.button:
-                telegram(service, "answerCallbackQuery", {"callback_query_id": heard.button, "text": word[:190]})
-            if heard.chat:
-                telegram(service, "sendMessage", {"chat_id": heard.chat, "text": word})
-            else:
-                deliver(service, Message("", word))
+def _answer_back(service: Service, words: Iterable[tuple[PhoneAnswer, str]]) -> None:
+    """Tell those who have answered what came of it."""
+    for heard, word in words:
+        if heard.button:
+            telegram(service, "answerCallbackQuery", {"callback_query_id": heard.button, "text": word[:190]})
+        if heard.chat:
+            telegram(service, "sendMessage", {"chat_id": heard.chat, "text": word})
+        else:
+            deliver(service, Message("", word))
 
 
 def notified(inner: Elsewhere, outbox: Outbox) -> Elsewhere:

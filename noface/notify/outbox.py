@@ -21,8 +21,7 @@ from noface.git.locate import locate
 from noface.model.codec import encode
 from noface.notify.codes import Codes
 from noface.notify.messages import TOPICS, NotifyRules, due, message, quiet_until, waiting_of_events
-from noface.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, deliver
-from noface.process.command import Canceller
+from noface.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, carry_out, deliver
 from noface.process.failpoints import hit
 from noface.process.fed import end_all, run_fed
 from noface.store.overview import NOTIFY_AWAY
@@ -55,12 +54,8 @@ class Destination:
         return f"notify:{self.service.key if self.service is not None else 'on_event'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
-    """What is to be done in a thread, which returns what is wrong with it though it is done; and the cursor then."""
-
-    carry_out: Callable[[], str | None]
-    cursor: int
+Sending = tuple[Callable[[], str | None], int]
+"""What is to be done in a thread, which returns what is wrong with it though it is done; and the cursor then."""
 
 
 class Outbox(Station):
@@ -113,7 +108,7 @@ class Outbox(Station):
                 continue
             to.under_way = True
             try:
-                problem = yield from call(partial(_carry_out, sending))
+                problem = yield from call(partial(carry_out, to.name, sending[0]))
             except RemoteError as error:
                 to.outage.met(error)
             else:
@@ -130,7 +125,7 @@ class Outbox(Station):
             for to in tuple(idle):
                 idle.remove(to)
                 if (sending := self._due(to, final=True)) is not None:
-                    open_[run_apart(Job(JobKind.REMOTE, "", partial(_carry_out, sending)))] = to, sending
+                    open_[run_apart(Job(JobKind.REMOTE, "", partial(carry_out, to.name, sending[0])))] = to, sending
             done, _ = wait(open_, max(0.0, deadline - time.monotonic()), FIRST_COMPLETED) if open_ else (set(), set())
             if not done:
                 end_all()
@@ -154,7 +149,7 @@ class Outbox(Station):
                 return None
             event = events[0]
             about = {"at": event.at, "event": event.kind, "issue": event.issue_id, **event.data}
-            return Sending(partial(run_on_event, self._on_event, about), event.id)
+            return partial(run_on_event, self._on_event, about), event.id
         quiet = quiet_until(self._rules.quiet_hours, datetime.fromtimestamp(now).astimezone())
         if quiet is not None and not (final and to.service.scheme in _HUSHED):
             return None
@@ -164,7 +159,7 @@ class Outbox(Station):
             to.cursor = max([to.cursor, *(event.id for event in events)])
             return None
         hushed = replace(made, quiet_until=quiet)
-        return Sending(partial(deliver, to.service, hushed, self._answers_of(to.service)), events[-1].id)
+        return partial(deliver, to.service, hushed, self._answers_of(to.service)), events[-1].id
 
     def _message(self, service: Service, events: list[EventRow]) -> Message | None:
         reader, masker = self._context.reader, self._context.env.masker
@@ -195,7 +190,7 @@ class Outbox(Station):
 
     def _sent(self, to: Destination, sending: Sending, problem: str | None) -> None:
         hit("message_sent")
-        to.cursor, to.sent_at = sending.cursor, self._context.clock.now()
+        to.cursor, to.sent_at = sending[1], self._context.clock.now()
         self._context.journal.fact(to.fact, str(to.cursor))
         to.outage.over()
         known = any(each.service == to.name for each in self._context.reader.notify_away())
@@ -212,10 +207,6 @@ class Outbox(Station):
             entries.append({"service": name, "since": self._context.clock.now(), "why": why})
             self._context.announce("notify_away", None, {"service": name, "why": why})
         self._context.journal.fact(NOTIFY_AWAY, json.dumps(entries))
-
-
-def _carry_out(sending: Sending, _cancel: Canceller) -> str | None:
-    return sending.carry_out()
 
 
 def run_on_event(command: str, event: Mapping[str, object]) -> str | None:

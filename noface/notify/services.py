@@ -9,16 +9,17 @@ import json
 import re
 import sys
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from noface.errors import RemoteError, UsageError
 from noface.model.quoting import short
 from noface.process.fed import run_fed
 
+T = TypeVar("T")
 SECONDS_MAX = 30.0
 """How long one message, or one look for answers, may take."""
 TELEGRAM = "tgram"
@@ -118,6 +119,16 @@ def secrets_in(known: Iterable[Service]) -> tuple[tuple[str, str], ...]:
         named = (*service.user.split(":"), *service.path, *service.options.values(), service.host if private else "")
         pieces += [("NOTIFY_SECRET", service.url), *(("NOTIFY_SECRET", piece) for piece in named if piece)]
     return tuple(pieces)
+
+
+def carry_out(name: str, function: Callable[[], T], _cancel: object = None) -> T:
+    """Do something with a service; what surprises in its answers is its own failure, and ends no run."""
+    try:
+        return function()
+    except RemoteError:
+        raise
+    except Exception as error:
+        raise RemoteError(f"{name}: its answer cannot be read ({type(error).__name__})", passing=True) from error
 
 
 def deliver(service: Service, message: Message, answers: Service | None = None) -> None:

@@ -7,7 +7,9 @@ import pytest
 from support.cases import first_ones
 from support.processes import wait_for
 
-from noface.notify.answers import parted
+from noface.errors import RemoteError
+from noface.notify.answers import PhoneAnswer, hear, parted
+from noface.notify.services import carry_out, services
 
 STRANGER = "666"
 
@@ -126,3 +128,23 @@ def test_an_answer_is_a_code_with_a_command_or_words():
     }
     assert {text: parted(text) for text in table} == table
     assert json.dumps(parted("x" * 100_000)) == '["", "", ""]'
+
+
+ODD = [
+    b"x", b"", b"[]", b"null", b'{"ok": true}', b'{"ok": true, "result": {"a": 1}}', b'{"ok": true, "result": [5]}',
+    b'{"ok": true, "result": [{"update_id": 1, "message": 5}]}', b'{"ok": true, "result": [{"callback_query": [1]}]}',
+    b'{"event": "message", "message": ["x"], "id": {}}', b'{"event": "message"}\n{"event"', b"\xff\xfe{", b"[" * 100_000,
+    b'{"ok": true, "result": [{"message": {"chat": 3, "reply_to_message": {"reply_markup": {"inline_keyboard": [3]}}}}]}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_answer_of_a_service_is_its_failure_and_nothing_else(phone, odd):
+    phone.odd = odd
+    for service in services([phone.replies, phone.telegram], {}, heard=True):
+        try:
+            heard = carry_out(service.name, lambda service=service: hear(service, "1"))
+        except RemoteError as error:
+            heard = [error]
+        assert all(isinstance(each, PhoneAnswer | RemoteError) for each in heard)
+        assert "reply-topic" not in str(heard)

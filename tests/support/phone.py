@@ -15,7 +15,7 @@ class Phone:
 
     def __init__(self):
         self.sent, self.posted, self.updates, self.answered = [], [], [], []
-        self.status, self.slow_s, self._number = 200, 0.0, 0
+        self.status, self.slow_s, self.odd, self._number = 200, 0.0, None, 0
         phone = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -30,6 +30,7 @@ class Phone:
 
             def _answer(self, content):
                 data = content if isinstance(content, bytes) else json.dumps(content).encode()
+                data = data if phone.odd is None else phone.odd
                 self.send_response(phone.status)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()

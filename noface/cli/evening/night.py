@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -45,7 +46,7 @@ def install(
     if missing:
         again = f"(umask 077; mkdir -p {Path(plan.variables).parent}; env | grep -E '^({'|'.join(missing)})=' > FILE)"
         typer.echo(f"It will not have {', '.join(missing)} of this shell; give it those that it needs:", err=True)
-        typer.echo(f"  {again.replace('FILE', _shell_word(plan.variables))}", err=True)
+        typer.echo(f"  {again.replace('FILE', shlex.quote(plan.variables))}", err=True)
     _prove(plan)
     for each in _MEANS if sys.platform != "darwin" else _MEANS[1:]:
         typer.echo(each, err=True)
@@ -71,8 +72,9 @@ def status(config: ConfigFile = None) -> VerbResult:
             facts |= dict(line.partition("=")[::2] for line in _done(argv).splitlines() if "=" in line)
     if not there:
         return VerbResult({"files": [], "facts": {}}, lambda *_: ["No night is installed: noface night install"])
-    lines = [f"{name}: {facts[name]}" for name in facts if facts[name]]
-    return VerbResult({"files": there, "facts": facts}, lambda *_: [*there, *lines, "Its words: " + _words(plan)])
+    words = f"/tmp/{plan.name}.log" if sys.platform == "darwin" else f"journalctl --user -u {plan.name}"  # noqa: S108
+    lines = [*there, *(f"{name}: {fact}" for name, fact in facts.items() if fact), f"Its words: {words}"]
+    return VerbResult({"files": there, "facts": facts}, lambda *_: lines)
 
 
 @answers("What was removed, as JSON.")
@@ -157,10 +159,6 @@ def _look(plan: "NightPlan") -> "Sequence[Sequence[str]]":
     ]
 
 
-def _words(plan: "NightPlan") -> str:
-    return f"/tmp/{plan.name}.log" if sys.platform == "darwin" else f"journalctl --user -u {plan.name}"  # noqa: S108
-
-
 def _done(argv: "Sequence[str]") -> str:
     """Run a command of the system's scheduler; return what it says. Raises NofaceError if it cannot be done."""
     from noface.process.fed import run_fed
@@ -211,9 +209,3 @@ def _variables_unseen(plan: "NightPlan", config: Path | None) -> "Sequence[str]"
     except OSError:
         known = set()
     return sorted(needed - known)
-
-
-def _shell_word(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)

@@ -1,6 +1,7 @@
 """`noface notify test`: send one message to each service of `[notify]`, and say what came of it."""
 
 import os
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,11 +49,11 @@ def test(config: ConfigFile = None) -> VerbResult:  # noqa: PT028 - no test of p
     return VerbResult({"notify": results}, lines, code)
 
 
-def _tried(
-    name: str, done: str, carry_out: "Callable[[], object]", masked: "Callable[[str], str]"
-) -> dict[str, object]:
+def _tried(name: str, done: str, function: "Callable[[], object]", masked: "Callable[[str], str]") -> dict[str, object]:
+    from noface.notify.services import carry_out
+
     try:
-        carry_out()
+        carry_out(name, function)
     except RemoteError as error:
         return {"service": name, "ok": False, "what": masked(error.message.removeprefix(f"{name}: "))}
     return {"service": name, "ok": True, "what": done}
@@ -64,23 +65,18 @@ def notify_services(config: "Config", root: Path) -> "tuple[Sequence[Service], S
 
     urls = services(config.notify.urls, os.environ)
     heard = services(config.notify.answers, os.environ, heard=True)
-    for word in _words(config.notify.on_event):
+    try:
+        words = shlex.split(config.notify.on_event)
+    except ValueError as error:
+        raise UsageError(f"[notify] on_event is no shell command: {error}", "Look at its quotes.") from None
+    for word in words:
         path = Path(root, Path(word).expanduser())
-        if word and path.is_file() and path.resolve().is_relative_to(root.resolve()):
+        if path.is_file() and path.resolve().is_relative_to(root.resolve()):
             raise UsageError(
                 f"[notify] on_event runs {path}, outside the sandbox, and agents change the repository's files",
                 "Keep it elsewhere, such as in ~/bin.",
             )
     return urls, heard
-
-
-def _words(command: str) -> "Sequence[str]":
-    import shlex
-
-    try:
-        return shlex.split(command)
-    except ValueError as error:
-        raise UsageError(f"[notify] on_event is no shell command: {error}", "Look at its quotes.") from None
 
 
 def notify_secrets(config: "Config") -> tuple[tuple[str, str], ...]:
