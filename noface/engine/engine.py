@@ -60,7 +60,7 @@ from noface.engine.outages import (
     shows_life,
     too_long,
 )
-from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch
+from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch, rejected_before
 from noface.engine.preflight import announce_new_rules, announce_tests, preflight, remember_reads
 from noface.engine.quota_guard import QuotaGuard
 from noface.engine.readiness import checkout_findings
@@ -590,11 +590,12 @@ class Engine:
         self._context.set_status(issue_id, IssueStatus.READY, f"the issue {why}; its work is kept")
 
     def _overrule_edited(self, order: AttemptOrder) -> None:
-        """Send work that passed back, where a person changed meanwhile what its issue asks for."""
+        """Send back what passed if a person has changed what its issue asks for, or rejected that very work before."""
         self._watch.refresh(at_once=True)
         edited = edited_since(self._context, self._present(order.issue), order.number)
-        if edited is not None:
-            self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, edited)
+        why = edited or rejected_before(self._context.reader.past(order.issue.id))
+        if why is not None:
+            self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, why)
 
     def _look_again(self, entry: QueueEntry) -> Failure | bool:
         """Look at an issue whose work is about to move main; withdrawn work is kept, what was approved is wanted."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from noface.attempt.held_secrets import fit_to_show, why_held_back
@@ -12,7 +12,7 @@ from noface.errors import GitError
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.survey import PersonsState, checkout_and_stash, differences, main_moved, persons_state
 from noface.git.worktrees import holding
-from noface.model.attempt import AttemptOrder, PastAttempt
+from noface.model.attempt import AttemptOrder, PastAttempt, failure_of
 from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
 from noface.model.history import History
@@ -21,7 +21,7 @@ from noface.model.scratch import LEFT, PERSON, BranchTaken, Scratch
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.pull_rounds import TAKEN
 from noface.recovery.requests import branch_request
-from noface.recovery.retry_policy import TEXT_EDITED
+from noface.recovery.retry_policy import REJECTED_BY_PERSON, TEXT_EDITED
 from noface.recovery.schedule import with_parts
 from noface.recovery.start import best_left
 from noface.secrets.masked_records import masked_backlog, masked_issue
@@ -143,6 +143,19 @@ def edited_since(context: RunContext, issue: Issue, number: int) -> Failure | No
         " Where the work does already what the text above asks for, change nothing.",
         charged=False,
     )
+
+
+def rejected_before(past: Sequence[PastAttempt]) -> Failure | None:
+    """Return the failure of the last attempt if it is the very work that a person has rejected since its unblocking."""
+    if not past or not past[-1].patch_hash:
+        return None
+    last = past[-1]
+    same = (each for each in past[:-1] if (each.patch_hash, each.epoch) == (last.patch_hash, last.epoch))
+    before = next((each for each in same if failure_of(each).rule == REJECTED_BY_PERSON), None)
+    if before is None:
+        return None
+    failure = failure_of(before)
+    return replace(failure, message=f"the same work as that of attempt {before.number}, {failure.message}")
 
 
 def as_agreed(issue: Issue, state: IssueState) -> Issue:

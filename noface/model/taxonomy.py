@@ -216,7 +216,7 @@ class Cause(StrEnum):
 
     CLAIMED: it waits for another machine, which has it. HELD: its work passed, and something is in the way of landing.
     PROVIDER: it waits for a model's provider. RED_MAIN: for a main that passes its gates. Who had it wait by its cause
-    lets it go on, and nobody else does.
+    lets it go on, and nobody else does. APPROVED: a person has approved what it asked for, and the next run goes on.
     """
 
     NONE = ""
@@ -224,6 +224,7 @@ class Cause(StrEnum):
     HELD = "held"
     PROVIDER = "provider"
     RED_MAIN = "red_main"
+    APPROVED = "approved"
 
 
 PASSED = "PASSED"

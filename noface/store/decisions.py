@@ -14,7 +14,7 @@ from noface.model.failure import Failure
 from noface.model.history import MISSING, NOTHING_MISSING, Advice, Topic, Verdict
 from noface.model.quoting import short
 from noface.model.request import NOTHING_ASKED
-from noface.model.taxonomy import PASSED, Category, FailureKind, IssueStatus
+from noface.model.taxonomy import PASSED, Category, Cause, FailureKind, IssueStatus
 from noface.process.lock import runs
 from noface.store.journal import Journal
 from noface.store.overview import OVERAGE, PAUSED
@@ -66,7 +66,8 @@ def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verd
     past = reader.past(row.id)
     if row.status != IssueStatus.APPROVAL:
         decided = questions.approvals(row.id)
-        if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
+        last = decided[-1] if decided and past else None
+        if last is not None and (last.verdict, last.attempt, last.epoch) == (verdict, past[-1].number, row.epoch):
             return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row.status))
         raise _no_approval(row)
     problem = gone(row)
@@ -95,7 +96,7 @@ def approve(now: float, journal: Journal, questions: Questions, case: Case, note
     if case.wants is ApprovalKind.DONE:
         journal.status(now, row.id, IssueStatus.SKIPPED, f"done already, as {who} confirmed", satisfied=True)
         return
-    journal.status(now, row.id, IssueStatus.READY, f"approved by {who}")
+    journal.status(now, row.id, IssueStatus.READY, f"approved by {who}", cause=Cause.APPROVED)
 
 
 def reject(now: float, journal: Journal, questions: Questions, case: Case, note: str, who: str = "a person") -> None:
@@ -254,6 +255,9 @@ def no_retrying(row: IssueRow) -> UsageError | None:
         "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
         "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),
     }
+    if row.cause == Cause.APPROVED:
+        hint = "`noface run`. To have it done otherwise, change what the issue asks for."
+        return UsageError(f"issue {name} is approved, and the next run goes on with it", hint)
     return UsageError(*refusals[status]) if status in refusals else None
 
 

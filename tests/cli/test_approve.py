@@ -252,3 +252,29 @@ def test_approving_while_noface_runs_lands_the_work_in_that_run(project):
     go_on.touch()
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 0, said
+
+
+def test_what_is_approved_is_not_undone_by_a_retry_and_a_lost_approval_is_not_told_as_given(project, landing):
+    assert project.noface("approve", "005").returncode == 0
+    assert "issue 005 is approved, and the next run goes on with it" in refused(project, "retry", "005")
+    assert "was approved already" in project.noface("approve", "005").stdout
+    landing.journal.unblocked(landing.tick(), "005", "", "retried by a person")
+    assert "it does not wait for approval" in refused(project, "approve", "005")
+
+
+def test_the_very_work_that_a_person_rejected_is_not_asked_about_again(project):
+    """An honest second try differs; and a person who wants the same work after all unblocks the issue."""
+    project.config('[approval]\nlabels = ["risky"]\n')
+    project.issue(1, labels=["risky"])
+    project.commit()
+    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]), ("1", 3, [{"write": "b.txt", "text": "c"}]))
+    project.run(code=3)
+    assert project.noface("reject", "1", "--note", "c, not b").returncode == 0
+    project.play(
+        ("1", 2, [{"shell": "rm b.txt"}, {"write": "b.txt", "text": "b"}, {"shell": "touch -d yesterday b.txt"}]),
+        ("1", 3, [{"write": "b.txt", "text": "c"}]),
+    )
+    project.run(code=3)
+    assert project.statuses()["1"] == "approval"
+    assert project.attempts("1")[-1]["outcome"] == "PASSED"
+    assert project.git("show", "noface/1:b.txt") == "c"
