@@ -81,6 +81,7 @@ def test_a_database_that_is_broken_gone_or_back_is_told_of_and_ends_nothing(proj
     assert 'class="card merged"' in person.get("").text
 
 
+@pytest.mark.thorough
 def test_a_run_that_ends_while_somebody_decides_is_met_with_a_word(project, board):
     running = project.half_done()
     person = board().enter()
@@ -127,6 +128,7 @@ def test_what_is_wrong_at_the_beginning_is_said_in_words(project, board, tmp_pat
     assert "Traceback" not in lacking
 
 
+@pytest.mark.thorough
 def test_wrong_codes_and_late_ones_are_refused_and_another_is_had_by_enter(board):
     shown = board("--read-only")
     assert "read-only" in shown.wait("The board of .*")[0]

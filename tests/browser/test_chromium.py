@@ -157,7 +157,7 @@ def test_the_keyboard_alone_leads_from_the_address_to_a_decision(board, night, v
     page.wait_for_url("**/issue?id=005")
     page.keyboard.press("2")
     page.wait_for_url("**tab=diff")
-    assert page.get_by_text('"""Orders as CSV."""').is_visible()
+    page.get_by_text('"""Orders as CSV."""').wait_for()
     page.keyboard.press("a")
     assert page.evaluate("document.activeElement.id") == "do-approve"
     assert status(night, "005") == "approval", "a key decides nothing"
@@ -169,6 +169,7 @@ def test_the_keyboard_alone_leads_from_the_address_to_a_decision(board, night, v
     page.wait_for_url("**/keys")
     page.keyboard.press("g")
     page.wait_for_selector(".card")
+    page.wait_for_load_state("load")  # until then no key is bound
     page.keyboard.press("/")
     page.locator("#find:focus").wait_for()
     page.keyboard.type("comma?")
@@ -190,8 +191,7 @@ def test_a_note_is_written_by_keyboard_and_unblocks(board, night, visit):
     page.wait_for_load_state("load")
     assert night.reader.issue("002").note == "A comma ends the name. a r u x g ?"
     page.keyboard.press("j")
-    page.wait_for_url("**/issue?id=00*")
-    assert "id=002" not in page.url
+    page.wait_for_url(lambda url: "id=002" not in url)
 
 
 def test_a_morning_of_25_issues_with_6_that_need_a_person_takes_40_keys(project, night, visit, capsys):
@@ -265,7 +265,7 @@ def test_comments_on_lines_are_written_by_mouse_and_sent(board, night, visit, wi
     page.fill("#comment", "Give the file a name.")
     page.select_option("#end", index=1)
     page.get_by_role("button", name="Keep the comment").click()
-    assert page.get_by_text("2 comments to send").is_visible()
+    page.get_by_text("2 comments to send").wait_for()
     page.screenshot(path=SHOTS / f"review-{width}.png", caret="initial")
     page.get_by_role("button", name="Reject with the review").click()
     page.wait_for_selector(".strip.good")
@@ -332,15 +332,16 @@ def test_it_works_without_script(board, night, visit):
     page.goto(board.address)
     page.fill("#find", "csv")
     page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**find=csv**")
     assert page.locator(".card").count() == 1
     page.locator(".card a").click()
     page.fill("#note", "No.")
     page.get_by_role("button", name="Reject").click()
-    assert page.locator(".strip.good").is_visible()
+    page.locator(".strip.good").wait_for()
     assert status(night, "005") == "ready"
     page.goto(page.url.split("/issue")[0] + "/")
     page.get_by_role("button", name="Pause the run").click()
-    assert page.get_by_role("button", name="Resume the run").is_visible()
+    page.get_by_role("button", name="Resume the run").wait_for()
     assert night.reader.paused() is not None
 
 
@@ -409,7 +410,7 @@ def test_an_address_is_good_once_and_says_so(board, visit):
     address = board.address
     first.goto(address)
     second.goto(address)
-    assert "good once" in second.content()
+    second.get_by_text("good once").wait_for()
     board.wait("used a second time")
     first.reload()
     assert "There is no session here" in first.content()
