@@ -101,7 +101,7 @@ class Journal:
     def drop_events(self, before: float, most: int) -> int:
         """Remove at most so many events of issues that landed, and of which nothing was told since; return how many."""
         with self._db.transaction() as connection:
-            return connection.execute(query("drop_events"), (before, most)).rowcount
+            return connection.execute(query("drop_events"), (before, before, most)).rowcount
 
     def give_room_back(self, pages: int) -> bool:
         """Give at most so many unused pages of the database back to the disk; True if there are more."""
