@@ -118,6 +118,9 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             how = f": {fix}" if fix else ""
             mended = [Option(f"{cause}{how}; the next run goes on by itself", "noface run")]
             edit = [Option("correct noface.toml", _EDIT_CONFIG)] if kind is FailureKind.MISCONFIGURED else []
+            failure = history.current[-1].failure if history.current else None
+            if issue.source and failure is not None and (failure.gate or "").startswith("accept"):
+                edit = [Option("correct its `accept` command; editing it unblocks it", edit_command(issue))]
             of_model = kind in _OF_A_MODEL and not gate_at_fault(kind, history)
             return [*edit, *mended, *(_other_model(issue, last, configured, kind) if of_model else [])]
         case Category.TRANSIENT:

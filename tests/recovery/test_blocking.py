@@ -349,3 +349,11 @@ def test_whatever_workers_say_stays_bounded_and_quoted(text, kind):
 def test_the_first_thing_to_do_fits_what_the_change_went_beyond(rule, first):
     document = block(attempt(1, kind=BOUNDARY, rule=rule), kind=BOUNDARY)
     assert document["options"][0] == first
+
+
+@pytest.mark.parametrize(("gate", "edits"), [("accept", True), ("accept-2", True), ("unit", False)])
+def test_an_accept_command_that_cannot_run_is_for_the_issue_to_be_mended(gate, edits):
+    broken = replace(failure("unrecognized arguments", FailureKind.ENVIRONMENT), gate=gate)
+    last = replace(attempt(1, kind=FailureKind.ENVIRONMENT), failure=broken)
+    request = block(last, kind=FailureKind.ENVIRONMENT)
+    assert any(edit_command(ISSUE) in command for command in request["commands"]) is edits
