@@ -1,6 +1,7 @@
 """`noface blocked [ID...]`: what needs a person, in a line an issue; of those named all there is to tell."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,8 @@ def blocked(
     known, has_branch = overview(Path.cwd(), config), locate(Path.cwd()).has_branch
     waiting, held = known.waiting_for_a_person(), known.held()
     if not issue_ids:
-        return VerbResult(blocked_document(waiting, held, has_branch), blocked_page)
+        edited = known.waiting_for_a_person(edited=True)
+        return VerbResult(blocked_document(waiting, held, has_branch), partial(blocked_page, edited=edited))
     wanted = _wanted(known, issue_ids, [*waiting, *held])
     waiting, held = ([row for row in rows if row.id in wanted] for rows in (waiting, held))
     document = blocked_document(waiting, held, has_branch)
@@ -44,11 +46,14 @@ def blocked(
 def _wanted(known: "Overview", issue_ids: Sequence[str], rows: "Sequence[IssueRow]") -> set[str]:
     """Return the ids that are meant. Raises UsageError for one that is unknown, or needs nobody."""
     from noface.ui.issues import find_issue
+    from noface.ui.status import edited_since
 
     ids = {row.id for row in rows}
     meant = {name if name in ids else find_issue(known, name).id for name in issue_ids}
     for name in sorted(meant - ids):
         row = known.issue(name)
+        if row is not None and row.edited:
+            raise UsageError(f"issue {name} was {edited_since(row)}", "To have it go on: noface run")
         status = row.status if row is not None else "gone"
         raise UsageError(f"issue {name} is {status} and needs nothing of you", f"To read its story: noface show {name}")
     return meant

@@ -197,10 +197,13 @@ class Overview:
         sql = "SELECT number, model, outcome FROM attempts WHERE issue_id = ? ORDER BY number DESC"
         return [AttemptName(*row) for row in self._rows(sql, issue_id)]
 
-    def waiting_for_a_person(self) -> list[IssueRow]:
-        """Return the issues that are blocked or wait for approval, but those edited since: they go on by themselves."""
+    def waiting_for_a_person(self, *, edited: bool = False) -> list[IssueRow]:
+        """Return the issues that are blocked or wait for approval, but those edited since: they go on by themselves.
+
+        With `edited` only those.
+        """
         rows = self._records(IssueRow, f"WHERE status IN ('blocked', 'approval') AND present = 1 {_ORDER}")
-        return [row for row in rows if not row.edited]
+        return [row for row in rows if row.edited == edited]
 
     def attempts_made(self) -> dict[str, int]:
         """Return how many attempts were made of each issue, charged and uncharged, since it was added."""

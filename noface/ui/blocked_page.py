@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from noface.model.request import Failing
+from noface.store.records import IssueRow
 from noface.ui.blocked import ApprovalRequest, BlockedDocument, BlockedIssue, Held, Task, Waiting
 from noface.ui.page import evidence_lines, paint, painted, quoted
+from noface.ui.status import edited_since
 from noface.ui.text import cells, clean, count, fit, hanging, pad
 
 _SCREEN_ROWS = 23
@@ -17,11 +19,15 @@ _LINES_MAX = 12
 """Issues of one heading that get a line each; of more the ids are told."""
 
 
-def blocked_page(document: BlockedDocument, width: int) -> list[str]:
-    """Return the lines of the overview; if a single issue needs a person, those of its page."""
+def blocked_page(document: BlockedDocument, width: int, edited: Sequence[IssueRow] = ()) -> list[str]:
+    """Return the lines of the overview; if a single issue needs a person, those of its page.
+
+    `edited` were blocked before a person edited them, who looks for them here.
+    """
     issues = [*document.blocked, *document.held]
     if not issues:
-        return ["Nothing is blocked."]
+        since = [line for row in edited for line in hanging(f"{clean(row.id)}  {edited_since(row)}", width, "  ")]
+        return ["Nothing is blocked.", *(since and [*since, "", "Next: noface run"])]
     if len(issues) == 1:
         return issue_page(issues[0], width)
     id_cells = min(max(cells(clean(each.id)) for each in issues), _ID_CELLS_MAX)

@@ -138,7 +138,7 @@ def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, s
     `statuses` are those of `standings`. What the work turned out to need counts as what the issue names itself.
     """
     if row.edited:
-        return "ready", f"edited since it was {row.status}; the next run goes on with it"
+        return "ready", edited_since(row)
     if row.status not in ("ready", "waiting") or not (row.depends_on or row.needs):
         return row.status, row.reason
     needed = dict.fromkeys((*row.depends_on, *row.needs))
@@ -149,6 +149,11 @@ def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, s
     stuck = [f"{name} {_STUCK[standing]}" for name in open_ones if (standing := statuses.get(name, "")) in _STUCK]
     reason = f"waits for {', '.join(open_ones)} to be merged"
     return "waiting", f"{reason}; {', '.join(stuck)}" if stuck else reason
+
+
+def edited_since(row: IssueRow) -> str:
+    """Say how an issue stands that was blocked or skipped, and that a person has edited since."""
+    return f"edited since it was {row.status}; the next run goes on with it"
 
 
 def progress(parts: Sequence[tuple[str, bool]]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from noface.model.attempt import PastAttempt
 from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
-from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
+from noface.model.taxonomy import INTERRUPTED, PASSED, Cause, FailureKind, happened
 from noface.model.unsteady import UnsteadyTest
 from noface.recovery.schedule import Breaker
 from noface.store.overview import FaultRow, LandedAt
@@ -125,6 +125,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         if not row.present or status not in _LEFT:
             continue
         match status:
+            case "landing" if row.cause != Cause.HELD:
+                status, why_left = "ready", reason  # cut off before it landed: nothing of a person's is in the way
             case "waiting":
                 why_left = _waits_for(row, waits, reason, now)
             case "ready":

@@ -136,6 +136,16 @@ def test_nothing_blocked_is_one_friendly_line(project):
     assert project.shown("blocked")["blocked"] == []
 
 
+def test_what_was_blocked_and_is_edited_since_is_told_where_it_is_looked_for(project):
+    write_issue(project.path, "1-x", "One")
+    Story(project.path).sync().run().attempt("1", 1, red_test()).block("1").close()
+    path = project.path / "issues/1-x.md"
+    path.write_text(path.read_text() + "\nA comma ends the name.\n")
+    told = "  1  edited since it was blocked; the next run goes on with it"
+    assert project.noface("blocked").stdout == f"Nothing is blocked.\n{told}\n\nNext: noface run\n"
+    assert project.shown("blocked")["blocked"] == []
+
+
 def test_an_issue_that_needs_nobody_is_refused_by_its_status(project, night):
     done = project.noface("blocked", "1")
     assert (done.returncode, done.stdout) == (2, "")

@@ -137,7 +137,12 @@ def test_an_edited_issue_is_no_longer_shown_as_blocked(project):
     for document in (project.shown("issues"), project.shown("status")):
         assert next(each["status"] for each in document["issues"] if each["id"] == blocked["id"]) == "ready"
     assert blocked["id"] not in [each["id"] for each in project.shown("blocked")["blocked"]]
-    assert "edited since it was blocked; the next run goes on with it" in project.noface("status").stdout
+    words = "edited since it was blocked; the next run goes on with it"
+    assert words in project.noface("status").stdout
+    named = project.noface("blocked", blocked["id"])
+    assert (named.returncode, named.stdout) == (2, "")
+    assert f"issue {blocked['id']} was {words}" in named.stderr
+    assert "To have it go on: noface run" in named.stderr
 
 
 def test_a_dry_run_of_a_blocked_issue_says_why_and_what_has_it_tried_again(project):

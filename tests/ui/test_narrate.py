@@ -11,7 +11,7 @@ from support.cli_story import Story, red_test, write_issue
 
 import noface
 from noface.model.history import Topic
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.journal import Journal
 from noface.ui.narrate import UNTOLD, EventFacts, Narrator, words
@@ -362,6 +362,20 @@ def test_the_end_counts_as_status_does_and_names_the_next_command(night):
         "Cost so far: $0.25",
         "Next: noface blocked",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cause", "told", "command"),
+    [
+        (Cause.NONE, "Left for the next run: 7 (passed; waits to land)", "noface run"),
+        (Cause.HELD, "Cannot land", "noface blocked"),
+    ],
+)
+def test_work_that_was_cut_off_before_it_landed_is_left_for_the_next_run(night, cause, told, command):
+    night.story.attempt("7", 1).status("7", "landing", "passed; waits to land", cause=cause)
+    lines = closing(night, "interrupted; `noface run` goes on where it was")
+    assert told in lines
+    assert lines[-1] == f"Next: {command}"
 
 
 def test_the_end_tells_equal_attempts_once_and_what_landed(night):
