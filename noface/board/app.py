@@ -31,12 +31,13 @@ from noface.board.guard import (
     refusal,
     set_cookie,
 )
-from noface.board.pages import STATES, TABS, BoardQuery, Pages
+from noface.board.pages import STATES, TABS, BoardQuery, Pages, following, needing
 from noface.board.state import Displayed, Open, OpenState
 from noface.errors import NofaceError, UsageError
 from noface.process.peers import Peer, peer
 from noface.report.html import stylesheet
 from noface.store import decisions
+from noface.ui.issues import find_issue
 from noface.ui.status import latest_run
 
 _T = TypeVar("_T")
@@ -198,6 +199,7 @@ class Board:
         query, base = request.query_params, _base(request)
         tab, number, at = query.get("tab", "story"), query.get("n", ""), query.get("comment", "")
         more: dict[str, object] = {"done": self._done.pop(base, ""), "gate": query.get("gate", "")[:200]}
+        more["behind"] = query.get("behind", "")[:_ID_CHARS_MAX]
         if at.isdecimal():
             more["commenting"] = int(at[:9])
         return await self._page(
@@ -271,8 +273,13 @@ class Board:
         """Change something of an issue and show it; if that is refused, with what was written: it is not lost."""
         base, issue_id = _base(request), form.get("id", "")[:_ID_CHARS_MAX]
         seen = Displayed(form.get("status", ""), _whole(form, "attempt"), form.get("commit", ""))
+
+        def changed(state: OpenState) -> tuple[str, str]:
+            after = following(needing(state), find_issue(state.reader, issue_id).id)
+            return change(state, issue_id, seen), after.id if after is not None else ""
+
         try:
-            self._done[base] = await self._with_state(lambda state: change(state, issue_id, seen))
+            self._done[base], behind = await self._with_state(changed)
         except UsageError as error:
             kept = {"message": error.message, "hint": error.hint, "note": form.get("note", "")}
             tab = form.get("tab", tab)
@@ -280,7 +287,7 @@ class Board:
                 lambda state: self._pages.issue(state, base, issue_id, tab if tab in TABS else "story", None, **kept),
                 409,
             )
-        query = urlencode({"id": issue_id, "tab": tab})
+        query = urlencode({"id": issue_id, "tab": tab, **({"behind": behind} if behind else {})})
         return RedirectResponse(f"{base}/issue?{query}{f'#{place}' if place else ''}", 303)
 
     # How it is carried out

@@ -4,7 +4,7 @@ Whatever a template puts out is escaped, and cleaned of what drives a terminal: 
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from noface.report.html import body
 from noface.report.read import line_counts, read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
-from noface.ui.blocked import blocked_document
+from noface.ui.blocked import BlockedDocument, blocked_document
 from noface.ui.issues import find_issue
 from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
 from noface.ui.show import action_words
@@ -62,16 +62,18 @@ class Card(NamedTuple):
     issue: ListedIssue
     state: str
     needs: str
-    attempt: int
     since: float | None
     tokens_in: int | None
-    tokens_out: int | None
     last: str
 
 
 class CardStack(NamedTuple):
-    """The cards of a state: as many as the page has room for, and how many there are."""
+    """The cards of a state, or those of something that a person has to do: as many as the page has room for.
 
+    `heading` is that state or task, `state` the one of the first card, `total` how many there are.
+    """
+
+    heading: str
     state: str
     total: int
     cards: tuple[Card, ...]
@@ -94,11 +96,8 @@ class Pages:
         now = time.time()
         document = status_now(state.reader, now)
         blocked = blocked_document(state.reader.waiting_for_a_person(), state.reader.held(), state.location.has_branch)
-        tasks = {each.id: f"{each.task}: {each.detail}" for each in blocked.blocked}
-        tasks |= {each.id: each.reason for each in blocked.held}
-        held = frozenset(each.id for each in blocked.held)
-        stacks = self._stacks(state, document, tasks, held, wanted)
-        columns = [(name, [stacks[each] for each in states if each in stacks]) for name, states in COLUMNS]
+        stacks = self._stacks(state, document, blocked, wanted)
+        columns = [(name, [each for each in stacks if each.state in states]) for name, states in COLUMNS]
         here = urlencode({key: value for key, value in _of_query(wanted).items() if value})
         return self.render(
             "board.html",
@@ -107,17 +106,24 @@ class Pages:
             columns=[(name, each) for name, each in columns if each],
             wanted=wanted,
             here=f"{base}/?{here}" if here else f"{base}/",
-            needing=len(tasks),
+            needing=len(blocked.blocked) + len(blocked.held),
             counts={each: document.counts[each] for each in STATES if each in document.counts},
-            states=[each for each in STATES if each in document.counts or (each == "held" and held)],
+            states=[each for each in STATES if each in document.counts or (each == "held" and blocked.held)],
             spent=state.reader.costs().of_run,
             done=done,
         )
 
     def _stacks(
-        self, state: OpenState, document: Status, tasks: Mapping[str, str], held: frozenset[str], wanted: BoardQuery
-    ) -> dict[str, CardStack]:
-        chosen: dict[str, list[ListedIssue]] = {}
+        self, state: OpenState, document: Status, blocked: BlockedDocument, wanted: BoardQuery
+    ) -> list[CardStack]:
+        """Return the cards by state; those of what needs a person by what they have to do, ordered as `noface blocked`.
+
+        A person who goes through them meets the same order here, there, and behind each *Next*.
+        """
+        needs = {each.id: each.detail for each in blocked.blocked} | {each.id: each.reason for each in blocked.held}
+        held = frozenset(each.id for each in blocked.held)
+        tasks = {issue_id: task.task for task in blocked.tasks for issue_id in task.ids}
+        chosen: dict[str, list[tuple[ListedIssue, str]]] = {task.task: [] for task in blocked.tasks}
         words = wanted.find.lower().split()
         for issue in document.issues:
             place = "held" if issue.id in held else issue.status
@@ -125,23 +131,31 @@ class Pages:
                 continue
             text = f"{issue.id} {issue.title} {issue.reason} {issue.model or ''}".lower() if words else ""
             if all(word in text for word in words):
-                chosen.setdefault(place, []).append(issue)
+                chosen.setdefault(tasks.get(issue.id, place), []).append((issue, place))
         for place in ("merged", "skipped"):  # what was done last is looked at first
             chosen.get(place, []).reverse()
-        listed = {each: issues if wanted.everything == each else issues[:_CARDS_MAX] for each, issues in chosen.items()}
+        listed = {
+            heading: issues if wanted.everything == issues[0][1] else issues[:_CARDS_MAX]
+            for heading, issues in chosen.items()
+            if issues
+        }
         newest = state.reader.newest_attempts()
         under_way = {
             each.directory: each.model
             for issues in listed.values()
-            for issue in issues
+            for issue, _ in issues
             if issue.status == "running" and (each := newest.get(issue.id)) is not None and each.outcome is None
         }
         so_far = self._logs.look(under_way)
-        cards = {
-            place: tuple(_card(each, place, tasks, newest.get(each.id), so_far) for each in issues)
-            for place, issues in listed.items()
-        }
-        return {place: CardStack(place, len(issues), cards[place]) for place, issues in chosen.items()}
+        return [
+            CardStack(
+                heading,
+                issues[0][1],
+                len(chosen[heading]),
+                tuple(_card(issue, place, needs, newest.get(issue.id), so_far) for issue, place in issues),
+            )
+            for heading, issues in listed.items()
+        ]
 
     def report(self, state: OpenState, base: str, since: str) -> str:
         """Return the page of the night, by default of the newest run. Raises UsageError for a time that is none."""
@@ -167,11 +181,15 @@ class Pages:
         }
         values["document"] = document = show_document(state.reader, row, state.location.has_branch)
         values |= {"seen": displayed(state.reader, row.id), "verbs": possible(row) if state.exists else ()}
-        values["before"], values["next"] = _beside(state, row)
+        if tab == "story":
+            values["issue"] = state.issue(row)
+        behind = str(more.pop("behind", ""))
+        values |= _beside(needing(state), row.id, behind)
         values |= {"last": _last_of(attempts, row), "note": "", "commenting": None, "gates": (), "gate": ""}
         if attempt is not None and tab != "story":
             values |= _TABS[tab](state, attempt, more.get("gate", ""))
-        here = f"{base}/issue?{urlencode({'id': row.id, 'tab': tab, **({'n': number} if number else {})})}"
+        address = {"id": row.id, "tab": tab, "n": number or "", "behind": behind}
+        here = f"{base}/issue?{urlencode({key: value for key, value in address.items() if value})}"
         return self.render("issue.html", base, heading=document.title, here=here, **{**values, **more})
 
 
@@ -185,24 +203,45 @@ def _of_query(wanted: BoardQuery) -> dict[str, str]:
 
 
 def _card(
-    issue: ListedIssue, place: str, tasks: Mapping[str, str], newest: NewestAttempt | None, live: Mapping[str, SoFar]
+    issue: ListedIssue, place: str, needs: Mapping[str, str], newest: NewestAttempt | None, live: Mapping[str, SoFar]
 ) -> Card:
-    needs = tasks.get(issue.id, "")
+    need = needs.get(issue.id, "")
     if newest is None:
-        return Card(issue, place, needs, 0, None, None, None, "")
+        return Card(issue, place, need, None, None, "")
     so_far = live.get(newest.directory)
     if so_far is not None:
-        used = so_far.usage
-        return Card(issue, place, needs, newest.number, newest.started_at, used.tokens_in, used.tokens_out, so_far.last)
-    last = "".join(last_lines(Path(newest.directory), newest.model, 1)) if needs else ""
-    return Card(issue, place, needs, newest.number, None, newest.tokens_in, newest.tokens_out, last)
+        used = (so_far.usage.tokens_in, newest.tokens_in)
+        read = sum(each or 0 for each in used) if any(each is not None for each in used) else None
+        return Card(issue, place, need, newest.started_at, read, so_far.last)
+    last = "".join(last_lines(Path(newest.directory), newest.model, 1)) if need else ""
+    return Card(issue, place, need, None, newest.tokens_in, last)
 
 
-def _beside(state: OpenState, row: IssueRow) -> tuple[IssueRow | None, IssueRow | None]:
-    """Return the issues before and after one among those that need a person; one that needs nobody is before them."""
-    ordered = [*state.reader.waiting_for_a_person(), *state.reader.held()]
-    at = next((at for at, each in enumerate(ordered) if each.id == row.id), -1)
-    return ordered[at - 1] if at > 0 else None, next(iter(ordered[at + 1 :]), None)
+def needing(state: OpenState) -> list[IssueRow]:
+    """Return the issues that need a person, in the order of `noface blocked`."""
+    waiting, held = state.reader.waiting_for_a_person(), state.reader.held()
+    rows = {each.id: each for each in (*waiting, *held)}
+    return [rows[each] for task in blocked_document(waiting, held).tasks for each in task.ids]
+
+
+def following(ordered: Sequence[IssueRow], issue_id: str) -> IssueRow | None:
+    """Return what stands behind one, and behind the last the first; None if it is not one of several."""
+    at = next((at for at, each in enumerate(ordered) if each.id == issue_id), None)
+    return None if at is None or len(ordered) == 1 else ordered[(at + 1) % len(ordered)]
+
+
+def _beside(ordered: Sequence[IssueRow], issue_id: str, behind: str) -> dict[str, object]:
+    """Return the issues before and after one, and its place among them in words.
+
+    What has been decided has no place any more: `behind` stood behind it, so that a person does not begin anew.
+    """
+    ids = [each.id for each in ordered]
+    if issue_id not in ids:
+        at = ids.index(behind) if behind in ids else 0
+        return {"before": None, "next": next(iter(ordered[at:]), None), "place": ""}
+    at = ids.index(issue_id)
+    place = f"{at + 1} of {len(ids)} that need you" if ids[1:] else ""
+    return {"before": ordered[at - 1] if at else None, "next": following(ordered, issue_id), "place": place}
 
 
 def _last_of(attempts: list[AttemptRow], row: IssueRow) -> tuple[str, ...]:

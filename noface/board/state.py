@@ -5,10 +5,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from noface.model.issue import Issue
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.questions import Questions
 from noface.store.reader import Reader
+from noface.store.records import IssueRow
 
 
 class Folders(Protocol):
@@ -44,6 +46,9 @@ class OpenState(Protocol):
     @property
     def questions(self) -> Questions:
         """What was asked and answered."""
+
+    def issue(self, row: IssueRow) -> Issue | None:
+        """Return an issue as it is written now; None if it is gone or faulty."""
 
     @property
     def exists(self) -> bool:

@@ -137,7 +137,10 @@ class RunSpent(NamedTuple):
 
 
 class NewestAttempt(NamedTuple):
-    """An issue's newest attempt, as a list shows it; `outcome` is None while it is under way."""
+    """An issue's newest attempt, as a list shows it; `outcome` is None while it is under way.
+
+    The tokens are those of all its attempts, as the issue's cost is.
+    """
 
     issue_id: str
     number: int
@@ -212,7 +215,8 @@ class Overview:
 
     def newest_attempts(self) -> dict[str, NewestAttempt]:
         """Return the newest attempt of each issue."""
-        columns = ", ".join(NewestAttempt._fields).replace("number", "MAX(number)")  # the others are of that row
+        columns = ", ".join(NewestAttempt._fields).replace("number", "MAX(number)")  # the bare ones are of that row
+        columns = columns.replace("tokens_in", "SUM(tokens_in)").replace("tokens_out", "SUM(tokens_out)")
         rows = self._rows(f"SELECT {columns} FROM attempts GROUP BY issue_id")  # noqa: S608 - our own names
         return {row[0]: NewestAttempt(*row) for row in rows}
 

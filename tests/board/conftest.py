@@ -11,6 +11,7 @@ from support.cli_story import usual_night
 from noface.board.app import Board
 from noface.board.pages import Pages
 from noface.process.peers import Peer
+from noface.trackers.files import FilesTracker
 
 PORT = 8123
 ORIGIN = f"http://127.0.0.1:{PORT}"
@@ -65,6 +66,7 @@ def board_of(project):
                 reader=story.reader,
                 journal=story.journal,
                 questions=story.questions,
+                issue=lambda row: FilesTracker(story.root, "issues").read(row.source),
                 exists=True,
             )
 

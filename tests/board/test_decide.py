@@ -32,6 +32,9 @@ def test_approve_reject_unblock_retry_skip_and_note_do_what_the_verbs_do(landing
     assert person.decide(landing, "005", "approve").status_code == 303
     assert row_of(landing, "005") == ("ready", "approved by a person")
     assert person.decide(landing, "005", "note", "Mind the old column.").status_code == 303
+    page = person.get("/issue", id="5").text
+    assert "do-retry" not in page, "it would be refused"
+    assert 'class="primary"' not in page, "nothing is asked of a person here"
     assert landing.reader.issue("005").note == "Mind the old column."
     assert person.decide(landing, "002", "unblock", "The comma ends the name.").status_code == 303
     assert row_of(landing, "002") == ("ready", "unblocked by a person")

@@ -7,6 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from support.cli_story import red_test, write_issue
 
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import Usage
 from noface.ui.status import status_now
 
 DATA = re.compile(r'<data class="([a-z]+)"(?: data-state="([a-z]+)")? value="([^"]*)"')
@@ -54,6 +56,86 @@ def test_an_issue_is_found_by_words_and_chosen_by_state(person, night):
     assert {*cards(person.get("/", only="problems", find="rates").text)} == {"004"}
     assert "No issue is like that" in person.get("/", find="nowhere").text
     assert {*cards(person.get("/", state="<script>").text)} == {*cards(person.get().text)}, "no state of that name"
+
+
+ASKED = """+++
+title = "Greet"
+accept = ["python -m pytest -q tests/test_greet.py", "ruff check ."]
+labels = ["ui", "risky"]
+paths = ["src/**"]
++++
+
+Greet *by name*: </pre> is no end.
+"""
+
+
+def test_the_page_of_an_issue_says_what_it_asks_for_before_any_attempt_and_after(board_of, night):
+    (night.root / "issues" / "005-export.md").write_text(ASKED)
+    (night.root / "issues" / "001-greet.md").unlink()
+    person = board_of(night.sync())
+    text = person.get("/issue", id="5").text
+    for said in ("Greet *by name*: &lt;/pre&gt; is no end.", "python -m pytest -q tests/test_greet.py", "ruff check .",
+                 "ui, risky", "src/**"):  # fmt: skip
+        assert said in text, said
+    assert "Do it." in person.get("/issue", id="2").text
+    assert "It is not in the backlog any more" in person.get("/issue", id="1").text
+    assert "What it asks for" not in person.get("/issue", id="2", tab="diff").text
+
+
+def needing(project):
+    return [issue for task in project.shown("blocked")["tasks"] for issue in task["ids"]]
+
+
+def following(text):
+    found = re.search(r'id="next" href="[^"]*id=(\w+)"', text)
+    return found and found[1]
+
+
+@pytest.fixture
+def many(night):
+    """Seven issues that need a person in several ways; the backlog's order is another one than that of the tasks."""
+    for number in range(20, 25):
+        write_issue(night.root, f"0{number}-x", f"Issue {number}", f"priority = {number % 3}\n")
+    night.sync()
+    for issue, failure in (("020", red_test()), ("022", red_test(kind=FailureKind.ENVIRONMENT)), ("024", red_test())):
+        night.attempt(issue, 1, failure).block(issue)
+    for issue in ("021", "023"):
+        night.attempt(issue, 1, model="small").request_approval(issue)
+    return night
+
+
+def test_what_needs_a_person_stands_in_one_order_everywhere(many, board_of, project):
+    person, order = board_of(many), needing(project)
+    assert len(order) == 7
+    for only in ("", "problems"):
+        shown = [issue for issue in cards(person.get("/", only=only).text) if issue in order]
+        assert shown == order
+    behind = [following(person.get("/issue", id=issue).text) for issue in order]
+    assert behind == [*order[1:], order[0]], "behind the last stands what was passed over"
+    assert "2 of 7 that need you" in person.get("/issue", id=order[1]).text
+
+
+def test_after_a_decision_next_goes_on_behind_what_was_decided(many, board_of, project):
+    person, order = board_of(many), needing(project)
+    at, decided = order.index("021"), []
+    for issue in order[at:]:
+        if issue == "004":
+            continue  # it is held, and nothing is decided here
+        verb = "approve" if many.reader.issue(issue).status == "approval" else "unblock"
+        expected = following(person.get("/issue", id=issue).text)
+        answer = person.decide(many, issue, verb)
+        page = person.client.get(answer.headers["location"], headers={"cookie": person.cookie}).text
+        assert following(page) == expected, (issue, decided)
+        decided.append(issue)
+    assert len(decided) >= 3
+
+
+def test_a_card_tells_cost_and_tokens_of_the_same_attempts(night, board_of):
+    for number in (1, 2):
+        night.attempt("005", number, red_test(), usage=Usage(0.25, 1_000, 50))
+    card = cards(board_of(night).get().text)["005"][1]
+    assert figures(card, "cost") == ["0.5"]
+    assert figures(card, "context") == ["2000"]
 
 
 def test_of_many_issues_a_state_shows_sixty_and_all_when_asked(board_of, project, night):
