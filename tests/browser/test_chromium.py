@@ -260,12 +260,14 @@ def test_comments_on_lines_are_written_by_mouse_and_sent(board, night, visit, wi
     page.get_by_role("link", name="Diff").click()
     page.get_by_label("Comment on line 13 of src/orders/export.py").click()
     page.fill("#comment", "The newest first, says the docstring.")
+    assert outside(page, "a.comment, .remark *") == []
     page.get_by_role("button", name="Keep the comment").click()
     page.get_by_label("Comment on line 18 of src/orders/views.py").click()
     page.fill("#comment", "Give the file a name.")
     page.select_option("#end", index=1)
     page.get_by_role("button", name="Keep the comment").click()
     page.get_by_text("2 comments to send").wait_for()
+    assert outside(page, "a.comment, .remark *") == []
     page.screenshot(path=SHOTS / f"review-{width}.png", caret="initial")
     page.get_by_role("button", name="Reject with the review").click()
     page.wait_for_selector(".strip.good")
@@ -274,6 +276,41 @@ def test_comments_on_lines_are_written_by_mouse_and_sent(board, night, visit, wi
     assert "src/orders/export.py, line 13:\n> +    writer.writerows" in said
     assert "src/orders/views.py, lines 18 to 19:" in said
     assert "Give the file a name." in said
+    assert page.complaints == []
+
+
+def outside(page, selector):
+    """What of the elements is not wholly within the width of the window and of what scrolls around it."""
+    return page.evaluate(
+        """selector => [...document.querySelectorAll(selector)].filter(each => {
+            const [own, file] = [each, each.closest(".file")].map(e => e.getBoundingClientRect());
+            return own.width && (own.left < 0 || own.right > Math.min(innerWidth, file.right) + 1);
+        }).map(each => each.outerHTML.slice(0, 90))""",
+        selector,
+    )
+
+
+def test_a_comment_on_a_line_is_written_by_keyboard(board, night, visit):
+    page = visit()
+    page.goto(board.address)
+    page.goto(page.url + "issue?id=005&tab=diff")
+    page.keyboard.press("j")
+    page.keyboard.press("j")  # the second file
+    page.keyboard.press("c")
+    page.keyboard.press("j")
+    assert "line 16 of src/orders/views.py" in page.evaluate("document.activeElement.ariaLabel")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**comment=**")
+    page.wait_for_load_state("load")
+    assert page.evaluate("document.activeElement.id") == "comment", "one writes at once"
+    page.keyboard.type("Is it gone? c j k")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_text("1 comment to send").wait_for()
+    page.wait_for_load_state("load")
+    page.keyboard.press("c")
+    assert "line 16 of src/orders/views.py" in page.evaluate("document.activeElement.ariaLabel"), "it goes on there"
     assert page.complaints == []
 
 

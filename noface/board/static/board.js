@@ -49,14 +49,20 @@
   };
   const next = (by) => {
     if (one(".card")) return step(".card a", by);
+    if (document.activeElement.matches(".comment")) return step("a.comment", by);
     if (one(".file")) return step(".file h3", by);
     follow(by > 0 ? "#next" : "#before");
+  };
+  const line = () => { // where a comment was made last, else in the file that j and k have led to, else in the first one
+    const file = document.activeElement.closest(".file");
+    const link = (!file && one("tr:target .comment")) || (file || document).querySelector(":is(.add, .cut) .comment");
+    if (link) { link.focus(); link.scrollIntoView({ block: "nearest" }); } else follow("#tab-2");
   };
   const keys = {
     "?": () => follow("#to-keys"), g: () => follow("#to-board"), x: () => follow("#to-problems"), v: () => follow("#to-report"),
     j: () => next(1), k: () => next(-1), "/": () => focus("#find"), p: () => focus("#pause"),
     1: () => follow("#tab-1"), 2: () => follow("#tab-2"), 3: () => follow("#tab-3"), 4: () => follow("#tab-4"),
-    n: () => focus("#comment, #words, #note"),
+    n: () => focus("#comment, #words, #note"), c: () => line(),
     a: () => focus("#do-approve"), r: () => focus("#do-reject"), u: () => focus("#do-unblock"), t: () => focus("#do-retry"), s: () => focus("#do-skip"),
   };
   document.addEventListener("keydown", (event) => {
