@@ -101,6 +101,7 @@ def _show_help(context: typer.Context) -> None:
 
 _AROUND_CELLS = 6
 """The indent of a verb's line and the blanks behind its name."""
+_SENTENCE_CELLS_MAX = 1_000
 _VALUES = {"path": "FILE", "str": "TEXT", "text": "TEXT"}
 """What a value is called by the name of its type; a number is N."""
 _OF_OPTION = {
@@ -141,6 +142,13 @@ class Group(TyperGroup):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         _name_values(self)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a whole sentence for each verb: typer cuts what takes more than a line."""
+        del ctx
+        rows = [(name, verb.get_short_help_str(_SENTENCE_CELLS_MAX)) for name, verb in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class Verbs(TyperGroup):

@@ -858,11 +858,15 @@ class Engine:
             limit=self._limits.in_the_end(self._limit),
             refused=self._refused,
             unread=self._unread(),
-            work_left=bool(planned.start or planned.waiting or self._limits.refused),
+            work_left=bool(planned.start or planned.waiting or self._limits.refused or self._watched_to_its_end()),
             faulty=bool(self._watch.backlog.faults),
             once=self._once(planned),
             withdrawn=[row.id for row in self._context.reader.issues() if self._watch.withdrew(row.id)],
         )
+
+    def _watched_to_its_end(self) -> bool:
+        """True if the run waited for new issues until its time was over: that is why it ends, whatever is left."""
+        return self._context.settings.watch and self._limits.too_late(self._context.clock.now())
 
     def _once(self, planned: Plan) -> str:
         """Say why nothing more starts where `--once` is the reason."""

@@ -6,8 +6,6 @@ from noface.engine.context import RunContext
 from noface.engine.stations import Patience, Station
 from noface.store.overview import PAUSED
 
-_LOOK_S = 60.0
-
 
 class Pause(Station):
     """Lets nothing start while the run is paused, and keeps it from ending."""
@@ -33,6 +31,5 @@ class Pause(Station):
 
     def patience(self, *, once: bool) -> Patience | None:
         """Have the run go on while it is paused."""
-        del once
-        now = self._context.clock.now()
-        return Patience(now + _LOOK_S, "it is paused; `noface resume` goes on") if self._paused else None
+        del once  # and no time: a later one at each look would be told as a new wait each time
+        return Patience(0.0, "it is paused; `noface resume` goes on") if self._paused else None

@@ -7,6 +7,7 @@ as theirs where it stands within a sentence of noface's. Scripts read these docu
 """
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,6 +29,7 @@ from noface.model.request import Failing, PersonRequest, RequestKind
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.recovery.options import Configured, asks, gate_at_fault, options_of_blocked, with_options
 from noface.recovery.reported import abort_report
+from noface.recovery.start import conflicts_of
 
 _QUOTED_CHARS_MAX = 300
 _PATHS_SHOWN = 5
@@ -211,6 +213,8 @@ def block_request(
         report=abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     )
     steps = _steps(issue, action.kind.info.first_step, branch, request.failing)
+    if action.kind is FailureKind.MERGE_CONFLICT and branch and history.current:
+        steps += _sides(branch, conflicts_of(history.current[-1]))
     request = replace(request, next_steps=steps)
     request = with_options(request, options_of_blocked(issue, action, history, branch, configured))
     if action.limit:
@@ -322,6 +326,18 @@ def _steps(issue: Issue, first: str, branch: str, failing: Failing | None = None
     return (first, f"See the evidence: noface show {issue.id}", *look)
 
 
+def _sides(branch: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return how to see what each side of a conflict has changed, () if its files are not known."""
+    if not paths:
+        return ()
+    more = len(paths) > _PATHS_SHOWN
+    files = "" if more else f" -- {shlex.join(paths)}"
+    return (
+        f"See main's side, with the issue of each commit: git log -p {branch}..{files}",
+        f"See the side of this issue: git diff ...{branch}{files}",
+    )
+
+
 def _summary(action: Block, history: History) -> str:
     count, everything = len(history.current), len(history.attempts)
     more = f" ({everything} in all)" if everything > count else ""
@@ -344,9 +360,13 @@ def _tried(history: History) -> Iterator[str]:
                 yield _asked(advice)
 
 
+_COMMIT = re.compile(r"\b[0-9a-f]{7,40}+\b")
+"""A commit id: main moves at each conflict, which is the same one all the same."""
+
+
 def _tried_in_short(history: History) -> Iterator[str]:
     """Yield the same, where attempts in a row that ended in the same way are told once."""
-    for _, group in groupby(history.attempts, key=lambda each: (each.epoch, _ended_with(each))):
+    for _, group in groupby(history.attempts, key=lambda each: (each.epoch, _COMMIT.sub("", _ended_with(each)))):
         attempts = list(group)
         asked = [advice for a in attempts for advice in history.advice if advice.after == a.number]
         before = " (before it was given back)" if attempts[0].epoch < history.epoch else ""

@@ -94,7 +94,10 @@ def options_of_blocked(
         if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
             options.append(Option("change the issue or divide it; editing it unblocks it", edit_command(issue)))
     if all(option.command != _retry(issue) for option in options):
-        options.append(Option("try it again unchanged, after you changed something else", _retry(issue)))
+        tests = any(each.failure is not None and each.failure.failing_tests for each in history.current)
+        way = "correct the test on main if it is wrong, or change something else, then try it again"
+        again = way if tests else "try it again unchanged, after you changed something else"
+        options.append(Option(again, _retry(issue)))
     if branch:
         options.append(
             Option("take the work over by hand", f"git switch --create by-hand-{branch.rpartition('/')[2]} {branch}")

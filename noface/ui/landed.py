@@ -84,7 +84,13 @@ def ranked(landed: Iterable[LandedIssue]) -> list[LandedIssue]:
 
 def look_first(landed: Iterable[LandedIssue]) -> list[LandedIssue]:
     """Return what of it a person should look at, in that order."""
-    return [each for each in ranked(landed) if each.risk >= table("risks")["look_from"]]
+    known, rules = list(landed), table("risks")
+    points, words = _points(rules["untested"])
+    bare = [each for each in known if words in each.reasons]
+    usual = len(bare) > max(1, len(known) * rules["untested_share_max"])  # a project's habit points to none of them
+    return [
+        each for each in ranked(known) if each.risk - points * (usual and words in each.reasons) >= rules["look_from"]
+    ]
 
 
 def _weighed(
@@ -130,7 +136,8 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
     if report is not None:
         if report.confidence is not None and report.confidence < rules["confidence_below"]:
             yield _rule("unsure", share=f"{report.confidence:.0%}")
-        for name, texts in (("risk", report.risks), ("left", report.left)):
+        # It landed before anybody answered; what was answered is asked by an earlier attempt.
+        for name, texts in (("asked", report.questions), ("risk", report.risks), ("left", report.left)):
             if texts:
                 yield _rule(name, text=fit(clean(texts[0]), _TEXT_CELLS_MAX))
     if grown := sum(last.lines >= limit for limit in rules["lines"]):

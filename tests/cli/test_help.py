@@ -39,4 +39,5 @@ def test_no_help_is_wider_than_80_columns_or_names_types(pages):
     for words, page in pages.items():
         assert page.startswith("Usage: "), words
         assert max(map(len, page.splitlines())) <= 80, words
+        assert "..." not in page.partition("\nCommands:\n")[2], f"{words}: whole sentences"
         assert not re.search(r"<\w+( \w+)?>|\{\w", page), words

@@ -23,6 +23,14 @@ def test_a_run_that_watches_goes_on_with_issues_that_come_and_ends_by_a_limit(pr
     assert "All done. 2 issues" in out
 
 
+def test_a_watch_whose_time_is_over_says_so_whatever_it_has_left(project):
+    project.noface("config", "set", "run.max_hours", "0.0005")
+    project.commit("short")
+    done = project.noface("run", "--watch")
+    assert "Stopped at the limit max_hours: 0.0005 h." in done.stdout
+    assert done.returncode == 4
+
+
 @pytest.mark.thorough
 def test_the_machine_is_kept_awake_while_a_run_is_at_work_and_sleeps_when_it_is_killed(project):
     bin_ = project.folder / "bin"

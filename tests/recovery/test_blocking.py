@@ -244,6 +244,36 @@ def test_attempts_that_ended_alike_are_told_once_with_their_numbers():
     ]
 
 
+def test_a_conflict_is_told_once_whatever_commit_of_main_it_is_with_and_both_its_sides_can_be_seen():
+    moved = "main moved meanwhile, and the change conflicts with it in scrub.py"
+    conflicts = [
+        attempt(number, f"{moved} ({commit}: Mask mail)", FailureKind.MERGE_CONFLICT, evidence=("scrub.py", "a b.py"))
+        for number, commit in ((1, "4431da97"), (2, "caa494d6"))
+    ]
+    told = block(*conflicts, kind=FailureKind.MERGE_CONFLICT)
+    assert told["tried_in_short"] == [f"attempts 1 and 2 with small: MERGE_CONFLICT: {moved} (caa494d6: Mask mail)"]
+    assert "scrub.py (caa494d6: Mask mail)" in told["question"]
+    assert told["next_steps"][-2:] == [
+        "See main's side, with the issue of each commit: git log -p noface/7.. -- scrub.py 'a b.py'",
+        "See the side of this issue: git diff ...noface/7 -- scrub.py 'a b.py'",
+    ]
+    assert not [step for step in block(attempt(1))["next_steps"] if "side" in step]
+    other = attempt(2, f"{moved} (8: Mask phones)", FailureKind.MERGE_CONFLICT, evidence=("scrub.py",))
+    assert len(block(conflicts[0], other, kind=FailureKind.MERGE_CONFLICT)["tried_in_short"]) == 2
+
+
+def test_a_test_that_may_be_wrong_has_the_way_to_correct_it():
+    red = attempt(1, failing_tests=("t.py::test_half",))
+    told = block(red)
+    ways = dict(zip(told["options"], told["commands"], strict=True))
+    assert "or is that test wrong?" in told["question"]
+    way = "correct the test on main if it is wrong, or change something else, then try it again"
+    assert ways[way] == "noface retry 7"
+    assert way not in block(attempt(1))["options"], "no test is known"
+    asked = attempt(1, kind=CONFUSED, failing_tests=("t.py::test_half",), questions=("Is t.py wrong?",))
+    assert way in block(asked, kind=CONFUSED)["options"]
+
+
 def test_without_work_no_branch_is_named():
     assert "noface/7" not in json.dumps(block(branch=""))
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _SECONDS_MAX = 120.0
 _AWAY = (
-    "Log in to the machine itself or by ssh, not by su or sudo. Where it has none, as in a container, let what starts "
-    "programs there run: "
+    "Log in to the machine itself or by ssh, not by su or sudo. Where it has none, as in a container, begin each night "
+    "by hand (noface run --awake --until {until}), or by cron with this line in `crontab -e`: {cron}"
 )
 _MEANS = (
     "It begins only while you are logged in, unless lingering is on: loginctl enable-linger.",
@@ -56,7 +56,7 @@ def install(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     for argv in _begin(plan, files):
-        _done(argv)
+        _done(argv, plan)
     names = [str(path) for path in files]
     return VerbResult({"installed": True, "files": names}, lambda *_: [f"Each evening at {at}: noface night status"])
 
@@ -69,7 +69,7 @@ def status(config: ConfigFile = None) -> VerbResult:
     facts: dict[str, str] = {}
     if there:
         for argv in _look(plan):
-            facts |= dict(line.partition("=")[::2] for line in _done(argv).splitlines() if "=" in line)
+            facts |= dict(line.partition("=")[::2] for line in _done(argv, plan).splitlines() if "=" in line)
     if not there:
         return VerbResult({"files": [], "facts": {}}, lambda *_: ["No night is installed: noface night install"])
     words = f"/tmp/{plan.name}.log" if sys.platform == "darwin" else f"journalctl --user -u {plan.name}"  # noqa: S108
@@ -85,7 +85,7 @@ def remove(config: ConfigFile = None) -> VerbResult:
     problem = ""
     for argv in _end(plan) if files else ():
         try:
-            _done(argv)
+            _done(argv, plan)
         except NofaceError as error:
             problem = problem or error.message
     for path in files:
@@ -159,13 +159,14 @@ def _look(plan: "NightPlan") -> "Sequence[Sequence[str]]":
     ]
 
 
-def _done(argv: "Sequence[str]") -> str:
+def _done(argv: "Sequence[str]", plan: "NightPlan") -> str:
     """Run a command of the system's scheduler; return what it says. Raises NofaceError if it cannot be done."""
     from noface.process.fed import run_fed
 
     code, output = run_fed(argv, "", _SECONDS_MAX)
     if code != 0:
-        raise NofaceError(f"{argv[0]} cannot be used: {output.strip() or f'exit code {code}'}", _AWAY + "noface run")
+        instead = _AWAY.format(until=plan.until, cron=plan.cron_line())
+        raise NofaceError(f"{argv[0]} cannot be used: {output.strip() or f'exit code {code}'}", instead)
     return output
 
 
@@ -177,7 +178,7 @@ def _prove(plan: "NightPlan") -> None:
     given = (f"PATH={plan.search_path}", f"HOME={Path.home()}")
     argv: tuple[str, ...] = ("/bin/sh", "-c", 'cd "$0" && exec env -i "$@"', plan.root, *given, *doctor)
     if sys.platform != "darwin":
-        _done(("systemctl", "--user", "show-environment"))
+        _done(("systemctl", "--user", "show-environment"), plan)
         kept = ("--property", f"EnvironmentFile=-{plan.variables}", "--property", f"WorkingDirectory={plan.root}")
         unit = ("systemd-run", "--user", "--pipe", "--wait", "--collect", "--quiet")
         argv = (*unit, *kept, f"--setenv={given[0]}", *doctor)
