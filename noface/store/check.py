@@ -20,7 +20,7 @@ _ONE = (3, 33)
 
 def database_facts(database: Database) -> DatabaseFacts:
     """Return what the database holds. Raises StoreError if it cannot be read at all."""
-    damage = [*_damage(database)]
+    damage = [*damage_of(database)]
     gates: dict[str, GateResult] = {}
     for row in database.rows("SELECT key, result FROM gate_memo"):
         try:
@@ -66,7 +66,7 @@ def _unexpected_steps(database: Database, reader: Reader) -> tuple[UnexpectedSte
     )
 
 
-def _damage(database: Database) -> tuple[str, ...]:
+def damage_of(database: Database) -> tuple[str, ...]:
     """Return what SQLite's own check finds, and which tables or columns of the schema are missing."""
     # Of the events, which may be millions, SQLite reads each row, and of all else also whether the indexes have it.
     tables = (

@@ -327,9 +327,11 @@ def test_a_database_that_cannot_be_used_is_named_and_left(project, checked):
     assert path.read_bytes() == b"garbage" * 1000
 
 
-def test_a_table_that_is_missing_is_damage(checked):
+def test_a_table_that_is_missing_is_damage(project, checked):
     checked.sql("DROP TABLE waits")
     assert ("database-damaged", "person") in checked.kinds("--repair", code=ATTENTION)
+    points = json.loads(project.noface("doctor", "--json").stdout)["project"]
+    assert {each["name"]: each["state"] for each in points}["database"] != "ok", "nothing is ready beside that"
 
 
 def test_a_record_that_cannot_be_read_is_damage(checked):

@@ -34,11 +34,12 @@ from noface.process.installation import installation
 from noface.process.reads import Reads
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
+from noface.store.check import damage_of
 from noface.store.database import Database
 from noface.store.lessons import has_full_text
 from noface.store.reader import Reader
 from noface.ui.doctor import Point, State, point_of
-from noface.ui.text import count, size
+from noface.ui.text import clean, count, size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
 
@@ -63,6 +64,7 @@ def project(config: Config, repository: Repository, elsewhere: Collection[str] =
     """
     return (
         _room("state", repository.state_dir),
+        *_damaged(repository.state_dir / "state.db"),
         _room("workspaces", slots_dir(config, repository), "noface clean removes them; the next run makes its own"),
         *named(config, repository, repository.root, elsewhere),
         *_backlog(config, repository),
@@ -165,6 +167,25 @@ def _room(name: str, folder: Path, remedy: str = "") -> Point:
     if free < _TOO_FEW_BYTES:
         return Point(name, State.BAD, text, f"Make room on that disk{f': {remedy}' if remedy else ''}.")
     return Point(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
+
+
+_CHECKED_BYTES_MAX = 64 << 20
+
+
+def _damaged(path: Path) -> tuple[Point, ...]:
+    """Say how the database is damaged; `noface fsck` alone looks at a large one, which takes seconds."""
+    if not path.exists() or path.stat().st_size > _CHECKED_BYTES_MAX:
+        return ()
+    try:
+        with closing(Database.at(path)) as database:
+            problems = damage_of(database)
+    except NofaceError as error:
+        return (Point("database", State.BAD, error.message, error.hint, error.exit_code),)
+    text = f"{path} is damaged: {clean(problems[0])[:_DAMAGE_CHARS_MAX]}" if problems else ""
+    return (Point("database", State.BAD, text, "What can be done: noface fsck"),) if problems else ()
+
+
+_DAMAGE_CHARS_MAX = 160
 
 
 def _isolation(config: Config, repository: Repository) -> tuple[Point, ...]:
