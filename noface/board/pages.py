@@ -44,6 +44,7 @@ _CARDS_MAX = 60
 _LINES_SHOWN = 2
 _LOG_LINES_MAX = 3_000
 _DIFF_ROWS_MAX = 6_000
+_REPEATED_CHARS_MIN = 40
 TABS = ("story", "diff", "log", "prompt")
 
 
@@ -182,7 +183,7 @@ class Pages:
         values["document"] = document = show_document(state.reader, row, state.location.has_branch)
         values |= {"seen": displayed(state.reader, row.id), "verbs": possible(row) if state.exists else ()}
         if tab == "story":
-            values["issue"] = state.issue(row)
+            values |= {"issue": state.issue(row), "said": _Said()}
         behind = str(more.pop("behind", ""))
         values |= _beside(needing(state), row.id, behind)
         values |= {"last": _last_of(attempts, row), "note": "", "commenting": None, "gates": (), "gate": ""}
@@ -212,9 +213,14 @@ def _card(
     if so_far is not None:
         used = (so_far.usage.tokens_in, newest.tokens_in)
         read = sum(each or 0 for each in used) if any(each is not None for each in used) else None
-        return Card(issue, place, need, newest.started_at, read, so_far.last)
-    last = "".join(last_lines(Path(newest.directory), newest.model, 1)) if need else ""
-    return Card(issue, place, need, None, newest.tokens_in, last)
+        gate = _gate_under_way(Path(newest.directory))
+        return Card(issue, place, need, newest.started_at, read, f"gates: {gate}" if gate else so_far.last)
+    return Card(issue, place, need, None, newest.tokens_in, "")
+
+
+def _gate_under_way(folder: Path) -> str:
+    """Return the gate that has written last, "" while the worker itself is at work; one is there before it writes."""
+    return max(((each.stat().st_mtime_ns, each.stem) for each in (folder / "gates").glob("*.out")), default=(0, ""))[1]
 
 
 def needing(state: OpenState) -> list[IssueRow]:
@@ -242,6 +248,18 @@ def _beside(ordered: Sequence[IssueRow], issue_id: str, behind: str) -> dict[str
     at = ids.index(issue_id)
     place = f"{at + 1} of {len(ids)} that need you" if ids[1:] else ""
     return {"before": ordered[at - 1] if at else None, "next": following(ordered, issue_id), "place": place}
+
+
+class _Said:
+    """Tells whether a page has said a text: a long one that stands in what stands above is not said a second time."""
+
+    def __init__(self) -> None:
+        self._texts = ""
+
+    def __call__(self, text: str) -> bool:
+        known = " ".join(text.split())
+        before, self._texts = self._texts, f"{self._texts}\n{known}"
+        return len(known) >= _REPEATED_CHARS_MIN and known in before
 
 
 def _last_of(attempts: list[AttemptRow], row: IssueRow) -> tuple[str, ...]:

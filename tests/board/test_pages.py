@@ -1,5 +1,6 @@
 """What the pages of the board show: each figure as --json has it, nothing of an agent's as markup."""
 
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -136,6 +137,30 @@ def test_a_card_tells_cost_and_tokens_of_the_same_attempts(night, board_of):
     card = cards(board_of(night).get().text)["005"][1]
     assert figures(card, "cost") == ["0.5"]
     assert figures(card, "context") == ["2000"]
+
+
+def test_a_card_at_work_says_which_gate_runs_and_one_that_waits_has_no_line_of_a_log(night, board_of):
+    (night.directory("002", 3) / "agent.log").write_text("done\n")
+    (night.directory("007", 2) / "agent.log").write_text("it is all there\n")
+    person = board_of(night)
+    shown = cards(person.get().text)
+    assert "it is all there" in shown["007"][1]
+    assert "done" not in shown["002"][1]
+    (night.directory("007", 2) / "gates").mkdir()
+    (night.directory("007", 2) / "gates" / "unit.out").touch()
+    assert "gates: unit" in cards(person.get().text)["007"][1]
+
+
+def test_a_page_says_a_long_sentence_at_most_twice(night, board_of):
+    found = "it keeps main's tests and makes them ask for something else, as the gate unit shows"
+    for number in (1, 2):
+        night.attempt("005", number, red_test(found))
+    night.block("005", reason=f"the worker was told and did it again: {found}")
+    text = html.unescape(board_of(night).get("/issue", id="5").text)
+    assert 1 <= text.count(found) <= 2
+    assert "As said above" in text
+    assert "all 5 attempts are used up" in board_of(night).get("/issue", id="2").text
+    assert found in html.unescape(board_of(night).get("/issue", id="5", tab="diff").text)
 
 
 def test_of_many_issues_a_state_shows_sixty_and_all_when_asked(board_of, project, night):

@@ -346,12 +346,29 @@ def check(page, name):
     """Nothing is wider than the page, and axe-core finds nothing serious."""
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"{name}.png", caret="initial")
+    small = """[...document.querySelectorAll("main :is(a, button, summary)")].filter(e => !e.closest(".columns .card"))
+        .map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect().height]).filter(([_, h]) => h && h < 24)"""
+    assert page.viewport_size["width"] > 500 or page.evaluate(small) == [], name
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], name
     page.evaluate(AXE)
     broken = page.evaluate("axe.run()")["violations"]
     serious = [(each["id"], each["nodes"][0]["html"]) for each in broken if each["impact"] in ("serious", "critical")]
     assert serious == [], name
     assert [(each["id"], each["nodes"][0]["html"]) for each in broken] == [], name
+
+
+def test_on_paper_the_report_is_light_and_hides_nothing(board, night, visit):
+    page = visit(color_scheme="dark")
+    page.goto(board.address)
+    page.goto(page.url + "report")
+    still = page.locator("details li, details pre").first
+    color = "getComputedStyle(document.querySelector('.night')).color"
+    dark = page.evaluate(color)
+    assert not still.is_visible()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert still.is_visible()
+    assert page.evaluate(color) == "rgb(27, 31, 36)" != dark
+    page.pdf(path=SHOTS / "report.pdf")
 
 
 def test_the_pictures_of_the_readme_are_made(board, night, visit):
