@@ -69,13 +69,18 @@ class WorkRow:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The rows, and what a run has come to. `idle_until` (epoch seconds) is set while there is nothing to do."""
+    """The rows, and what a run has come to.
+
+    `idle_until` (epoch seconds, 0 if no time ends the wait) is set while there is nothing to do, for `idle_for`.
+    """
 
     began: float
     rows: tuple[WorkRow, ...] = ()
     attempts: int = 0
     idle_until: float | None = None
+    idle_for: str = ""
     stopping: bool = False
+    paused: bool = False
 
     @property
     def at_work(self) -> tuple[WorkRow, ...]:
@@ -116,7 +121,11 @@ def advance(
         return _placed(state, replace(row, phase="gate" if done else "setup", step=step))
     if kind == "waiting":
         landing = tuple(row for row in state.rows if row.role is Role.LANDING and not row.vacant)
-        return replace(state, rows=landing, idle_until=_number(data.get("until")))
+        return replace(
+            state, rows=landing, idle_until=_number(data.get("until")), idle_for=printable(data.get("reason") or "")
+        )
+    if kind == "paused":
+        return replace(state, paused=str(data.get("text", "")).startswith("paused"))
     if kind == "stopping":
         return replace(state, stopping=True)
     if kind in _COUNTED and (row := state.row(issue_id or MAIN)) is not None:
@@ -357,7 +366,7 @@ def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Tex
     until = state.idle_until
     if until is None:
         return []
-    end = f" until {when(until, clock)}, {duration(max(until - clock, 0.0))} more" if until else " for new issues"
+    end = f" until {when(until, clock)}, {duration(max(until - clock, 0.0))} more" if until else f": {state.idle_for}"
     first = f" everything waits{end}"
     why = totals.away or tuple(reason for at, reason in totals.waits if at == until)
     return [Text(fit(first, width), "yellow"), *(Text(fit(f"   {reason}", width), "dim") for reason in why[:_AWAY_MAX])]
@@ -366,7 +375,8 @@ def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Tex
 def _ending(state: RunState, totals: Totals, width: int, now: float) -> list[Text]:
     left = _counts(totals)
     tried = count(state.attempts, "attempt") if state.attempts else ""
-    parts = ("stopping" if state.stopping else "", tried, *_spent_by_run(state, totals), elapsed(now - state.began))
+    mark = "stopping" if state.stopping else "paused" if state.paused else ""
+    parts = (mark, tried, *_spent_by_run(state, totals), elapsed(now - state.began))
     right = " · ".join(part for part in parts if part)
     gap = width - left.cell_len - cells(right)
     if gap > 1:

@@ -167,6 +167,9 @@ def test_what_cannot_be_told_is_said_before_anything_starts(project, case):
     checked = project.noface("config", "check")
     assert checked.returncode == 2
     assert words in (checked.stdout + checked.stderr).replace("\n", " ").replace("  ", " ")
+    planned = project.noface("run", "--dry-run")
+    assert planned.returncode == 2
+    assert words in (planned.stdout + planned.stderr).replace("\n", " ").replace("  ", " ")
 
 
 def test_notify_test_says_what_came_of_each_service_and_shows_none_of_their_secrets(project, phone):

@@ -209,6 +209,19 @@ def test_an_issue_s_own_wait_is_named_where_no_provider_is_away():
     assert "8: later" not in "\n".join(drawn(state, totals))
 
 
+def test_a_wait_that_no_time_ends_says_for_what_and_a_pause_stays_to_be_seen():
+    pause = ("paused", None, {"text": "paused: nothing more starts; `noface resume` goes on"})
+    wait = ("waiting", None, {"until": 0.0, "seconds": 0.0, "reason": "it is paused; `noface resume` goes on"})
+    state = told(RunState(0.0), pause)
+    assert " paused · 2:22" in drawn(state)[-1], "also while others could start"
+    state = told(state, wait)
+    assert " everything waits: it is paused; `noface resume` goes on" in drawn(state)
+    state = told(state, ("paused", None, {"text": "resumed: it goes on"}), running())
+    assert "pause" not in "\n".join(drawn(state))
+    watching = told(state, ("waiting", None, {"until": 0.0, "reason": "for new issues (--watch)"}))
+    assert " everything waits: for new issues (--watch)" in drawn(watching)
+
+
 def test_who_stands_back_is_named_while_others_work():
     totals = Totals({}, behind=("8 may conflict with 7 in a.py: others start first", "9 would conflict with 7"))
     line = " 8 may conflict with 7 in a.py: others start first (and 1 more stand back)"
