@@ -323,7 +323,8 @@ def _steps(issue: Issue, first: str, branch: str, failing: Failing | None = None
     if failing is not None:
         gate = shlex.quote(failing.gate)
         look.append(f"See what the gate wrote: noface logs {issue.id} {failing.attempt} --gate {gate}")
-    return (first, f"See the evidence: noface show {issue.id}", *look)
+    asks = f"See what it asks for: noface issue show {issue.id}"
+    return (first, f"See the evidence: noface show {issue.id}", asks, *look)
 
 
 def _sides(branch: str, paths: tuple[str, ...]) -> tuple[str, ...]:
