@@ -39,6 +39,7 @@ CHANGED = (
         r"/transient/retries|/policy.*",
         "a provider's outage is waited out; AUTH tries no other model of a login",
     ),
+    (r"policy.*", r"/person/next_steps", "who tries again is told that the test may be wrong"),
     (r"config show.*", r"/config/retry/transient_retries", "no number of retries bounds an outage"),
     (
         r"config show.*",
