@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from noface.errors import UsageError
+from noface.model.attempt import BESIDE, noted
 from noface.model.backlog import same_id
 from noface.model.codec import view
 from noface.model.issue import Backlog, Issue, IssueFault
@@ -38,11 +39,16 @@ def find_issue(reader: Overview, wanted: str) -> IssueRow:
 
 
 def find_attempt(attempts: Sequence[AttemptRow], issue_id: str, number: int | None) -> AttemptRow:
-    """Return the attempt of that number, by default the newest. Raises UsageError if there is none."""
+    """Return the attempt of that number, by default the newest but for candidates whose work was not taken.
+
+    Raises UsageError if there is none.
+    """
     if not attempts:
         raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
-    for attempt in attempts[::-1]:
-        if number in (None, attempt.number):
+    if number is None:
+        return next((each for each in reversed(attempts) if not noted(each.notes, BESIDE)), attempts[-1])
+    for attempt in attempts:
+        if number == attempt.number:
             return attempt
     known = ", ".join(str(attempt.number) for attempt in attempts)
     raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")

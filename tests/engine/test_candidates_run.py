@@ -22,6 +22,8 @@ def test_the_first_that_passes_ends_those_at_work_and_lands_for_the_price_of_one
     assert "1 attempt 1 is kept: a candidate beside attempt 2, whose work was taken" in out
     assert project.git("show", "main:b.txt") == "b"
     assert not project.processes()
+    logs = project.noface("logs", "1")
+    assert "attempt 2" in logs.stdout + logs.stderr, "not the newest, whose work was not taken"
     assert project.shown("report")["measures"] == [], "candidates are no answer to a failure"
 
 
