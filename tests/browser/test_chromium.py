@@ -281,6 +281,7 @@ def test_comments_on_lines_are_written_by_mouse_and_sent(board, night, visit, wi
 
 def outside(page, selector):
     """What of the elements is not wholly within the width of the window and of what scrolls around it."""
+    page.wait_for_load_state("load")  # before, the stylesheet may be missing
     return page.evaluate(
         """selector => [...document.querySelectorAll(selector)].filter(each => {
             const [own, file] = [each, each.closest(".file")].map(e => e.getBoundingClientRect());
