@@ -90,9 +90,7 @@ class Attempt:
     def commit(self, tree: str, parent: str) -> str:
         """Return a commit with a tree on top of another, held as the attempt's work."""
         made = self.plumbing.commit_tree
-        return make_and_hold(
-            self.plumbing, self.ref, self.order.start, lambda: made(tree, (parent,), self.message()), str
-        )
+        return make_and_hold(self.plumbing, self.ref, lambda: made(tree, (parent,), self.message()), str)
 
     def task(self, tree: str, commit: str, main: str) -> GateTask:
         """Return what to gate for it, in the gate slot beside its own."""
@@ -143,9 +141,7 @@ class Attempt:
             hit("snapshot_taken")
             return self.with_aside_held(taken)
 
-        return make_and_hold(
-            self.plumbing, self.ref, self.order.start, snapshot, lambda taken: taken.snapshot.candidate
-        )
+        return make_and_hold(self.plumbing, self.ref, snapshot, lambda taken: taken.snapshot.candidate)
 
     def with_aside_held(self, taken: SlotSnapshot) -> SlotSnapshot:
         """Keep what a worker left that is no part of its change (law 2), but for secrets; return where it is kept."""
@@ -173,7 +169,7 @@ class Attempt:
                 return commit, commit
             return commit, plumbing.commit_tree(kept.candidate_tree, (commit,), self.message(outcome))
 
-        commit, candidate = make_and_hold(plumbing, self.ref, order.start, commits, lambda made: made[1])
+        commit, candidate = make_and_hold(plumbing, self.ref, commits, lambda made: made[1])
         history_failure(env, candidate)  # here, in a thread, so that the loop need not read it
         return replace(kept, commit=commit, candidate=candidate)
 

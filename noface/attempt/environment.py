@@ -21,7 +21,7 @@ from noface.diagnosis.scan import ProjectRules
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
-from noface.git.workspace import Slot, open_slot, rename_slot, slot_path
+from noface.git.workspace import Slot, open_slot, slot_path
 from noface.integrity.covered import Covered
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
@@ -254,7 +254,7 @@ class AttemptEnvironment:
 
     def agent_slot(self, index: int) -> Slot:
         """Return the workspace in which workers run; agents have touched it."""
-        slot = self._slot(agent_slot_name(index), f"agent-{index}")
+        slot = self._slot(agent_slot_name(index))
         hit("hub_made")
         return slot
 
@@ -266,10 +266,7 @@ class AttemptEnvironment:
         """Return the workspace in which `[project] setup` runs on main's tree, and nothing else (law 11)."""
         return self._slot(slot_name("setup", "0"))
 
-    def _slot(self, name: str, earlier: str = "") -> Slot:
-        """Open a workspace; `earlier` is what an earlier version called it, with work that may not be saved yet."""
-        if earlier:
-            rename_slot(self.plumbing.repository, self.slots_dir, earlier, name)
+    def _slot(self, name: str) -> Slot:
         return open_slot(self.plumbing.repository, self.slots_dir, name, self.setup.keep)
 
     def gate_folder(self, name: str) -> Path:

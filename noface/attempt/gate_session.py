@@ -24,7 +24,6 @@ from noface.gates.coverage import followed, read_covered
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.packages import packages_in
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
-from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.covered import NOTHING_FOLLOWED, FollowedFile, Follows
@@ -197,8 +196,6 @@ class GateSession:
     def ready(self) -> Failure | None:
         """Check the task's tree out, clean; return why that failed, if it did."""
         task = self.task
-        if not task.on_main:
-            self.env.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), task.tree))
         preparation = Preparation(self.scope, self.slot, task.token)
         if task.product is not None:
             failure = prepare_with_main_tools(preparation, task.tree, task.main, task.product)

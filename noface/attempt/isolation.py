@@ -302,7 +302,7 @@ def _visible(
     at_home = [path for path in (*root, *python) if below(path, homes) and (path in root or not below(path, roots))]
     inner = [*environments(variables, (str(repository.root),)), *(_kept(env) if checkout else ())]
     objects = (str(one.objects) for one in submodules(repository, env.plumbing.main()) if one.whole)
-    return (*needed, *at_home, *inner, str(repository.objects), *objects, *outside)
+    return (*needed, *at_home, *inner, str(repository.own_objects), str(repository.objects), *objects, *outside)
 
 
 def _kept(env: AttemptEnvironment) -> list[str]:

@@ -6,7 +6,6 @@ from noface.attempt.environment import GateFacts
 from noface.attempt.gating import Gated, Gating
 from noface.attempt.parts import Parts
 from noface.git.plumbing import Plumbing
-from noface.git.refs import RefUpdate, hold_ref
 from noface.integrity.inventory import Inventory
 from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
@@ -80,8 +79,6 @@ class Trial(Gating):
         scope, task = self.scope, self.task
         builds = tuple(g for g in self.gates if g.kind is GateKind.BUILD and g.hard and g not in gates)
         scope.progress(task.issue_id, task.number, "gate", "once more, as main's own tests see it")
-        if not on_main:
-            self.plumbing.refs.apply(RefUpdate(hold_ref(task.issue_id, f"gating-{task.name}"), tree))
         folder, commit = ("main", task.main) if on_main else ("judges", task.commit)
         other = replace(task, tree=tree, commit=commit, logs=task.logs / folder, steady=steady)
         unknown = any(self.known(tree, gate) is None for gate in gates if gate.kind is GateKind.TEST)

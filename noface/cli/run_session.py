@@ -42,6 +42,7 @@ from noface.engine.outside import as_agreed
 from noface.errors import ForgeAwayError, UsageError
 from noface.git.checkout import PersonsCheckout, uncommitted
 from noface.git.locate import locate
+from noface.git.own_objects import begin_own_objects
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
 from noface.model.actions import model_of
@@ -96,6 +97,7 @@ def run_project(
     with ExitStack() as stack:
         lock = stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
         repository.state_dir.chmod(0o700)  # agents write there what they read, with permissions of their own
+        begin_own_objects(repository)
         hit("lock_taken")
         cancel = Canceller()
         connections = connect(config, repository, clock, cancel)

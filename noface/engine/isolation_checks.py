@@ -22,7 +22,6 @@ from noface.attempt.prepare import Preparation, forget_setup
 from noface.attempt.worker.out_of_reach import closed_places, unseen_places
 from noface.engine.context import RunContext
 from noface.git.plumbing import store_text
-from noface.git.refs import ZERO, RefUpdate
 from noface.integrity.judges import broken, sources
 from noface.integrity.named_files import run_scripts
 from noface.model.failure import Failure
@@ -33,7 +32,6 @@ from noface.process.supervise import Canceller
 from noface.secrets.environment import kept_from_gates
 
 _FACT = "isolated"
-_REF = "refs/noface/canary"
 _REMEMBERED_MAX = 200
 _PLACES_MAX = 5
 _INSTALLED = ("*.pth", "__editable__*", "*.egg-link", "*.dist-info/direct_url.json")
@@ -94,14 +92,9 @@ def _canary(context: RunContext) -> str:
 
 def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Canceller) -> set[GateSpec]:
     """Return which gates are red on the tree, or do not run because a build before them is."""
-    refs = context.env.plumbing.refs
-    refs.apply(RefUpdate(_REF, tree))
-    try:
-        builds = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)
-        task = replace(main_task(context.env, "baseline/canary"), tree=tree, steady=False)
-        gated = Gating(context.quiet_scope(cancel), task, (*builds, *gates)).run(anew=True)
-    finally:
-        refs.apply(RefUpdate(_REF, ZERO))
+    builds = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)
+    task = replace(main_task(context.env, "baseline/canary"), tree=tree, steady=False)
+    gated = Gating(context.quiet_scope(cancel), task, (*builds, *gates)).run(anew=True)
     if gated is None:
         raise KeyboardInterrupt
     return set(gates) - {result.gate for result in gated.results if result.failure is None}

@@ -3,7 +3,8 @@
 Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age; only the files of its
 oldest attempts go once there are very many. A run does it now and then and at its end, in steps that may be cut off
 anywhere: what is left is due the next time. Workspaces that no run needs any more go at its end. Nor does the
-repository fill with loose objects: these are packed, and none is dropped, reachable or not.
+repository fill with loose objects: these are packed, and none is dropped, reachable or not. What has lain in noface's
+own store for a day is held by refs, or by nothing.
 """
 
 import json
@@ -21,6 +22,7 @@ from noface.engine.landing.merged_branches import known_issues
 from noface.engine.landing.queue import release_merged
 from noface.engine.stations import Steps, Tick, call
 from noface.errors import GitError
+from noface.git.own_objects import drop_old, roll_up
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove_below
@@ -212,12 +214,13 @@ def drop_events(context: RunContext) -> bool:
 
 def pack(plumbing: Plumbing, cancel: Canceller) -> None:
     """Pack loose objects once they are many, reachable or not: noface's git never does it by itself (`gc.auto=0`)."""
+    drop_old(plumbing.repository, time.time() - _DAY_S)
     objects = plumbing.repository.common_dir / "objects"
     folder = objects / "17"  # as git guesses: the names are spread evenly
     if not folder.is_dir() or len(list(folder.iterdir())) * 256 < _LOOSE_MAX or cancel.cancelled:
         return
     try:
-        plumbing.repository.git().ask("pack-refs", "--all")  # where objects are many, refs are
-        plumbing.repository.git().ask("repack", "-d", "-l", "-q", "--geometric=2")
+        plumbing.repository.shared_git().ask("pack-refs", "--all")  # if objects are many, refs are
     except GitError:
-        return  # loose objects do no harm; it is tried again
+        return  # a person's git holds a lock; it is tried again
+    roll_up(plumbing.repository)

@@ -130,7 +130,7 @@ def _put_on(
         return plumbing.commit_tree(merge.tree, (main,), message), ()
 
     for _ in range(2):
-        made, others = make_and_hold(plumbing, hold_ref(issue.id, "start"), main, make, lambda done: done[0])
+        made, others = make_and_hold(plumbing, hold_ref(issue.id, "start"), make, lambda done: done[0])
         if made is not None:
             return made, conflicts
         conflicts = others
@@ -150,7 +150,7 @@ def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: 
         return commit
     message = f"Merge main into {what} of issue {issue.id}\n"
     merge = partial(_merged, plumbing, main, commit, message)
-    return make_and_hold(plumbing, hold_ref(issue.id, "start"), main, merge, lambda merged: merged)
+    return make_and_hold(plumbing, hold_ref(issue.id, "start"), merge, lambda merged: merged)
 
 
 def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str | None:

@@ -17,7 +17,7 @@ import shutil
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from noface.git.command import Git
@@ -86,8 +86,9 @@ class Move:
         return tuple(self.changes)
 
     def git(self, index: Path | None = None) -> Git:
-        """Return the person's git in this tree."""
-        return user_git(self.tree, index=index, inherit=self.inherit)
+        """Return the person's git in this tree, which also reads what noface has made for the move."""
+        git = user_git(self.tree, index=index, inherit=self.inherit)
+        return replace(git, environment=(*git.environment, *self.plumbing.repository.object_variables.items()))
 
 
 def lock_of(tree: Worktree) -> Path:

@@ -12,7 +12,6 @@ the filter are copied.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from pathlib import Path
 
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing, write_entries
-from noface.git.private_git_dir import make_private_git_dir
+from noface.git.private_git_dir import passing_git_dir
 from noface.git.repository import Repository, persons_settings
 from noface.git.submodules import Submodule
 from noface.model.attempt import FileChange
@@ -113,6 +112,10 @@ def _git_dir(repository: Repository, inner: Submodule | None) -> Path:
     return inner.objects.parent if inner is not None else repository.common_dir
 
 
+def _objects(repository: Repository, inner: Submodule | None) -> dict[str, str]:
+    return repository.object_variables if inner is None else {"GIT_OBJECT_DIRECTORY": str(inner.objects)}
+
+
 def _person(repository: Repository, inner: Submodule | None, extra: Mapping[str, str] | None = None) -> Git:
     """Return the person's git in the project or in a submodule, which need not be checked out."""
     if inner is None:
@@ -126,7 +129,7 @@ def _are_mentioned(plumbing: Plumbing, commit: str, inner: Submodule | None) -> 
     """True if anything speaks of a filter: most projects have none, and are asked nothing more."""
     repository = plumbing.repository
     git_dir = _git_dir(repository, inner)
-    if _in_tree(repository, git_dir / "objects", commit if inner is not None else plumbing.same_attributes(commit)):
+    if _in_tree(repository, inner, commit if inner is not None else plumbing.same_attributes(commit)):
         return True
     named = {key: value for _, key, value in persons_settings(repository)}.get("core.attributesfile", "")
     if inner is not None or named.startswith("%"):  # its own configuration counts; where git was installed, git tells
@@ -136,8 +139,8 @@ def _are_mentioned(plumbing: Plumbing, commit: str, inner: Submodule | None) -> 
 
 
 @lru_cache(maxsize=64)
-def _in_tree(repository: Repository, objects: Path, commit: str) -> bool:
-    own = Git.sealed(str(repository.common_dir), objects=str(objects))
+def _in_tree(repository: Repository, inner: Submodule | None, commit: str) -> bool:
+    own = Git.sealed(str(repository.common_dir), extra=_objects(repository, inner))
     places = (":(top,glob)**/.gitattributes", ":(top).gitattributes")
     return own.run("grep", "-q", "-E", _ATTRIBUTES, commit, "--", *places).code == 0
 
@@ -145,15 +148,11 @@ def _in_tree(repository: Repository, objects: Path, commit: str) -> bool:
 @contextmanager
 def _index_of(repository: Repository, commit: str, inner: Submodule | None = None) -> Iterator[tuple[Git, Git]]:
     """Yield noface's git and the person's, both with an index that holds the commit."""
-    git_dir = make_private_git_dir(repository, repository.private_git_dirs / "merge")
-    index = git_dir / f"index-{os.urandom(8).hex()}"
-    extra = {"GIT_INDEX_FILE": str(index)}
-    own = Git.sealed(str(git_dir), objects=str(_git_dir(repository, inner) / "objects"), extra=extra)
-    try:
+    with passing_git_dir(repository) as git_dir:
+        extra = {"GIT_INDEX_FILE": str(git_dir / "index"), **_objects(repository, inner)}
+        own = Git.sealed(str(git_dir), extra=extra)
         own.ask("read-tree", commit)
         yield own, _person(repository, inner, extra)
-    finally:
-        index.unlink(missing_ok=True)
 
 
 def _kept_otherwise(persons: Git, oids: Mapping[str, str]) -> Iterator[Filtered]:

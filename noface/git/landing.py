@@ -228,7 +228,7 @@ def _prepared(plan: Advance) -> Iterator[Any]:
 
     A git that was killed leaves the lock, and nobody would know it for noface's once another landing is tried.
     """
-    git: Git = replace(plan.plumbing.git, inherit=(plan.descriptor,))
+    git: Git = replace(plan.plumbing.repository.shared_git(), inherit=(plan.descriptor,))
     # The loop waits meanwhile, and tries again soon.
     short = ("-c", "core.filesRefLockTimeout=1000", "-c", "core.packedRefsTimeout=1000")
     process = git.open(*short, "update-ref", "-m", plan.note, "--stdin")

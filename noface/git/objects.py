@@ -25,7 +25,7 @@ _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
 class _ObjectProcess(GitProcess):
-    """A git that reads `packs`, a folder, and is begun anew if packs came or went.
+    """A git that reads `packs`, a folder, and is begun anew if packs went; new ones it finds by itself.
 
     It would go on reading a deleted one, and keep its room on the disk.
     """
@@ -34,6 +34,7 @@ class _ObjectProcess(GitProcess):
         super().__init__(git)
         self.packs = packs
         self._packs_stamp = (0, False)
+        self._packs_there = frozenset[str]()
 
     def _running(self) -> Any:
         changed = 0
@@ -42,7 +43,10 @@ class _ObjectProcess(GitProcess):
         # Of two changes within a tick of the file system's clock the second leaves no other time.
         settled = time.time_ns() - changed > _TICK_NS
         if (changed, True) != self._packs_stamp:
-            self._end()
+            there = frozenset(pack.name for pack in self.packs.glob("*.pack"))
+            if self._packs_there - there:
+                self._end()
+            self._packs_there = there
         self._packs_stamp = (changed, settled)
         return super()._running()
 

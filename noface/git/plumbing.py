@@ -1,7 +1,6 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
 import re
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -10,7 +9,7 @@ from typing import TypeVar
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
 from noface.git.command import Git, failed
 from noface.git.objects import BlobReader, NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
-from noface.git.private_git_dir import make_private_git_dir
+from noface.git.private_git_dir import passing_git_dir
 from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.git.stored import LINK_MODE, Entry, StoredObjects
@@ -57,7 +56,7 @@ class Plumbing:
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.git = repository.git()
-        self.refs = RefWriter(self.git)
+        self.refs = RefWriter(repository)
         self._names = ObjectReader(self.git, repository.objects / "pack")
         self._stored = StoredObjects(self.git, self._names)
         self._whole: tuple[str, Tree] | None = None
@@ -162,7 +161,8 @@ class Plumbing:
         who = self.repository.identity
         named = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in asdict(who).items()}
         extra = {key.upper(): value for key, value in named.items()}
-        git = replace(Git.user(str(self.repository.root), extra=extra), seconds_max=_SIGNING_SECONDS_MAX)
+        git = Git.user(str(self.repository.root), extra=extra | self.repository.object_variables)
+        git = replace(git, seconds_max=_SIGNING_SECONDS_MAX)
         args = [part for parent in parents for part in ("-p", parent)]
         output = git.run("commit-tree", "-S", *args, "-F", "-", tree, stdin=message.encode("utf-8", "replace"))
         if output.code != 0:
@@ -174,39 +174,6 @@ class Plumbing:
             )
         return output.text
 
-    def missing(self, name: str, *bases: str) -> str:
-        """Return what git says of objects that a commit or tree needs and that are gone; "" if all are there.
-
-        What `bases` reach is not looked at.
-        """
-        if not (self.repository.objects / "info" / "alternates").exists():  # packs there come and go unseen
-            with suppress(GitError):
-                oid, known = self._names.resolve(name), [commit for commit in map(self.resolve, bases) if commit]
-                if oid is not None and len(known) == len(bases) and self._stored.is_complete(oid, *known):
-                    return ""
-        # Quiet, it still walks to every object, and fails at the first that is gone.
-        output = self.git.run("rev-list", "--objects", "--quiet", name, "--not", *bases)
-        return "" if output.code == 0 else output.stderr.strip() or "rev-list failed"
-
-    def pruned_now(self) -> bool:
-        """True if a `git gc` is under way in the repository, as far as its lock file tells."""
-        return (self.repository.common_dir / "gc.pid").exists()
-
-    def pack(self, name: str, *bases: str) -> None:
-        """Write what a commit or tree needs, and `bases` do not reach, into a pack.
-
-        Pruning deletes no packed object, and repacking only packs that were there when it began. Raises GitError if
-        an object is gone.
-        """
-        place = self.repository.objects / "pack" / "pack"
-        self.git.ask(
-            "pack-objects",
-            "--revs",
-            "-q",
-            str(place),
-            stdin="".join((f"{name}\n", *(f"^{base}\n" for base in bases))).encode(),
-        )
-
     def merge(self, ours: str, theirs: str) -> "Merge":
         """Merge two commits in the object store; no working tree, no merge driver of the user's.
 
@@ -214,10 +181,9 @@ class Plumbing:
         are joined by lines the .gitattributes at the top of `ours` says, where no agent writes.
         """
         repository, union = self.repository, self._union_of(ours)
-        name = f"merge-{zlib.crc32(union.encode()):08x}" if union else "merge"  # threads merge with several mains
-        git_dir = make_private_git_dir(repository, repository.private_git_dirs / name, attributes=union)
-        git = Git.sealed(str(git_dir), objects=str(repository.objects))
-        output = git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+        with passing_git_dir(repository, union) as git_dir:
+            git = Git.sealed(str(git_dir), extra=repository.object_variables)
+            output = git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
         if output.code not in (0, 1):
             if "unrelated histories" in output.stderr:
                 return Merge(None, ("(the two histories have no common commit)",))
@@ -521,51 +487,31 @@ def entries_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
     return {c.path: None if c.old_mode == ABSENT else (c.old_mode, c.old_oid) for c in changes}
 
 
-# Between an object's making and its ref a `git gc --prune=now` of the person's deletes it, with what it stands on
-# (law 2). What the ref holds is therefore checked once it is held, and made again if something has gone meanwhile.
-#
-# A pruning that began before the ref was there may still delete what it did not know. While a `git gc` is seen at work
-# the objects are packed as well, which it leaves alone: one that ended before has deleted what it would, and one that
-# begins later sees the ref. (A bare `git prune --expire=now` leaves no sign to see. A pack for each attempt of every
-# run would be too many.)
-
-TRIES_MAX = 20
+TRIES_MAX = 5
 _Made = TypeVar("_Made")
 
 
 def make_and_hold(
-    plumbing: Plumbing,
-    ref: str,
-    base: str,
-    make: Callable[[], _Made],
-    commit_of: Callable[[_Made], str | None],
-    *beside: str,
+    plumbing: Plumbing, ref: str, make: Callable[[], _Made], commit_of: Callable[[_Made], str | None]
 ) -> _Made:
     """Return what `make` makes, once `ref` holds the commit or tree that `commit_of` names of it, complete.
 
-    What `base` and the commits `beside` it reach is taken for complete. Nothing is held if there is nothing to hold.
-    Raises GitError if it cannot be made, or is gone each time.
+    It is made again if an object is gone that git found in the repository, and that no ref held there. Nothing is held
+    if there is nothing to hold. Raises GitError if it cannot be made, or is gone each time.
     """
     problem = GitError(f"{ref} was not tried")
-    for attempt in range(TRIES_MAX):
-        pruned = attempt > 0 or plumbing.pruned_now()
+    for _ in range(TRIES_MAX):
         try:
             made = make()
-            name = commit_of(made)
-            if name is None:
-                return made
-            plumbing.refs.apply(RefUpdate(ref, name))
-            if pruned or plumbing.pruned_now():
-                plumbing.pack(name, base, *beside)
-            missing = plumbing.missing(name, base, *beside)
+            if (name := commit_of(made)) is not None:
+                plumbing.refs.apply(RefUpdate(ref, name))
         except RefLockedError:
             raise
         except GitError as error:
             problem = error
-            continue
-        if not missing:
+            plumbing.close()  # what runs may still read packs that are gone
+        else:
             return made
-        problem = GitError(f"objects that noface has just made are gone: {missing}", "Is a `git prune` running?")
     raise problem
 
 

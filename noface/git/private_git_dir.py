@@ -6,12 +6,15 @@ dir is as noface made it: files are ordinary ones with noface's text, and what n
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from noface.git.command import Identity
 from noface.git.removal import remove
 from noface.git.repository import Repository
-from noface.process.files import is_folder, open_regular, write_atomic
+from noface.process.files import open_regular, ordinary_folder, write_atomic
 
 _OWN_FILES = (
     "HEAD",
@@ -29,9 +32,8 @@ _OWN_FILES = (
 )
 _OWN_FOLDERS = ("info", "refs")
 _OWN_INFO = ("attributes", "exclude")
-_TEMPORARY = re.compile(r"index-[0-9a-f]{16}(\.lock)?|sub-[0-9a-f]{16}(\.filtered)?|\..*\.tmp")
-"""What other threads are about to put in place, the indexes they work with in a git dir that several use, and those of
-submodules with what is recorded of their files."""
+_TEMPORARY = re.compile(r"sub-[0-9a-f]{16}(\.filtered)?|\..*\.tmp")
+"""What is about to be put in place, and the indexes of submodules with what is recorded of their files."""
 
 _ATTRIBUTES = "* !filter !working-tree-encoding\n"
 
@@ -39,7 +41,7 @@ _ATTRIBUTES = "* !filter !working-tree-encoding\n"
 def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "", attributes: str = "") -> Path:
     """Make the git dir at `git_dir`, or bring it up to date, with its ignore rules and `attributes`; return it."""
     for folder in (repository.state_dir, git_dir.parent, git_dir, *(git_dir / name for name in _OWN_FOLDERS)):
-        _ordinary_folder(folder)
+        ordinary_folder(folder)
     # A `commondir` of an agent's, say, would have git read another configuration.
     _remove_others(git_dir)
     write_if_new(git_dir / "HEAD", "ref: refs/heads/none\n")
@@ -50,11 +52,18 @@ def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "
     return git_dir
 
 
-def _ordinary_folder(path: Path) -> None:
-    """Make a folder where there is none; a link or a file in its place goes: noface would write where it leads."""
-    if not is_folder(path):
-        remove(path)
-        path.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def passing_git_dir(repository: Repository, attributes: str = "") -> Iterator[Path]:
+    """Yield a git dir for one question, which nobody else has, with `attributes`."""
+    with TemporaryDirectory(prefix="noface-") as folder:
+        git_dir = Path(folder)
+        for name in _OWN_FOLDERS:
+            (git_dir / name).mkdir()
+        (git_dir / "HEAD").write_text("ref: refs/heads/none\n")
+        (git_dir / "config").write_text(config_text(repository))
+        (git_dir / "info" / "attributes").write_text(f"{_ATTRIBUTES}{attributes}", "utf-8", "surrogateescape")
+        copy_shallow(repository.common_dir, git_dir)
+        yield git_dir
 
 
 def _remove_others(git_dir: Path) -> None:

@@ -9,13 +9,15 @@ a locked file, so `exclusive_lock` ends only with the last of them; whoever come
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError, RefLockedError
 from noface.git.command import GitProcess
+from noface.git.own_objects import roll_up, shared
+from noface.git.repository import Repository
 from noface.process.lock import FileLock
 
 ZERO = "0" * 40
@@ -32,6 +34,9 @@ def unseen(_: str) -> str:
 
 
 _SCRATCH = f"{HEADS}noface/"
+_ISSUES = "refs/noface/issues/"
+_ROLLED_UP_EACH = 40
+"""After so many packs; from 50 on git's own `gc --auto` takes a repository for badly packed (gc.autoPackLimit)."""
 _LOCK = re.compile(r"Unable to create '(?P<path>[^'\n]{1,4096}\.lock)': File exists")
 
 
@@ -64,16 +69,26 @@ def _is_own(lock: Path) -> bool:
 
 
 class RefWriter(GitProcess):
-    """Applies sets of ref updates, each atomically. Safe to share between threads."""
+    """Applies sets of ref updates, each atomically. Safe to share between threads.
+
+    It is the one way to a ref, but for main's landing: what refs are to hold is in the repository before they move, and
+    git, which knows the person's objects alone here, refuses them if it is not.
+    """
 
     _command = ("update-ref", "--stdin")
     vet: Vet = staticmethod(unseen)
 
+    def __init__(self, repository: Repository) -> None:
+        """Move the refs of a repository."""
+        super().__init__(repository.shared_git())
+        self._repository = repository
+        self._packs = 0
+
     def apply(self, *updates: RefUpdate) -> None:
         """Apply all updates in one transaction, or none of them.
 
-        Raises GitError if a ref is not at its `old` value or cannot be locked, or a scratch branch would hold a
-        secret.
+        Raises GitError if a ref is not at its `old` value or cannot be locked, if what it is to hold is gone, or if a
+        scratch branch would hold a secret.
         """
         if not updates:
             return
@@ -91,12 +106,28 @@ class RefWriter(GitProcess):
             else:
                 lines.append(f"update {update.ref} {update.new} {zeros if update.old == ZERO else update.old}")
         lines.append("commit")
-        with self._lock:
+        with self._lock, self._held(updates):
             try:
                 self._apply(lines)
             except GitError:
                 self._end()
                 raise
+
+    @contextmanager
+    def _held(self, updates: Iterable[RefUpdate]) -> Iterator[None]:
+        """Share what the updates need with the repository, but for what main or another ref of their issue holds."""
+        new = [update for update in updates if update.new.strip("0")]
+        places = {name for update in new for name in _beside(update.ref)}
+        held = {*self._repository.references(self._repository.main, *places).values()} if new else set()
+        names = {update.new for update in new} - held
+        if not names:
+            yield
+            return
+        with shared(self._repository, names, held):
+            yield
+        self._packs += 1
+        if self._packs % _ROLLED_UP_EACH == 0:
+            roll_up(self._repository)
 
     def _apply(self, lines: list[str]) -> None:
         """Do a transaction; if a ref of noface's own stays locked, once more without the lock.
@@ -130,6 +161,12 @@ class RefWriter(GitProcess):
                 raise GitError(f"git update-ref refused: {message or 'it ended without a message'}")
 
 
+def _beside(ref: str) -> tuple[str, ...]:
+    """Return below which names refs hold what belongs to the same issue."""
+    issue = ref.removeprefix(_SCRATCH) if ref.startswith(_SCRATCH) else ref.removeprefix(_ISSUES).partition("/")[0]
+    return (f"{_ISSUES}{issue}", f"{_SCRATCH}{issue}") if ref.startswith((_SCRATCH, _ISSUES)) else (ref,)
+
+
 _PLAIN_CHARS_MAX = 40
 _HASH_CHARS = 12
 _LOOKS_HASHED = re.compile(rf"-[0-9a-f]{{{_HASH_CHARS}}}")
@@ -160,7 +197,7 @@ def branch_name(issue_id: str) -> str:
 
 def hold_ref(issue_id: str, what: str) -> str:
     """Return the ref that keeps an issue's object from being pruned: an attempt number, `base` or `merge`."""
-    return f"refs/noface/issues/{slug(issue_id)}/{what}"
+    return f"{_ISSUES}{slug(issue_id)}/{what}"
 
 
 WAIT_SECONDS_MAX = 600.0

@@ -38,8 +38,22 @@ class Repository:
 
     @property
     def objects(self) -> Path:
-        """The object store that everything is written to."""
+        """The person's object store: what refs hold lies here."""
         return self.common_dir / "objects"
+
+    @property
+    def own_objects(self) -> Path:
+        """The object store of noface, where all that it makes is written to (`own_objects.py`)."""
+        return self.state_dir / "objects"
+
+    @property
+    def object_variables(self) -> dict[str, str]:
+        """The variables with which a git writes into noface's store, if there is one, and reads both."""
+        if not self.own_objects.is_dir():
+            return {"GIT_OBJECT_DIRECTORY": str(self.objects)}
+        # A colon would end the path; in quotes it does not.
+        other = '"' + str(self.objects).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return {"GIT_OBJECT_DIRECTORY": str(self.own_objects), "GIT_ALTERNATE_OBJECT_DIRECTORIES": other}
 
     @property
     def null_id(self) -> str:
@@ -62,7 +76,11 @@ class Repository:
         return self.state_dir / "hubs"
 
     def git(self) -> Git:
-        """Return a sealed git on the repository itself."""
+        """Return a sealed git on the repository itself, which writes objects into noface's store."""
+        return Git.sealed(str(self.common_dir), identity=self.identity, extra=self.object_variables)
+
+    def shared_git(self) -> Git:
+        """Return a sealed git that knows the person's objects alone: it sets no ref to what they have not."""
         return Git.sealed(str(self.common_dir), identity=self.identity)
 
     def references(self, *prefixes: str) -> dict[str, str]:

@@ -12,9 +12,10 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+import struct
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -53,7 +54,12 @@ def nested_by(git: Path) -> Nested:
 
 _PLAIN_INDEX, _INDEX_HEAD_BYTES, _INDEX_FACTS_BYTES = b"DIRC\0\0\0\2", 12, 42
 FOLDER_BYTES_MAX = 3800  # of a path: Linux opens 4096, of which 255 may be a file's name
+_INDEX_MODE_AT, _INDEX_MODE_AND_SIZE, _SIZE_BITS = 24, struct.Struct(">I8xI"), 0xFFFFFFFF
 _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
+
+
+IndexFacts = tuple[int, int]
+"""Mode and size of a file as an index has them: of a regular file's mode only whether it is executable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ class WorktreeScan:
     """What a workspace holds: `oversized` files, what is `mounted` and what is `apart` must be left out of a snapshot.
 
     `apart` are the folders that are repositories of their own, and what kind each is. `notes` tell what was removed,
-    and what was not looked at. `seen` are all files that are there.
+    and what was not looked at. `seen` has all files that are there, as an index tells of them.
     """
 
     oversized: tuple[str, ...]
@@ -70,7 +76,7 @@ class WorktreeScan:
     too_many: bool
     mounted: tuple[str, ...] = ()
     apart: tuple[tuple[str, Nested], ...] = ()
-    seen: frozenset[str] = frozenset()
+    seen: Mapping[str, IndexFacts] = field(default_factory=dict)
 
 
 def scan_worktree(
@@ -86,14 +92,14 @@ def scan_worktree(
     notes: list[str] = []
     apart: dict[str, Nested] = {}
     within: set[str] = set()
-    seen: set[str] = set()
+    seen: dict[str, IndexFacts] = {}
     files = 0
     for entry, relative in _walk(folder, keep, notes, notes):
         status = entry.stat(follow_symlinks=False)
         place = relative.rpartition("/")[0]
         left_out = place in within
         if not stat.S_ISDIR(status.st_mode):
-            seen.add(relative)
+            seen[relative] = _facts(status)
         if _is_git(entry):
             own = not place or left_out or tracked(place)
             kind = Nested.NONE if own else nested_by(folder / relative)
@@ -123,7 +129,7 @@ def scan_worktree(
     mounted = mount_points(folder)
     notes += [f"{display_path(place)}: something is mounted there; it was left out" for place in mounted]
     too_many, out = files > files_max, tuple(apart.items())
-    return WorktreeScan(tuple(oversized), tuple(notes), files, too_many, mounted, out, frozenset(seen))
+    return WorktreeScan(tuple(oversized), tuple(notes), files, too_many, mounted, out, seen)
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:
@@ -143,12 +149,19 @@ def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:
     return frozenset(seen).difference(path.rpartition("/")[0] for path in seen)
 
 
-def tracked_in(index: Path, id_bytes: int) -> frozenset[str]:
-    """Return the files that an index holds, as far as it has the plain form (gitformat-index(5), version 2): else none.
+def _facts(status: os.stat_result) -> IndexFacts:
+    kind = stat.S_IFMT(status.st_mode)
+    mode = kind | (0o755 if status.st_mode & stat.S_IXUSR else 0o644) if kind == stat.S_IFREG else kind
+    return mode, status.st_size & _SIZE_BITS
 
-    Where all that lies in a workspace is among them there is nothing that git would have to look for.
+
+def tracked_in(index: Path, id_bytes: int) -> dict[str, IndexFacts]:
+    """Return what an index holds, as far as it has the plain form (gitformat-index(5), version 2): else nothing.
+
+    Where all that lies in a workspace is among it there is nothing that git would have to look for.
     """
     names: list[bytes] = []
+    facts: list[IndexFacts] = []
     with suppress(OSError, ValueError):
         data, at = index.read_bytes(), _INDEX_HEAD_BYTES
         count = int.from_bytes(data[8:at], "big") if data.startswith(_PLAIN_INDEX) else 0
@@ -156,10 +169,11 @@ def tracked_in(index: Path, id_bytes: int) -> frozenset[str]:
             name = at + _INDEX_FACTS_BYTES + id_bytes
             end = data.index(0, name)
             names.append(data[name:end])
+            facts.append(_INDEX_MODE_AND_SIZE.unpack_from(data, at + _INDEX_MODE_AT))
             at += (end - at + 8) & ~7
         # Decoded one by one they would take three times as long.
-        return frozenset(os.fsdecode(b"\0".join(names)).split("\0") if names else ())
-    return frozenset()
+        return dict(zip(os.fsdecode(b"\0".join(names)).split("\0"), facts, strict=False)) if names else {}
+    return {}
 
 
 def display_path(path: str) -> str:

@@ -14,7 +14,7 @@ from noface.git.filtered import as_kept, as_written, record_of, release_changed
 from noface.git.guarded import PROTECTED, guarded
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
-from noface.git.scan_worktree import Nested, display_path, scan_worktree
+from noface.git.scan_worktree import Nested, WorktreeScan, display_path, scan_worktree
 from noface.git.set_aside import set_aside
 from noface.git.stored import LINK_MODE
 from noface.git.submodules import Submodule, changed_files, git_of, holds, links_in, stands_at
@@ -34,7 +34,6 @@ _COMMIT_BYTES_MAX = 100
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _NEW = ("--others", "--exclude-standard")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
-_IGNORED_ANYWAY = "The following paths are ignored by one of your .gitignore files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,10 @@ def take(
         ignored = _ignored(git, (place for place, _ in scan.apart)) if scan.apart else frozenset()
         out = (*scan.oversized, *scan.mounted, *(place for place, _ in scan.apart if place not in ignored))
         new_max = limits.files_max if scan.too_many else None
-        add_notes, left_out = _add_safely(slot, git, out, _Extent(new_max, gone=not lost), start)
+        extent = _Extent(new_max, gone=not lost)
+        add_notes, left_out = _add_safely(slot, git, out, extent, start)
+        if not left_out:
+            add_notes += _refused(slot, git, scan, out, extent)
         # A dependency with its `.git` is ignored and no place where a worker works; but a linked worktree is nobody's
         # dependency.
         elsewhere = tuple(
@@ -133,7 +135,7 @@ def take(
         if kept := as_kept(slot.private_git_dir, slot.path, diff.changes):
             tree = write_entries(git, kept, plumbing.repository.null_id)
             diff = plumbing.diff(main, tree)
-        newer = None if scan.seen <= slot.tracked() else since
+        newer = None if scan.seen.keys() <= slot.tracked().keys() else since
         not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, newer, within)
         if out_notes:
             tree = git.ask("write-tree")
@@ -260,8 +262,8 @@ def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -
 def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], int]:
     """Bring the index up to the files but those in `out`; of more new files than are to be taken none is added.
 
-    Returns git's messages about files it could not add, and how many new ones were too many. What must stay out is
-    named here once more: an agent's own .gitignore overrides those of the private git dir.
+    Returns a note if there were too many new ones, and how many. What must stay out is named here once more: an agent's
+    own .gitignore overrides those of the private git dir. What git could not add, `_refused` tells.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
     named = [path.strip("/") for path in (*out, *kept)]
@@ -274,10 +276,45 @@ def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], 
         if new > new_max:
             everything, too_many = "-u", new
             notes = [f"{new} new files, more than {new_max}: only changes of tracked files were taken"]
-    output = git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
-    if output.code == 1:
-        notes += [display_path(line) for line in _complaints(output.stderr, named)][:_NOTES_MAX]
+    git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
     return notes, too_many
+
+
+def _refused(slot: Slot, git: Git, scan: WorktreeScan, out: Paths, extent: _Extent) -> list[str]:
+    """Return notes on the files that git refuses; what else lies in the workspace is in the index, as it lies there.
+
+    Raises GitError if git cannot write: that is the repository's fault, and says nothing about a file.
+    """
+    if not _not_in_index(slot, git, scan, out):
+        return []
+    _add(git, slot, out, extent)
+    notes = []
+    for path in _not_in_index(slot, git, scan, out)[:_NOTES_MAX]:
+        content = _content(slot.path / path)
+        if content is not None:
+            git.ask("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+        why = "it cannot be read" if content is None else "git takes no file of this name"
+        notes.append(f"{display_path(path)}: {why}: it was left out")
+    return notes
+
+
+def _not_in_index(slot: Slot, git: Git, scan: WorktreeScan, out: Paths) -> list[str]:
+    """Return the files that are not in the index with the kind and size that they have, unless they are to stay out."""
+    tracked = slot.tracked()
+    if tracked and scan.seen.keys() <= tracked.keys() and all(tracked[path] == scan.seen[path] for path in scan.seen):
+        return []
+    # git knows what is ignored, and what a filter wrote.
+    names = git.run("ls-files", *_NEW, "--modified", "-z").parts
+    apart = tuple(f"{place.strip('/')}/" for place in (*out, *slot.keep))
+    return [path for path in dict.fromkeys(names) if path in scan.seen and not f"{path}/".startswith(apart or ("\0",))]
+
+
+def _content(file: Path) -> bytes | None:
+    """Return what git would store of a file, None if it cannot be read."""
+    try:
+        return os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+    except OSError:
+        return None
 
 
 def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
@@ -286,18 +323,6 @@ def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
         ignored = git.run("ls-files", "--cached", "--ignored", "--exclude-standard", "-z").parts
         if dropped := set(ignored) - set(plumbing.paths(main)):
             git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in dropped))
-
-
-def _complaints(stderr: str, named: list[str]) -> list[str]:
-    """Return git's messages without the one that paths which were to stay out are ignored anyway, and its hints.
-
-    Of a path whose folder is ignored git names the folder.
-    """
-    lines = [line for line in stderr.splitlines() if line and not line.startswith(("hint: ", _IGNORED_ANYWAY))]
-    if not lines:
-        return []
-    silent = {str(place) for path in named for place in (path, *PurePosixPath(path).parents)}
-    return [line for line in lines if line.strip('"') not in silent]
 
 
 def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Reads commits and trees through one running git, and writes them through another: a process for each costs 3 ms.
 
-What an id names never changes, so what was read once is not read again, up to a limit. Only `is_complete` asks again:
-a person may prune (law 2). What is not near in the history is left to the caller's git.
+What an id names never changes, so what was read once is not read again, up to a limit. What is not near in the history
+is left to the caller's git.
 """
 
 import re
@@ -17,7 +17,6 @@ from noface.model.attempt import ABSENT, FileChange
 _BYTES_KEPT_MAX = 16 << 20
 _NEAR_MAX = 100
 """So many commits are looked at before git is asked, which may have an index of them."""
-_NEW_BLOBS_MAX = 500
 _TABLES_MAX = 64
 _TREE = "040000"
 LINK_MODE = "160000"
@@ -46,8 +45,8 @@ class StoredObjects:
         self._commits.close()
         self._trees.close()
 
-    def _content(self, oid: str, kind: str, *, again: bool = False) -> bytes:
-        content = None if again else self._kept.get(oid)
+    def _content(self, oid: str, kind: str) -> bytes:
+        content = self._kept.get(oid)
         if content is None:
             content = self._reader.whole(oid, kind)
             if self._bytes_kept > _BYTES_KEPT_MAX:
@@ -57,9 +56,9 @@ class StoredObjects:
             self._bytes_kept += len(content)
         return content
 
-    def commit(self, oid: str, *, again: bool = False) -> tuple[str, tuple[str, ...]]:
+    def commit(self, oid: str) -> tuple[str, tuple[str, ...]]:
         """Return tree and parents of a commit."""
-        head = self._content(oid, "commit", again=again).partition(b"\n\n")[0].decode("utf-8", "replace")
+        head = self._content(oid, "commit").partition(b"\n\n")[0].decode("utf-8", "replace")
         fields = [line.partition(" ")[::2] for line in head.split("\n")]
         return fields[0][1], tuple(value for name, value in fields[1:] if name == "parent")
 
@@ -70,7 +69,7 @@ class StoredObjects:
             raise GitError(f"the message of {oid} is not in UTF-8")
         return message
 
-    def since(self, tip: str, *bases: str, again: bool = False) -> tuple[str, ...] | None:
+    def since(self, tip: str, *bases: str) -> tuple[str, ...] | None:
         """Return the commits between `tip` and `bases`, if all ways from it lead to one of these; None if not.
 
         Each has a base among its ancestors then, so a single base reaches none of them. None also if there are many.
@@ -81,7 +80,7 @@ class StoredObjects:
             oid = pending.pop()
             if oid in bases or oid in new:
                 continue
-            parents = self.commit(oid, again=again)[1]
+            parents = self.commit(oid)[1]
             if not parents or len(new) >= _NEAR_MAX:
                 return None
             new[oid] = None
@@ -132,8 +131,8 @@ class StoredObjects:
             new = parents[0]
         return tuple(chain)
 
-    def _entries(self, tree: str, *, again: bool = False) -> Iterator[tuple[str, Entry]]:
-        content, at, size = self._content(tree, "tree", again=again), 0, len(tree) // 2
+    def _entries(self, tree: str) -> Iterator[tuple[str, Entry]]:
+        content, at, size = self._content(tree, "tree"), 0, len(tree) // 2
         while at < len(content):
             end = content.index(b"\0", at)
             mode, _, name = content[at:end].decode("utf-8", "surrogateescape").partition(" ")
@@ -168,14 +167,14 @@ class StoredObjects:
             elif entry is not None:
                 yield "/".join(parts), *entry
 
-    def changes(self, old: str, new: str, *, again: bool = False) -> Iterator[FileChange]:
-        """Yield the files in which two trees differ, without line counts; of `new` all is read again if asked."""
+    def changes(self, old: str, new: str) -> Iterator[FileChange]:
+        """Yield the files in which two trees differ, without line counts."""
         absent = (ABSENT, "0" * len(new))
         pending: list[tuple[str, str, str]] = [("", old, new)]
         while pending:
             above, before, after = pending.pop()
             olds = dict(self._entries(before)) if before else {}
-            news = dict(self._entries(after, again=again)) if after else {}
+            news = dict(self._entries(after)) if after else {}
             for name in sorted({*olds, *news}):
                 was, now = olds.get(name, absent), news.get(name, absent)
                 if was == now:
@@ -192,20 +191,6 @@ class StoredObjects:
         tree, parents = self.commit(commit)
         sides = [{each.path: each for each in self.changes(self.commit(one)[0], tree)} for one in parents]
         yield from (each for path, each in sides[0].items() if all(path in side for side in sides[1:]))
-
-    def is_complete(self, name: str, *bases: str) -> bool:
-        """True if all is there that a commit or tree needs and the commits `bases` do not; else nothing is known."""
-        commits = self.since(name, *bases, again=True) if self._reader.kind(name) == "commit" else ()
-        if commits is None:
-            return False
-        known = self.commit(bases[0])[0]
-        trees = dict.fromkeys(self.commit(commit)[0] for commit in commits) if commits else {name: None}
-        new = (change for tree in trees if name not in bases for change in self.changes(known, tree, again=True))
-        for count, change in enumerate(new):
-            here = change.new_mode in (ABSENT, LINK_MODE) or self._reader.size(change.new_oid) is not None
-            if count >= _NEW_BLOBS_MAX or not here:
-                return False
-        return True
 
     def write_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
         """Make a commit by whom git says it is by."""

@@ -113,6 +113,8 @@ def _names(git: Git, tree: str) -> dict[str, str]:
 
 def _reader(repository: Repository, git_dir: Path) -> Git:
     """Return a git that reads objects of a submodule, and nothing else of its git dir."""
+    if git_dir == repository.common_dir:
+        return repository.git()
     return Git.sealed(str(repository.common_dir), objects=str(git_dir / "objects"))
 
 

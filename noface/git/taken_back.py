@@ -89,7 +89,7 @@ def merge_and_hold(plumbing: Plumbing, ref: str, main: str, work: str, mains: Co
         return HeldMerge(merge, plumbing.commit_tree(merge.tree, (main,), message), from_old)
 
     return make_and_hold(
-        plumbing, ref, main, make, lambda brought: brought.merge.tree if brought.began is None else brought.commit
+        plumbing, ref, make, lambda brought: brought.merge.tree if brought.began is None else brought.commit
     )
 
 

@@ -20,9 +20,9 @@ from noface.git.private_git_dir import config_text, copy_shallow, make_private_g
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
-from noface.git.scan_worktree import clear_hazards, tracked_in
+from noface.git.scan_worktree import IndexFacts, clear_hazards, tracked_in
 from noface.git.submodules import Submodule, fill, git_of, links_in, submodules, unasked, write_protect
-from noface.process.files import is_folder
+from noface.process.files import ordinary_folder
 
 _FETCH = "fetch = +refs/heads/*:refs/remotes/origin/*"
 
@@ -42,12 +42,12 @@ class Slot:
         return Git.sealed(
             str(self.private_git_dir),
             work_tree=str(self.path),
-            objects=str(self.repository.objects),
             identity=self.repository.identity,
+            extra=self.repository.object_variables,
         )
 
-    def tracked(self) -> frozenset[str]:
-        """Return the files that the slot's index holds, none if only git can tell."""
+    def tracked(self) -> dict[str, IndexFacts]:
+        """Return what the slot's index holds, nothing if only git can tell."""
         return tracked_in(self.private_git_dir / "index", len(self.repository.null_id) // 2)
 
     @property
@@ -65,7 +65,7 @@ def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, 
     """Make the slot's private git dir, or bring it up to date; it and the folder survive between attempts."""
     slot = Slot(repository, name, slot_path(repository, folder, name), repository.private_git_dirs / name, keep)
     folder.mkdir(parents=True, exist_ok=True)
-    _move_earlier(slot)
+    ordinary_folder(slot.path.parent)  # a worker may have put something there
     _renew_git_dir(slot)
     return slot
 
@@ -73,36 +73,6 @@ def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, 
 def slot_path(repository: Repository, folder: Path, name: str) -> Path:
     """Return the folder of a workspace: it is called as the project's, which tools take for its name."""
     return folder / name / (repository.root.name or "project")
-
-
-def _move_earlier(slot: Slot) -> None:
-    """Put the workspace of an earlier noface, which had no folder around it, where it is looked for: work may be in it.
-
-    What setup made there names its old place, so it is made anew.
-    """
-    around = slot.path.parent
-    aside = around.with_name(f"{slot.name}.moving")
-    if (around / ".git").exists() and not (slot.path / ".git").exists():
-        around.rename(aside)
-    if not is_folder(around):
-        remove(around)  # a worker may have put something there
-        around.mkdir()
-    if is_folder(aside):
-        remove(slot.path)
-        aside.rename(slot.path)
-        remove(slot.setup_stamp)
-
-
-def rename_slot(repository: Repository, folder: Path, old: str, new: str) -> None:
-    """Give a workspace and its private git dir another name, once. What setup left there names the old place."""
-    git_dirs = repository.private_git_dirs
-    if not (git_dirs / old).is_dir() or (git_dirs / new).exists():
-        return
-    if (folder / old).is_dir() and not (folder / new).exists():
-        (folder / old).rename(folder / new)
-    for stamp in ("setup-stamp", "kept-stamp"):
-        (git_dirs / old / stamp).unlink(missing_ok=True)
-    (git_dirs / old).rename(git_dirs / new)
 
 
 def _renew_git_dir(slot: Slot) -> None:
@@ -163,7 +133,8 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     write_if_new(git_dir / branch, f"{commit}\n")
     write_if_new(git_dir / "config", config + _origin(slot.repository))
     write_if_new(git_dir / "packed-refs", _packed_refs(slot.repository))
-    write_if_new(git_dir / "objects" / "info" / "alternates", f"{slot.repository.objects}\n")
+    stores = (slot.repository.own_objects, slot.repository.objects)
+    write_if_new(git_dir / "objects" / "info" / "alternates", "".join(f"{store}\n" for store in stores))
     # With noface's index and excludes an agent's `git status` says what a snapshot would take.
     shutil.copytree(slot.private_git_dir / "info", git_dir / "info")
     shutil.copyfile(slot.private_git_dir / "index", git_dir / "index")
@@ -202,7 +173,7 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     for path in gone:
         remove_below(slot.path, path)  # git takes what is in it for the submodule's, so `clean` would leave it
     kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
-    if before or not there <= slot.tracked():
+    if before or not there <= slot.tracked().keys():
         # Twice -f: once, and git leaves folders alone that hold a repository.
         git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)

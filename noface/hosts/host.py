@@ -25,6 +25,7 @@ from noface.attempt.run import do_work, run_attempt
 from noface.attempt.worker.agent_logs import session_files
 from noface.errors import GitError, HostError, LockedError, NofaceError
 from noface.git.command import Identity
+from noface.git.own_objects import begin_own_objects
 from noface.git.packs import commits_there, make_pack, make_repository, take_pack
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.removal import remove
@@ -223,6 +224,8 @@ class Host:
                 make_repository(repository.root, sent.object_format)
                 repository.state_dir.mkdir(0o700, parents=True, exist_ok=True)
                 lock = former.lock if former is not None else RepositoryLock(repository.state_dir / "lock").__enter__()
+                if former is None:
+                    begin_own_objects(repository)
                 try:
                     env = self._environment(sent.config, repository)
                 except BaseException:
@@ -356,7 +359,7 @@ class Host:
                 remove(path)
         if len(list(repository.objects.glob("pack/*.pack"))) > _PACKS_MAX:
             with suppress(GitError):
-                repository.git().ask("gc", "--quiet", "--prune=2.weeks.ago")
+                repository.shared_git().ask("gc", "--quiet", "--prune=2.weeks.ago")
 
 
 _IN_THIS_PROCESS: list[Host] = []

@@ -24,6 +24,7 @@ FAILPOINTS = (
     "hub_made",  # noface's private git dir exists
     "run_started",  # the run's row is committed
     "attempt_started",  # the attempt's row and budget are committed, nothing has happened yet
+    "objects_shared",  # what a ref is to hold lies in a pack, which nothing holds yet
     "base_held",  # a ref keeps the attempt's base from being pruned
     "workspace_built",  # the slot holds the attempt's starting tree
     "agent_started",  # the worker's program is about to be run

@@ -69,10 +69,22 @@ def real_folder(path: Path, root: Path) -> Path:
     """
     inside = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
     for folder in (*(path.parents[number] for number in reversed(range(len(inside.parts) - 1))), path):
-        if folder.is_symlink() or (os.path.lexists(folder) and not folder.is_dir()):
-            folder.unlink()
-        folder.mkdir(parents=True, exist_ok=True)
+        ordinary_folder(folder)
     return path
+
+
+def ordinary_folder(path: str | Path) -> None:
+    """Make a folder, whatever a program put there: a link or a file goes, since noface would write where it leads.
+
+    Several threads may make the same one: nothing but a link or a file is ever removed. Raises OSError.
+    """
+    while not is_folder(path):
+        try:
+            os.makedirs(path)  # noqa: PTH103 - a path may be a string here
+        except FileExistsError:
+            if not is_folder(path):
+                with suppress(FileNotFoundError, IsADirectoryError):
+                    os.unlink(path)  # noqa: PTH108
 
 
 def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from noface.data import table
-from noface.process.files import is_folder
+from noface.process.files import is_folder, ordinary_folder
 from noface.process.home_places import below, needed
 from noface.process.home_settings import rebuilt, rebuilt_paths
 
@@ -229,8 +229,10 @@ def _entered(parent: int, name: str) -> int:
     except FileNotFoundError:
         pass
     except OSError:  # a link, or no folder
-        os.unlink(name, dir_fd=parent)
-    os.mkdir(name, 0o700, dir_fd=parent)
+        with suppress(FileNotFoundError, IsADirectoryError):
+            os.unlink(name, dir_fd=parent)
+    with suppress(FileExistsError):  # another box of the same cache was faster
+        os.mkdir(name, 0o700, dir_fd=parent)
     return os.open(name, _FOLDER, dir_fd=parent)
 
 
@@ -245,7 +247,7 @@ def _make_file(parent: int, name: str) -> None:
         shutil.rmtree(name, dir_fd=parent)
     elif mode:
         os.unlink(name, dir_fd=parent)
-    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=parent))
+    os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=parent))
 
 
 def _composed(home: Home, folder: str) -> Iterator[Mount]:
@@ -341,10 +343,7 @@ def _listed(folder: str) -> set[str]:
 
 def _made(folder: str) -> str:
     """Make a folder of noface's own if it is missing or something else; no agent writes the folders above it."""
-    if not is_folder(folder):
-        if os.path.lexists(folder):
-            os.unlink(folder)
-        Path(folder).mkdir(parents=True)
+    ordinary_folder(folder)
     return folder
 
 

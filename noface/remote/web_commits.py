@@ -56,7 +56,6 @@ def with_commits_there(context: RunContext, issue: Issue, number: int, candidate
     return make_and_hold(
         plumbing,
         hold_ref(issue.id, "joined"),
-        main,
         lambda: plumbing.commit_tree(tree, (candidate, tip, main), message),
         str,
     )

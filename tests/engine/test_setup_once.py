@@ -6,9 +6,6 @@ import shutil
 import pytest
 from support.cases import first_ones
 
-from noface.git.repository import discover
-from noface.git.workspace import rename_slot
-
 
 def with_setup(project, setup, gate, *, sandbox="none", keep=("env",), extra=""):
     """Configure a setup that also counts its runs; return the file with their count."""
@@ -128,16 +125,3 @@ def test_what_setup_fetched_is_where_caches_start_and_no_gate_or_worker_writes_t
     assert project.git("show", "main:b.txt").split() == ([] if keep else ["fetched"]) + ["mine"]
     (own,) = (project.folder / "slots").glob("*/setup-*/*.caches-setup/.cache/tool/x")
     assert own.read_text() == "fetched\n"
-
-
-def test_a_workspace_of_an_earlier_version_goes_on_under_its_new_name_and_is_set_up_again(project):
-    repository, folder = discover(project.path), project.folder / "slots"
-    for top in (folder, repository.private_git_dirs):
-        (top / "agent-0").mkdir(parents=True)
-    (folder / "agent-0/work.txt").write_text("half done")
-    (repository.private_git_dirs / "agent-0/setup-stamp").write_text("x")
-    for _ in range(2):
-        rename_slot(repository, folder, "agent-0", "agent-000")
-    assert (folder / "agent-000/work.txt").read_text() == "half done"
-    assert [path.name for path in repository.private_git_dirs.iterdir()] == ["agent-000"]
-    assert list((repository.private_git_dirs / "agent-000").iterdir()) == []

@@ -16,6 +16,7 @@ from noface.git.fast_forward import Landed
 from noface.git.landing import advance
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
+from noface.git.refs import RefUpdate
 from noface.git.repository import discover, persons_settings, without_login
 from noface.git.workspace import checkout
 
@@ -299,7 +300,7 @@ def test_repository_without_a_usable_identity_commits_as_noface(tmp_path, name, 
     bench.plumbing = Plumbing(discover(bench.path))
     write(bench.begin(), {"a.txt": "x\n"})
     commit = bench.take().snapshot.commit
-    assert git(bench.path, "log", "-1", "--format=%an <%ae> %cn", commit) == "noface <noface@localhost> noface"
+    assert bench.plumbing.git.ask("log", "-1", "--format=%an <%ae> %cn", commit) == "noface <noface@localhost> noface"
 
 
 @pytest.mark.parametrize("name", ['Quo"te \\ back', "Zoë 日本", "semi;colon #hash", "tab\there"])
@@ -310,7 +311,7 @@ def test_odd_names_of_people_reach_their_commits_and_the_agents(tmp_path, name):
     write(bench.begin(), {"a.txt": "x\n"})
     git(bench.work, "commit", "-q", "-a", "-m", "agent")
     assert git(bench.work, "log", "-1", "--format=%an") == name
-    assert git(bench.path, "log", "-1", "--format=%an", bench.take().snapshot.commit) == name
+    assert bench.plumbing.git.ask("log", "-1", "--format=%an", bench.take().snapshot.commit) == name
 
 
 def test_sha256_repository_works_from_slot_to_landing(tmp_path):
@@ -323,6 +324,7 @@ def test_sha256_repository_works_from_slot_to_landing(tmp_path):
     assert {c.path for c in snapshot.changes} == {"a.txt"}
     checkout(bench.slot, snapshot.candidate)
     assert bench.plumbing.merge(old, snapshot.candidate).tree == snapshot.candidate_tree
+    bench.plumbing.refs.apply(RefUpdate("refs/noface/issues/7/1", snapshot.candidate))
     assert advance(bench.plumbing, old, snapshot.candidate, "landing") == Landed(snapshot.candidate)
     assert (listing(bench.path)["a.txt"], git(bench.path, "status", "--porcelain")) == (b"landed\n", "")
 

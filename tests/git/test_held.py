@@ -4,18 +4,19 @@ import os
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from support.cases import first_ones
 from support.git_ground import a_bench, git, write
 
-from noface.errors import RefLockedError
+from noface.errors import GitError, RefLockedError
 from noface.git.fast_forward import Blocked
 from noface.git.landing import advance
+from noface.git.own_objects import begin_own_objects, shared
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.snapshot import forget_index
-from noface.git.taken_back import merge_and_hold
 
 REF = "refs/noface/issues/7/1"
 
@@ -30,57 +31,105 @@ def a_lock(path, name, age_s=0.0):
     return lock
 
 
-def test_objects_pruned_before_their_ref_held_them_are_made_again(tmp_path):
+NEW = {f"d{number}/{number}.txt": f"{number}\n" for number in range(12)}
+
+
+def pruned(path):
+    """What the commands leave that people and their tools run; none of them knows what noface is at."""
+    git(path, "reflog", "expire", "--expire=now", "--all")
+    git(path, "gc", "-q", "--prune=now")
+    git(path, "repack", "-a", "-d", "-q")
+    git(path, "prune", "--expire=now")
+
+
+@pytest.mark.parametrize("moment", ["written", "in a pack", "held"])
+def test_a_pruning_at_any_moment_takes_nothing_of_what_a_ref_is_to_hold(tmp_path, moment):
+    bench = a_bench(tmp_path)
+    write(bench.begin(), NEW)
+    made = bench.take()
+    if moment == "written":
+        pruned(bench.path)
+    repository, commit = bench.plumbing.repository, made.snapshot.candidate
+    with shared(repository, [commit], [bench.main]):
+        if moment == "in a pack":
+            pruned(bench.path)
+        git(bench.path, "update-ref", REF, commit)
+    if moment == "held":
+        pruned(bench.path)
+    assert bench.files(REF) == {*NEW, "a.txt", "src/b.txt", "src/deep/c.txt"}
+    git(bench.path, "fsck", "--strict", "--connectivity-only")
+    assert not list(repository.objects.glob("pack/*.keep"))
+
+
+def test_a_repacking_that_has_read_the_refs_and_deletes_old_packs_leaves_what_a_ref_holds_since(tmp_path):
+    bench = a_bench(tmp_path)
+    write(bench.begin(), NEW)
+    commit = bench.take().snapshot.candidate
+    # Packs of the same content, of which a repacking that is at work is about to delete the first by its name.
+    bench.plumbing.refs.apply(RefUpdate(REF, commit))
+    first = {pack.name for pack in bench.plumbing.repository.objects.glob("pack/*.pack")}
+    bench.plumbing.refs.apply(RefUpdate(REF, ZERO))
+    bench.plumbing.refs.apply(RefUpdate("refs/noface/issues/8/1", commit))
+    for name in first:
+        for file in bench.plumbing.repository.objects.glob(f"pack/{Path(name).stem}.*"):
+            file.unlink()
+    assert bench.files("refs/noface/issues/8/1") >= NEW.keys()
+
+
+def test_what_was_found_in_the_repository_and_pruned_before_a_ref_held_it_is_made_again(tmp_path):
     bench = a_bench(tmp_path)
     slot = bench.begin()
-    write(slot, {"new.txt": "new\n", "d/deep.txt": "deep\n"})
+    write(slot, NEW)
+    blob = git(bench.path, "hash-object", "-w", str(slot / "d3/3.txt"))  # a person had a file of the same content
     made = []
 
     def snapshot():
         if made:
             forget_index(bench.slot)
-        made.append(1)
-        taken = bench.take()
-        if len(made) < 3:
+        made.append(bench.take())
+        if len(made) == 1:
             git(bench.path, "prune", "--expire=now")
-        return taken
+        return made[-1]
 
-    taken = make_and_hold(bench.plumbing, REF, bench.main, snapshot, lambda taken: taken.snapshot.candidate)
-    git(bench.path, "gc", "-q", "--prune=now")
-    assert len(made) == 3
-    assert git(bench.path, "show", f"{REF}:d/deep.txt") == "deep"
+    taken = make_and_hold(bench.plumbing, REF, snapshot, lambda taken: taken.snapshot.candidate)
+    assert len(made) == 2
+    assert git(bench.path, "rev-parse", f"{REF}:d3/3.txt") == blob
     assert git(bench.path, "rev-parse", REF) == taken.snapshot.candidate
+
+
+def test_no_ref_is_set_to_what_the_repository_does_not_hold(tmp_path):
+    bench = a_bench(tmp_path)
+    write(bench.begin(), NEW)
+    commit = bench.take().snapshot.candidate
+    assert git(bench.path, "cat-file", "-t", commit, check=False) == ""
+    assert bench.plumbing.resolve(commit) == commit
+    with pytest.raises(GitError):
+        bench.plumbing.repository.shared_git().ask("update-ref", REF, commit)
+
+
+def test_a_store_begins_empty_and_a_pack_that_a_killed_noface_protected_is_let_go(tmp_path):
+    bench = a_bench(tmp_path)
+    write(bench.begin(), NEW)
+    commit, repository = bench.take().snapshot.candidate, bench.plumbing.repository
+    packs = repository.objects / "pack"
+    (packs / "pack-1.keep").write_text("mine")
+    with shared(repository, [commit], []):
+        (keep,) = (file for file in packs.glob("*.keep") if file.name != "pack-1.keep")
+        os.link(keep, packs / "pack-2.keep")  # as a kill leaves it, with the pack and without its index
+        (packs / "pack-2.pack").write_text("half")
+    begin_own_objects(repository)
+    assert not list(repository.own_objects.iterdir())
+    assert {file.name for file in packs.glob("*.keep")} == {"pack-1.keep"}
+    assert not (packs / "pack-2.pack").exists()
+
+
+def test_many_small_packs_become_few(tmp_path):
+    bench = a_bench(tmp_path)
+    for number in range(90):
+        commit = bench.plumbing.commit_tree(bench.plumbing.tree("main"), (bench.main,), f"{number}\n")
+        bench.plumbing.refs.apply(RefUpdate(f"refs/noface/issues/{number}/1", commit))
+    assert len(list(bench.plumbing.repository.objects.glob("pack/*.pack"))) < 15
     git(bench.path, "fsck", "--strict", "--connectivity-only")
-
-
-def test_a_pruning_that_began_before_the_ref_takes_nothing_of_what_it_holds(tmp_path):
-    bench = a_bench(tmp_path)
-    slot = bench.begin()
-    write(slot, {"new.txt": "new\n", "d/deep.txt": "deep\n"})
-    (bench.path / ".git/gc.pid").write_text("4711 host\n")  # as a git gc that is under way has it
-    taken = make_and_hold(bench.plumbing, REF, bench.main, bench.take, lambda taken: taken.snapshot.candidate)
-    objects = git(bench.path, "rev-list", "--objects", REF, "--not", bench.main).split()
-    for name in objects:  # deleted by the pruning, which has looked at all refs before this one was made
-        (bench.path / ".git/objects" / name[:2] / name[2:]).unlink(missing_ok=True)
-    assert git(bench.path, "show", f"{taken.snapshot.candidate}:d/deep.txt") == "deep"
-    assert bench.plumbing.missing(REF, bench.main) == ""
-
-
-def test_a_merge_is_held_before_a_pruning_can_take_it(tmp_path):
-    bench = a_bench(tmp_path)
-    other = bench.merged({"new.txt": "new\n"})
-    merge = merge_and_hold(bench.plumbing, REF, bench.main, other, ()).merge
-    git(bench.path, "gc", "-q", "--prune=now")
-    assert git(bench.path, "cat-file", "-t", merge.tree) == "tree"
-
-
-def test_an_object_whose_contents_were_pruned_counts_as_missing(tmp_path):
-    bench = a_bench(tmp_path)
-    blob = bench.plumbing.git.ask("hash-object", "-w", "--stdin", stdin=b"lost\n")
-    tree = bench.plumbing.git.ask("mktree", stdin=f"100644 blob {blob}\tlost.txt\n".encode())
-    assert bench.plumbing.missing(tree, bench.main) == ""
-    (bench.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    assert blob in bench.plumbing.missing(tree, bench.main)
 
 
 @pytest.mark.parametrize("name", first_ones([f"{REF}.lock", "refs/heads/noface/7.lock"]))
@@ -137,29 +186,41 @@ def test_a_packed_refs_lock_left_behind_does_not_end_the_run(project):
     assert project.statuses() == {"1": "merged"}
 
 
+LOOPS = (
+    "git gc -q --prune=now", "git prune --expire=now", "git repack -adq; git pack-refs --all",
+    "git maintenance run --quiet; git gc -q --auto",
+)  # fmt: skip
+
+
 @pytest.mark.thorough
-def test_pruning_and_packing_in_a_loop_beside_a_run_lose_nothing(project):
+def test_pruning_and_packing_in_loops_beside_a_run_lose_no_file(project):
+    files = {issue: {f"d{issue}/{number}.txt": f"{issue} {number}\n" for number in range(12)} for issue in range(1, 9)}
     project.config(workers=2)
-    for number in range(1, 5):
-        project.issue(number)
-    project.play(
-        *((str(number), 0, [{"write": f"d{number}/{number}.txt", "text": f"{number}\n"}]) for number in range(1, 5))
-    )
+    for issue in files:
+        project.issue(issue)
+    writes = {issue: [{"write": name, "text": text} for name, text in inner.items()] for issue, inner in files.items()}
+    project.play(*((str(issue), 0, steps) for issue, steps in writes.items()))
     project.commit()
-    loop = "while :; do git gc -q --prune=now; git pack-refs --all; git repack -q -a -d; done"
-    busy = subprocess.Popen(
-        ["bash", "-c", loop], cwd=project.path, env=project.environment(), stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
+    busy = [
+        subprocess.Popen(
+            ["bash", "-c", f"while :; do {loop}; done"], cwd=project.path, env=project.environment(),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        )
+        for loop in LOOPS
+    ]  # fmt: skip
     try:
         project.run()
     finally:
-        os.killpg(busy.pid, 9)
-        busy.wait()
+        for each in busy:
+            os.killpg(each.pid, 9)
+            each.wait()
     assert set(project.statuses().values()) == {"merged"}
     for lock in (project.path / ".git").rglob("*.lock"):
         lock.unlink()  # of the git that was killed
+    listed = set(project.git("ls-tree", "-r", "--name-only", "main").split("\n"))
+    assert listed >= {name for inner in files.values() for name in inner}
     assert project.git("fsck", "--connectivity-only", "--no-dangling") == ""
+    project.git("gc", "-q", "--force")
 
 
 def test_work_that_is_judged_again_is_what_its_ref_holds_and_not_a_commit_that_was_pruned(project):

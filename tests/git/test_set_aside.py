@@ -38,9 +38,9 @@ def test_rubbish_is_no_part_of_the_change_nor_of_its_history_and_can_be_had_back
     write(bench.begin(), {**RUBBISH, "src/new.py": "x = 1\n"})
     taken = bench.take()
     assert changed(taken) == {"src/new.py"}
-    assert git(bench.path, "rev-parse", f"{taken.snapshot.candidate}^") == bench.main
-    assert git(bench.path, "ls-tree", "-r", "--name-only", taken.snapshot.candidate, "dist", "yarn.lock") == ""
-    assert git(bench.path, "show", f"{taken.snapshot.aside}:npm-debug.log") == "x"
+    assert bench.plumbing.resolve(f"{taken.snapshot.candidate}^") == bench.main
+    assert bench.plumbing.git.ask("ls-tree", "-r", "--name-only", taken.snapshot.candidate, "dist", "yarn.lock") == ""
+    assert bench.plumbing.git.ask("show", f"{taken.snapshot.aside}:npm-debug.log") == "x"
     assert "left out of the change: npm-debug.log: a log" in taken.snapshot.notes
     assert "left out of the change: env9/bin/tool and 1 more: in a folder that a program fills" in taken.snapshot.notes
     assert "src/__pycache__/b.pyc" not in {one.path for one in taken.snapshot.not_taken}  # a program makes it anew
@@ -110,7 +110,7 @@ def test_sources_that_git_ignores_are_told_with_the_line_that_ignores_them_and_k
     }
     assert len(taken.snapshot.not_taken) == 4
     assert taken.changed is False
-    assert git(bench.path, "show", f"{taken.snapshot.aside}:src/build/loader.py") == "x = 1"
+    assert bench.plumbing.git.ask("show", f"{taken.snapshot.aside}:src/build/loader.py") == "x = 1"
     checkout(bench.slot, bench.main)
     assert not (work / "src/build").exists()
 

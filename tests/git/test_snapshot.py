@@ -11,6 +11,7 @@ import pytest
 from support import TESTS
 from support.git_ground import a_bench, listing, without_privilege, write
 
+from noface.errors import GitError
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.snapshot import SlotLimits
 from noface.git.workspace import checkout
@@ -46,6 +47,38 @@ def test_snapshot_is_a_commit_on_top_of_the_start_by_the_person(tmp_path):
     assert shown.strip() == f"{bench.main}|Pat|pat@example.org|work"
     assert (taken.changed, taken.snapshot.candidate) == (True, taken.snapshot.commit)
     assert b"+changed" in taken.patch
+
+
+def test_a_file_that_git_cannot_write_is_the_repositorys_failure_and_no_note(tmp_path):
+    bench = a_bench(tmp_path)
+    work = bench.begin()
+    write(work, {f"new/{number}.txt": f"{number}\n" for number in range(12)})
+    blob = bench.plumbing.git.ask("hash-object", str(work / "new/7.txt"))
+    in_the_way = bench.repository.own_objects / blob[:2]  # a folder that git cannot make, as if the disk were full
+    in_the_way.write_text("")
+    with pytest.raises(GitError, match=r"unable to create|failed to insert|unable to write"):
+        bench.take()
+    in_the_way.unlink()
+    assert {c.path for c in bench.take().snapshot.changes} == {f"new/{number}.txt" for number in range(12)}
+
+
+def test_a_snapshot_has_each_file_with_the_size_and_kind_that_it_has_there(tmp_path):
+    bench = a_bench(tmp_path)
+    work = bench.begin()
+    write(
+        work, {"new/plain.txt": "x\n", "git~1": "a name of .git on Windows\n", "ignored.o": "o", ".gitignore": "*.o\n"}
+    )
+    write(work, {"a.txt": "", "src/b.txt": "longer than it was before\n"})
+    (work / "run.sh").write_text("#!/bin/sh\n")
+    (work / "run.sh").chmod(0o755)
+    (work / "link").symlink_to("a.txt")
+    (work / "dangling").symlink_to("nowhere")
+    snapshot = bench.take().snapshot
+    modes = {change.path: change.new_mode for change in snapshot.changes}
+    assert modes.items() >= {"run.sh": "100755", "link": "120000", "dangling": "120000", "a.txt": "100644"}.items()
+    assert bench.content(snapshot.tree, "src/b.txt") == b"longer than it was before\n"
+    assert "ignored.o" not in modes
+    assert snapshot.notes == ("git~1: git takes no file of this name: it was left out",)
 
 
 def test_untouched_slot_is_no_change(tmp_path):

@@ -50,7 +50,7 @@ def test_a_folder_in_which_git_would_follow_no_link_is_written_all_the_same(tmp_
     git(bench.path, "add", "-A")
     git(bench.path, "commit", "-q", "-m", "linked")
     tree = bench.plumbing.tree_with(bench.main, {"src/b.txt": None})
-    assert git(bench.path, "ls-tree", "--name-only", f"{tree}:src").split() == sorted([name, "deep"])
+    assert bench.plumbing.git.ask("ls-tree", "--name-only", f"{tree}:src").split() == sorted([name, "deep"])
     bench.plumbing.close()
 
 
@@ -196,17 +196,14 @@ def test_where_main_stood_is_known_as_it_goes_on_and_forgotten_when_it_is_set_ba
 
 def test_what_was_read_and_is_pruned_since_is_missing(tmp_path):
     bench = a_bench(tmp_path)
-    main = bench.main
     commit = bench.merged({"a.txt": "2\n", "src/b.txt": "3\n"})
     git(bench.path, "update-ref", "refs/keep", commit)
     git(bench.path, "gc", "-q", "--prune=now")
-    assert bench.plumbing.missing(commit, main) == ""
     blob = git(bench.path, "rev-parse", f"{commit}:src/b.txt")
     assert bench.plumbing.paths(commit)
     git(bench.path, "update-ref", "-d", "refs/keep")
     git(bench.path, "reflog", "expire", "--expire=now", "--all")
     git(bench.path, "gc", "-q", "--prune=now")
-    assert bench.plumbing.missing(commit, main)
     with bench.plumbing.blobs() as blobs:
         assert blobs.size(blob) is None
     bench.plumbing.close()
@@ -252,7 +249,8 @@ def test_what_stood_in_a_pack_that_was_deleted_is_written_again(tmp_path):
     bench = a_bench(tmp_path)
     tree = git(bench.path, "rev-parse", "HEAD^{tree}")
     whole = f"tree {tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx".encode()
-    writer = CommitWriter(bench.plumbing.git, bench.path / ".git/objects/pack")
+    # The person's store: what noface itself makes lies in its own, where nobody prunes.
+    writer = CommitWriter(bench.plumbing.repository.shared_git(), bench.path / ".git/objects/pack")
     commit = writer.write(whole)
     git(bench.path, "update-ref", "refs/keep", commit)
     git(bench.path, "gc", "-q", "--prune=now")

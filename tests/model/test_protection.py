@@ -187,7 +187,6 @@ def test_a_commit_is_given_main_s_copies_and_loses_what_main_has_not(tmp_path):
     assert bench.files(given) == {"a.txt", "b.txt", "CLAUDE.md"}
     assert bench.content(given, "CLAUDE.md") == b"be kind\n"
     assert with_files_of(bench.plumbing, bench.main, given, USUAL) == given
-    assert [path.name for path in (bench.repository.state_dir / "hubs/merge").glob("index*")] == []
 
 
 def test_what_main_s_instructions_lead_to_is_protected_too(tmp_path):

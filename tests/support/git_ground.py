@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from noface.git.own_objects import begin_own_objects
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.git.snapshot import SlotLimits, take
@@ -244,7 +245,9 @@ OPENED = []
 
 def a_bench(folder, files=None, *init, keep=(), name="agent-0"):
     path = a_repository(folder / "project", files, *init)
-    plumbing = Plumbing(discover(path))
+    repository = discover(path)
+    begin_own_objects(repository)
+    plumbing = Plumbing(repository)
     OPENED.append(plumbing)
     return Bench(path, folder, plumbing, keep, name)
 

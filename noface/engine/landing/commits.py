@@ -76,7 +76,7 @@ def _message(context: RunContext, issue: Issue, number: int) -> Callable[[str], 
 def _made(context: RunContext, ref: str, tree: str, parents: tuple[str, ...], message: str) -> str:
     plumbing = context.env.plumbing
     make = plumbing.signed_commit if context.settings.landing.sign else plumbing.commit_tree
-    return make_and_hold(plumbing, ref, parents[0], lambda: make(tree, parents, message), str, *parents[1:])
+    return make_and_hold(plumbing, ref, lambda: make(tree, parents, message), str)
 
 
 def trailers(context: RunContext, issue_id: str, number: int) -> tuple[str, ...]:

@@ -92,9 +92,7 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
 def _merge(context: RunContext, entry: QueueEntry, tree: str, parents: tuple[str, str]) -> str:
     plumbing, ref = context.env.plumbing, hold_ref(entry.issue.id, "stacked")
     message = "A candidate on those that were stacked before it\n"
-    return make_and_hold(
-        plumbing, ref, parents[0], lambda: plumbing.commit_tree(tree, parents, message), str, parents[1]
-    )
+    return make_and_hold(plumbing, ref, lambda: plumbing.commit_tree(tree, parents, message), str)
 
 
 @dataclass(frozen=True, slots=True)
