@@ -49,7 +49,7 @@ def shared(repository: Repository, names: Iterable[str], bases: Iterable[str]) -
     incoming = repository.own_objects / _HALF_MADE
     incoming.mkdir(parents=True, exist_ok=True)
     wanted = "".join((*(f"{name}\n" for name in names), *(f"^{base}\n" for base in bases)))
-    packing = ("pack-objects", "--revs", "--non-empty", "-q", str(incoming / "pack"))
+    packing = ("pack-objects", "--revs", "--non-empty", "--threads=1", "-q", str(incoming / "pack"))
     made = repository.git().ask(*packing, stdin=wanted)
     keep = _moved(incoming / f"pack-{made}", repository.objects / "pack") if made else None
     hit("objects_shared")

@@ -15,6 +15,8 @@ FURTHER = {
     "add": 1,
     "write-tree": 1,
     "diff-tree": 1,
+    # What refs hold is in the repository before: the snapshot, the attempt's last commit, and the landing's.
+    "pack-objects": 3,
     # The landing, in the person's checkout.
     "status": 1,
     "checkout-index": 1,
