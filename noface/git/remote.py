@@ -296,6 +296,8 @@ class Remote:
     def _execute(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
         git = Git.user(str(self._repository.root))
         variables = (*git.environment, *environment(os.environ, self._ssh(), self._header))
+        if args[0] == "push":  # a claim's commit is held by nothing here
+            variables += tuple(self._repository.object_variables.items())
         options = (*git.options, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", _FSYNC)
         git = replace(git, environment=variables, options=options)
         return run_within(git, args, seconds_max, cancel)
