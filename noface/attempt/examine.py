@@ -1,7 +1,7 @@
 """Examines a worker's change before any gate runs: the diff's rules, and whether the files parse.
 
 Contents come from the object store, never from a slot, and only if a rule needs them: most attempts start no
-process for it, the others one. Git itself checks the files that it reads (.gitmodules, .gitattributes).
+process for it, the others one. Git itself checks what servers look at (.gitmodules, .gitattributes).
 """
 
 import os
@@ -17,8 +17,9 @@ from noface.attempt.parts import Parts
 from noface.diagnosis import syntax
 from noface.gates.secrets import secret_failure
 from noface.git.filtered import changed_form
-from noface.git.objects import ObjectReader, refused
+from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
+from noface.git.server_checks import refused
 from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.build_output import generated
 from noface.integrity.diff import rules
@@ -27,12 +28,12 @@ from noface.integrity.diff.names import (
     Unfit,
     UnfitRule,
     adds,
-    fsck_words,
     leads_in_a_circle,
     leads_outside,
     made_repositories,
+    may_be_refused,
     may_make_repository,
-    read_by_git,
+    refused_by_servers,
     unfit_names,
 )
 from noface.integrity.diff.text import MARKERS, kin, left_markers, places
@@ -103,7 +104,7 @@ class _Examination:
             weaker=EarlierTests(env.plumbing, self.blobs, self.attempt.order, parts).weaker(changes),
             unfit=(
                 *unfit_names(changes, self._on_main if adds(changes) else frozenset(), asked_paths(issue)),
-                *_refused(env.plumbing, changes),
+                *self._refused(),
                 *self._links(),
                 *self._raw(),
             ),
@@ -158,6 +159,16 @@ class _Examination:
         """True if main's own product has a word already: then the project deals with such things."""
         naming = self.attempt.plumbing.files_with(self.attempt.order.main, (word,))
         return any(is_code(path) and part_of(path) is Part.PRODUCT for path in naming)
+
+    def _refused(self) -> Iterator[Unfit]:
+        """Yield what a checking server would refuse of the files as they are; of their history, see held_secrets."""
+        plumbing, main = self.attempt.plumbing, self.attempt.order.main
+        if may_be_refused(change.path for change in self.change.files):
+            tree = plumbing.tree_with(
+                main, {c.path: None if c.new_mode == ABSENT else (c.new_mode, c.new_oid) for c in self.change.files}
+            )
+            for one in refused(plumbing, tree, (main,)):
+                yield refused_by_servers(one.path, one.check, one.words)
 
     def _raw(self) -> Iterator[Unfit]:
         for one in changed_form(self.attempt.plumbing, self.attempt.order.main, self.change.files):
@@ -256,18 +267,6 @@ def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FI
     old = blobs.read(change.old_oid, bytes_max)
     new = blobs.read(change.new_oid, bytes_max) if old is not None else None
     return None if old is None or new is None else (old, new)
-
-
-def _refused(plumbing: Plumbing, changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
-    """Yield the files whose contents a checking server would refuse, unless it refuses main's for the same."""
-    read = [(name, change) for change in changes if change.new_mode in REGULAR and (name := read_by_git(change.path))]
-    now = {(name, change.new_oid) for name, change in read}
-    before = {(name, change.old_oid) for name, change in read if change.old_mode in REGULAR}
-    errors = refused(plumbing.git, now | before)
-    for _, change in read:
-        for error in errors.get(change.new_oid, ()):
-            if error not in errors.get(change.old_oid, ()):
-                yield Unfit(UnfitRule.FSCK, decoded(change.path), fsck_words(error.check, error.words))
 
 
 def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:

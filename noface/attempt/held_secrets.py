@@ -1,9 +1,9 @@
-"""Keeps secrets out of the commits that hold work, and those that hold one off branches and on this machine (I12).
+"""Keeps secrets, and what servers refuse, out of the commits that hold work, and off branches and pushes (I12).
 
 What an attempt left is kept below `refs/noface/` (law 2) with marks in place of the secrets that it adds; a file that
-cannot be marked is left as on main. No branch and no push gets a commit that has a secret, in itself or in an ancestor
-that main has not: `why_held_back` is asked where a branch is moved and where git pushes (refs.py, landing.py,
-remote.py). Work whose history holds one goes on without that history.
+cannot be marked is left as on main. No branch and no push gets a commit that has a secret, or what git's own checks
+refuse, in itself or in an ancestor that main has not: `why_held_back` is asked where a branch is moved and where git
+pushes (refs.py, landing.py, remote.py). Work whose history holds one goes on without that history.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,10 @@ from noface.attempt.changes import added_secrets, change_to, secrets_in_bytes
 from noface.attempt.environment import AttemptEnvironment
 from noface.gates.secrets import AddedSecret, keys_of, secret_failure, without_secrets
 from noface.git.plumbing import Plumbing, entries_before, make_and_hold, occurring, store_text
+from noface.git.server_checks import refused
 from noface.git.stored import Entry
+from noface.integrity.diff.names import may_be_refused, refused_by_servers
+from noface.integrity.diff.rules import unfit_failures
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.patch import decoded
@@ -25,11 +28,11 @@ _MESSAGE = "the message of a commit"
 def why_held_back(env: AttemptEnvironment, commit: str) -> str:
     """Say why a commit may stand on no branch and not leave this machine, "" if it may."""
     failure = history_failure(env, commit)
-    return f"with it would go what must not leave this machine: {failure.message}" if failure is not None else ""
+    return f"with it would go what cannot be pushed: {failure.message}" if failure is not None else ""
 
 
 def history_failure(env: AttemptEnvironment, commit: str) -> Failure | None:
-    """Return the failure for secrets that a commit, or an ancestor of it that no main has, brings.
+    """Return the failure for secrets and what servers refuse, in a commit or an ancestor of it that no main has.
 
     Only what those commits bring is read, and once. A secret that main holds, or held where the work began, is no news.
     """
@@ -50,19 +53,25 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
     held = secrets_in_bytes(env, main, changes, whole=False, bases=tuple(bases))
     if isinstance(held, Failure):
         return held
-    names = {key.telltale: key.name for key in keys_of(new.messages.decode("utf-8", "surrogateescape"))}
-    names |= {form: name for form in masker.telling(new.messages) for name in masker.names_of((form,))}
+    messages = b"\n".join(new.messages)
+    names = {key.telltale: key.name for key in keys_of(messages.decode("utf-8", "surrogateescape"))}
+    names |= {form: name for form in masker.telling(messages) for name in masker.names_of((form,))}
     known = frozenset[str]().union(*(occurring(plumbing, base, names) for base in (main, *bases)))
     held += tuple(AddedSecret(_MESSAGE, name, "") for telltale, name in names.items() if telltale not in known)
-    if not held:
-        seen.update((each.path, each.new_oid, mains) for each in changes)
-    return secret_failure(held) if held else None
+    if held:
+        return secret_failure(held)
+    if new.foreign or may_be_refused(each.path for each in changes):
+        unfit = tuple(refused_by_servers(*one) for one in refused(plumbing, commit, (main, *bases)))
+        if failure := next(unfit_failures(unfit), None):
+            return failure
+    seen.update((each.path, each.new_oid, mains) for each in changes)
+    return None
 
 
 def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, tree: str) -> str | Failure:
-    """Return a commit that brings `tree` to main: `commit`, or where its history holds a secret one without a history.
+    """Return a commit that brings `tree` to main: `commit`, or one without its history if that is held back.
 
-    `ref` holds that. The failure is for secrets that the tree has itself.
+    `ref` holds that. The failure is for what the tree has itself.
     """
     if history_failure(env, commit) is None:
         return commit
@@ -71,7 +80,9 @@ def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, t
 
 
 def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, decoded: str | None) -> str:
-    """Return a commit that may stand on a branch: `commit`, or its work without secrets, which `ref` holds then.
+    """Return a commit that may stand on a branch: `commit`, or its work without secrets and what servers refuse.
+
+    `ref` holds that then.
 
     It is what is `decoded` there already where that says the same.
     """
@@ -79,10 +90,21 @@ def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, decoded: str | N
         return commit
     plumbing = env.plumbing
     base = plumbing.git.ask("merge-base", plumbing.main(), commit)
-    tree = without_added_secrets(env, base, plumbing.tree(commit))[0]
+    tree = _without_refused(plumbing, base, without_added_secrets(env, base, plumbing.tree(commit))[0])
     if decoded is not None and plumbing.tree(decoded) == tree and history_failure(env, decoded) is None:
         return decoded
     return put_on(plumbing, ref, base, tree, commit)
+
+
+def _without_refused(plumbing: Plumbing, base: str, tree: str) -> str:
+    """Return a tree in which the places that servers refuse are as in `base`; itself if there are none."""
+    changed = plumbing.changes(base, tree)
+    errors = refused(plumbing, tree, (base,)) if may_be_refused(each.path for each in changed) else ()
+    places = tuple({one.path for one in errors})
+    taken_back = [
+        file for file in changed if "." in places or any(f"{file.path}/".startswith(f"{place}/") for place in places)
+    ]
+    return plumbing.tree_with(tree, entries_before(taken_back)) if taken_back else tree
 
 
 def put_on(plumbing: Plumbing, ref: str, base: str, tree: str, commit: str) -> str:

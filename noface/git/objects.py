@@ -1,14 +1,13 @@
-"""Reads objects: what a name stands for, the contents of files, the difference of two trees, a server's checks.
+"""Reads objects: what a name stands for, the contents of files, the difference of two trees.
 
 Names and contents go through a persistent `git cat-file` (0.1 ms a question against 2-3 ms for a process).
 """
 
 import hashlib
 import os
-import re
 import tempfile
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from noface.errors import GitError
-from noface.git.command import Git, GitProcess, failed
+from noface.git.command import Git, GitProcess
 from noface.model.attempt import FileChange
 
 _SMALL_BYTES_MAX = 1 << 20
@@ -286,7 +285,12 @@ class NewHistory:
 
     changes: tuple[FileChange, ...]
     bases: tuple[str, ...]
-    messages: bytes
+    messages: tuple[bytes, ...]
+
+    @property
+    def foreign(self) -> bool:
+        """True if another program may have made one of the commits: noface's name their issue or their base."""
+        return not all(b"\nNoface-" in message for message in self.messages)
 
 
 def _count(text: bytes) -> int | None:
@@ -295,47 +299,3 @@ def _count(text: bytes) -> int | None:
 
 def _path(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
-
-
-_FSCK_ERROR = re.compile(r"^error: object ([0-9a-f]{40,64}): (\w+): (.*)$", re.MULTILINE)
-_REGULAR = "100644"
-
-
-@dataclass(frozen=True, slots=True)
-class FsckError:
-    """The name of git's check that fails, and git's words."""
-
-    check: str
-    words: str
-
-
-def refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[FsckError, ...]]:
-    """Return by blob what git has against it; `files` are names that git reads (.gitmodules, …), and blobs.
-
-    They are checked in a pack of their own, as a server checks what is pushed: nothing else is looked at. Raises
-    GitError if git fails otherwise.
-    """
-    errors: dict[str, tuple[FsckError, ...]] = {}
-    left = list(files)
-    while left and (more := _first_refused(git, left)):  # git stops at the first blob
-        errors |= more
-        left = [(name, blob) for name, blob in left if blob not in more]
-    return errors
-
-
-def _first_refused(git: Git, files: Collection[tuple[str, str]]) -> dict[str, tuple[FsckError, ...]]:
-    # An empty line ends a tree and begins the next: two files may have the same name, and a tree cannot.
-    trees = "\n\n".join(f"{_REGULAR} blob {blob}\t{name}" for name, blob in files)
-    made = git.ask("mktree", "--batch", stdin=f"{trees}\n".encode())
-    packed = git.answer("pack-objects", "--stdout", "-q", stdin="\n".join([made, *(blob for _, blob in files), ""]))
-    with tempfile.TemporaryDirectory(prefix="noface-") as folder:
-        pack = Path(folder, "new.pack")
-        pack.write_bytes(packed.stdout)
-        checking = ("index-pack", "--strict", "-o", str(pack.with_suffix(".idx")), str(pack))
-        checked = git.run(*checking)
-    errors: dict[str, tuple[FsckError, ...]] = {}
-    for blob, check, words in _FSCK_ERROR.findall(checked.stderr):
-        errors[blob] = tuple(dict.fromkeys((*errors.get(blob, ()), FsckError(check, words))))
-    if checked.code != 0 and not errors.keys() & {blob for _, blob in files}:
-        raise failed(checking, checked)
-    return errors

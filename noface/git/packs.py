@@ -7,6 +7,7 @@ from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
+from noface.git.server_checks import index_pack
 
 COMMITS_MAX = 16
 """So many commits at most come back with an attempt: noface makes two of it, and one of what is no part of it."""
@@ -27,10 +28,13 @@ def make_pack(plumbing: Plumbing, tips: Iterable[str], there: Iterable[str] = ()
 def take_pack(plumbing: Plumbing, pack: bytes, tips: Iterable[str], *, checked: bool = False) -> None:
     """Put a pack's objects into the repository, and see to it that the commits `tips` are whole.
 
-    `checked`: as a stranger's, each object by fsck. Raises GitError: then no ref can have moved to any of it.
+    `checked`: as a stranger's, each object by fsck; what files say that git reads is the work's affair, and is told
+    where that is judged. Raises GitError: then no ref can have moved to any of it.
     """
-    words = ("--strict",) if checked else ()
-    plumbing.git.ask("index-pack", "--stdin", "--fix-thin", *words, stdin=pack)
+    if checked:
+        index_pack(plumbing.git, "--stdin", "--fix-thin", stdin=pack, checks=("gitmodules", "gitattributes"))
+    else:
+        plumbing.git.ask("index-pack", "--stdin", "--fix-thin", stdin=pack)
     for tip in tips:
         if missing := plumbing.git.run("rev-list", "--objects", "--quiet", tip, "--not", "--all").problem("rev-list"):
             raise GitError(f"the commit {tip[:12]} did not come whole: {missing}")

@@ -274,7 +274,7 @@ class Plumbing:
             line = self._stored.line(*mains) if len(mains) == 1 else ()
             if line and (near := self._stored.since(commit, *line)) is not None:
                 brought = {(c.path, c.old_oid, c.new_oid): c for one in near for c in self._stored.brought(one)}
-                messages = b"\n".join(map(self._stored.message, near))
+                messages = tuple(map(self._stored.message, near))
                 parents = {parent for one in near for parent in self._stored.commit(one)[1]}
                 return NewHistory(tuple(brought.values()), tuple(each for each in line if each in parents), messages)
         names = self.git.ask("rev-list", "--boundary", commit, *(f"^{main}" for main in sorted(mains))).split()
@@ -283,8 +283,8 @@ class Plumbing:
         feed = "".join(f"{name}\n" for name in new)
         args = ("--stdin", "--root", "-r", "-c", "--raw", "-z", "--no-renames", "--no-ext-diff")
         changes = parse_history(self.git.answer("diff-tree", *args, stdin=feed).stdout)
-        messages = self.git.answer("log", "--no-walk=unsorted", "--format=%B", "--stdin", stdin=feed).stdout
-        return NewHistory(changes, tuple(bases), messages if new else b"")
+        texts = self.git.answer("log", "--no-walk=unsorted", "-z", "--format=%B", "--stdin", stdin=feed).stdout
+        return NewHistory(changes, tuple(bases), tuple(texts.split(b"\0")[:-1]) if new else ())
 
     def mains(self) -> frozenset[str]:
         """Return the commits that main stands at: here, where work starts from, and on remotes, as far as fetched."""

@@ -150,7 +150,10 @@ def test_new_history_and_ancestors_are_those_of_git(tmp_path):
         ours, theirs = plumbing.new_history(commits[commit]), by_git(plumbing, commits[commit])
         assert isinstance(ours, NewHistory)
         assert set(ours.changes) == set(theirs.changes)
-        assert (set(ours.bases), sorted(ours.messages.split())) == (set(theirs.bases), sorted(theirs.messages.split()))
+        assert (set(ours.bases), sorted(b" ".join(ours.messages).split())) == (
+            set(theirs.bases),
+            sorted(b" ".join(theirs.messages).split()),
+        )
     for old, first in commits.items():
         for new, second in commits.items():
             known = subprocess.run(["git", "merge-base", "--is-ancestor", old, new], cwd=bench.path, check=False)

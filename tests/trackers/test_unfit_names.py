@@ -2,19 +2,40 @@
 
 import os
 import shutil
+import subprocess
 
 import pytest
 from support.cases import cases, first_ones
 from support.git_ground import a_repository, git
 
-from noface.git.command import Git
-from noface.git.objects import refused
-from noface.integrity.diff.names import read_by_git, unfit_names
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
+from noface.git.server_checks import refused
+from noface.integrity.diff.names import may_be_refused, unfit_names
 from noface.integrity.diff.rules import Diff, DiffLimits, examine
 from noface.model.attempt import FileChange
 from noface.model.taxonomy import FailureKind
 
-ABSENT, FILE, LINK, SUBMODULE = "000000", "100644", "120000", "160000"
+ABSENT, FILE, SUBMODULE = "000000", "100644", "160000"
+
+
+def write_and_commit(path, files):
+    for name, text in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(text)
+    git(path, "add", "-A")
+    git(path, "commit", "-q", "-m", "more")
+
+
+def let_in(path, server):
+    """True if a server that checks what is pushed takes main."""
+    git(path, "init", "-q", "--bare", str(server))
+    git(server, "config", "receive.fsckObjects", "true")
+    done = subprocess.run(
+        ["git", "-C", path, "push", "-q", server, "main"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 or "unpack" in done.stderr, done.stderr
+    return done.returncode == 0
 
 
 def added(*paths, mode=FILE):
@@ -60,12 +81,6 @@ def test_git_itself_refuses_just_these(tmp_path, name):
     git(path, *protected, "update-index", "--add", "--cacheinfo", f"{FILE},{blob},src/{name}/x", check=False)
     taken = git(path, "diff", "--cached", "--name-only") != ""
     assert taken is ("git-names" not in [rule for rule, _ in found(added(f"src/{name}/x"))])
-
-
-def test_a_link_that_git_would_read_modules_through_is_refused():
-    assert found(added("sub/.gitmodules", mode=LINK)) == [("git-names", "sub/.gitmodules")]
-    assert found(added("sub/.gitmodules/x")) == [("git-names", "sub/.gitmodules/x")]
-    assert found(added(".gitmodules", "sub/.gitmodules.txt")) == []
 
 
 WINDOWS = [
@@ -197,45 +212,55 @@ def test_findings_are_boundary_violations_that_say_which_path_why_and_what_to_do
 
 
 @pytest.mark.parametrize(
-    ("path", "file"),
-    [
-        ("a/.gitattributes", ".gitattributes"),
-        (".GITATTRIBUTES .", ".gitattributes"),
-        ("gitatt~1", ".gitattributes"),
-        (".git\u200cmodules", ".gitmodules"),
-        ("gi7eba~1", ".gitmodules"),
-        (".gitignore", ""),
-        ("gitattributes", ""),
-        (".gitmodules/x", ""),
-    ],
+    "path", ["a/.gitattributes", ".GITMODULES .", "gitatt~1/x", ".git\u200cmodules", "gi7eba~1", "a\\.git", ".mailmap"]
 )
-def test_files_that_git_reads_are_known_under_all_their_names(path, file):
-    assert read_by_git(path) == file
+def test_git_is_asked_about_all_names_that_it_looks_at(path):
+    assert may_be_refused([path])
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "check"),
-    [
-        (".gitattributes", "*.txt " + "x" * 2100 + "\n", "gitattributesLineLength"),
-        (".gitmodules", '[submodule "../x"]\n\tpath = x\n\turl = https://example.org/x\n', "gitmodulesName"),
-        (".gitmodules", '[submodule "x"]\n\tpath = x\n\turl = -x\n', "gitmodulesUrl"),
-        (
-            ".gitmodules",
-            '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n\tupdate = !id\n',
-            "gitmodulesUpdate",
-        ),
-        (".gitmodules", '[submodule "x"]\n\tpath = -x\n\turl = https://example.org/x\n', "gitmodulesPath"),
-        (".gitmodules", '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n', None),
-        (".gitmodules", '[submodule "x"\n<<<<<<<\n', None),  # it cannot be read, and no server minds
-        (".gitattributes", "*.txt text=auto\n", None),
-        (".gitattributes", "", None),
-    ],
-)
-def test_git_is_asked_what_it_has_against_a_file(tmp_path, name, text, check):
-    path = a_repository(tmp_path / "project", {name: text})
-    blob = git(path, "rev-parse", f"HEAD:{name}")
-    said = refused(Git.sealed(str(path / ".git")), {(name, blob)})
-    assert {error.check for error in said.get(blob, ())} == ({check} if check else set())
+def test_git_is_not_asked_about_ordinary_names():
+    assert not may_be_refused(["src/gitattributes.py", ".env", "a/b.git", "digit/x.md", "naïve 日本.txt"])
+
+
+WRONG = [
+    ({".gitattributes": "*.txt " + "x" * 2100 + "\n"}, "gitattributesLineLength", ".gitattributes"),
+    (
+        {"a/.gitmodules": '[submodule "../x"]\n\tpath = x\n\turl = https://example.org/x\n'},
+        "gitmodulesName",
+        "a/.gitmodules",
+    ),
+    ({".GitModules": '[submodule "x"]\n\tpath = x\n\turl = -x\n'}, "gitmodulesUrl", ".GitModules"),
+    ({"a/.git\u200cmodules": '[submodule "x"]\n\tpath = x\n\turl = -u./x\n'}, "gitmodulesUrl", "a/.git\u200cmodules"),
+    (
+        {".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n\tupdate = !id\n'},
+        "gitmodulesUpdate",
+        ".gitmodules",
+    ),
+    ({".gitmodules": '[submodule "x"]\n\tpath = -x\n\turl = https://example.org/x\n'}, "gitmodulesPath", ".gitmodules"),
+    ({"a/.gitmodules/x": "x"}, "gitmodulesBlob", "a/.gitmodules"),
+    ({".gitattributes/x": "x"}, "gitattributesBlob", ".gitattributes"),
+]
+FINE = [
+    {".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n'},
+    {".gitmodules": '[submodule "x"\n<<<<<<<\n'},  # it cannot be read, and no server minds
+    {".gitattributes": "*.txt text=auto\n", "a/.gitattributes": ""},
+]
+
+
+@pytest.mark.parametrize(("files", "check", "path"), [*WRONG, *((files, None, "") for files in FINE)])
+def test_git_is_asked_what_it_has_against_what_a_commit_brings(tmp_path, files, check, path):
+    """As a server says that checks, and only of what main has not, by the words of git's own checks."""
+    project = a_repository(tmp_path / "project")
+    plumbing = Plumbing(discover(project))
+    main = plumbing.main()
+    write_and_commit(project, files)
+    new = plumbing.resolve("HEAD")
+    said = refused(plumbing, new, (main,))
+    assert {(each.check, each.path) for each in said} == ({(check, path)} if check else set())
+    assert let_in(project, tmp_path / "server.git") is not bool(said)
+    assert refused(plumbing, new, (new,)) == ()
+    write_and_commit(project, {**files, **{name: f"{text}\n" for name, text in files.items()}})
+    assert refused(plumbing, "HEAD", (main, new)) == ()  # the same words of the same place are no news
 
 
 # In a run
@@ -306,10 +331,10 @@ MODULES = {"write": ".gitmodules"}
             {},
             [".gitmodules (gitmodulesUrl: disallowed submodule url: -u", "gitmodulesName: ", "no part of its name is .."],
         ),
-        ([{"shell": "ln -sf a.txt .gitmodules"}], {".gitmodules": modules()}, [".gitmodules must be a file"]),
+        ([{"shell": "ln -sf a.txt .gitmodules"}], {".gitmodules": modules()}, ["it must be a file of its own"]),
         ([{**MODULES, "text": modules("-a") + modules("-b", "y")}], {".gitmodules": modules("-a")}, ["url: -b"]),
         ([{"shell": "rm .gitmodules; mkdir .gitmodules; echo x > .gitmodules/x"}], {".gitmodules": modules()}, ["must be a f"]),
-        ([{"write": "src/.gitattributes/x", "text": "x"}], {}, [".gitattributes must be a file"]),
+        ([{"write": "src/.gitattributes/x", "text": "x"}], {}, ["it must be a file"]),
         (
             [
                 {"shell": "for i in $(seq 30); do mkdir -p +/$i; echo '*.txt text' > +/$i/.gitattributes; done"},

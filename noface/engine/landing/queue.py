@@ -392,8 +392,11 @@ class MergeQueue:
         for step in steps:
             entry, context = step.entry, self._context
             if step.candidate != entry.candidate:
-                left_out = "secret" if why_held_back(context.env, entry.candidate) else "history"
-                context.log_event(f"{left_out}_left_out", entry.issue.id, number=entry.number, main=proof.main)
+                about = {"number": entry.number, "main": proof.main}
+                if why := why_held_back(context.env, entry.candidate):
+                    context.log_event("past_left_out", entry.issue.id, why=why, **about)
+                else:
+                    context.log_event("history_left_out", entry.issue.id, **about)
 
     def _follow(self, verdict: LineVerdict, failure: Failure | None = None) -> None:
         """Carry out what follows of a result; the `failure` is that of who is rejected."""

@@ -67,7 +67,7 @@ def _lifted(folder: str, touched: list[FileChange], may_change: tuple[str, ...])
     return all(matches_any(path, may_change) for path in parts)
 
 
-_LINK, _GITLINK = "120000", "160000"
+_GITLINK = "160000"
 _PATH_BYTES_MAX = 4096
 _PART_BYTES_MAX = 255
 _SHOWN_CHARS_MAX = 120
@@ -76,8 +76,7 @@ _SHOWN_CHARS_MAX = 120
 _IGNORABLE = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 _END = r"[. ]*(:.*)?"
 _GIT = re.compile(rf"(\.git|git~1){_END}", re.IGNORECASE | re.DOTALL)
-_MODULES = re.compile(rf"(\.gitmodules|gitmod~[1-4]|gi7eba~[1-9]){_END}", re.IGNORECASE | re.DOTALL)
-_ATTRIBUTES = re.compile(rf"(\.gitattributes|gitatt~[1-4]|gi7d29~[1-9]){_END}", re.IGNORECASE | re.DOTALL)
+_LOOKED_AT = re.compile(r"\.(git|mailmap|\.?$)|.*~", re.IGNORECASE | re.DOTALL)
 
 _DEVICE = re.compile(r"(^|/)(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *([.:/]|$)", re.IGNORECASE)
 _CHARACTER = re.compile(r'[<>:"|?*\\]')
@@ -120,10 +119,16 @@ _FSCK_ADVICE = {
     "gitmodulesPath": "a path begins with no -",
     "gitmodulesUpdate": "update is none, checkout, rebase or merge",
     "gitattributesLineLength": "a line is shorter than 2,048 bytes",
+    "gitmodulesSymlink": "it must be a file of its own, no link",
+    "gitmodulesBlob": "it must be a file",
+    "gitattributesBlob": "it must be a file",
 }
 _DESCRIPTIONS = {
     UnfitRule.GIT: ("names that git takes for its own, and refuses, were added", "give them other names"),
-    UnfitRule.FSCK: ("files that git reads hold what servers refuse (git fsck --strict)", "mend what they hold"),
+    UnfitRule.FSCK: (
+        "what servers refuse that check what is pushed (receive.fsckObjects) was added",
+        "mend what it says, or take it out",
+    ),
     UnfitRule.SUBMODULE: (
         "links to commits of other repositories were added or moved, which the issue did not ask for",
         "put them back, or name them in the issue's `may_change`",
@@ -187,18 +192,19 @@ def leads_in_a_circle(path: str, target: str) -> bool:
     return f"{dirname(path)}/".startswith("" if (to := normpath(join(dirname(path), target))) == "." else f"{to}/")
 
 
-def read_by_git(path: str) -> str:
-    """Return as which file git reads the contents of a path: .gitmodules, .gitattributes, or none ("")."""
-    name = _plain(path.rpartition("/")[2])
-    if _MODULES.fullmatch(name):
-        return ".gitmodules"
-    return ".gitattributes" if _ATTRIBUTES.fullmatch(name) else ""
+def may_be_refused(paths: Iterable[str]) -> bool:
+    """True if git's checks may have something against what stands at one of the paths; most start no process.
+
+    More names than those that git takes for .git, .gitmodules, .gitattributes, .gitignore and .mailmap.
+    """
+    parts = (part for path in paths for name in path.split("/") for part in name.split("\\"))
+    return any(_LOOKED_AT.match(_plain(part)) for part in parts)
 
 
-def fsck_words(check: str, words: str) -> str:
-    """Return what git says of a file that servers refuse, and what to write instead."""
+def refused_by_servers(path: str, check: str, words: str) -> Unfit:
+    """Return the finding of one of git's checks, and what to write instead."""
     advice = _FSCK_ADVICE.get(check)
-    return f"{check}: {words}; {advice}" if advice else f"{check}: {words}"
+    return Unfit(UnfitRule.FSCK, _visible(path), f"{check}: {words}; {advice}" if advice else f"{check}: {words}")
 
 
 def _plain(name: str) -> str:
@@ -209,14 +215,8 @@ def _git_names(changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
     for change in changes:
         added = change.old_mode == ABSENT != change.new_mode
         parts = [_plain(part) for name in change.path.split("/") for part in name.split("\\")]
-        folder = next(filter(None, map(read_by_git, change.path.split("/")[:-1])), "")
-        linked = change.new_mode in (_LINK, _GITLINK) and change.new_mode != change.old_mode
         if added and any(_GIT.fullmatch(part) for part in parts):
             yield Unfit(UnfitRule.GIT, _visible(change.path), "it means .git on Windows or on a Mac")
-        elif added and folder:
-            yield Unfit(UnfitRule.GIT, _visible(change.path), f"{folder} must be a file")
-        elif linked and read_by_git(change.path) == ".gitmodules":
-            yield Unfit(UnfitRule.GIT, _visible(change.path), ".gitmodules must be a file of its own, no link")
 
 
 def _too_long(added: list[FileChange]) -> Iterator[Unfit]:

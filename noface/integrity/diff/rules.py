@@ -87,7 +87,7 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
         for failure in (
             _outside(diff),
             _repository(diff),
-            *_unfit(diff),
+            *unfit_failures(diff.unfit),
             _tampering(diff),
             _markers(diff),
             _tied(diff),
@@ -145,9 +145,10 @@ def _repository(diff: Diff) -> Failure | None:
     )
 
 
-def _unfit(diff: Diff) -> Iterator[Failure]:
+def unfit_failures(every: Collection[Unfit]) -> Iterator[Failure]:
+    """Yield a failure for each rule by which something could not be pushed or checked out everywhere."""
     for rule in UnfitRule:
-        unfit = [each for each in diff.unfit if each.rule is rule]
+        unfit = [each for each in every if each.rule is rule]
         if unfit:
             named = [f"{each.path} ({each.why})" for each in unfit]
             yield _failure(
