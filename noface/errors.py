@@ -4,6 +4,7 @@ Every error a person can cause or mend is a NofaceError. The command line prints
 exits with its code; anything else is a bug of noface and shows as one.
 """
 
+import errno
 from typing import ClassVar
 
 EXIT_DONE = 0
@@ -12,6 +13,19 @@ EXIT_USAGE = 2
 EXIT_ATTENTION = 3
 EXIT_LIMIT = 4
 EXIT_INTERRUPTED = 130
+
+
+_GO_ON = "Nothing is lost; the next `noface run` goes on."
+OF_THE_MACHINE = {
+    errno.ENOSPC: f"Make room on the disk. {_GO_ON}",
+    errno.EDQUOT: f"Make room within your quota. {_GO_ON}",
+    errno.EROFS: f"The git folder and the workspaces must be writable: mount them read-write. {_GO_ON}",
+    errno.EIO: f"The disk reported an error: see the system log. {_GO_ON}",
+    errno.EMFILE: f"Too many files are open: raise `ulimit -n`. {_GO_ON}",
+    errno.ENFILE: f"Too many files are open on this machine. {_GO_ON}",
+    errno.ENOMEM: f"Memory has run out: run fewer workers at once. {_GO_ON}",
+}
+"""What a person does about an error of the system that is nobody's bug, by its number."""
 
 
 class NofaceError(Exception):

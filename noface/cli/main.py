@@ -1,6 +1,5 @@
 """The command line: finds the verb, imports its module and no other, and turns errors into messages and exit codes."""
 
-import errno
 import os
 import signal
 import sys
@@ -9,7 +8,7 @@ from importlib import import_module
 import typer
 
 from noface.cli.verb import Group, Verb, Verbs
-from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, NofaceError
+from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, OF_THE_MACHINE, NofaceError
 from noface.process.startup import prepare_streams
 
 SECTIONS: dict[str, dict[str, str]] = {
@@ -138,9 +137,9 @@ def main() -> None:
     except Exception as error:
         if verbose:
             raise
-        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
             where = f" ({error.filename})" if error.filename else ""
-            problem = NofaceError(f"{error.strerror}{where}", _OF_THE_MACHINE[error.errno])
+            problem = NofaceError(f"{error.strerror}{where}", OF_THE_MACHINE[error.errno])
             _report(problem, as_json="--json" in arguments)
             sys.exit(EXIT_FAILURE)
         _report(NofaceError(f"noface itself failed: {type(error).__name__}: {error}", _BUG), as_json=False)
@@ -156,17 +155,6 @@ def _hear_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-_GO_ON = "Nothing is lost; the next `noface run` goes on."
-_OF_THE_MACHINE = {
-    errno.ENOSPC: f"Make room on the disk. {_GO_ON}",
-    errno.EDQUOT: f"Make room within your quota. {_GO_ON}",
-    errno.EROFS: f"The git folder and the workspaces must be writable: mount them read-write. {_GO_ON}",
-    errno.EIO: f"The disk reported an error: see the system log. {_GO_ON}",
-    errno.EMFILE: f"Too many files are open: raise `ulimit -n`. {_GO_ON}",
-    errno.ENFILE: f"Too many files are open on this machine. {_GO_ON}",
-    errno.ENOMEM: f"Memory has run out: run fewer workers at once. {_GO_ON}",
-}
-"""What a person does about an error of the system that is nobody's bug, by its number."""
 _BUG = "This is a bug in noface. Run the command again with --verbose for the traceback to report; no work is lost."
 
 

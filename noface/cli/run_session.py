@@ -19,6 +19,7 @@ from types import FrameType
 
 import typer
 
+from noface.attempt.environment import AttemptEnvironment
 from noface.cli.connections import Connections, connect, fetch_issues
 from noface.cli.evening.notify import notify_secrets, outbox_of
 from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
@@ -38,6 +39,7 @@ from noface.config.sections import Config
 from noface.engine.context import Planning, RunContext, RunSettings
 from noface.engine.dispatch import decide_each, plan_tick, record_of
 from noface.engine.engine import Stop, run_session
+from noface.engine.faults import is_fault, write_down
 from noface.engine.outside import as_agreed
 from noface.errors import ForgeAwayError, UsageError
 from noface.git.checkout import PersonsCheckout, uncommitted
@@ -124,10 +126,12 @@ def run_project(
         try:
             with _signals(context, cancel):
                 ended = run_session(context, cancel, notified(elsewhere(issues), outbox))
-            view.finish(ended.exit_code, ended.why)
+            with _apart(context.env, "the summary"):
+                view.finish(ended.exit_code, ended.why)
         finally:
             if context.reader.in_place() and not cancel.urgent:
-                outbox.last_words()
+                with _apart(context.env, "the last notices"):
+                    outbox.last_words()
     return ended.exit_code
 
 
@@ -206,7 +210,13 @@ def make_context(
         if tests is not None:
             env.gate_facts.inventories[ran] = tests
     env.gate_facts.reads.update(reader.reads())
-    journal = Journal(database, run_id, announce)
+
+    def shown(kind: str, issue_id: str | None, data: dict[str, object]) -> None:
+        with _apart(env, "the view"):
+            hit("event_shown")
+            announce(kind, issue_id, data)
+
+    journal = Journal(database, run_id, shown)
     known, commands = reader.unsteady_tests(), {gate.command for gate in chosen.gates}
     env.gate_facts.unsteady.update({command: tests for command, tests in known.items() if command in commands})
     if env.gate_facts.unsteady.keys() != known.keys():
@@ -227,10 +237,23 @@ def make_context(
         env=env,
         executor=stack.enter_context(executor(config, repository, chosen, env, inbox.put)),
         clock=env.clock,
-        announce=announce,
+        announce=shown,
         inbox=inbox,
         memo=memo,
     )
+
+
+@contextmanager
+def _apart(env: AttemptEnvironment, work: str) -> Iterator[None]:
+    """Write down what breaks what only shows or tells: the run goes on, and ends as it would have."""
+    try:
+        yield
+    except Exception as error:
+        if not is_fault(error):
+            raise
+        log = write_down(env, error, work)
+        with suppress(OSError):
+            typer.echo(f"noface itself failed at {work}: {type(error).__name__}; the traceback is in {log}", err=True)
 
 
 @contextmanager

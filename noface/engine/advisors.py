@@ -165,12 +165,13 @@ class Advisors:
 
         model, began = question.model.name, question.asked_at
         job = Job(JobKind.QUESTION, issue_id, run, question.slot, model, due=due, always=True, began_at=began)
-        broken: Exception | None = None
+        job.number = question.id
         try:
             answer, over = (yield job), job.over
-        except Exception as error:  # noqa: BLE001 - it is raised once it is recorded what that has cost
+        except Exception as error:  # noqa: BLE001 - noface itself broke: what it has cost counts, and it is asked again
+            self._stations.again(job, error)
             used = question_usage(context.env, question.model, question.directory)
-            answer, over, broken = Answer(question, None, used=used), None, error
+            answer, over = Answer(question, None, used=used), None
         context.backlog_changed()
         now = context.clock.now()
         if over is None and answer.at_allowance and question.allowance is not None:
@@ -183,8 +184,6 @@ class Advisors:
             mark, why = (over.mark, over.note) if over is not None else ("", "")
             context.questions.cut_short(now, question.id, answer.used, cause=why, mark=mark)
             context.journal.status(now, issue_id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
-            if broken is not None:
-                raise broken
             return
         if answer.away:
             self._rest(question, answer)

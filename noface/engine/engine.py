@@ -11,10 +11,12 @@ import queue
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from noface.attempt.attempt import Attempt
 from noface.attempt.disk import disk_full_error, why_ended
@@ -27,6 +29,7 @@ from noface.attempt.environment import (
     UnsteadySeen,
 )
 from noface.attempt.executor import HostSeen
+from noface.attempt.run import only_judged
 from noface.engine.budget_guard import BudgetGuard, RunLimits, tell_prospect, unpriced_models
 from noface.engine.candidates import Ended
 from noface.engine.context import RunContext
@@ -34,13 +37,16 @@ from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
+    block,
     decide_and_apply,
+    history,
     lift_raised,
     plan_tick,
     record_attempt,
     why_over,
 )
 from noface.engine.early_conflicts import EarlyConflicts
+from noface.engine.faults import GO_ON, After, Faults, OwnFaultError, is_fault, twice
 from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
@@ -64,7 +70,7 @@ from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, mo
 from noface.engine.preflight import announce_new_rules, announce_tests, preflight, remember_reads
 from noface.engine.quota_guard import QuotaGuard
 from noface.engine.readiness import checkout_findings
-from noface.engine.recover import as_configured, recover, with_work, without_end
+from noface.engine.recover import as_configured, recover, settle_open, with_work, without_end
 from noface.engine.red_main import RedMain
 from noface.engine.retention import keep_bounds, tidy_up
 from noface.engine.stations import Patience, Station, Stations, Steps
@@ -78,6 +84,7 @@ from noface.errors import (
     GitError,
     LockLostError,
 )
+from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
@@ -96,6 +103,7 @@ from noface.recovery.sudden_ends import DOES_NOT_LOAD, NEVER_WORKED
 from noface.store.overview import BEHIND, HOSTS, WORKSPACES
 from noface.store.records import IssueRow
 
+R = TypeVar("R")
 _TICK_S = 0.5
 _DRAIN_S = 30.0
 _GONE_MAX = 10
@@ -105,6 +113,7 @@ ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED, DOES_NOT_LOAD)
 _GLOBS_MAX = 3
 _MEMO_MAX = 4000
 _UNFINISHED = (IssueStatus.RUNNING, IssueStatus.LANDING)
+_SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.REVIEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,46 +136,17 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
 
     Raises what `preflight` raises; then nothing was started.
     """
-    journal, clock = context.journal, context.clock
+    journal, clock, faults = context.journal, context.clock, Faults(context)
     used_before = context.reader.last_run() is not None
     journal.run_started(clock.now(), os.getpid())
     if context.reader.fact(HOSTS):
         journal.fact(HOSTS, "")  # those of this run have yet to be seen
-    hit("run_started")
     try:
-        resumed = recover(context)
-        settle_following(context)
-        announce_new_rules(context, used_before=used_before)
-        decided = take_ground(context, cancel)
-        sandbox = context.env.sandbox
-        if sandbox.announced:
-            context.announce(
-                "sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem}
-            )
-        if idle := context.settings.idle:
-            context.announce("idle_settings", None, {"what": list(idle)})
-        plumbing = context.env.plumbing
-        notes = [one for one in checkout_findings(plumbing, plumbing.main()) if one.exit_code == EXIT_DONE]
-        if notes:
-            context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})
-        if unpriced := unpriced_models(context):
-            context.announce("unpriced", None, {"models": list(unpriced)})
-        check_signing(context)
-        elsewhere.check(context, cancel)
-        landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
-        context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
-        allowed = context.env.diff_limits.test_keys
-        more = f", {some(allowed, _GLOBS_MAX)} ([limits] test_keys)" if allowed else ""
-        context.announce("keys_unseen", None, {"files": list(allowed), "more": more})
-        results = preflight(context, cancel)
-        announce_tests(context, results)
-        _remember(context, results)
-        follow(context, decided)
-        external = tuple(kind.value for kind in FailureKind if kind.category.external)
-        lift_blocks(context, external, "its cause lay outside it; tried again")
-        ask_again(context)
-        result_of_run = Engine(context, elsewhere.stations).run(resumed)
-        tidy_up(context)
+        prepared = partial(_prepared, context, cancel, elsewhere, used_before=used_before)
+        resumed = twice(faults, "the checks before a run", prepared)
+        result_of_run = Engine(context, elsewhere.stations, faults).run(resumed)
+        with suppress(OwnFaultError):  # told already; what is left is tidied up after the next run
+            twice(faults, "tidying up", partial(tidy_up, context))
         if result_of_run.exit_code == EXIT_ATTENTION and not context.settings.once:
             _ask_people(context)
     except BaseException as error:
@@ -176,6 +156,43 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
     journal.fact(WORKSPACES, json.dumps({"folder": str(folder), "bytes": bytes_in(folder)}))
     journal.run_ended(clock.now(), result_of_run.exit_code, result_of_run.why)
     return result_of_run
+
+
+def _prepared(
+    context: RunContext, cancel: Canceller, elsewhere: "Elsewhere", *, used_before: bool
+) -> tuple[AttemptOrder, ...]:
+    """Settle what an earlier run left, and check that work makes sense; return what only needs judging."""
+    hit("run_started")
+    resumed = recover(context)
+    settle_following(context)
+    announce_new_rules(context, used_before=used_before)
+    decided = take_ground(context, cancel)
+    sandbox = context.env.sandbox
+    if sandbox.announced:
+        context.announce("sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem})
+    if idle := context.settings.idle:
+        context.announce("idle_settings", None, {"what": list(idle)})
+    plumbing = context.env.plumbing
+    notes = [one for one in checkout_findings(plumbing, plumbing.main()) if one.exit_code == EXIT_DONE]
+    if notes:
+        context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})
+    if unpriced := unpriced_models(context):
+        context.announce("unpriced", None, {"models": list(unpriced)})
+    check_signing(context)
+    elsewhere.check(context, cancel)
+    landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
+    context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
+    allowed = context.env.diff_limits.test_keys
+    more = f", {some(allowed, _GLOBS_MAX)} ([limits] test_keys)" if allowed else ""
+    context.announce("keys_unseen", None, {"files": list(allowed), "more": more})
+    results = preflight(context, cancel)
+    announce_tests(context, results)
+    _remember(context, results)
+    follow(context, decided)
+    external = tuple(kind.value for kind in FailureKind if kind.category.external)
+    lift_blocks(context, external, "its cause lay outside it; tried again")
+    ask_again(context)
+    return resumed
 
 
 def _record_failure(context: RunContext, error: BaseException) -> None:
@@ -313,83 +330,169 @@ def _first(waits: Iterable[Patience | None]) -> Patience | None:
 
 
 class Engine:
-    """Works through the backlog until nothing is left that it can do, or a limit or a person stops it."""
+    """Works through the backlog until nothing is left that it can do, or a limit or a person stops it.
 
-    def __init__(self, context: RunContext, stations: Callable[[RunParts], Iterable[Station]]) -> None:
-        self._context = context
+    Where noface itself fails in the loop's own thread, the loop begins anew from what is recorded, as after a kill
+    (law 7); workers and roles at work go on meanwhile.
+    """
+
+    def __init__(self, context: RunContext, stations: Callable[[RunParts], Iterable[Station]], faults: Faults) -> None:
+        self._context, self._faults, self._make_stations = context, faults, stations
         self._watch = BacklogWatch(context)
         self._jobs = Jobs(context.inbox, context.executor)
-        self._stations = Stations(context.clock, context.inbox, self._jobs, self._break)
-        self._checks = AcceptChecks(context, self._jobs, self._stations, self._watch)
-        self._epics = Epics(context, self._jobs, self._stations)
-        self._kept = KeptWork(context, self._jobs, self._stations)
-        self._landing = MergeQueue(context, self._jobs, self._stations)
-        self._landing.last_look, self._landing.rejected = self._look_again, self._rejected
+        self._stations = Stations(context.clock, context.inbox, self._jobs, self._again, self._story_broke)
         self._limits = RunLimits(context)
         self._guard = BudgetGuard(context, self._jobs, self._limits)
         self._quota = QuotaGuard(context, self._jobs, self._limits.live)
-        self._red_main = RedMain(context, self._jobs, self._stations)
-        parts = (self._jobs, self._stations, self._landing, self._limits, self._red_main)
-        self._dispatch = Dispatch(context, *parts, self._attempt)
-        self._early = EarlyConflicts(context, self._jobs, self._landing)
         self._outside = OutsideChanges(context)
-        run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
-        self._others = stations(run)
-        self._began_at = context.clock.now()
-        self._outage: Patience | None = None
         self._withdrawn: dict[str, str] = {}
         self._left: dict[str, str] = {}
-        self._resumed: list[AttemptOrder] = []
+        self._anew = False
+        self._aside: dict[str, str] = {}
+        self._began_at = context.clock.now()
+        self._outage: Patience | None = None
         self._limit = ""
-        self._planned, self._planned_until = Plan((), ()), 0.0
-        self._planned_for: tuple[object, ...] = ()
-        self._stood_back: Counter[str] = Counter()
-        self._behind: dict[str, str] | None = None
         self._first_wave: set[str] | None = None
         self._waves = False
         self._drain_until: float | None = None
         self._hurried = False
         self._broken: BaseException | None = None
+        self._connect()
+
+    def _connect(self) -> None:
+        """Make the parts of the loop that are made anew after a fault; what limits the run is not among them."""
+        context = self._context
+        self._checks = AcceptChecks(context, self._jobs, self._stations, self._watch)
+        self._epics = Epics(context, self._jobs, self._stations)
+        self._kept = KeptWork(context, self._jobs, self._stations)
+        self._landing = MergeQueue(context, self._jobs, self._stations)
+        self._landing.last_look, self._landing.rejected = self._look_again, self._rejected
+        self._red_main = RedMain(context, self._jobs, self._stations)
+        parts = (self._jobs, self._stations, self._landing, self._limits, self._red_main)
+        self._dispatch = Dispatch(context, *parts, self._attempt)
+        self._early = EarlyConflicts(context, self._jobs, self._landing)
+        run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
+        self._others = tuple(self._make_stations(run))
+        self._resumed: list[AttemptOrder] = []
+        self._planned, self._planned_until = Plan((), ()), 0.0
+        self._planned_for: tuple[object, ...] = ()
+        self._stood_back: Counter[str] = Counter()
+        self._behind: dict[str, str] | None = None
 
     def run(self, resumed: tuple[AttemptOrder, ...] = ()) -> RunResult:
         """Run until done. `resumed` are attempts of an earlier run whose work only needs judging."""
-        context = self._context
         try:
-            self._watch.refresh()
-            self._stations.open(self._others, self._heed)
-            lift_raised(context)
-            self._quota.begin()
-            tell_prospect(context)
-            notice_waits(context)
-            suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)
-            self._resumed = [as_configured(context, order) for order in suspects_first]
-            self._judge_resumed()
-            self._settle_unfinished()
-            self._stations.begin(self._landing.land_all())
-            self._stations.begin(self._early.watch())
-            self._stations.begin(keep_bounds(context))
+            self._bulkhead(partial(self._begin_loop, resumed, first=True))
             while True:
-                context.keep_hold()
-                self._stations.tick()
-                self._red_main.step()
-                self._close_epics()
-                self._judge_resumed()
-                self._checks.lift_committed()
-                planned = self._start()
-                self._look_at_blocked()
-                if self._idle() and not self._sleep(planned):
-                    return self._ended(planned)
-                self._receive(pending=bool(planned.start))
-                self._hold_budgets()
-                self._watch.refresh()
-                self._end_withdrawn()
-                if self._drain_until is not None and context.clock.now() >= self._drain_until:
-                    self._stop(urgent=False)
+                if self._anew and self._broken is not None and not self._jobs.lasting:
+                    return self._ended(Plan((), ()))
+                if self._anew and self._broken is None and self._jobs.end_others_than_lasting():
+                    self._bulkhead(self._begin_anew)
+                ended = self._bulkhead(self._tick)
+                if ended is not None:
+                    return ended
         finally:
             self._jobs.close()
             if not self._hurried:
                 for other in self._others:
                     other.release()
+
+    def _begin_loop(self, resumed: tuple[AttemptOrder, ...], *, first: bool) -> None:
+        """Begin the stories of a run, and go on with what is recorded."""
+        context = self._context
+        self._watch.refresh()
+        self._stations.open(self._others, self._heed)
+        if first:
+            lift_raised(context)
+            self._quota.begin()
+            tell_prospect(context)
+            notice_waits(context)
+        suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)
+        orders = [as_configured(context, order) for order in suspects_first]
+        self._resumed = [order for order in orders if order.issue.id not in self._aside]
+        self._set_aside()
+        self._judge_resumed()
+        self._settle_unfinished()
+        self._stations.begin(self._landing.land_all())
+        self._stations.begin(self._early.watch())
+        self._stations.begin(keep_bounds(context))
+
+    def _tick(self) -> RunResult | None:
+        """Look at everything once, and wait for news; return how the run ended once it has."""
+        context, planned = self._context, Plan((), ())
+        context.keep_hold()
+        if not self._anew:
+            self._set_aside()
+            self._stations.tick()
+            self._red_main.step()
+            self._close_epics()
+            self._judge_resumed()
+            self._checks.lift_committed()
+            planned = self._start()
+            self._look_at_blocked()
+            if self._idle() and not self._sleep(planned):
+                return self._ended(planned)
+        self._receive(pending=bool(planned.start))
+        self._hold_budgets()
+        self._watch.refresh()
+        self._end_withdrawn()
+        if self._drain_until is not None and context.clock.now() >= self._drain_until:
+            self._stop(urgent=False)
+        return None
+
+    # Faults of noface's own
+
+    def _bulkhead(self, step: Callable[[], R], issue_id: str = "") -> R | None:
+        """Do something in the loop's thread; if noface itself fails there, the loop begins anew."""
+        try:
+            return step()
+        except Exception as error:
+            if self._broken is not None and is_fault(error):
+                raise self._broken from error
+            self._story_broke(error, None, issue_id)
+            return None
+
+    def _met(self, error: BaseException, job: Job[Any] | None, issue_id: str) -> After:
+        """Tell of an error that ended something; what other tries would not mend ends the run."""
+        if not is_fault(error):
+            self._break(error)
+            return After.STOP
+        work, kind = (job.work, job.function) if job is not None else ("the loop that records and decides", "loop")
+        follows, why = self._faults.met(error, work, issue_id, kind)
+        if follows is After.STOP:
+            self._break(OwnFaultError(f"{why}. {GO_ON}"))
+        elif follows is After.ASIDE and issue_id:
+            self._aside[issue_id] = why
+        return follows
+
+    def _again(self, job: Job[Any], error: BaseException) -> bool:
+        """Tell of a job that noface itself broke; True if its thread begins once more."""
+        return self._met(error, job, job.issue_id) is After.AGAIN
+
+    def _story_broke(self, error: Exception, job: Job[Any] | None, issue_id: str) -> None:
+        """Tell of what ended a story. Unless it was the check of an issue, what it knew has to be made anew."""
+        if job is None and not is_fault(error):
+            raise error
+        self._met(error, job, issue_id)
+        if is_fault(error) and (job is None or job.kind not in (JobKind.CHECK, JobKind.EPIC)):
+            self._anew = self._stations.stopping = True
+
+    def _begin_anew(self) -> None:
+        """Begin the loop again from what is recorded: the parts of a run hold nothing that a kill could lose."""
+        self._stations.forget()
+        self._jobs.forget()
+        self._anew, self._stations.stopping = False, self._drain_until is not None
+        self._connect()
+        self._begin_loop(settle_open(self._context, self._jobs.lasting), first=False)
+
+    def _set_aside(self) -> None:
+        """Have the issues wait for the next run at whose work noface itself has failed twice; nothing is charged."""
+        for issue_id in self._aside.keys() - self._jobs.issues():
+            issue, why = self._watch.issue(issue_id), self._aside.pop(issue_id)
+            if issue is not None and self._context.reader.state(issue_id).status not in _SETTLED:
+                self._landing.drop(issue_id)
+                reason = f"{why}; the next `noface run` tries it again"
+                block(self._context, history(self._context, issue), Block(FailureKind.ENVIRONMENT, reason))
 
     # Messages
 
@@ -466,44 +569,44 @@ class Engine:
 
     def _job_ended(self, job: Job[Any]) -> None:
         self._context.keep_hold()
-        self._jobs.ended(job)
+        if not self._jobs.ended(job):
+            return  # the loop has begun anew since
         if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION) and not self._jobs.attempts(job.issue_id):
             self._limits.ended(job.issue_id)
+        failed = job.error is not None
         self._stations.ended(job)
+        if not (failed or self._anew):
+            self._faults.went_well(job.function, job.issue_id)
         if job.issue_id in self._withdrawn.keys() - self._jobs.issues():
             self._set_withdrawn(job.issue_id, self._withdrawn.pop(job.issue_id))
 
     def _attempt(self, order: AttemptOrder) -> Steps[None]:
         """Have the attempt of an order made, in its slot; record its report and decide what follows."""
-        context, model = self._context, order.model.name
-        issue_id = order.issue.id
-        # Work that is only judged calls no model.
-        began_at = 0.0 if order.resumed or order.finished else context.clock.now()
-        job: Job[AttemptReport] = Job(
-            JobKind.ATTEMPT,
-            issue_id,
-            lambda cancel: context.executor.carry_out(Attempt(order, context.scope(cancel))),
-            order.slot,
-            model,
-            order.think,
-            always=True,
-            began_at=began_at,
-            number=order.number,
-        )
+        context, issue_id = self._context, order.issue.id
         report: AttemptReport | None = None
-        over, failed = None, tuple[str, ...]()
-        try:
-            report = yield job
-            over = job.over
-        except Exception as error:  # noqa: BLE001 - noface itself broke: the run ends, and what the worker did is kept
-            self._break(error)
-            failed = (f"noface failed: {error}",)
+        failed = tuple[str, ...]()
+        while True:
+            job = self._job(order)
+            try:
+                report = yield job
+                break
+            except Exception as error:  # noqa: BLE001 - noface itself broke, and what the worker did is kept
+                failed = (f"noface itself failed: {type(error).__name__}: {error}",)
+                follows = self._met(error, job, issue_id)
+                if not only_judged(order):
+                    break  # as after a kill: what is in the workspace is kept, and another attempt goes on from it
+                if follows is not After.AGAIN or self._drain_until is not None:
+                    return  # it stays open: the next run judges it, and nobody pays for it again
+                order = as_configured(context, replace(order, resumed=True))
+        over, began_at = job.over, job.began_at
         notes = (*failed, *self._outside.after_attempt(order))
         context.suspects.discard(issue_id)
         if report is None:
             try:
                 report = with_work(context, order, without_end(context, order))
             except (GitError, OSError):
+                if self._broken is None:
+                    raise
                 return  # the next run keeps what is in the workspace, as after a kill
         report = self._stopped_with_noface(report)
         over = why_over(order, report, over)
@@ -517,6 +620,21 @@ class Engine:
                 provider_answered(context, each.order.model.name, each.began_at, each.report)
         if group:
             self._settle(group[-1])
+
+    def _job(self, order: AttemptOrder) -> Job[AttemptReport]:
+        """Return the job that makes an attempt. Work that is only judged calls no model."""
+        context = self._context
+        return Job(
+            JobKind.ATTEMPT,
+            order.issue.id,
+            lambda cancel: context.executor.carry_out(Attempt(order, context.scope(cancel))),
+            order.slot,
+            order.model.name,
+            order.think,
+            always=True,
+            began_at=0.0 if order.resumed or order.finished else context.clock.now(),
+            number=order.number,
+        )
 
     def _settle(self, ended: Ended) -> None:
         """Record an attempt that has ended, and decide what follows."""
@@ -654,7 +772,9 @@ class Engine:
                 if not self._alone_enough(issue):
                     break
                 if self._jobs.free and not self._limits.reached():
-                    self._begin(issue)
+                    self._bulkhead(partial(self._begin, issue), issue.id)
+                    if self._anew:
+                        return planned
                     self._dispatch.begin_candidates()
                     self._stood_back.update(planned.behind.keys())
             planned = self._plan() if refused < len(self._limits.refused) else planned
@@ -765,7 +885,7 @@ class Engine:
         landing = self._landing.busy if self._drain_until is None else self._landing.working
         stopping = self._drain_until is not None
         others = any(other.at_work(stopping=stopping) for other in self._others)
-        return not self._jobs.issues() and not landing and not others
+        return not (self._anew or self._jobs.issues() or landing or others)
 
     def _settle_unfinished(self) -> None:
         """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
@@ -773,7 +893,7 @@ class Engine:
         unfinished = [each for each in self._watch.backlog.issues if states[each.id].status in _UNFINISHED]
         for issue in unfinished:
             row = self._context.reader.issue(issue.id)
-            if row is None or issue.id in self._jobs.issues(JobKind.ATTEMPT) | {o.issue.id for o in self._resumed}:
+            if row is None or issue.id in self._jobs.issues() | {order.issue.id for order in self._resumed}:
                 continue
             if row.status == IssueStatus.LANDING and self._landing.resume(issue):
                 continue

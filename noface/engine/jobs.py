@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from noface.attempt.environment import AttemptProgress
@@ -39,16 +40,25 @@ class JobKind(Enum):
 _LANDING_MAX = 66
 """So many threads at most merge and prove what lands."""
 _BESIDE = (JobKind.LANDING, JobKind.REMOTE)
+_LASTING = (JobKind.ATTEMPT, JobKind.QUESTION)
+_WORDS = {
+    JobKind.ATTEMPT: "an attempt",
+    JobKind.CHECK: "a check on main",
+    JobKind.QUESTION: "a question to a role",
+    JobKind.EPIC: "the gates of a divided issue",
+    JobKind.LANDING: "a merge or its proof",
+    JobKind.REMOTE: "a call to another machine",
+}
 
 
 @dataclass(slots=True, eq=False)
 class Job(Generic[R]):
     """Work for a thread: `run` does it.
 
-    `number` is an attempt's, `model` the one at work since `began_at` (epoch seconds), "" for none. `due`: a review,
-    which runs whatever its issue has cost. `phase` is the last that an attempt has reported, `changed` the files in
-    its snapshot, or those that its agent says it edits, `judged` what was told with the commit that is judged, and
-    `over` why the job was ended for money. `always`: it begins though the run is stopped.
+    `number` is an attempt's, or that of a question's row, `model` the one at work since `began_at` (epoch seconds), ""
+    for none. `due`: a review, which runs whatever its issue has cost. `phase` is the last that an attempt has reported,
+    `changed` the files in its snapshot, or those that its agent says it edits, `judged` what was told with the commit
+    that is judged, and `over` why the job was ended for money. `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
@@ -67,6 +77,22 @@ class Job(Generic[R]):
     judged: AttemptProgress | None = None
     cancel: Canceller = field(default_factory=Canceller)
     future: "Future[R]" = field(default_factory=Future)
+
+    @property
+    def work(self) -> str:
+        """What it is for, as a person reads it."""
+        return _WORDS[self.kind]
+
+    @property
+    def function(self) -> str:
+        """What its thread runs, which tells it from other jobs of its kind."""
+        run = self.run.func if isinstance(self.run, partial) else self.run
+        return f"{self.kind.name} {getattr(run, '__qualname__', '')}"
+
+    @property
+    def repeatable(self) -> bool:
+        """True if its thread can simply begin again: what a worker or a role has done is paid for, and kept."""
+        return self.kind not in _LASTING and not self.cancel.cancelled
 
     @property
     def error(self) -> BaseException | None:
@@ -99,19 +125,44 @@ class Jobs:
         self._free = list(range(executor.slots))
 
     def start(self, job: Job[R]) -> Job[R]:
-        """Start a job, in its slot where it has one."""
+        """Start a job, in its slot where it has one. If there can be no thread it has ended, with that error."""
         if job.slot in self._free:
             self._free.remove(job.slot)
         self._jobs.append(job)
-        job.future = run_apart(job) if job.kind is JobKind.REMOTE else self._pool.submit(job.run, job.cancel)
+        try:
+            job.future = run_apart(job) if job.kind is JobKind.REMOTE else self._pool.submit(job.run, job.cancel)
+        except RuntimeError as error:
+            job.future = Future()
+            job.future.set_exception(error)
         job.future.add_done_callback(lambda _: self._inbox.put(job))
         return job
 
-    def ended(self, job: Job[Any]) -> None:
-        """Take a job that has ended off the list; its slot is free."""
+    def ended(self, job: Job[Any]) -> bool:
+        """Take a job that has ended off the list; its slot is free. False if it is none of these any more."""
+        if job not in self._jobs:
+            return False
         self._jobs.remove(job)
         if job.slot is not None and job.slot < self._executor.slots:  # there were more when it was ordered
             self._free.append(job.slot)
+        return True
+
+    @property
+    def lasting(self) -> tuple[Job[Any], ...]:
+        """The workers and roles at work: they have cost money, and go on when the loop begins anew."""
+        return tuple(job for job in self._jobs if job.kind in _LASTING)
+
+    def end_others_than_lasting(self) -> bool:
+        """End what can be done again; True once it has ended, but for what other machines are still asked."""
+        for job in self._jobs:
+            if job.repeatable:
+                job.cancel.cancel(urgent=True)
+        return all(job.kind in (*_LASTING, JobKind.REMOTE) for job in self._jobs)
+
+    def forget(self) -> None:
+        """Know of what lasts alone from now on; all other slots are free."""
+        self._jobs = list(self.lasting)
+        taken = {job.slot for job in self._jobs}
+        self._free = [slot for slot in range(self._executor.slots) if slot not in taken]
 
     @property
     def free(self) -> int:

@@ -130,9 +130,9 @@ class KeptWork:
         """Gate the work; what turns green was main's failure, and what it needed is recorded."""
         context, slot = self._context, self._jobs.take_slot()
         look = partial(self._look, issue, last, named_in(failure), slot, context.reader.mains())
+        self._looked[issue.id] = (str(last.candidate), context.env.plumbing.main())
         seen = yield from call(look, issue.id, kind=JobKind.CHECK, slot=slot)
         if seen is None:
-            self._looked[issue.id] = (str(last.candidate), context.env.plumbing.main())
             return
         main, today, needs = seen
         self._looked[issue.id] = (str(last.candidate), main)

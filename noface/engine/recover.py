@@ -4,10 +4,11 @@ Whether an open attempt may have killed noface is judged in `deaths`. `noface fs
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from noface.agents.base import OWN_SETTINGS, SESSION
 from noface.attempt.attempt import Attempt
@@ -18,6 +19,7 @@ from noface.engine.asking import AGAIN, question_usage
 from noface.engine.context import RunContext
 from noface.engine.deaths import block_killer, died_unexplained, find_suspects
 from noface.engine.ground import fetch_again
+from noface.engine.jobs import Job, JobKind
 from noface.engine.landing.pushed import was_pushed
 from noface.engine.landing.queue import release_merged
 from noface.engine.protection import protection_for
@@ -41,24 +43,35 @@ from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt
 from noface.store.records import LEARNED
 
-_KILLED = "noface was killed during this attempt"
+_KILLED = "noface was killed, or failed itself, during this attempt"
 _ORDER_BYTES_MAX = 16 << 20
 _TRAILERS_READ = "trailers_read"
 """The fact that holds main's commit up to which its trailers are known."""
 
 
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
-    """Settle what is open; return the attempts whose work is done and only needs judging."""
+    """Settle what an earlier run left open; return the attempts whose work is done and only needs judging."""
     died = died_unexplained(context)
     if killed := sweep("NOFACE_STATE", context.env.state_marker):
         context.log_event("processes_swept", count=killed)
     if masked := context.env.launcher.masking.catch_up():  # nothing writes these logs any more
         context.log_event("logs_masked", count=masked)
+    return settle_open(context, died=died)
+
+
+def settle_open(
+    context: RunContext, at_work: Collection[Job[Any]] = (), *, died: bool = False
+) -> tuple[AttemptOrder, ...]:
+    """Settle what is open and not `at_work` in this run; return the attempts that only need judging.
+
+    `died`: noface has died with these attempts open, for a reason that nobody knows.
+    """
     _learn_landings(context)
     _settle_landings(context)
-    _drop_questions(context)
+    _drop_questions(context, {job.number for job in at_work if job.kind is JobKind.QUESTION})
     resumed = []
-    attempts = context.reader.open_attempts()
+    going = {(job.issue_id, job.number) for job in at_work if job.kind is JobKind.ATTEMPT}
+    attempts = [each for each in context.reader.open_attempts() if (each.issue_id, each.number) not in going]
     killers = find_suspects(context, attempts, died=died)
     for attempt in attempts:
         _drop_settings(attempt.directory)
@@ -130,12 +143,12 @@ def _settle_landings(context: RunContext) -> None:
                 context.set_status(intent.issue_id, IssueStatus.LANDING, text, cause=Cause.HELD)
 
 
-def _drop_questions(context: RunContext) -> None:
-    """Drop the questions without an answer, since they are asked again; what they cost still counts.
+def _drop_questions(context: RunContext, asked: Collection[int]) -> None:
+    """Drop the questions without an answer that are not being `asked`: they are asked again; what they cost counts.
 
     Where the model has left the configuration, its prices have, too: then only the agent's own figures count.
     """
-    for question in context.questions.open():
+    for question in (each for each in context.questions.open() if each.id not in asked):
         _drop_settings(question.directory)
         settle_files(context.env, question.directory)
         model = context.settings.models.get(question.model) or _model_of(question)
@@ -178,7 +191,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:
-        context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed; nothing is charged")
+        context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed, or failed; nothing is charged")
 
 
 def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:

@@ -9,10 +9,12 @@ a `yield`, and the next run begins it again by what is recorded.
 import queue
 import time
 from collections.abc import Callable, Collection, Generator, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+from noface.engine.faults import is_unexpected
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.process.clock import Clock
 from noface.process.command import Canceller
@@ -124,21 +126,27 @@ class Station:
 
 @dataclass(slots=True, eq=False)
 class OpenStory:
-    """A story that goes on, and what it waits for."""
+    """A story that goes on, and what it waits for; `issue_id` is the one that its newest job is about."""
 
     steps: Steps[None]
     waits: Job[Any] | Tick = field(default_factory=lambda: Tick(always=True))
     job: Job[Any] | None = None
+    issue_id: str = ""
 
 
 @dataclass(slots=True, eq=False)
 class Stations:
-    """Resumes the stories of a run, in the loop's thread; `broken` is told of what broke noface itself in a thread."""
+    """Resumes the stories of a run, in the loop's thread.
+
+    `again` is told what broke noface itself in a job's thread, and says whether the job begins once more; `broken`
+    is told what ended a story, with the job that raised it, None if the loop's own thread has, and the issue.
+    """
 
     clock: Clock
     inbox: "queue.SimpleQueue[object]"
     jobs: Jobs
-    broken: Callable[[BaseException], None]
+    again: Callable[[Job[Any], BaseException], bool]
+    broken: Callable[[Exception, Job[Any] | None, str], None]
     stopping: bool = False
     _stories: list[OpenStory] = field(default_factory=list)
     _of: dict[Station, list[OpenStory]] = field(default_factory=dict)
@@ -170,6 +178,16 @@ class Stations:
             self._stories.remove(story)
             story.steps.close()
 
+    def forget(self) -> None:
+        """Leave all stories where they stand but those of what lasts; what is recorded says how they begin again."""
+        lasting = [story for story in self._stories if story.job in self.jobs.lasting]
+        for story in self._stories:
+            if story not in lasting:
+                with suppress(Exception):
+                    story.steps.close()
+        self._stories = lasting
+        self._of.clear()
+
     def tick(self) -> None:
         """Resume what waits for this tick."""
         for story in tuple(self._stories):
@@ -196,13 +214,18 @@ class Stations:
             except queue.Empty:
                 return
 
-    def _resume(self, story: OpenStory, step: Callable[[], Job[Any] | Tick]) -> None:
+    def _resume(self, story: OpenStory, step: Callable[[], Job[Any] | Tick], failed: Job[Any] | None = None) -> None:
         try:
             waits = story.waits = step()
-        except StopIteration:
+        except Exception as error:  # noqa: BLE001 - it ends this story, and the loop is told
             if story in self._stories:
                 self._stories.remove(story)
+            if not isinstance(error, StopIteration):
+                of_job = failed if failed is not None and error is failed.error else None
+                self.broken(error, of_job, story.issue_id)
             return
+        if isinstance(waits, Job):
+            story.issue_id = waits.issue_id
         if isinstance(waits, Job) and (waits.always or not self.stopping):
             story.job = self.jobs.start(waits)
         elif isinstance(waits, Job):
@@ -214,14 +237,10 @@ class Stations:
         story = next((each for each in self._stories if each.job is job), None)
         if story is None:
             return
-        story.job = None
-        if job.error is None:
+        story.job, error = None, job.error
+        if error is None:
             self._resume(story, partial(story.steps.send, job.result))
-            return
-        try:
-            self._resume(story, partial(story.steps.throw, job.error))
-        except BaseException as error:
-            if error is not job.error:
-                raise
-            self._stories.remove(story)
-            self.broken(error)
+        elif job.repeatable and not self.stopping and is_unexpected(error) and self.again(job, error):
+            story.job = self.jobs.start(job)
+        else:
+            self._resume(story, partial(story.steps.throw, error), job)

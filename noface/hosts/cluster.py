@@ -384,7 +384,8 @@ class Cluster(LocalExecutor):
                 why = f"it answers nonsense ({type(error).__name__}: {error})"
             tries += 1
             self._lose(place, why)
-            place.way.close()
+            with suppress(Exception):  # a thread that ends here would leave the host's attempts waiting for ever
+                place.way.close()
             self._closing.wait(min(60.0, 2.0 ** (tries - 1)))
 
     def _hear(self, place: HostPlace, connection: HostConnection) -> str:

@@ -1,7 +1,7 @@
 """Named places where a test can make noface die or fail, to prove that it recovers from there.
 
 `NOFACE_FAILPOINT=name[:n[:kill|raise|enospc|sleep]]` arms one: its n-th hit triggers, once. A bare name means
-`name:1:kill`. Unset, which is always but in tests, a hit costs next to nothing.
+`name:1:kill`; commas part several. Unset, which is always but in tests, a hit costs next to nothing.
 """
 
 import errno
@@ -23,11 +23,13 @@ FAILPOINTS = (
     "database_ready",  # the database is open and migrated
     "hub_made",  # noface's private git dir exists
     "run_started",  # the run's row is committed
+    "event_shown",  # an event is recorded, and about to be shown to whoever looks on
     "attempt_started",  # the attempt's row and budget are committed, nothing has happened yet
     "objects_shared",  # what a ref is to hold lies in a pack, which nothing holds yet
     "base_held",  # a ref keeps the attempt's base from being pruned
     "workspace_built",  # the slot holds the attempt's starting tree
     "agent_started",  # the worker's program is about to be run
+    "output_read",  # the worker's program is at work, and what it has printed is being read
     "agent_exited",  # the worker's program and all its descendants are gone
     "snapshot_taken",  # the slot's tree is in the object store, no ref keeps it yet
     "snapshot_recorded",  # the attempt's ref points at the snapshot's commit
@@ -93,11 +95,13 @@ class _Armed:
         self._kind = kind
         self._lock = threading.Lock()
 
-    def hit(self) -> None:
+    def is_due(self) -> bool:
+        """Count a hit; True if it is the one that triggers."""
         with self._lock:
             self._left -= 1
-            if self._left != 0:
-                return
+            return self._left == 0
+
+    def trigger(self) -> None:
         match self._kind:
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -110,20 +114,18 @@ class _Armed:
 
 
 def hit(name: str) -> None:
-    """Trigger the failpoint of this name, if it is armed and its turn has come.
+    """Trigger the failpoints of this name that are armed and whose turn has come.
 
     Raises UsageError if NOFACE_FAILPOINT cannot be understood.
     """
     assert name in _DECLARED, f"failpoint {name} is not declared in FAILPOINTS"  # noqa: S101  # a bug of the caller
-    armed = _armed()
-    if armed is not None and armed.name == name:
-        armed.hit()
+    for due in [armed for armed in _armed() if armed.name == name and armed.is_due()]:
+        due.trigger()
 
 
 @functools.cache
-def _armed() -> _Armed | None:
-    text = os.environ.get(VARIABLE)
-    return _parse(text) if text else None
+def _armed() -> tuple[_Armed, ...]:
+    return tuple(map(_parse, filter(None, os.environ.get(VARIABLE, "").split(","))))
 
 
 def _parse(text: str) -> _Armed:
@@ -141,5 +143,5 @@ def _parse(text: str) -> _Armed:
         return _Armed(name, int(count), kind)
     raise UsageError(
         f"{VARIABLE}={text}: {problem}",
-        f"expected name[:n[:{'|'.join(KINDS)}]] with one of the names {', '.join(FAILPOINTS)}",
+        f"expected name[:n[:{'|'.join(KINDS)}]], parted by commas, with names of {', '.join(FAILPOINTS)}",
     )

@@ -51,6 +51,7 @@ class LiveView:
         self._lines: deque[tuple[float, Line]] = deque()
         self._drawn: list[int] = []
         self._gone = False
+        self._broken: Exception | None = None
         self._descriptor = sys.stdout.fileno()
         self._done = threading.Event()
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -70,7 +71,7 @@ class LiveView:
         self._stop()
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
-        """Take an event; it is shown with the next frame."""
+        """Take an event; it is shown with the next frame. Raises what broke one, for once."""
         now = time.monotonic()
         self._tally.saw(kind, issue_id, data, time.time())
         wanted = wants_facts(self._state, kind, issue_id)
@@ -81,6 +82,9 @@ class LiveView:
         if kind != "waiting":  # the block says so
             at = time.time()
             self._lines.extend((at, line) for line in self._narrator.lines(kind, issue_id, data))
+        if (broken := self._broken) is not None:
+            self._broken = None
+            raise broken
 
     def finish(self, exit_code: int, why: str) -> None:
         """Show the summary."""
@@ -106,7 +110,10 @@ class LiveView:
 
     def _paint(self) -> None:
         while not self._done.wait(_FRAME_S):
-            self._frame()
+            try:
+                self._frame()
+            except Exception as error:  # noqa: BLE001 - the next frame is drawn anew, and the loop's thread tells it
+                self._broken = error
 
     def _stop(self) -> None:
         if self._done.is_set():

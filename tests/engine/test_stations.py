@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from noface.attempt.executor import LocalExecutor
-from noface.engine.jobs import Job, Jobs
+from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.stations import Station, Stations, Tick, call
+from noface.errors import RemoteError
 
 
 class Hand:
@@ -24,8 +25,18 @@ class Loop:
 
     def __init__(self):
         self.clock, self.inbox, self.broken, self.heard = Hand(), queue.SimpleQueue(), [], []
+        self.faults, self.again = [], False
         self.jobs = Jobs(self.inbox, LocalExecutor(1))
-        self.stations = Stations(self.clock, self.inbox, self.jobs, self.broken.append)
+        self.stations = Stations(self.clock, self.inbox, self.jobs, self.met, self.story_broke)
+
+    def met(self, _job, error):
+        self.faults.append(str(error))
+        return self.again
+
+    def story_broke(self, error, job, _issue_id):
+        if job is None:
+            raise error
+        self.broken.append(error)
 
     def heed(self, message):
         self.heard.append(message)
@@ -237,3 +248,73 @@ def test_last_words_are_said_though_the_run_is_stopped(loop):
     loop.stations.stopping = True
     loop.stations.close(loop.heed)
     assert said == ["bye"]
+
+
+def test_a_job_that_noface_itself_broke_begins_once_more_and_its_story_does_not_notice(loop):
+    loop.again, came, tries = True, [], []
+
+    def once(_):
+        tries.append(1)
+        if len(tries) == 1:
+            raise KeyError("mistake")
+        return "done"
+
+    def story():
+        came.append((yield from call(once, "7")))
+
+    loop.stations.begin(story())
+    loop.receive()
+    loop.receive()
+    assert (loop.faults, came, loop.broken) == (["'mistake'"], ["done"], [])
+
+
+def test_what_another_machine_says_is_the_storys_to_answer_and_no_fault(loop):
+    def away(_):
+        raise RemoteError("away")
+
+    def story():
+        with pytest.raises(RemoteError):
+            yield from call(away)
+
+    loop.stations.begin(story())
+    loop.receive()
+    assert loop.faults == []
+
+
+def test_a_loop_that_begins_anew_keeps_those_who_work_and_forgets_all_other_stories(loop):
+    go_on, came = threading.Event(), []
+
+    def work(_):
+        assert go_on.wait(10)
+        return "work"
+
+    def attempt():
+        came.append((yield Job(JobKind.ATTEMPT, "1", work, 0, always=True)))
+
+    def other():
+        yield Tick()
+        came.append("other")
+
+    loop.stations.begin(attempt())
+    loop.stations.begin(other())
+    loop.stations.begin(call(work, "2", kind=JobKind.CHECK, slot=1))
+    loop.stations.forget()
+    loop.jobs.forget()
+    loop.stations.tick()
+    assert loop.jobs.issues() == {"1"}
+    go_on.set()
+    loop.receive()
+    loop.receive()
+    assert came == ["work"]
+    assert loop.jobs.issues() == frozenset()
+
+
+def test_a_job_for_which_there_is_no_thread_has_ended_with_that_error(loop):
+    def story():
+        with pytest.raises(RuntimeError):
+            yield from call(lambda _: None, kind=JobKind.LANDING)
+
+    loop.jobs.close()
+    loop.stations.begin(story())
+    loop.receive()
+    assert len(loop.faults) == 1

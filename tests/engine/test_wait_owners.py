@@ -32,7 +32,7 @@ def context(project):
 )
 def test_a_green_main_ends_the_wait_for_it_and_leaves_that_for_another_machine(project, context, cause, status):
     jobs = Jobs(context.inbox, LocalExecutor(1))
-    red_main = RedMain(context, jobs, Stations(context.clock, context.inbox, jobs, pytest.fail))
+    red_main = RedMain(context, jobs, Stations(context.clock, context.inbox, jobs, pytest.fail, pytest.fail))
     red_main.wait(context.issues[0], RED)
     assert context.reader.issue("7").cause == Cause.RED_MAIN
     if cause is not Cause.RED_MAIN:  # a run elsewhere was faster, while main was red
@@ -46,7 +46,7 @@ def test_a_green_main_ends_the_wait_for_it_and_leaves_that_for_another_machine(p
 
 def test_a_main_that_passes_by_itself_is_seen_by_looking_again(context):
     jobs = Jobs(context.inbox, LocalExecutor(1))
-    stations = Stations(context.clock, context.inbox, jobs, pytest.fail)
+    stations = Stations(context.clock, context.inbox, jobs, pytest.fail, pytest.fail)
     red_main = RedMain(context, jobs, stations)
     red_main.wait(context.issues[0], RED)
     red_main.wait(context.issues[0], RED)
@@ -64,7 +64,7 @@ def test_a_main_that_passes_by_itself_is_seen_by_looking_again(context):
 def test_a_look_at_a_main_that_is_still_red_moves_nobody_who_waits_for_it_no_more(context, meanwhile):
     issue, jobs = context.issues[0], Jobs(context.inbox, LocalExecutor(1))
     context.settings = replace(context.settings, gates=(replace(context.settings.gates[0], command="false"),))
-    stations = Stations(context.clock, context.inbox, jobs, pytest.fail)
+    stations = Stations(context.clock, context.inbox, jobs, pytest.fail, pytest.fail)
     red_main = RedMain(context, jobs, stations)
     red_main.wait(issue, RED)
     context.clock.sleep(15)

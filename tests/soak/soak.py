@@ -2,14 +2,17 @@
 
 `make soak SECONDS=300 SEED=7`. A repository with several gates and more and more issues is worked on by `noface run`,
 which is killed at random instants, at random failpoints, or by the death of one of its children (supervisor, fork
-server, git, agent). Meanwhile a person commits to main, rebases and switches branches, packs and prunes. After each
-death `noface fsck` and checks of this program's own must find nothing; at the end all issues must have landed, without
-a person's word, and every commit of main must pass the gates in a fresh clone. Prints kills and violations; exit code 1 where there is a violation.
+server, git, agent); or mistakes of its own are raised at random failpoints, several a run. Meanwhile a person commits
+to main, rebases and switches branches, and packs, and `git gc`, `git prune` and `git repack` run one after the other
+without a pause. After each run `noface fsck` and checks of this program's own must find nothing; at the end all issues
+must have landed once, without a person's word and with every file, and every commit of main must pass the gates in a
+fresh clone. Prints kills and violations; exit code 1 if there is a violation.
 """
 
 import argparse
 import collections
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -73,6 +76,8 @@ case $((id % 7)) in
 esac
 [ "$NOFACE_ATTEMPT" != 1 ] && rm -f bad
 sleep 0.$((id % 5))
+mkdir -p parts/$id
+for part in 1 2 3 4 5 6 7 8 9 10 11; do echo "part $part of $id" > parts/$id/$part.txt; done
 echo "work of $id" > work/$id.txt
 exit 0
 """
@@ -82,6 +87,9 @@ NOT_RUN = (
     "a reboot, a suspended machine, other users of the machine",
 )
 REACHED = tuple(name for name in FAILPOINTS if not name.startswith(("question_", "answer_")))
+UNENDED = ("lock_taken", "database_ready")
+"""What is raised there ends the run, since nothing is begun yet."""
+PARTS = 11
 ISSUES_AHEAD = 6
 REPAIR_EVERY = 4
 ENDS_WITHIN_S = 15.0
@@ -177,12 +185,15 @@ class Soak:
         """Start a run, kill it or one of its children at random, and wait for its end."""
         self.runs += 1
         touched = False
-        way = self.dice.choice(["instant", "instant", "failpoint", "failpoint", "child", "twice"])
+        way = self.dice.choice(["instant", "failpoint", "failpoint", "child", "twice", "faults", "faults", "faults"])
         extra = {}
         if way == "failpoint":
             kind = self.dice.choice(["kill", "kill", "kill", "enospc"])
             extra["NOFACE_FAILPOINT"] = f"{self.dice.choice(REACHED)}:{self.dice.randint(1, 3)}:{kind}"
             touched = kind == "enospc"
+        if way == "faults":
+            names = [self.dice.choice(REACHED) for _ in range(self.dice.randint(1, 6))]
+            extra["NOFACE_FAILPOINT"] = ",".join(f"{name}:{self.dice.randint(1, 6)}:raise" for name in names)
         with (self.folder / "run.log").open("w") as log:
             running = subprocess.Popen(
                 [sys.executable, "-P", "-m", "noface", "run"],
@@ -192,7 +203,13 @@ class Soak:
                 stderr=log,
                 stdin=subprocess.DEVNULL,
             )
-        limit_s = 8.0 if way == "failpoint" else self.dice.choice([0.3, 1.0, 2.0, 4.0]) * (0.3 + self.dice.random())
+        limit_s = (
+            8.0
+            if way == "failpoint"
+            else 20.0
+            if way == "faults"
+            else self.dice.choice([0.3, 1.0, 2.0, 4.0]) * (0.3 + self.dice.random())
+        )
         if way == "child":
             limit_s = max(limit_s, 1.5)
             touched = self._kill_children(running, limit_s)
@@ -201,11 +218,11 @@ class Soak:
         if running.poll() is None:
             running.kill()
             running.wait()
-            self.kills["noface, " + ("at a random instant" if way != "failpoint" else "waiting for a failpoint")] += 1
+            self.kills["noface, " + ("waiting for a failpoint" if extra else "at a random instant")] += 1
         elif running.returncode == -signal.SIGKILL:
             self.kills["noface, at " + extra.get("NOFACE_FAILPOINT", "?").partition(":")[0]] += 1
         else:
-            self._ended_itself(running.returncode, touched=touched)
+            self._ended_itself(running.returncode, touched=touched, armed=extra.get("NOFACE_FAILPOINT", ""))
         if way != "twice" and not touched:
             self.no_processes_left()
 
@@ -225,10 +242,14 @@ class Soak:
                     touched = True
         return touched
 
-    def _ended_itself(self, code: int, *, touched: bool) -> None:
+    def _ended_itself(self, code: int, *, touched: bool, armed: str) -> None:
         self.own_ends[code] += 1
         text = (self.folder / "run.log").read_text(errors="replace")
-        if "Traceback" in text or "noface itself failed" in text or (code not in (0, 3) and not touched):
+        raised = ":raise" in armed
+        self.kills["a mistake raised, and told"] += text.count("noface itself failed at") if raised else 0
+        stopped = raised and ("itself failed 3 times in a row" in text or any(name in armed for name in UNENDED))
+        unlike = code not in (0, 3) and not touched and not stopped
+        if "Traceback" in text or ("noface itself failed" in text and not raised) or unlike:
             self.violation(f"a run that nobody killed ended with {code}: {text[-600:]}")
 
     # What must hold
@@ -349,6 +370,9 @@ class Soak:
                     self.violation(f"main's commit {commit[:12]} (issue {issue or '-'}) fails {gate!r}")
             if issue and (clone / "work" / f"{issue}.txt").read_text() != f"work of {issue}\n":
                 self.violation(f"main's commit {commit[:12]} does not hold the work of issue {issue}")
+            held = {path.name for path in (clone / "parts" / issue).glob("*")} if issue else set()
+            if issue and len(held) != PARTS:
+                self.violation(f"main's commit {commit[:12]} holds {len(held)} of {PARTS} parts of issue {issue}")
 
 
 class Person:
@@ -360,19 +384,23 @@ class Person:
         self._actions = [action for action in actions if action.__name__.strip("_") not in left_out]
         self._dice = random.Random(seed)
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._threads = [threading.Thread(target=self._work, daemon=True)]
+        if "gc" not in left_out:
+            self._threads.append(threading.Thread(target=self._clean, daemon=True))
         self.lock = threading.Lock()
         self._away = False
         self.commits: list[str] = []
         self.did: collections.Counter[str] = collections.Counter()
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """End, on main; a lock that a killed noface left is settled first."""
         self._ended.set()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
         self._soak.fsck("--repair")
         self._come_back()
 
@@ -385,6 +413,14 @@ class Person:
                 self._come_back()
                 if (action != self._commit or not self._away) and action(number):
                     self.did[action.__name__.strip("_")] += 1
+
+    def _clean(self) -> None:
+        """Have git clean up without a pause, beside all else."""
+        for each in itertools.cycle((("gc", "-q"), ("prune",), ("repack", "-adq"), ("gc", "-q", "--prune=now"))):
+            if self._ended.is_set():
+                return
+            done = self._soak.run_git(*each)
+            self.did[f"{each[0]} in a loop"] += done.returncode == 0
 
     def _commit(self, number: int) -> bool:
         """Commit one file to the checked-out main; where git is locked, they give up and come back later."""
@@ -455,7 +491,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000)
     parser.add_argument("--keep", action="store_true", help="keep the repository, as where there is a violation")
-    parser.add_argument("--leave-out", default="", help="actions of the person, with commas: prune, switch, rebase …")
+    parser.add_argument(
+        "--leave-out", default="", help="actions of the person, with commas: gc, prune, switch, rebase …"
+    )
     given = parser.parse_args()
     left_out = frozenset(filter(None, given.leave_out.split(",")))
     folder = Path(tempfile.mkdtemp(prefix="noface-soak-"))

@@ -15,6 +15,7 @@ from noface.model.budget import priced
 from noface.model.quoting import in_dollars
 from noface.model.worker_run import THINKING_FACTOR, EndedBy, ModelSpec, Usage
 from noface.process.command import Running
+from noface.process.failpoints import hit
 
 PATIENCE_S = 2.0
 """How long a run may be over its limit: one that is about to end does so by itself, with all its work.
@@ -101,6 +102,7 @@ class RunWatch:
 
         That is BUDGET, or IDLE for a program that would ask its provider the same for ever, and pay for it each time.
         """
+        hit("output_read")
         life = self.read()
         self._note_calls(time.monotonic())
         self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic(), self._last.answers)
