@@ -22,8 +22,7 @@ from noface.attempt.not_in_change import (
 )
 from noface.attempt.trial import CutShort
 from noface.git.plumbing import Merge
-from noface.git.refs import hold_ref
-from noface.git.taken_back import HeldMerge, merge_and_hold
+from noface.git.taken_back import WorkOnMain, bring_onto
 from noface.integrity.covered import UNRUN
 from noface.integrity.diff.rules import REWRITTEN
 from noface.integrity.not_taken import with_missing
@@ -205,10 +204,9 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
     plumbing, order, candidate = attempt.plumbing, attempt.order, attempt.snapshot.candidate
     main = plumbing.main()
     if main == order.main:
-        brought = HeldMerge(Merge(attempt.snapshot.candidate_tree, ()), candidate)
+        brought = WorkOnMain(Merge(attempt.snapshot.candidate_tree, ()), candidate)
     else:
-        ref = hold_ref(attempt.issue.id, f"gating-{order.slot}")
-        brought = merge_and_hold(plumbing, ref, main, candidate, (order.main,))
+        brought = bring_onto(plumbing, main, candidate, (order.main,))
     if brought.merge.tree is None:
         paths = brought.merge.conflicts
         return conflict(paths, plumbing.brought(candidate, main, paths))

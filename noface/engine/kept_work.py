@@ -15,8 +15,7 @@ from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outages import blocked_rows
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.stations import Stations, Steps, call
-from noface.git.refs import hold_ref
-from noface.git.taken_back import merge_and_hold
+from noface.git.taken_back import bring_onto
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -95,7 +94,7 @@ class KeptWork:
         None: a cancel ended it, or nothing can be said.
         """
         context, main, work = self._context, self._context.env.plumbing.main(), str(last.candidate)
-        brought = merge_and_hold(context.env.plumbing, hold_ref(issue.id, f"gating-{slot}"), main, work, mains)
+        brought = bring_onto(context.env.plumbing, main, work, mains)
         if brought.merge.tree is None:
             return None
         logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number)) / "again"

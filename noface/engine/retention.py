@@ -2,9 +2,8 @@
 
 Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age; only the files of its
 oldest attempts go once there are very many. A run does it now and then and at its end, in steps that may be cut off
-anywhere: what is left is due the next time. Workspaces that no run needs any more go at its end. Nor does the
-repository fill with loose objects: these are packed, and none is dropped, reachable or not. What has lain in noface's
-own store for a day is held by refs, or by nothing.
+anywhere: what is left is due the next time. Workspaces that no run needs any more go at its end. What has
+lain in noface's own store of objects for a day is held by refs, or by nothing.
 """
 
 import json
@@ -22,7 +21,7 @@ from noface.engine.landing.merged_branches import known_issues
 from noface.engine.landing.queue import release_merged
 from noface.engine.stations import Steps, Tick, call
 from noface.errors import GitError
-from noface.git.own_objects import drop_old, roll_up
+from noface.git.own_objects import drop_old
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove_below
@@ -38,8 +37,6 @@ _DAY_S, _EVERY_S = 86_400.0, 600.0
 _HELD = "refs/noface/issues"
 _EVENTS_AT_ONCE, _PAGES_AT_ONCE = 2000, 500
 _AT_END_S = 10.0
-_LOOSE_MAX = 6700
-"""What git itself takes for too many loose objects (gc.auto)."""
 
 
 def clearable(folder: Path) -> list[Path]:
@@ -98,7 +95,7 @@ def _tidy(
         if cancel.cancelled or (deadline is not None and time.monotonic() > deadline):
             return
         clear(state, each.folder, why, now)
-    pack(plumbing, cancel)
+    drop_old(plumbing.repository, time.time() - _DAY_S)
 
 
 def overdue(
@@ -210,17 +207,3 @@ def drop_events(context: RunContext) -> bool:
     before = context.clock.now() - context.settings.keep.events_days * _DAY_S
     dropped = context.journal.drop_events(before, _EVENTS_AT_ONCE)
     return context.journal.give_room_back(_PAGES_AT_ONCE) or dropped == _EVENTS_AT_ONCE
-
-
-def pack(plumbing: Plumbing, cancel: Canceller) -> None:
-    """Pack loose objects once they are many, reachable or not: noface's git never does it by itself (`gc.auto=0`)."""
-    drop_old(plumbing.repository, time.time() - _DAY_S)
-    objects = plumbing.repository.common_dir / "objects"
-    folder = objects / "17"  # as git guesses: the names are spread evenly
-    if not folder.is_dir() or len(list(folder.iterdir())) * 256 < _LOOSE_MAX or cancel.cancelled:
-        return
-    try:
-        plumbing.repository.shared_git().ask("pack-refs", "--all")  # if objects are many, refs are
-    except GitError:
-        return  # a person's git holds a lock; it is tried again
-    roll_up(plumbing.repository)

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from noface.errors import GitError
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.process.failpoints import hit
@@ -41,43 +40,63 @@ def begin_own_objects(repository: Repository) -> None:
 
 
 @contextmanager
-def shared(repository: Repository, names: Iterable[str], bases: Iterable[str]) -> Iterator[None]:
+def shared(repository: Repository, names: Iterable[str], bases: Iterable[str]) -> Iterator[Path | None]:
     """Have what commits or trees need in a pack of the repository's that nobody deletes while refs are moved to them.
 
-    What `bases` reach is left out: refs hold it. Raises GitError if an object is gone, or cannot be written.
+    What `bases` reach is left out: refs hold it. Yields the pack, None if nothing is new. Raises GitError if an object
+    is gone, or cannot be written.
     """
-    incoming = repository.own_objects / _HALF_MADE
-    incoming.mkdir(parents=True, exist_ok=True)
     wanted = "".join((*(f"{name}\n" for name in names), *(f"^{base}\n" for base in bases)))
-    packing = ("pack-objects", "--revs", "--non-empty", "--threads=1", "-q", str(incoming / "pack"))
-    made = repository.git().ask(*packing, stdin=wanted)
-    keep = _moved(incoming / f"pack-{made}", repository.objects / "pack") if made else None
+    pack = _packed(repository, ("--revs", "--non-empty"), wanted)
     hit("objects_shared")
     try:
-        yield
+        yield pack
     finally:
-        if keep is not None:
-            keep.unlink(missing_ok=True)
+        if pack is not None:
+            pack.with_suffix(".keep").unlink(missing_ok=True)
 
 
-def _moved(made: Path, folder: Path) -> Path:
-    """Move a pack into the repository, under a name that no other has ever had; return its `.keep`.
+def joined(repository: Repository, packs: Iterable[Path]) -> list[Path]:
+    """Put one pack in the place of several; return it. What a person's git has deleted of them lies elsewhere.
+
+    All that is in them is in the new one. `git repack --geometric` would leave out what an older pack has, which a
+    repacking of the person's may be about to delete.
+    """
+    there = [pack for pack in packs if pack.exists()]
+    pack = _packed(repository, ("--stdin-packs", "--window=0"), "".join(f"{pack.name}\n" for pack in there))
+    if pack is None:
+        return there
+    for old in there:
+        for suffix in (".idx", ".rev", ".pack"):
+            old.with_suffix(suffix).unlink(missing_ok=True)
+    pack.with_suffix(".keep").unlink(missing_ok=True)
+    repository.shared_git().run("pack-refs", "--all")  # if packs are many, refs are; a lock in the way does no harm
+    return [pack]
+
+
+def _packed(repository: Repository, words: Iterable[str], wanted: str) -> Path | None:
+    """Make a pack in the repository, protected by a `.keep`, under a name that no other has ever had.
 
     Git names packs by their content: an older pack of the same content may be about to be deleted by that name.
     """
+    incoming, folder = repository.own_objects / _HALF_MADE, repository.objects / "pack"
+    incoming.mkdir(parents=True, exist_ok=True)
+    packing = ("pack-objects", *words, "--threads=1", "-q", str(incoming / "pack"))
+    made = repository.git().ask(*packing, stdin=wanted)
+    if not made:
+        return None
     folder.mkdir(exist_ok=True)
-    place = folder / f"pack-{secrets.token_hex(20)}"
-    keep = place.with_suffix(".keep")
-    keep.write_text(_KEEP)
+    place = folder / f"pack-{secrets.token_hex(20)}.pack"
+    place.with_suffix(".keep").write_text(_KEEP)
     # With its index a pack begins to count.
-    for file in sorted(made.parent.glob(f"{made.name}.*"), key=lambda file: file.suffix == ".idx"):
+    for file in sorted(incoming.glob(f"pack-{made}.*"), key=lambda file: file.suffix == ".idx"):
         file.rename(place.with_suffix(file.suffix))
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    return keep
+    return place
 
 
 def _release(keep: Path) -> None:
@@ -86,14 +105,6 @@ def _release(keep: Path) -> None:
         for file in keep.parent.glob(f"{keep.stem}.*"):
             file.unlink(missing_ok=True)
     keep.unlink(missing_ok=True)
-
-
-def roll_up(repository: Repository) -> None:
-    """Join small packs and loose objects into larger packs, reachable or not, unless a `git gc` is doing it."""
-    if (repository.common_dir / "gc.pid").exists():
-        return
-    with suppress(GitError):  # they do no harm; it is tried again
-        repository.shared_git().ask("repack", "-d", "-l", "-q", "--geometric=2")
 
 
 def drop_old(repository: Repository, before: float) -> None:

@@ -10,13 +10,13 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError, RefLockedError
 from noface.git.command import GitProcess
-from noface.git.own_objects import roll_up, shared
+from noface.git.own_objects import joined, shared
 from noface.git.repository import Repository
 from noface.process.lock import FileLock
 
@@ -35,8 +35,8 @@ def unseen(_: str) -> str:
 
 _SCRATCH = f"{HEADS}noface/"
 _ISSUES = "refs/noface/issues/"
-_ROLLED_UP_EACH = 40
-"""After so many packs; from 50 on git's own `gc --auto` takes a repository for badly packed (gc.autoPackLimit)."""
+_PACKS_MAX = 40
+"""So many packs of a run become one; from 50 on `git gc --auto` takes a repository for badly packed."""
 _LOCK = re.compile(r"Unable to create '(?P<path>[^'\n]{1,4096}\.lock)': File exists")
 
 
@@ -82,7 +82,7 @@ class RefWriter(GitProcess):
         """Move the refs of a repository."""
         super().__init__(repository.shared_git())
         self._repository = repository
-        self._packs = 0
+        self._packs: list[Path] = []
 
     def apply(self, *updates: RefUpdate) -> None:
         """Apply all updates in one transaction, or none of them.
@@ -123,11 +123,12 @@ class RefWriter(GitProcess):
         if not names:
             yield
             return
-        with shared(self._repository, names, held):
+        with shared(self._repository, names, held) as pack:
             yield
-        self._packs += 1
-        if self._packs % _ROLLED_UP_EACH == 0:
-            roll_up(self._repository)
+        self._packs += [pack] if pack is not None else []
+        if len(self._packs) >= _PACKS_MAX:
+            with suppress(GitError):  # many packs do no harm; it is tried again
+                self._packs = joined(self._repository, self._packs)
 
     def _apply(self, lines: list[str]) -> None:
         """Do a transaction; if a ref of noface's own stays locked, once more without the lock.

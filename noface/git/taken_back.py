@@ -9,7 +9,7 @@ on today's main, unless an issue's landing had brought it, which may be worked a
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from noface.git.plumbing import Merge, Plumbing, make_and_hold
+from noface.git.plumbing import Merge, Plumbing
 from noface.git.survey import main_moves
 from noface.model.attempt import ABSENT
 
@@ -18,7 +18,7 @@ _LOST_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class HeldMerge:
+class WorkOnMain:
     """Work as it is on another main: the merge's tree or the paths in conflict, and the commit that may go to main.
 
     `commit` is the work itself unless main has lost what it `began` on, a commit.
@@ -71,26 +71,20 @@ def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> M
     return plumbing.merge(ours, theirs)
 
 
-def merge_and_hold(plumbing: Plumbing, ref: str, main: str, work: str, mains: Collection[str]) -> HeldMerge:
-    """Merge `work` with `main`, and hold what may land by `ref`; `mains` are the commits where main stood once."""
+def bring_onto(plumbing: Plumbing, main: str, work: str, mains: Collection[str]) -> WorkOnMain:
+    """Merge `work` with `main`; `mains` are the commits where main stood once. No ref holds what comes of it."""
     lost = taken_back(plumbing, mains, main)
     began = next((commit for commit in lost if plumbing.is_ancestor(commit, work)), None)
-
-    def make() -> HeldMerge:
-        merge, from_old = merge_onto(plumbing, main, work, began), began
-        if merge.tree is not None and lost:
-            restored, paths = _returned(plumbing, lost, main, merge.tree)
-            today = plumbing.entries(main, paths)
-            tree = plumbing.tree_with(merge.tree, {path: today.get(path) for path in paths}) if paths else merge.tree
-            merge, from_old = Merge(tree, ()), began or restored
-        if merge.tree is None or from_old is None:
-            return HeldMerge(merge, work, from_old)
-        message = plumbing.git.ask("log", "-1", "--format=%B", work)  # its trailers name issue and attempt
-        return HeldMerge(merge, plumbing.commit_tree(merge.tree, (main,), message), from_old)
-
-    return make_and_hold(
-        plumbing, ref, make, lambda brought: brought.merge.tree if brought.began is None else brought.commit
-    )
+    merge, from_old = merge_onto(plumbing, main, work, began), began
+    if merge.tree is not None and lost:
+        restored, paths = _returned(plumbing, lost, main, merge.tree)
+        today = plumbing.entries(main, paths)
+        tree = plumbing.tree_with(merge.tree, {path: today.get(path) for path in paths}) if paths else merge.tree
+        merge, from_old = Merge(tree, ()), began or restored
+    if merge.tree is None or from_old is None:
+        return WorkOnMain(merge, work, from_old)
+    message = plumbing.git.ask("log", "-1", "--format=%B", work)  # its trailers name issue and attempt
+    return WorkOnMain(merge, plumbing.commit_tree(merge.tree, (main,), message), from_old)
 
 
 def stood_at(plumbing: Plumbing, commit: str, main: str) -> bool:

@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
 import time
 from contextlib import closing
 
@@ -11,10 +10,7 @@ import pytest
 from support.clocked_run import clocked
 
 from noface.config.sections import Keep
-from noface.engine.retention import clear, overdue, pack
-from noface.git.plumbing import Plumbing
-from noface.git.repository import discover
-from noface.process.command import Canceller
+from noface.engine.retention import clear, overdue
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.reader import EndedAttempt, Reader
@@ -219,16 +215,3 @@ def test_a_database_that_knew_no_giving_back_shrinks_when_it_is_compacted(tmp_pa
         assert path.stat().st_size < 500_000
     with closing(Database.open(path)) as database:
         assert database.rows("PRAGMA auto_vacuum")[0][0] == 2
-
-
-def test_many_loose_objects_become_a_pack_and_none_is_dropped(project):
-    project.write("blobs", "".join(f"blob\ndata {len(str(n))}\n{n}\n" for n in range(8000)))
-    with (project.path / "blobs").open("rb") as blobs:
-        fast_import = ["git", "-c", "fastimport.unpackLimit=100000", "fast-import", "--quiet"]
-        subprocess.run(fast_import, cwd=project.path, stdin=blobs, check=True)
-    project.write("77", "77")
-    one = project.git("hash-object", "77")
-    with closing(Plumbing(discover(project.path))) as plumbing:
-        pack(plumbing, Canceller())
-    assert project.git("count-objects").startswith("0 objects")
-    assert project.git("cat-file", "-p", one) == "77"  # nothing refers to it

@@ -21,9 +21,8 @@ from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.pushed import LandedThere, landed_there
 from noface.engine.landing.unasked import unasked_landings
 from noface.engine.prompt_context import attempt_directory
-from noface.git.plumbing import make_and_hold
 from noface.git.refs import hold_ref
-from noface.git.taken_back import merge_and_hold
+from noface.git.taken_back import bring_onto
 from noface.integrity.judges import Part, lifted, part_of
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec, Proof
@@ -70,7 +69,7 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
         hold = hold_ref(entry.issue.id, "merge")
         if below != built.main and history_failure(env, entry.candidate) is not None:
             continue  # what lands in its place is a commit on main itself
-        brought = merge_and_hold(plumbing, hold, below, entry.candidate, entry.mains)
+        brought = bring_onto(plumbing, below, entry.candidate, entry.mains)
         tree = brought.merge.tree
         if below != built.main and (tree is None or brought.commit != entry.candidate):
             continue  # it may fit on main; if not, that is told once those below it have landed
@@ -83,16 +82,15 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
             built.refused.append((entry, fit))
             continue
         is_top = apart or entry is entries[-1]
-        commit = fit if is_top else _merge(context, entry, tree, (below, fit))
+        commit = fit if is_top else _merge(context, tree, (below, fit))
         built.steps.append(StackedEntry(entry, fit, tree, commit))
     hit("merge_built")
     return built
 
 
-def _merge(context: RunContext, entry: QueueEntry, tree: str, parents: tuple[str, str]) -> str:
-    plumbing, ref = context.env.plumbing, hold_ref(entry.issue.id, "stacked")
+def _merge(context: RunContext, tree: str, parents: tuple[str, str]) -> str:
     message = "A candidate on those that were stacked before it\n"
-    return make_and_hold(plumbing, ref, lambda: plumbing.commit_tree(tree, parents, message), str)
+    return context.env.plumbing.commit_tree(tree, parents, message)
 
 
 @dataclass(frozen=True, slots=True)
