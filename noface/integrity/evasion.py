@@ -23,7 +23,6 @@ from noface.model.patch import ChangedLine
 
 # A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
 _SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
-_LINE_CHARS_MAX = 2_000
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|\*|/\*|--)")
 
 
@@ -79,7 +78,7 @@ def flags_asked(lines: Iterable[ChangedLine]) -> dict[str, ChangedLine]:
     result: dict[str, ChangedLine] = {}
     for line in lines:
         if not line.removed and is_code(line.path) and not _COMMENT.match(line.text):
-            for match in _QUOTED_FLAG.finditer(line.text[:_LINE_CHARS_MAX]):
+            for match in _QUOTED_FLAG.finditer(line.text):
                 result.setdefault(next(filter(None, match.groups())), line)
     return result
 

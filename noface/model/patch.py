@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+LINE_CHARS_MAX = 2_000
+"""No rule gets a longer piece of a changed line."""
+_OVERLAP = 400
 _BEGINS = "diff --git "
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
 _PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
@@ -77,12 +80,26 @@ def patch_files(patch: str) -> Iterator[PatchFile]:
 
 
 def changed_lines(patch: str) -> Iterator[ChangedLine]:
-    """Yield the removed and added lines of a patch, in order; one of a renamed file has its new path."""
+    """Yield the removed and added lines of a patch, in order; one of a renamed file has its new path.
+
+    A long line is as several, each of which begins with the end of the one before.
+    """
     for file in patch_files(patch):
         path = file.new or file.old
         for row in file.rows:
             if row.sign in "+-":
-                yield ChangedLine(path, row.sign == "-", row.text, row.stretch)
+                for text in pieces_of(row.text):
+                    yield ChangedLine(path, row.sign == "-", text, row.stretch)
+
+
+def pieces_of(line: str) -> Iterator[str]:
+    """Yield a line in pieces of at most LINE_CHARS_MAX, so that no pattern holds all threads up over a long one.
+
+    Each begins with the end of the one before: what is no longer than that is whole in one of them.
+    """
+    yield line[:LINE_CHARS_MAX]
+    for start in range(LINE_CHARS_MAX - _OVERLAP, len(line) - _OVERLAP, LINE_CHARS_MAX - _OVERLAP):
+        yield line[start : start + LINE_CHARS_MAX]
 
 
 def decoded(path: str) -> str:

@@ -1,7 +1,8 @@
 """No text that somebody else wrote holds the process: each regular expression takes a time that grows as its text does.
 
 A pattern that needs longer holds up all threads at once, so Ctrl-C, limits and other issues wait for it; that it runs in
-a thread helps nobody. So all are tried, wherever they stand, with the texts that cost them most: a new one is, too.
+a thread helps nobody. So all are tried, wherever they stand, with the texts that cost them most: a new one is, too. What
+is compared is the steps that it takes (support/pattern_steps.py): they are the same on a busy machine.
 """
 
 import re
@@ -11,7 +12,8 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from support.slow_text import ORDER_MAX, all_patterns, attacks, grows_too_fast, order, uses
+from support.pattern_steps import ends
+from support.slow_text import GROWTH_MAX, all_patterns, attacks, growth, uses
 
 from noface.diagnosis.text import LINE_MAX
 
@@ -88,18 +90,49 @@ def test_the_patterns_of_every_room_are_seen(patterns):
     rooms = {name.split(".")[0].split(" ")[0] for name, *_ in patterns}
     assert rooms >= {"agents", "diagnosis", "forge", "gates", "git", "integrity", "process", "prompts", "recovery"}
     assert rooms >= {"secrets", "trackers", "rule", "shape", "table"}
-    quadratic, linear = uses(re.compile("a*b"), anchored=False), uses(re.compile("a*+c"), anchored=True)
-    assert any(order(quadratic, "", "a") > ORDER_MAX for _ in range(6))
-    assert any(order(linear, "", "a") < ORDER_MAX for _ in range(6))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "linear"),
+    [
+        ("a*b", "a", False),
+        ("a*+b", "a", False),
+        ("(?<!a)a*+b", "a", True),
+        (r"\bNODE_ENV\b[^\n]*\btest\b", "NODE_ENV ", False),
+        (r"\bNODE_ENV\b[^\n]{0,300}\btest\b", "NODE_ENV ", True),
+        (r"(\w+\s?)*$", "a ", False),
+        (r"(x+x+)+y", "x", False),
+        (r"\s+$", " ", False),
+        (r"(['\"]).*?\1", "'a ", True),
+        (r"(?:ab)*?c", "ab", False),
+        (r"(?>a|b)*+c|(?=x)y", "ab", False),
+    ],
+)
+def test_steps_tell_what_is_linear(pattern, text, linear):
+    compiled = re.compile(pattern)
+    assert (growth(compiled, "", text, anchored=False) < GROWTH_MAX) is linear
+
+
+@pytest.mark.parametrize("pattern", [r"\bNODE_ENV\b[^\n]*\btest\b", r"\bmodules\b[^\n]*\"jest\""])
+def test_what_begins_anew_at_each_word_is_reached_by_the_attacks(pattern):
+    assert _slow([("x", re.compile(pattern), False, None)])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [(r"(a|b)*?c", "abcab"), (r"(?i)x{2,3}\b", "xX xxx"), (r"^(\w+) \1$", "a a\nb b"), (r"(?<=a)b(?!c)", "abcabd")],
+)
+def test_a_counted_match_ends_where_python_s_does(pattern, text):
+    compiled = re.compile(pattern, re.MULTILINE)
+    assert ends(compiled, text) == [match.end() for match in compiled.finditer(text)]
 
 
 def _slow(patterns):
     slow = {}
     for name, pattern, anchored, bound in patterns:
-        run = uses(pattern, anchored=anchored)
-        for attack in attacks(pattern) if bound is None else ():
-            if grows := grows_too_fast(run, *attack):
-                slow[name] = f"grows as n ** {grows:.1f} over {attack}: {pattern.pattern[:200]}"
+        for attack in sorted(attacks(pattern)) if bound is None else ():
+            if (grows := growth(pattern, *attack, anchored=anchored)) > GROWTH_MAX:
+                slow[name] = f"{grows:.1f} times the steps over twice of {attack}: {pattern.pattern[:200]}"
                 break
     return slow
 

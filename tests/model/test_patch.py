@@ -4,7 +4,9 @@ import subprocess
 
 import pytest
 
-from noface.model.patch import ChangedLine, changed_lines, patch_files
+from noface.gates.secrets import scan
+from noface.integrity.evasion import self_aware
+from noface.model.patch import LINE_CHARS_MAX, ChangedLine, changed_lines, patch_files
 from noface.recovery.lacking import new_names
 
 HEAD = "diff --git a/q.sql b/q.sql\nindex 1..2 100644\n--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@ def query():\n"
@@ -62,3 +64,27 @@ def test_an_added_stretch_has_the_number_after_the_removed_one_that_it_replaces(
     assert [line.stretch - first for line in lines[:3]] == [0, 0, 1]
     assert lines[3].stretch > first + 2
     assert lines[2] == ChangedLine("q.sql", False, "c", first + 1)
+
+
+LONG = (
+    "diff --git a/web/app.js b/web/app.js\nnew file mode 100644\n--- /dev/null\n+++ b/web/app.js\n@@ -0,0 +1 @@\n+{}\n"
+)
+
+
+def test_a_long_line_comes_in_pieces_that_overlap_and_hide_nothing():
+    """Minified files are honest: in pieces nothing counts against them that did not in one line."""
+    for size in (0, 1, LINE_CHARS_MAX, LINE_CHARS_MAX + 1, 3_600, 3_601, 360_000):
+        line = "".join(chr(97 + at * at % 26) for at in range(size))
+        texts = [each.text for each in changed_lines(LONG.format(line))]
+        assert max(map(len, texts)) <= LINE_CHARS_MAX
+        assert texts[0] + "".join(text[400:] for text in texts[1:]) == line
+
+
+@pytest.mark.parametrize("column", [0, 1_990, 5_000, 350_000])
+def test_neither_a_cheat_nor_a_key_hides_behind_a_column(column):
+    key = "AKIA" + "Q7RZ2LXJ4M6VN3PB"  # in two pieces, so that no scanner takes this file for a leak
+    patch = LONG.replace(
+        "{}", "x;" * (column // 2) + f' if (process.env.NODE_ENV === "test") k("{key}");' + "x;" * 1_000
+    )
+    assert self_aware(changed_lines(patch), lambda _: False)
+    assert key not in scan(patch)[0]

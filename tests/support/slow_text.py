@@ -27,6 +27,8 @@ from noface.data import FOLDER, Patterns, expanded, table
 from noface.diagnosis.rules import rule_book
 from noface.secrets.shapes import _shapes
 
+from .pattern_steps import TooManyStepsError, in_class, steps
+
 UNITS = (
     *("a", "0", " ", "/", "\\", '"', "'", "(", "[", "{", "<", ",", ".", "-", ":", "=", "#", "\n", "\r\n", " \n"),
     *("a ", "a/", "a.", "a=", "a,", "at ", "::", "a:1:", "aB3+", '{"a":', "\x1b[", "{a(", "\0"),
@@ -35,6 +37,11 @@ UNITS = (
 _CHARS = "a0 /\"'<([{-_.:=#@\n\tA~+,;!x\\*$%&|?^`)]}>"
 _LOOKS_LIKE_ONE = re.compile(r"\\[bswdSWD]|\(\?[:=!<i]|\.\*|\[\^|[)\].][*+?]")
 _LONG = 100
+_SEPARATORS = (" ", "\n", '"', "(")
+"""A word counts as one only between these: a pattern may begin anew at each."""
+_SHORT, _UNITS_MIN = 120, 8
+GROWTH_MAX = 2.7
+"""By so much the steps may grow: what begins and ends a text counts in a short one."""
 SIZES = 300, 19_200
 _STUCK_S = 1.0
 _MEASURED_S = 0.004
@@ -42,21 +49,6 @@ _CONFIRMED, _REPEATS = 3, 4
 """The last of so many doublings counts, of which measuring is least off; and it counts if each of so many times shows it."""
 ORDER_MAX = 1.75
 """The cost of n characters grows as n ** order: 1 is linear, 2 quadratic; in between lies what measuring is off by."""
-
-
-def _in(char: str, items: list[Any]) -> bool:
-    code, found = ord(char), False
-    kinds = {
-        op.CATEGORY_DIGIT: char.isdigit(),
-        op.CATEGORY_SPACE: char.isspace(),
-        op.CATEGORY_WORD: char.isalnum() or char == "_",
-    }
-    kinds |= {getattr(op, str(kind).replace("CATEGORY_", "CATEGORY_NOT_")): not is_it for kind, is_it in kinds.items()}
-    for kind, value in items:
-        found = found or (kind is op.LITERAL and code == value)
-        found = found or (kind is op.RANGE and value[0] <= code <= value[1])
-        found = found or (kind is op.CATEGORY and kinds.get(value, False))
-    return found != (items[0][0] is op.NEGATE)
 
 
 def _shortest(nodes: Any, groups: dict[int, str]) -> str:
@@ -71,7 +63,7 @@ def _shortest(nodes: Any, groups: dict[int, str]) -> str:
             case op.ANY:
                 text += "a"
             case op.IN:
-                text += next((c for c in (*_CHARS, *map(chr, range(0x250))) if _in(c, value)), "a")
+                text += next((c for c in (*_CHARS, *map(chr, range(0x250))) if in_class(c, value)), "a")
             case op.BRANCH:
                 text += _shortest(value[1][0], groups)
             case op.SUBPATTERN:
@@ -128,7 +120,20 @@ def attacks(pattern: "re.Pattern[Any]") -> frozenset[tuple[str, str]]:
     """Return the texts for a pattern, as a beginning and what is repeated after it."""
     text = pattern.pattern
     tree = parser.parse(text.decode("latin-1") if isinstance(text, bytes) else text, pattern.flags & ~re.DEBUG)
-    return frozenset(_attacks(list(tree), "")) | {("", unit) for unit in UNITS}
+    parts = frozenset(_attacks(list(tree), ""))
+    words = {word for before, unit in parts for word in (before, unit, before + unit) if 0 < len(word) < _LONG}
+    return parts | {("", unit) for unit in UNITS} | {("", word + end) for word in words for end in _SEPARATORS}
+
+
+def growth(pattern: "re.Pattern[Any]", before: str, unit: str, *, anchored: bool) -> float:
+    """Return by how much the steps grow if a text of a pattern's is made twice as long: 2 is linear, 4 quadratic."""
+    least = max(_SHORT, _UNITS_MIN * len(unit))
+    counts = [0, 0]
+    with suppress(TooManyStepsError, RecursionError):
+        for at, size in enumerate((least, 2 * least)):
+            counts[at] = steps(pattern, before + unit * (size // len(unit)) + "\x01", anchored=anchored)
+        return counts[1] / counts[0]
+    return math.inf
 
 
 class StuckError(Exception):
