@@ -13,9 +13,9 @@ from re import _parser as parser
 from typing import Any
 
 sys.setrecursionlimit(100_000)  # a repetition of more than one character goes deep; no stack of C grows by that
-LIMIT = 12
+LIMIT = 4
 """Finite repetitions end here, so that texts of some hundred characters are long beside them."""
-STEPS_MAX = 100_000
+STEPS_MAX = 400_000
 _WORD = re.compile(r"\w")
 Next = Callable[[int], int]
 """Goes on from a position with the rest of a pattern; returns where the match ends, -1 if there is none."""

@@ -39,7 +39,7 @@ _LOOKS_LIKE_ONE = re.compile(r"\\[bswdSWD]|\(\?[:=!<i]|\.\*|\[\^|[)\].][*+?]")
 _LONG = 100
 _SEPARATORS = (" ", "\n", '"', "(")
 """A word counts as one only between these: a pattern may begin anew at each."""
-_SHORT, _UNITS_MIN = 120, 8
+_SHORT, _UNITS_MIN = 120, 20
 GROWTH_MAX = 2.7
 """By so much the steps may grow: what begins and ends a text counts in a short one."""
 SIZES = 300, 19_200
