@@ -7,9 +7,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from noface.process.sandbox import Box, find_bubblewrap
+from noface.model.network import Network
+from noface.process.sandbox import CONNECTORS, Box, find_bubblewrap
 from noface.process.sandbox_home import Home, home_rules
 from noface.process.supervise import Command, Launcher
 
@@ -28,6 +30,12 @@ def confinement() -> None:
         kinds = {"supervised": (plain, None), "PID namespace": (namespaced, None)}
         if found.works:
             kinds["sandbox"] = (plain, _box(folder, found.program))
+            own = replace(_box(folder, found.program), network=Network.AUTO)
+            kinds |= {"with a loopback of its own": (plain, own)}
+            kinds |= {"and a service": (plain, replace(own, services=("localhost:5432",)))}
+            for connector in filter(shutil.which, CONNECTORS):
+                outside = replace(own, network=Network.OWN, connector=str(shutil.which(connector)))
+                kinds[f"and the outside by {connector}"] = (plain, outside)
         for kind, (launcher, box) in kinds.items():
             taken = _median(lambda launcher=launcher, box=box: _start(launcher, folder, box))
             print(f"  {kind}: {taken / bare:.1f}x ({taken * 1000:.1f} ms)")
@@ -37,9 +45,9 @@ def confinement() -> None:
 
 def _box(folder: Path, program: str) -> Box:
     for entry in range(ENTRIES):
-        (folder / "home" / f".entry{entry}").mkdir(parents=True)
+        (folder / "home" / f".entry{entry}").mkdir(parents=True, exist_ok=True)
     for kind in ("fresh", "caches", "tmp"):
-        (folder / kind).mkdir()
+        (folder / kind).mkdir(exist_ok=True)
     rules = home_rules(str(folder / "home"), {"PATH": PATH})
     home = Home(str(folder / "home"), str(folder / "fresh"), str(folder / "caches"), rules)
     return Box(program, (home,), str(folder / "tmp"), writable=(str(folder),))

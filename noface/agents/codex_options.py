@@ -21,6 +21,7 @@ from typing import Any
 from noface.agents.base import RunPlace
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
+from noface.model.network import Network
 from noface.model.worker_run import ModelSpec
 from noface.process.files import read_regular
 
@@ -45,7 +46,7 @@ def permission_options(model: ModelSpec, place: RunPlace) -> tuple[tuple[str, ..
     variables = (("TMPDIR", str(temporary)),)
     if model.permissions is Permissions.READ_ONLY:
         return ("-s", "read-only"), variables
-    network = f"sandbox_workspace_write.network_access={_inline(model.network)}"
+    network = f"sandbox_workspace_write.network_access={_inline(model.network is not Network.OFF)}"
     return ("-s", "workspace-write", "-c", network, "-c", "sandbox_workspace_write.exclude_slash_tmp=true"), variables
 
 

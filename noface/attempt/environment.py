@@ -34,6 +34,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
 from noface.model.markdown import inert
+from noface.model.network import Network
 from noface.model.quota import Window
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
@@ -174,7 +175,7 @@ def agent_slot_name(index: int) -> str:
 class Setup:
     """`[project] setup`: the command, the files it depends on, what of its work survives cleaning, its limit.
 
-    `env_pass` and `boxed` are as for a gate.
+    `env_pass`, `boxed` and `network` are as for a gate.
     """
 
     command: str = ""
@@ -183,6 +184,7 @@ class Setup:
     timeout_s: float = 600.0
     env_pass: tuple[str, ...] = ()
     boxed: bool = True
+    network: Network = Network.ON
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,8 @@ class SandboxRules:
     """`[sandbox]` on this machine: `bubblewrap` is the program that makes boxes, "" if none is made.
 
     `show`, `write` and `hide` are absolute paths; `wrap` is put before every command in place of a box. `problem` is
-    why no box can be made, where one was wanted.
+    why no box can be made, where one was wanted. `services` are servers of this machine that gates use, `connector` is
+    the program that gives a loopback of its own the outside, "" if there is none.
     """
 
     bubblewrap: str = ""
@@ -200,6 +203,8 @@ class SandboxRules:
     write: tuple[str, ...] = ()
     hide: tuple[str, ...] = ()
     wrap: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    connector: str = ""
 
     @property
     def kind(self) -> str:

@@ -23,7 +23,7 @@ from noface.diagnosis.known_causes import company_line
 from noface.gates.coverage import followed, read_covered
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.packages import packages_in
-from noface.gates.run import GatePlace, log_name, log_names, run_gate
+from noface.gates.run import OTHERS_SERVER, GatePlace, log_name, log_names, run_gate
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.covered import NOTHING_FOLLOWED, FollowedFile, Follows
@@ -363,7 +363,8 @@ class GateSession:
 
     def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
         env, task = self.env, self.task
-        variables = gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky)
+        # As on a server of CI, where tools take nobody's server for theirs; a person's own value comes after it.
+        variables = (("CI", "true"), *gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky))
         if task.product is not None:
             variables = (*variables, ("UV_NO_SYNC", "1"))  # `uv run` would install the tree's versions again
         if reports is not None:
@@ -385,6 +386,7 @@ class GateSession:
             box=box,
             wrap=wrapping(env, str(self.slot.path)) if gate.boxed else (),
             rules=env.gate_rules,
+            services=env.sandbox.services,
         )
 
     def _trace(self, gate: GateSpec) -> None:
@@ -481,7 +483,7 @@ class GateSession:
     def _blamed(self, gate: GateSpec, result: GateResult) -> GateResult:
         """Charge an environment failure to the change if the same gate passes on main with the same set-up."""
         env, failure = self.env, result.failure
-        if failure is None or failure.kind is not FailureKind.ENVIRONMENT:
+        if failure is None or failure.kind is not FailureKind.ENVIRONMENT or failure.rule == OTHERS_SERVER:
             return result
         green = env.memo.get(env.key(env.plumbing.tree(self.task.main), gate))
         if green is None or green.failure is not None:

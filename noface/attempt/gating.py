@@ -17,10 +17,12 @@ from noface.attempt.environment import (
 from noface.attempt.gate_session import GateSession, GateTask, Known
 from noface.attempt.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
 from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by, may_be_company
+from noface.gates.run import OTHERS_SERVER
 from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import excused
 from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, worst
+from noface.model.network import Network
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
 
@@ -168,6 +170,7 @@ def _own_gate_failed(results: list[GateResult]) -> bool:
 
 _CLEARED_MAX = 2
 REPEAT_PAUSES_S = (1.0, 10.0)
+_NOTHING_OUTSIDE = "the gate reaches nothing but a loopback of its own: main passes so, or [sandbox] network says it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,14 +241,22 @@ class _Runs:
         That is charged to nobody, as often as the task allows; then the failure counts. Where a full disk is measured,
         that is the failure; where only the gate says so, main's run of it decides.
         """
-        session, task = self.session, self.session.task
+        session, task, gate = self.session, self.session.task, self.gate
+        # What reaches nothing outside waits for nothing there: main tells what its gates need. A command of the issue's
+        # own is red there by right, so it is tried with the outside.
+        apart = bool(session.env.sandbox.bubblewrap) and gate.boxed and gate.network in (Network.AUTO, Network.OFF)
         while result is not None and result.failure is not None and not result.passed:
-            cause = final_error_of(result.failure) or _killed(result)
+            outside, here = final_error_of(result.failure), _killed(result) or _met_others(result)
+            cause = outside or here
             if cause is None:
                 return result
             if cause.disk_full:
                 places = full_places(session.env)
                 return replace(result, failure=as_disk_full(result.failure, cause, places)) if places else result
+            wider = apart and gate.accept and gate.network is Network.AUTO
+            if apart and not wider and here is None:
+                evidence = (*result.failure.evidence, _NOTHING_OUTSIDE)
+                return replace(result, failure=replace(result.failure, evidence=evidence))
             if session.repeated >= task.repeats:
                 return result
             pause_s = max(REPEAT_PAUSES_S[session.repeated], cause.delay_s if session.repeated else 0.0)
@@ -253,7 +264,9 @@ class _Runs:
             line = session.env.masker.text(cause.line)
             session.scope.send(GateAgain(task.issue_id, task.number, self.gate.name, line))
             select.select([session.scope.cancel], [], [], pause_s)
-            result = self._once_more(f"repeat-{session.repeated}", result)
+            gate, apart = (replace(gate, network=Network.OWN), False) if wider else (gate, apart)
+            result = self._once_more(f"repeat-{session.repeated}", result, gate)
+            result = replace(result, gate=self.gate) if result is not None else None
         return result
 
     def _undisturbed(self) -> GateResult | None:
@@ -280,12 +293,12 @@ class _Runs:
             return self._once_more("undisturbed", result)
         return result
 
-    def _once_more(self, folder: str, so_far: GateResult) -> GateResult | None:
+    def _once_more(self, folder: str, so_far: GateResult, gate: GateSpec | None = None) -> GateResult | None:
         """Run a gate again on a clean checkout; `so_far` counts where there can be none. None if a cancel ends it."""
         session = self.session
         if session.ready() is not None:
             return None if session.scope.cancel.cancelled else so_far
-        return session.run(self.gate, folder) if session.build(self.before, folder) else None
+        return session.run(gate or self.gate, folder) if session.build(self.before, folder) else None
 
     def _tests_of(self, result: GateResult) -> Inventory | None:
         """Return the tests that a green gate ran, as later changes are held to them."""
@@ -305,6 +318,12 @@ def _killed(result: GateResult) -> FinalError | None:
         return None
     by_limit = result.failure.kind in (FailureKind.TIMEOUT, FailureKind.RESOURCE_EXHAUSTED)
     return None if by_limit or not result.failure.charged else FinalError(by, 0.0)
+
+
+def _met_others(result: GateResult) -> FinalError | None:
+    """Return that a gate has met a server that is not its own: one of another workspace may end soon."""
+    failure = result.failure
+    return FinalError(failure.message, 0.0) if failure is not None and failure.rule == OTHERS_SERVER else None
 
 
 def named_tests(failed: GateResult) -> str:

@@ -147,6 +147,7 @@ def agent_box(
         ),
         hidden=hidden,
         network=model.network,
+        connector=env.sandbox.connector,
     )
     return box, tuple(inside.items())
 
@@ -187,7 +188,9 @@ def gate_box(
         writable=(str(slot.path), *env.sandbox.write, *((str(reports / WRITTEN),) if reports is not None else ())),
         visible=(*_visible(env, inside, hidden), *((str(reports),) if reports is not None else ())),
         hidden=hidden,
-        network=gate is None or gate.network,
+        network=env.setup.network if gate is None else gate.network,
+        services=env.sandbox.services if gate is not None else (),
+        connector=env.sandbox.connector,
     )
     return box, tuple(inside.items())
 

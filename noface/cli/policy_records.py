@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from noface.config.presets import presets
-from noface.config.sections import Config, Model
+from noface.config.sections import Config, Model, Sandbox
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock
@@ -95,7 +95,7 @@ def model_specs(config: Config, root: Path, day: date | None = None) -> dict[str
     A scripted model's script lies relative to `root`.
     """
     day = day or today(Clock())
-    return {name: _model_spec(name, model, root, config.sandbox.kind, day) for name, model in config.models.items()}
+    return {name: _model_spec(name, model, root, config.sandbox, day) for name, model in config.models.items()}
 
 
 def today(clock: Clock) -> date:
@@ -103,7 +103,7 @@ def today(clock: Clock) -> date:
     return datetime.fromtimestamp(clock.now(), UTC).date()
 
 
-def _model_spec(name: str, model: Model, root: Path, kind: str, day: date) -> ModelSpec:
+def _model_spec(name: str, model: Model, root: Path, sandbox: Sandbox, day: date) -> ModelSpec:
     price = model.price(day)
     return model.record(
         ModelSpec,
@@ -113,7 +113,7 @@ def _model_spec(name: str, model: Model, root: Path, kind: str, day: date) -> Mo
         usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
         usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,
         own_prices=model.usd_per_mtok_in is not None,
-        boxed=(model.sandbox or kind) != "none",
-        network=model.network == "on",
+        boxed=(model.sandbox or sandbox.kind) != "none",
+        network=model.network or sandbox.for_others,
         resume=model.resume == "auto",
     )

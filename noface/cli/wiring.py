@@ -4,7 +4,7 @@ import hashlib
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -32,7 +32,7 @@ from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.pull_request import LandingRules
 from noface.model.quota import Reserve
 from noface.process.clock import Clock
-from noface.process.sandbox import Bubblewrap, find_bubblewrap
+from noface.process.sandbox import CONNECTORS, Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
 from noface.prompts.data import EarlierForm
 from noface.remote.tracker_calls import RemoteIssues
@@ -66,7 +66,7 @@ def gate_specs(config: Config) -> tuple[GateSpec, ...]:
             retries=gate.retries or 0,
             again=1 if gate.retries is None and gate.kind == "test" and gate.hard else 0,
             boxed=(gate.sandbox or config.sandbox.kind) != "none",
-            network=(gate.network or config.sandbox.network) == "on",
+            network=gate.network or config.sandbox.network,
             leaky=config.run.allow_leaky_gates,
         )
         for gate in config.gates
@@ -92,6 +92,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         seconds_max=seconds_max,
         until=until,
         attempts_max=options.max_iterations if options.max_iterations is not None else config.run.max_iterations,
+        network=config.sandbox.network,
         only_new=options.allow_red or config.run.baseline == "only-new",
         squash=config.landing.style == "squash",
         only_issues=options.issues,
@@ -189,12 +190,13 @@ def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules
         for paths in (chosen.show, chosen.write, (*chosen.hide, *((key,) if key else ())))
     )
     show = tuple(dict.fromkeys((*(str(Path(path).expanduser()).rstrip("/") for path in chosen.show), *show)))
-    wrap = tuple(chosen.wrap)
+    rules = SandboxRules(show=show, write=write, hide=hide, wrap=tuple(chosen.wrap), services=chosen.services)
     if bubblewrap is None:
-        return SandboxRules(show=show, write=write, hide=hide, wrap=wrap)
+        return rules
     if not bubblewrap.works:
-        return SandboxRules(problem=bubblewrap.problem, show=show, write=write, hide=hide)
-    return SandboxRules(bubblewrap.program, bubblewrap.version, "", show, write, hide)
+        return replace(rules, problem=bubblewrap.problem)
+    connector = next((program for name in CONNECTORS if (program := shutil.which(name))), "")
+    return replace(rules, bubblewrap=bubblewrap.program, version=bubblewrap.version, connector=connector)
 
 
 def setup_rules(config: Config) -> Setup:
@@ -207,6 +209,7 @@ def setup_rules(config: Config) -> Setup:
         project.setup_timeout,
         project.setup_env_pass,
         (project.setup_sandbox or config.sandbox.kind) != "none",
+        config.sandbox.for_others,
     )
 
 

@@ -40,6 +40,7 @@ from noface.config.values import (
     Pause,
     Percent,
     Regex,
+    Service,
     Size,
     SlotsDir,
     Text,
@@ -62,6 +63,7 @@ from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.unsteady import SteadinessRules
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.gate import GateSpec
+from noface.model.network import Network
 from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
@@ -103,7 +105,8 @@ class Section(BaseModel):
 
 
 SandboxKind = Literal["auto", "bubblewrap", "none"]
-Network = Literal["on", "off"]
+GateNetwork = Annotated[Network, *one_of(Network)]
+WorkerNetwork = Annotated[Network, *one_of((Network.ON, Network.OWN, Network.OFF))]
 _GATE_FAILURES = tuple(kind.value for kind in gate_kinds())
 GateFailure = Annotated[str, *one_of(_GATE_FAILURES)]
 """The kinds of the failure taxonomy that a gate can fail with."""
@@ -217,8 +220,8 @@ class Gate(Section):
         _gate["canary"], "true: noface proves once that it turns red where the project's sources are broken"
     )
     canary_reason: Text = setting("", "why it rightly stays green then; needed with canary = false", "checks the docs")
-    network: Network | None = setting(
-        None, 'whether it reaches the network in the sandbox: "on" or "off"; by default as [sandbox] says', "off"
+    network: GateNetwork | None = setting(
+        None, "what it reaches of the network in the sandbox; by default as [sandbox] says", "off"
     )
 
 
@@ -244,11 +247,18 @@ class Sandbox(Section):
     kind: SandboxKind = setting(
         "auto", '"auto": bubblewrap where it works; "bubblewrap": nothing runs without it; "none": no sandbox'
     )
-    network: Network = setting(
-        "on", 'whether gates reach the network in the sandbox: "on" or "off"; agents and setup do'
+    network: GateNetwork = setting(
+        Network.AUTO,
+        'what gates reach of the network: "auto": a loopback of their own, and the outside if main is green with it'
+        ' only; "own": both, agents and setup too; "off": the loopback alone; "on": the machine\'s, as agents have',
+    )
+    services: Items[Service] = setting(
+        (),
+        "servers on this machine that gates are meant to use: ports, or Unix sockets",
+        ["localhost:5432", "/run/postgresql/.s.PGSQL.5432"],
     )
     show: Items[HostPath] = setting(
-        (), "places that are hidden otherwise and can be read all the same", ["~/.npmrc.d", "/run/postgresql"]
+        (), "places that are hidden otherwise and can be read all the same", ["~/.npmrc.d", "/run/secrets.d"]
     )
     write: Items[HostPath] = setting((), "places outside the workspace that can be written", ["~/.cache/bazel"])
     hide: Items[HostPath] = setting((), "further places that cannot be read", ["~/work/customers"])
@@ -261,6 +271,11 @@ class Sandbox(Section):
     processes: Literal["auto", "subreaper"] = setting(
         "auto", 'outside the sandbox: "auto": a PID namespace for each command where that works; "subreaper": none'
     )
+
+    @property
+    def for_others(self) -> Network:
+        """What agents and setup have of the network."""
+        return Network.OWN if self.network is Network.OWN else Network.ON
 
 
 class Tracker(Section):
@@ -469,7 +484,12 @@ class Model(Section, json_schema_extra=_schema_rules):
         ["MY_KEY", "AWS_*"],
     )
     sandbox: SandboxKind | None = setting(None, "the sandbox it runs in; by default that of [sandbox]", "none")
-    network: Network = setting("on", 'whether it reaches the network in the sandbox: "on" or "off"', "off")
+    network: WorkerNetwork | None = setting(
+        None,
+        'what it reaches of the network in the sandbox: "on": the machine\'s; "own": a loopback of its own and the'
+        ' outside; "off": the loopback alone; by default "own" if [sandbox] says that, else "on"',
+        "off",
+    )
     timeout: Duration = setting(
         _model["timeout_s"],
         "time limit of one attempt; one that thinks longer (`think`) has twice each limit of its model",

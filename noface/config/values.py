@@ -12,6 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from noface.model.network import is_service
+
 DURATION_PATTERN = r"^(?=\d)(\d+(\.\d+)?d)?(\d+(\.\d+)?h)?(\d+(\.\d+)?m)?(\d+(\.\d+)?s)?$"
 """The same grammar as `parse_duration`'s, for the JSON Schema: days, hours, minutes, seconds, in this order."""
 
@@ -222,6 +224,18 @@ HostPath = Annotated[
     Field(json_schema_extra={"pattern": "^(/|~/)"}),
 ]
 """A path on this machine: absolute, or in the person's home (~/)."""
+
+_SERVICE_PATTERN = r"^((localhost|127\.0\.0\.1|\[::1\]):\d{1,5}|[/@].+)$"
+Service = Annotated[
+    str,
+    _NO_NUL,
+    _require(
+        is_service,
+        'a port of this machine such as "localhost:5432", or a Unix socket ("/run/x.sock"; "@x": one without a file)',
+    ),
+    Field(json_schema_extra={"pattern": _SERVICE_PATTERN}),
+]
+"""A server on this machine."""
 
 _HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
 Hours = Annotated[

@@ -18,6 +18,7 @@ from noface.model.access import RoleAccess
 from noface.model.codec import encode
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue import Issue
+from noface.model.network import Network
 from noface.model.pull_request import LandingRules
 from noface.model.quota import Reserve
 from noface.model.taxonomy import Cause, IssueStatus
@@ -82,6 +83,7 @@ class RunSettings:
     reserve: Reserve = field(default_factory=Reserve)
     keep: Keep = field(default_factory=Keep)
     idle: tuple[str, ...] = ()
+    network: Network = Network.AUTO
 
 
 @dataclass(slots=True, kw_only=True)
@@ -238,7 +240,8 @@ class RunContext(Planning):
         """Return the project's gates and, after them, an issue's own, and those of issues it may have touched."""
         limit = self.settings.accept_timeout_s
         again = tuple(
-            GateSpec(f"recheck-{number}", command, timeout_s=limit) for number, command in enumerate(issue.recheck, 1)
+            GateSpec(f"recheck-{number}", command, timeout_s=limit, network=self._widest(Network.OWN))
+            for number, command in enumerate(issue.recheck, 1)
         )
         return self.settings.gates + self.accept_gates(issue) + again
 
@@ -247,6 +250,18 @@ class RunContext(Planning):
         limit = issue.accept_timeout_s if issue.accept_timeout_s is not None else self.settings.accept_timeout_s
         many = len(issue.accept) > 1
         return tuple(
-            GateSpec(f"accept-{number}" if many else "accept", command, timeout_s=limit, accept=True)
+            GateSpec(
+                f"accept-{number}" if many else "accept",
+                command,
+                timeout_s=limit,
+                accept=True,
+                network=self._widest(),
+            )
             for number, command in enumerate(issue.accept, 1)
         )
+
+    def _widest(self, least: Network = Network.AUTO) -> Network:
+        """Return what issues' own commands have of the network: what [sandbox] says, or what any gate needs."""
+        if self.settings.network is not Network.AUTO:
+            return self.settings.network
+        return max((least, *(gate.network for gate in self.settings.gates)), key=tuple(Network).index)

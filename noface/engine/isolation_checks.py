@@ -168,7 +168,7 @@ class Lack:
         environment = f"add {prefix}env_pass = [{named}] to {table}" if named else ""
         named_places = {"write": self.closed, "show": self.unseen}
         lists = {key: ", ".join(f'"{place}"' for place in places) for key, places in named_places.items() if places}
-        keys = " and ".join(f"{key} = [{each}]" for key, each in lists.items()) or 'show = ["…"] or write = ["…"]'
+        keys = " and ".join(f"{key} = [{each}]" for key, each in lists.items()) or 'show, write or services = ["…"]'
         outside = f'set {keys} in [sandbox], or {prefix}sandbox = "none" in {table}'
         joined = ", and " if self.tried else ", or "
         return joined.join(part for part in (environment, outside if self.sandbox else "") if part)

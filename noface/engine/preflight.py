@@ -19,10 +19,11 @@ from noface.attempt.steadiness import remember_unsteady
 from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
 from noface.engine.context import RunContext
+from noface.engine.gate_networks import remember_networks, tell_networks, widened, with_known_networks
 from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
 from noface.engine.readiness import box_findings, model_findings
 from noface.errors import BaselineRedError, UsageError
-from noface.gates.run import names_suffice
+from noface.gates.run import OTHERS_SERVER, names_suffice
 from noface.integrity.inventory import Inventory
 from noface.integrity.unrun import unrun
 from noface.integrity.unsteady import failed_in
@@ -70,6 +71,7 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     gated = _tried_copy(context, cancel, check_baseline(context, cancel, anew=fresh))
     if gated is None:
         raise KeyboardInterrupt
+    tell_networks(context)
     full = main_without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard))
     if full is not None:
         raise disk_full_error(full)
@@ -77,6 +79,9 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
         lack = setup_lacks(context, gated.failure, cancel) if gated.failure.rule == SETUP_FAILED else None
         raise _not_set_up(gated.failure, lack)
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
+    strangers = [result for result in red if result.failure is not None and result.failure.rule == OTHERS_SERVER]
+    if strangers:
+        raise _red(strangers, {})
     reaching = reach_out(context, red, cancel) if red else set()
     if reaching:
         places = places_of(context)
@@ -273,6 +278,8 @@ def way_out(red: list[GateResult], *, only_new: bool) -> str:
         why = f"{names} names no failing tests, so noface cannot distinguish new failures from old ones"
         return f"Make main green first: {why}."
     failures = [result.failure for result in red if result.failure is not None]
+    if any(failure.rule == OTHERS_SERVER for failure in failures):
+        return "Run again once that server is gone, or is named."
     if any(failure.rule == CHANGED_FILES for failure in failures):
         return "Commit what the gate writes; or have it only check. " + _MAY_FIX
     if any(library_of(failure.signature) for failure in failures):
@@ -300,10 +307,15 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
 
     With `before` only what was red then runs again: a person waits for the word that main is red.
     """
-    scope, gates, facts = context.first_scope(cancel), context.settings.gates, context.env.gate_facts
-    gating = Gating(scope, main_task(context.env, "baseline"), gates)
+    scope, facts = context.first_scope(cancel), context.env.gate_facts
+    gating = Gating(scope, main_task(context.env, "baseline"), with_known_networks(context))
     gated = gating.run(anew=anew) if before is None else _red_again(gating, before)
-    if gated is None or not (asked := {each.gate.command for each in gated.results if _red_test(each)} - facts.plain):
+    wider = widened(context, gating, gated, _red_again) if gated is not None else None
+    if wider is None:
+        return None
+    gating, gated = wider
+    remember_networks(context, gated)
+    if not (asked := {each.gate.command for each in gated.results if _red_test(each)} - facts.plain):
         return gated
     # It may be red only because its test runner is asked for a report.
     failed = {command: failed_in(facts.inventories.get((gating.task.tree, command))) for command in asked}
@@ -384,7 +396,8 @@ def _red_gates(gated: Gated) -> set[tuple[str, str]]:
 
 
 def _red_test(result: GateResult) -> bool:
-    return result.failure is not None and result.gate.kind is GateKind.TEST
+    failure = result.failure
+    return failure is not None and failure.rule != OTHERS_SERVER and result.gate.kind is GateKind.TEST
 
 
 RULES = "3"

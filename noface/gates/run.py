@@ -22,6 +22,7 @@ from noface.process.command import OnOutput
 from noface.process.environment import Variables
 from noface.process.files import read_bounded
 from noface.process.sandbox import Box
+from noface.process.strangers import strangers
 from noface.process.supervise import Canceller, Command, Exit, Launcher
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ _UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)")
 class GatePlace:
     """Where a gate runs, in which environment and box, where its logs go.
 
-    `list_files` names the project's files, and is called only for a red gate. `rules` are the project's own.
+    `list_files` names the project's files, and is called only for a red gate. `rules` are the project's own, `services`
+    the servers of this machine that it is meant to use.
     """
 
     folder: Path
@@ -50,6 +52,7 @@ class GatePlace:
     box: Box | None = None
     wrap: tuple[str, ...] = ()
     rules: ProjectRules | None = None
+    services: tuple[str, ...] = ()
 
 
 def log_name(gate: GateSpec) -> str:
@@ -95,6 +98,7 @@ def run_gate(
             log_max_bytes=place.log_bytes_max,
             box=place.box,
             wrap=place.wrap,
+            services=place.services,
         ),
         cancel,
         on_output,
@@ -108,6 +112,8 @@ def run_gate(
         report, report_note = read_report(place.folder / gate.report, started_at, place.folder, masker)
     verdict = classify(_evidence(gate, place, ended, texts, report), place.rules)
     failure = _failure(gate, ended, verdict, report_note)
+    if met := strangers(ended.met):
+        failure = _of_others(gate, met, failure)
     by_names = names_suffice(verdict.kind, verdict.rule, ended.exit_code, verdict.failing_tests)
     failing, expected = ({*map(comparable, names)} for names in (verdict.failing_tests, known_failures or ()))
     return GateResult(
@@ -177,6 +183,26 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
         gate=gate.name,
         charged=verdict.kind is not FailureKind.ENVIRONMENT,
         also_matched=verdict.also_matched,
+    )
+
+
+OTHERS_SERVER = "others-server"
+"""The rule of a gate that has connected to a server which was there before it: whatever it says is worthless."""
+
+
+def _of_others(gate: GateSpec, met: dict[str, str], failure: Failure | None) -> Failure:
+    """Return the failure of a gate that has connected to servers of others; it says nothing of the work."""
+    those = " and ".join(f"{name}{f' ({whose})' if whose else ''}" for name, whose in met.items())
+    named = ", ".join(f'"{name}"' for name in met)
+    return Failure(
+        FailureKind.ENVIRONMENT,
+        f"it connected to {those}, a server that is not its own and may have another state of the project: what it says"
+        f" counts for nothing. End that server; if the gate is meant to use it, write [sandbox] services = [{named}]",
+        rule=OTHERS_SERVER,
+        signature=f"{OTHERS_SERVER}:{','.join(met)}",
+        evidence=(f"it said: {failure.message}",) if failure is not None else (),
+        gate=gate.name,
+        charged=False,
     )
 
 

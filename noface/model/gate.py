@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.model.failure import Failure
+from noface.model.network import Network
 
 
 class GateKind(StrEnum):
@@ -28,12 +29,11 @@ ALONE_AFTER = 2
 class GateSpec:
     """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
 
-    `retries` is how often it is run again if it fails. `env_pass` are patterns of the variables of noface's own that
-    it gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with the network or
-    without. `fixes`: what it changes on the work becomes part of it. `leaky`: the person's
-    checkout is within its reach. `canary`: it must turn red where the product's sources are broken. `again`
-    is how often its failing tests run again before anybody is charged; with `retries` any pass counts. `alone`: no
-    other gate runs beside it.
+    `retries` is how often it is run again if it fails. `env_pass` are patterns of the variables of noface's own that it
+    gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with that `network`. `fixes`: what it
+    changes on the work becomes part of it. `leaky`: the person's checkout is within its reach. `canary`: it must turn
+    red where the product's sources are broken. `again` is how often its failing tests run again before anybody is
+    charged; with `retries` any pass counts. `alone`: no other gate runs beside it.
     """
 
     name: str
@@ -46,7 +46,7 @@ class GateSpec:
     retries: int = 0
     env_pass: tuple[str, ...] = ()
     boxed: bool = True
-    network: bool = True
+    network: Network = Network.AUTO
     fixes: bool = False
     leaky: bool = False
     canary: bool = True

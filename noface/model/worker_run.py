@@ -10,6 +10,7 @@ from typing import Annotated
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.description import OneOf
 from noface.model.failure import Failure
+from noface.model.network import Network
 
 PLAIN_AGENTS = ("command", "scripted")
 """Agents that print any program's output: their words mean nothing."""
@@ -21,7 +22,7 @@ class ModelSpec:
 
     `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None if nobody knows. `own_prices`: a person
     has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
-    `boxed`: it runs in the sandbox, if any, and there with the network or without. `resume`: where the agent can, a run
+    `boxed`: it runs in the sandbox, if any, and there with that `network`. `resume`: where the agent can, a run
     that was cut off goes on with its session. `settings`, `tools` and `permissions` are what its runs may use; `tools`
     None: all that the agent has. In an order of a role they are the role's.
     """
@@ -42,7 +43,7 @@ class ModelSpec:
     own_prices: bool = False
     env_pass: tuple[str, ...] = ()
     boxed: bool = True
-    network: bool = True
+    network: Network = Network.ON
     resume: bool = True
     settings: Settings = Settings.PROJECT
     tools: tuple[Tool, ...] | None = None

@@ -45,7 +45,8 @@ class Command:
 
     `stdin` is a file (None: /dev/null). `stdout` and `stderr` are files to append to, which may be the same;
     together they may grow by `log_max_bytes`. `idle_timeout_s` None means no limit. `box` is what it may reach (None:
-    what the person may), `wrap` a command line to put before it, such as a container engine's.
+    what the person may), `wrap` a command line to put before it, such as a container engine's. `services`: where it
+    shares the machine's network, it is noted which servers it connects to beside these and its own; None: it is not.
     """
 
     argv: tuple[str, ...]
@@ -59,6 +60,7 @@ class Command:
     log_max_bytes: int
     box: Box | None = None
     wrap: tuple[str, ...] = ()
+    services: tuple[str, ...] | None = None
 
 
 BUSY = 0.5
@@ -100,7 +102,8 @@ class Exit:
     more than it may and was killed, unless it ended first. `survivors_killed` counts what it had left running.
     `out_of_memory`: the kernel killed it at the limit of its memory ("limit"), or as the machine ran out ("machine").
     `at_work` is what of it ran when it was asked to end, None if it was not or nothing is known. `cpu_s` is the
-    processor time of all that it started, None if that is not known.
+    processor time of all that it started, None if that is not known. `met` are the servers of others that it has
+    connected to, as `ConnectWatch.foreign` tells of them.
     """
 
     exit_code: int | None
@@ -113,6 +116,7 @@ class Exit:
     out_of_memory: str = ""
     at_work: AtWork | None = None
     cpu_s: float | None = None
+    met: tuple[tuple[str, str], ...] = ()
 
     @property
     def code(self) -> int | None:

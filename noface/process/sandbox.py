@@ -1,4 +1,4 @@
-"""A box around one command: which files it sees and may write, and whether it reaches the network.
+"""A box around one command: which files it sees and may write, and what it reaches of the network.
 
 Bubblewrap (0.8.0 and later) makes it, from user namespaces: the machine read-only; /tmp and /run private; of the
 person's home what rules name (sandbox_home); nothing writable but what is named. All capabilities are dropped, no
@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.model.network import Network, port_of
 from noface.process.files import is_folder, kind_at
 from noface.process.home_places import below, outermost
+from noface.process.own_network import HOLDER
 from noface.process.sandbox_home import (
     Home,
     Mount,
@@ -26,7 +28,7 @@ from noface.process.sandbox_home import (
     known_places,
     make_mount_point,
 )
-from noface.process.supervisor import BOX_STATUS
+from noface.process.supervisor import BOX_GATE, BOX_INFO, BOX_STATUS
 
 _FLAGS = (
     "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -35,6 +37,11 @@ _FLAGS = (
 _MACHINE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _PROBE_S_MAX = 10.0
 _ON_DISK = ("/tmp", "/var/tmp")  # noqa: S108 - what programs write there may not fit into memory
+CONNECTORS = ("pasta", "slirp4netns")
+"""Programs that give a loopback of its own the outside, the better one first."""
+_RESOLV_CONF = "/etc/resolv.conf"
+_RESOLVER = "10.0.2.3"
+"""Where slirp4netns answers questions for names, and pasta if it is told so, by way of the machine's own resolver."""
 _SOCKETS = "/proc/net/unix"
 _SOCKET_FIELDS = 8
 
@@ -45,7 +52,8 @@ class Box:
 
     `homes` are the person's home and folders elsewhere that stand in for a part of it. `tmp` is the folder that is /tmp
     inside. `hidden` folders are empty and `hidden` files not readable inside, but for what is in `visible` (read-only)
-    and `writable`.
+    and `writable`. `network` is what it has; `services` of this machine are there with a loopback of its own, too, and
+    `connector` is the program that gives that the outside.
     """
 
     program: str
@@ -54,14 +62,32 @@ class Box:
     writable: tuple[str, ...] = ()
     visible: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
-    network: bool = True
+    network: Network = Network.ON
+    services: tuple[str, ...] = ()
+    connector: str = ""
+
+    @property
+    def shares_network(self) -> bool:
+        """True if what listens on this machine can be reached."""
+        return self.network is Network.ON or (self.network is Network.OWN and not self.connector)
+
+    @property
+    def joined(self) -> dict[str, list[object]]:
+        """What leads out of a network of its own: the ports of services, and the command line that gives the outside.
+
+        Empty if nothing does.
+        """
+        ports = [port for each in self.services if (port := port_of(each)) is not None]
+        outside = list(_outside(self.connector)) if self.network is Network.OWN else []
+        return {"ports": [*ports], "outside": [*outside]} if (ports or outside) and not self.shares_network else {}
 
     def command_line(self, argv: tuple[str, ...], cwd: str) -> tuple[str, ...]:
         """Return the command line that runs `argv` in the box. Looks at the file system for what is there to be shown.
 
         BOX_STATUS stands in it for a descriptor. Raises OSError if noface's own folders cannot be made.
         """
-        options = [self.program, *_FLAGS, *(() if self.network else ("--unshare-net",))]
+        options = [self.program, *_FLAGS, *(() if self.shares_network else ("--unshare-net",))]
+        options += ("--info-fd", BOX_INFO, "--block-fd", BOX_GATE) if self.joined else ()
         options += ["--json-status-fd", BOX_STATUS, *_MACHINE]
         for mount in self._mounts():
             self._prepare(mount)
@@ -89,9 +115,24 @@ class Box:
         yield from (_read(path) for path in outermost(inside) if os.path.exists(path))
         # After the home: what a rule of the home shows would lie over it else. bwrap does as it is told, in this order.
         yield from (hide(path) for path in outermost(hidden) if not self._away(path))
-        yield from (hide(path) for path in _listening() if not self._away(path) and not below(path, hidden))
+        meant = {os.path.realpath(service) for service in self.services if service.startswith("/")}
+        yield from (hide(path) for path in _listening() - meant if not self._away(path) and not below(path, hidden))
+        yield from (_read(path) for path in sorted(meant) if self._away(path) and os.path.exists(path))
         yield from (_read(path) for path in self.visible if below(path, hidden) and os.path.exists(path))
         yield from (("--bind", path, path) for path in self.writable if os.path.exists(path))
+        yield from self._resolver()
+
+    def _resolver(self) -> Iterator[Mount]:
+        """Yield what names the connector's resolver of names, where the machine's own listens on its loopback only."""
+        if self.network is not Network.OWN or not self.connector:
+            return
+        lines = Path(_RESOLV_CONF).read_text("utf-8", "replace").splitlines() if os.path.isfile(_RESOLV_CONF) else []
+        servers = [line.split()[1] for line in lines if line.startswith("nameserver ")]
+        if servers and all(server.startswith("127.") or server == "::1" for server in servers):
+            other = Path(f"{self.tmp}.resolv.conf")
+            kept = [line for line in lines if not line.startswith("nameserver ")]
+            other.write_text("\n".join((*kept, f"nameserver {_RESOLVER}", "")))
+            yield "--ro-bind", str(other), os.path.realpath(_RESOLV_CONF)
 
     def keep_caches(self) -> None:
         """Keep what the command, which has ended, has put where a cache is; see Home.keep_caches."""
@@ -133,16 +174,27 @@ def _real(path: str) -> str:
     return place if os.path.exists(place) else ""
 
 
-def _listening() -> tuple[str, ...]:
+def _outside(program: str) -> tuple[str, ...]:
+    """Return the command line by which a program gives a namespace the outside, but not this machine's loopback."""
+    if os.path.basename(program) == "slirp4netns":
+        user = f"--userns-path=/proc/{HOLDER}/ns/user"
+        return program, "--configure", "--mtu=65520", "--disable-host-loopback", user, HOLDER, "tap0"
+    closed = ("--tcp-ports", "none", "--udp-ports", "none", "--tcp-ns", "none", "--udp-ns", "none", "--no-map-gw")
+    root = ("--runas", "0") if os.geteuid() == 0 else ()
+    names = ("--dns-forward", _RESOLVER)
+    return program, "--config-net", "--foreground", "--quiet", *closed, *names, *root, HOLDER
+
+
+def _listening() -> frozenset[str]:
     """Return the sockets in the file system: a folder that can only be read keeps nobody from connecting to one."""
     try:
         lines = Path(_SOCKETS).read_bytes().splitlines()[1:]
     except OSError:
-        return ()
+        return frozenset()
     fields = (os.fsdecode(line).split(" ", _SOCKET_FIELDS - 1) for line in lines)
     named = {field[-1].strip() for field in fields if len(field) == _SOCKET_FIELDS}
     places = {os.path.realpath(path) for path in named if path.startswith("/")}
-    return tuple(sorted(path for path in places if kind_at(path) == stat.S_IFSOCK))
+    return frozenset(path for path in places if kind_at(path) == stat.S_IFSOCK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from noface.errors import NofaceError
+from noface.model.network import named
 from noface.model.worker_run import EndedBy
 from noface.process.command import (
     COMMAND_MARKER,
@@ -186,13 +187,15 @@ class Launcher:
             out_of_memory=exited["out_of_memory"],
             at_work=AtWork(**exited["at_work"]) if exited["at_work"] is not None else None,
             cpu_s=exited["cpu_s"],
+            met=tuple(exited["met"].items()),
         )
 
     def _order(self, command: Command, mark: str) -> dict[str, Any]:
         """Return the order to a supervisor."""
-        argv = (*command.wrap, *command.argv)
+        argv, box = (*command.wrap, *command.argv), command.box
+        shares = box is None or box.shares_network
         return {
-            "argv": command.box.command_line(argv, command.cwd) if command.box is not None else argv,
+            "argv": box.command_line(argv, command.cwd) if box is not None else argv,
             "cwd": command.cwd,
             "env": {**dict(command.env), COMMAND_MARKER: mark},
             "stdin": command.stdin,
@@ -201,7 +204,9 @@ class Launcher:
             "log_max_bytes": command.log_max_bytes,
             "memory_max_bytes": self.memory_max_bytes,
             "mark": mark,
-            "boxed": command.box is not None,
+            "boxed": box is not None,
+            "joined": box.joined if box is not None else {},
+            "watched": named(command.services) if shares and command.services is not None else None,
         }
 
 

@@ -5,13 +5,14 @@ A supervisor is a subreaper: whatever its program starts stays its descendant, a
 its control socket closes, because noface died, it kills everything at once.
 
 The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
-then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, memory_max_bytes, mark, boxed) and then JSON lines
-{"stop": {int_s, term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and at last
-{"exited": {code, signal, survivors, output_limit, out_of_memory, boxed, at_work, cpu_s}}.
+then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, memory_max_bytes, mark, boxed, joined, watched) and
+then JSON lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and
+at last {"exited": {code, signal, survivors, output_limit, out_of_memory, boxed, at_work, cpu_s, met}}.
 
 A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
-own whether the command was run at all. Otherwise the supervisor first becomes process 1 of a PID namespace, if it is
-asked to and the system has them.
+own whether the command was run at all. What is `joined` to its own network is there before the command begins. Of a
+command that shares the machine's network, connects to servers that are not its own are noted, if it is `watched`.
+Otherwise the supervisor first becomes process 1 of a PID namespace, if it is asked to and the system has them.
 
 Standard library only, and nothing that is slow to import.
 """
@@ -24,13 +25,16 @@ import resource
 import select
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import time
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, NoReturn
 
-from noface.process import namespace, process_tree
+from noface.process import namespace, own_network, process_tree
+from noface.process.connections import ConnectWatch, watching
 from noface.process.memory import MemoryWatch
 
 LOG_MODE = 0o600
@@ -43,6 +47,8 @@ LOG_POLL_MIN_S = 0.01
 KILL_POLL_S = 0.02
 BOX_STATUS = "{box-status}"
 """Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
+BOX_INFO, BOX_GATE = "{box-info}", "{box-gate}"
+"""Stand there for the pipe in which it tells of its processes, and for the one that it waits at, once it is made."""
 BOX_RAN = b'"exit-code"'
 """Bubblewrap (0.8.0) writes this only about a command that it could run."""
 BOX_INIT = re.compile(rb'"child-pid": *(\d+)')
@@ -210,12 +216,23 @@ class Supervisor:
     """One program and all that descends from it."""
 
     def __init__(
-        self, control: socket.socket, wake: int, pid: int, meter: LogMeter, *, contained: bool, box: int | None = None
+        self,
+        control: socket.socket,
+        wake: int,
+        pid: int,
+        meter: LogMeter,
+        *,
+        contained: bool,
+        box: int | None = None,
+        helpers: frozenset[int] = frozenset(),
+        connections: ConnectWatch | None = None,
     ) -> None:
         self._control = control
         self._wake = wake
         self._contained = contained
         self._box = box
+        self._helpers = helpers
+        self._connections = connections
         self._pid = pid
         self._meter = meter
         self._inbox = b""
@@ -236,7 +253,11 @@ class Supervisor:
                 self._over_limit = True
             wait = self._act(now)
             listen = [self._wake] if self._abandoned else [self._wake, self._control.fileno()]
+            if self._connections is not None:
+                listen.append(self._connections.descriptor)
             ready, _, _ = select.select(listen, [], [], wait)
+            if self._connections is not None and self._connections.descriptor in ready:
+                self._connections.answer()
             if self._wake in ready:
                 os.read(self._wake, 4096)
             if self._control.fileno() in ready:
@@ -258,6 +279,7 @@ class Supervisor:
             "boxed": boxed,
             "at_work": self._at_work,
             "cpu_s": self._cpu_s(),
+            "met": self._connections.foreign if self._connections is not None else {},
         }
 
     def _cpu_s(self) -> float:
@@ -274,10 +296,16 @@ class Supervisor:
 
     def _kill(self) -> None:
         """Kill all that is left. What the program had started is left behind only if it ended by itself."""
+        helping = {*self._helpers, *process_tree.below([*self._helpers])}
         killed = process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
         self._killed |= killed
         if self._status is not None and self._ladder is None and not self._over_limit:
-            self._left |= killed - {self._pid} - self._box_init()
+            self._left |= killed - {self._pid} - self._box_init() - helping
+
+    def _below(self) -> list[int]:
+        """Return the processes of the program, without those that only lead its network out."""
+        helping = {*self._helpers, *process_tree.below([*self._helpers])}
+        return [pid for pid in process_tree.below([os.getpid()]) if pid not in helping]
 
     def _reap(self) -> bool:
         """Reap all that have ended; False when no descendant is left."""
@@ -317,7 +345,7 @@ class Supervisor:
         # Bubblewrap itself must live on: it takes what is inside with it.
         if self._box is None:
             process_tree.send_group_signal(self._pid, number)
-        for pid in process_tree.below([os.getpid()]):
+        for pid in self._below():
             try:
                 group = os.getpgid(pid)
             except OSError:
@@ -338,7 +366,7 @@ class Supervisor:
         for line in lines:
             stop = json.loads(line)["stop"]
             if self._ladder is None:
-                self._at_work = process_tree.at_work(process_tree.below([os.getpid()]))
+                self._at_work = process_tree.at_work(self._below())
             self._ladder = kill_ladder(stop["int_s"], stop["term_s"])
             self._next_rung = 0.0
 
@@ -387,19 +415,32 @@ def run_supervisor(control: socket.socket, *, namespaces: bool, apart: bool) -> 
     order = _receive_order(control)
     wake, _ = wake_on_child()
     box = _box_status(order) if order["boxed"] else None
+    watched, argv = order["watched"], order["argv"]
+    connections = _watching(watched, argv[0], boxed=order["boxed"]) if watched is not None else None
+    joint = _Joint(argv) if order["joined"] else None
     memory = MemoryWatch(order["mark"], order["memory_max_bytes"])
     try:
         streams = open_streams(order)
         meter = LogMeter(streams, order["log_max_bytes"])
         with memory.bounded():
-            program = start(order, streams, () if box is None else (box,))
+            program = start(order, streams, (*(() if box is None else (box,)), *(joint.theirs if joint else ())))
     except StartError as problem:
         memory.close()
         send(control, failed=problem.what)
         os._exit(0)
     send(control, started=program.pid)
+    helpers = joint.join(**order["joined"]) if joint is not None else frozenset()
     del order
-    report = Supervisor(control, wake, program.pid, meter, contained=contained, box=box).watch()
+    report = Supervisor(
+        control,
+        wake,
+        program.pid,
+        meter,
+        contained=contained,
+        box=box,
+        helpers=frozenset(helpers),
+        connections=connections,
+    ).watch()
     if report is not None:
         killed = _SIGKILL_CODES & {report["code"], report["signal"] and -report["signal"]}
         send(control, exited={**report, "out_of_memory": memory.out_of_memory() if killed else ""})
@@ -412,3 +453,31 @@ def _box_status(order: dict[str, Any]) -> int:
     status = os.memfd_create("box-status")
     order["argv"] = [str(status) if argument == BOX_STATUS else argument for argument in order["argv"]]
     return status
+
+
+def _watching(services: list[str], program: str, *, boxed: bool) -> ConnectWatch | None:
+    """Have the command's connects noted; a bubblewrap that is setuid needs the rights that this may cost a box."""
+    setuid = boxed and Path(program).stat().st_mode & stat.S_ISUID
+    return watching(services, boxed=boxed and not setuid)
+
+
+class _Joint:
+    """The two pipes by which a box tells that it is made, and waits for what is joined to its network."""
+
+    def __init__(self, argv: list[str]) -> None:
+        self._info, info = os.pipe()
+        waits, self._gate = os.pipe()
+        self.theirs = (info, waits)
+        named = {BOX_INFO: str(info), BOX_GATE: str(waits)}
+        argv[:] = [named.get(argument, argument) for argument in argv]
+
+    def join(self, ports: list[int], outside: list[str]) -> set[int]:
+        """Join it, and have the command begin; return the processes that were needed for it."""
+        for descriptor in self.theirs:
+            os.close(descriptor)
+        helpers = own_network.join(self._info, ports, outside)
+        os.close(self._info)
+        with contextlib.suppress(OSError):
+            os.write(self._gate, b"!")
+        os.close(self._gate)
+        return helpers

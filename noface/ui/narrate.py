@@ -126,6 +126,17 @@ def _sandbox(event: EventFacts) -> Line:
             return Line("!", "no sandbox", why, "bold yellow")
 
 
+def _networks(event: EventFacts) -> Line:
+    """Tell which gates have more than a loopback of their own: main needs it, or the configuration says so."""
+    ways = []
+    if led := event.listed("led"):
+        ways.append(f"{led} by {event.text('connector').rpartition('/')[2]}")
+    if shared := event.listed("shared"):
+        none = "" if event.text("connector") else "; with pasta or slirp4netns installed it need not be shared"
+        ways.append(f"{shared} by sharing this machine's network, with what listens there{none}")
+    return Line("·", "gates reach the outside", "; ".join(ways), "dim")
+
+
 def _preflight(event: EventFacts) -> Line:
     main = event.text("main")
     goes = "becomes a pull request" if event.text("landing") == "pull-request" else f"lands on {main}"
@@ -330,6 +341,7 @@ _WORDS: dict[str, Words] = {
     "quota": _notes("quota"),
     "checkout_lacks": _notes("workspaces"),
     "sandbox": _sandbox,
+    "networks": _networks,
     "processes_swept": _swept,
     "heard": _heard,
     "tracker_refused": _refused,

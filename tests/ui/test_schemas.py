@@ -260,6 +260,7 @@ RARE = {
     "claims_refused",
     "pull_request",
     "main_gate",
+    "networks",
     "forge_away",
     "issue_withdrawn",
     "approved",
@@ -318,6 +319,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.attempt_excused(story.tick(), "7", 1, Failure(FailureKind.UNKNOWN, "odd", "r", charged=False))
     assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
     story.journal.event(story.tick(), "main_gate", None, gate="check", text="[ 40%]", seconds=5.0)
+    story.journal.event(story.tick(), "networks", None, shared=["e2e"], led=[], connector="")
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
     story.journal.event(
         story.tick(), "candidate_taken", "7", number=2, of=["1 (small)", "2 (big)"], why="the only one that passed"

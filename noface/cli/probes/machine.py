@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from noface import __version__
-from noface.attempt.environment import fingerprint
+from noface.attempt.environment import SandboxRules, fingerprint
 from noface.attempt.isolation import home_of
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
@@ -18,14 +18,17 @@ from noface.cli.findings import backlog_of, config_findings, fault_finding
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
+from noface.engine.gate_networks import NETWORKS, needing, networks_of, shares
 from noface.engine.isolation_checks import isolated
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, check_version
 from noface.integrity.inventory import files_of
-from noface.model.gate import GateKind
+from noface.model.gate import GateKind, GateSpec
+from noface.model.network import Network
 from noface.model.quoting import some
+from noface.process.connections import available
 from noface.process.environment import gate_environment
 from noface.process.files import bytes_in
 from noface.process.home_places import needed
@@ -69,6 +72,7 @@ def project(config: Config, repository: Repository, elsewhere: Collection[str] =
         *named(config, repository, repository.root, elsewhere),
         *_backlog(config, repository),
         *_isolation(config, repository),
+        *_networks(config, repository),
         *_judges(config, repository),
     )
 
@@ -190,9 +194,6 @@ _DAMAGE_CHARS_MAX = 160
 
 def _isolation(config: Config, repository: Repository) -> tuple[Point, ...]:
     """Say whether the test gates are known to judge the workspace, and what they could reach beside it."""
-    tests = [gate for gate in gate_specs(config) if gate.kind is GateKind.TEST and gate.hard]
-    if not tests:
-        return ()
     if config.run.allow_leaky_gates:
         text = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
         return (Point("isolation", State.NOTE, text, "Leave it out once each gate works in its workspace alone."),)
@@ -202,6 +203,10 @@ def _isolation(config: Config, repository: Repository) -> tuple[Point, ...]:
         return ()  # the sandbox that is wanted cannot be had, which is said in its own line
     proven = _fact(repository.state_dir / "state.db", "isolated")
     sandbox, setup, passed = sandbox_rules(config, bubblewrap), setup_rules(config), passed_patterns(config)
+    gates = _gates(config, repository, sandbox)
+    tests = [gate for gate in gates if gate.kind is GateKind.TEST and gate.hard]
+    if not tests:
+        return ()
     known = [gate.name for gate in tests if isolated(proven, gate, fingerprint(gate, sandbox, setup, passed))]
     left = [gate.name for gate in tests if gate.name not in known and gate.canary]
     hidden = bubblewrap is not None and bubblewrap.works
@@ -209,6 +214,38 @@ def _isolation(config: Config, repository: Repository) -> tuple[Point, ...]:
     text += f"; proven on broken sources: {', '.join(known)}" if known else ""
     text += f"; the next run proves it for {', '.join(left)}" if left else ""
     return (Point("isolation", State.OK if hidden else State.NOTE, text),)
+
+
+def _gates(config: Config, repository: Repository, sandbox: SandboxRules) -> list[GateSpec]:
+    """Return the gates with what main is known to need of the network."""
+    known = networks_of(_fact(repository.state_dir / "state.db", NETWORKS))
+    setup, passed = setup_rules(config), passed_patterns(config)
+    return [needing(gate, known, fingerprint(gate, sandbox, setup, passed)) for gate in gate_specs(config)]
+
+
+def _networks(config: Config, repository: Repository) -> tuple[Point, ...]:
+    """Say which gates share the machine's network, where they may take another workspace's server for their own."""
+    try:
+        sandbox = sandbox_rules(config, bubblewrap_for(config))
+    except UsageError:
+        return ()
+    gates = _gates(config, repository, sandbox)
+    shared = [gate.name for gate in gates if shares(gate, sandbox)]
+    led = [gate.name for gate in gates if gate.network is Network.OWN and gate.name not in shared]
+    own = [gate.name for gate in gates if gate.name not in (*shared, *led)]
+    text = "; ".join(
+        (
+            *([f"a loopback of its own has each of {', '.join(own)}"] if own else []),
+            *([f"with the outside by {Path(sandbox.connector).name}: {', '.join(led)}"] if led else []),
+            *([f"{', '.join(shared)} {'share' if shared[1:] else 'shares'} this machine's"] if shared else []),
+            *([f"named services: {', '.join(sandbox.services)}"] if sandbox.services else []),
+        )
+    )
+    if not shared:
+        return (Point("network", State.OK, text),)
+    effect = "is told and counts for nothing" if available() else "cannot be told: the system does not say who connects"
+    fix = "" if sandbox.connector or not sandbox.bubblewrap else "Install pasta (Debian: apt install passt)."
+    return (Point("network", State.NOTE, f"{text}: what passes by a server of somebody else there {effect}", fix),)
 
 
 _IN_REACH = "without the sandbox, gates can reach your checkout and workers' workspaces"
