@@ -16,9 +16,10 @@ from noface.git.refs import RefUpdate, hold_ref
 from noface.git.set_aside import ASIDE_MESSAGE
 from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot
+from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import earlier_notes
-from noface.model.attempt import AttemptOrder, Snapshot, Work, met_note
-from noface.model.failure import Failure
+from noface.model.attempt import AttemptOrder, FileChange, Snapshot, Work, met_note
+from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, Proof
 from noface.model.issue import Issue
 from noface.model.scratch import ASIDE
@@ -27,7 +28,6 @@ from noface.process.failpoints import hit
 from noface.secrets.masked_records import named_anew
 
 PATCH_FILE = "diff.patch"
-_UNDONE_FILE = "undone.patch"
 
 
 @dataclass(slots=True)
@@ -62,10 +62,20 @@ class Attempt:
         """What holds the attempt's work (law 2)."""
         return hold_ref(self.issue.id, str(self.order.number))
 
+    def limits(self, answer: str = "") -> SlotLimits:
+        """Return what its workspace may hold: what workers were told is left out they may leave again, and ask for."""
+        words = "\n".join((earlier_notes(self.order.earlier), self.asked(answer)))
+        wanted = self.env.limits.wanted.by(self.issue, words, tuple(self.env.gate_facts.made))
+        return replace(self.env.limits, wanted=wanted)
+
     @property
-    def limits(self) -> SlotLimits:
-        """What its workspace may hold: what its workers were told is left out they may leave again."""
-        return replace(self.env.limits, wanted=self.env.limits.wanted.by(self.issue, earlier_notes(self.order.earlier)))
+    def told(self) -> PriorFailure | None:
+        """The newest attempt that passed, and whose worker was told what it may have forgotten or what was left out."""
+        return next((each for each in reversed(self.order.earlier) if each.rule == LEFT_IN), None)
+
+    def asked(self, answer: str) -> str:
+        """Return the words by which a worker asks for files that are left out: its `answer`, once it was told."""
+        return answer if self.told is not None else ""
 
     @property
     def began(self) -> float:
@@ -101,7 +111,7 @@ class Attempt:
         )
 
     def keep_patches(self, taken: SlotSnapshot) -> tuple[Change, frozenset[str]]:
-        """Write what it changed, and what of that was undone, for people and prompts.
+        """Write what it changed, for people and prompts.
 
         Return the change, and which of the secrets in it stand on main already.
         """
@@ -109,12 +119,10 @@ class Attempt:
         own = own_values(env, main, named_anew(taken.snapshot), patch)
         masked = masked_patch(env, main, patch, own)
         put(self.folder / PATCH_FILE, masked)
-        if taken.undone:
-            put(self.folder / _UNDONE_FILE, masked_patch(env, main, taken.undone[:PATCH_BYTES_MAX], own))
         changes, cut = taken.snapshot.changes, len(patch) < len(taken.patch)
         return Change(changes, patch, masked, by_worker=taken.changed, cut=cut), own
 
-    def take(self, slot: Slot, outcome: str = "", *, replaced: bool = False) -> SlotSnapshot:
+    def take(self, slot: Slot, outcome: str = "", *, replaced: bool = False, answer: str = "") -> SlotSnapshot:
         """Take a snapshot of the slot; `replaced`: its folder is not the one that the worker was given."""
         order = self.order
         return take(
@@ -124,12 +132,12 @@ class Attempt:
             main=order.main,
             message=self.message(outcome),
             protection=order.protection,
-            limits=self.limits,
+            limits=self.limits(answer),
             since=self.began,
             replaced=replaced,
         )
 
-    def take_held(self, slot: Slot, *, replaced: bool) -> SlotSnapshot:
+    def take_held(self, slot: Slot, *, replaced: bool, answer: str = "") -> SlotSnapshot:
         """Take a snapshot that is held, from the files anew if its objects were pruned before their ref held them."""
         before: list[int] = []
 
@@ -137,7 +145,7 @@ class Attempt:
             if before:
                 forget_index(slot)
             before.append(1)
-            taken = self.take(slot, replaced=replaced)
+            taken = self.take(slot, replaced=replaced, answer=answer)
             hit("snapshot_taken")
             return self.with_aside_held(taken)
 
@@ -196,11 +204,13 @@ class Judging(Attempt):
     `snapshot` is that of the work, with what gates with `fixes` have added to it; `nothing` is the failure of a worker
     that changed nothing, and such work is `ungated` if no gate has judged it before. `suspicion` is what the gates have
     yet to confirm. `proving` has the results of the gates; if it is not `provable`, the landing makes the proof.
-    Without a `failure` it has passed, unless it was `interrupted`. `doubts`: see `Judged`.
+    Without a `failure` it has passed, unless it was `interrupted`. `laid_out` are changes that were taken out, since
+    they say nothing new. `doubts`: see `Judged`.
     """
 
     work: Work
     change: Change
+    laid_out: tuple[FileChange, ...] = ()
     nothing: Failure | None = None
     ungated: bool = False
     suspicion: Failure | None = None

@@ -60,7 +60,8 @@ class GateFacts:
     are. `unsteady`: the tests of a command that fail now and then on main. `reads`: which files of main a test gate's
     command has read, where the file system tells. `installed`: the packages that setup has installed, by the state of
     its inputs. `covered`: which added lines of a file a command has run on a tree. `busy`: how many cores main's gates
-    keep busy, None if that is not known. `turns`: which gates run now.
+    keep busy, None if that is not known. `made`: the files and folders that setup and gates made of main. `turns`:
+    which gates run now.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class GateFacts:
     installed: dict[str, Packages] = field(default_factory=dict)
     covered: dict[tuple[str, str], dict[str, Covered]] = field(default_factory=dict)
     busy: float | None = None
+    made: set[str] = field(default_factory=set)
     turns: GateTurns = field(default_factory=GateTurns)
 
     def forget_oldest(self, main: str) -> None:

@@ -13,6 +13,7 @@ from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, added_secrets
 from noface.attempt.earlier_tests import EarlierTests
 from noface.attempt.isolation import outside_modules
+from noface.attempt.left_out import left_out
 from noface.attempt.parts import Parts
 from noface.diagnosis import syntax
 from noface.gates.secrets import secret_failure
@@ -40,9 +41,8 @@ from noface.integrity.diff.text import MARKERS, kin, left_markers, places
 from noface.integrity.evasion import flags_asked, self_aware, sets_flag, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.leftovers import LEFT_IN, copied, left_in, named_and_nowhere, reminder, taken_away
+from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
 from noface.integrity.prose import is_prose, notes_instead
-from noface.integrity.rubbish import rubbish_in
 from noface.integrity.tampering import is_code, is_test_file
 from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
@@ -234,15 +234,14 @@ def only_notes(attempt: Judging) -> Failure | None:
 
 
 def forgotten(attempt: Judging) -> Failure | None:
-    """Return what a worker is told once of work that passed: lines and files that it may have forgotten."""
+    """Return what a worker is told once of work that passed: what is left out of it, and what it may have forgotten."""
     order, change, plumbing = attempt.order, attempt.change, attempt.plumbing
-    if any(before.rule == LEFT_IN for before in order.earlier):
+    if attempt.told is not None:
         return None
     wanted, patch = attempt.env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")
     files = {decoded(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}
     on_main = plumbing.whole(order.main).paths
     new = [file.path for file in change.files if file.old_mode == ABSENT]
-    tried = rubbish_in(new, on_main, wanted, {file.path: file.status for file in change.files}, patch)
     all_lines = tuple(changed_lines(patch))
     lines = [line for line in all_lines if line.path in files]
     with plumbing.blobs() as blobs:
@@ -255,9 +254,10 @@ def forgotten(attempt: Judging) -> Failure | None:
         )
     like = {basename(path) for path in new}
     origins = plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
-    reminders = {decoded(path): one.what for path, one in tried.items() if one.remind}
+    reminders = {one.path: one.why for one in attempt.snapshot.suspects if one.path in files}
     reminders |= copied(change.files, origins) | taken_away(change.files, wanted.words, all_lines)
-    return reminder(left, reminders | named_and_nowhere(change.files, on_main, wanted.words))
+    reminders |= named_and_nowhere(change.files, on_main, wanted.words)
+    return reminder(left, reminders, left_out(attempt))
 
 
 def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FILE_BYTES_MAX) -> Contents | None:

@@ -28,6 +28,7 @@ from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.covered import NOTHING_FOLLOWED, FollowedFile, Follows
 from noface.integrity.evasion import only_checking
+from noface.integrity.rubbish import above
 from noface.model.failure import CHANGED_FILES, Failure, is_of_project
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
@@ -272,6 +273,8 @@ class GateSession:
         result = self._checked_count(gate, self._blamed(gate, result))
         ensure_folder(self.slot)
         self.left = files_in(self.slot)
+        if task.on_main:
+            self._note_made()
         self.lost = self._is_lost(failed=not result.passed)
         self._trace(gate)
         if self.written and (result.failure is None or result.failure.rule == DIFFERS):
@@ -327,6 +330,12 @@ class GateSession:
         forget_reads(self.slot.path, paths)  # which is written down as a change of each file that was read before
         self.files = self.left = files_in(self.slot)
         return paths
+
+    def _note_made(self) -> None:
+        """Note what setup and gates made of main itself: the outermost folders, and the files beside main's own."""
+        paths = self.env.plumbing.whole(self.task.tree).paths
+        new = self.left.keys() - paths - {folder for path in paths for folder in above(path)}
+        self.env.gate_facts.made.update(path for path in new if path.rpartition("/")[0] not in new)
 
     def _keep_reads(self, gate: GateSpec, seen: Reads, *, green: bool) -> None:
         """Keep what a gate has read of main. A red run may have ended early: what it left unread tells nothing."""

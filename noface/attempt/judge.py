@@ -8,7 +8,7 @@ from noface.attempt.covering import knows_where_it_runs, unrun
 from noface.attempt.disk import worker_without_room
 from noface.attempt.examine import adds_secrets, examine_change, forgotten, only_notes
 from noface.attempt.fixes import take_fixes
-from noface.attempt.form_only import formed, left_out, put_back, without
+from noface.attempt.form_only import formed, needed, without
 from noface.attempt.judges import gates_decide, with_bodies
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import (
@@ -25,9 +25,10 @@ from noface.git.plumbing import Merge
 from noface.git.taken_back import WorkOnMain, bring_onto
 from noface.integrity.covered import UNRUN
 from noface.integrity.diff.rules import REWRITTEN
+from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code
-from noface.model.attempt import Judged, unfinished_note
+from noface.model.attempt import LEFT_OUT, Judged, unfinished_note
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed
 from noface.model.quoting import one_line, some
@@ -52,20 +53,17 @@ def judge(attempt: Judging) -> Judging:
     Rules read the change, never the masked record of it; what they say has yet to be masked. What changes form only is
     judged where a gate fails without it.
     """
-    files, notes = formed(attempt)
+    files = formed(attempt)
     if not files:
-        judged = _decided(attempt)
-        judged.notes = (*judged.notes, *notes)
-        return judged
-    judged, note = _decided(without(attempt, files)), left_out(attempt, files)
+        return _decided(attempt)
+    judged = _decided(without(attempt, files))
     failure = judged.failure
     if failure is not None and failure.gate and failure.charged:
         whole = _decided(attempt)
         interrupted = judged.interrupted or whole.interrupted
-        if whole.failure is None and not whole.interrupted:
-            judged, note = whole, put_back(attempt, files, failure.message)
+        if not whole.interrupted and (whole.failure is None or whole.failure.rule == LEFT_IN):
+            judged, whole.notes = whole, (*whole.notes, needed(attempt, files, failure.message))
         judged.interrupted = interrupted
-    judged.notes = (*judged.notes, *notes, note)
     return judged
 
 
@@ -77,7 +75,7 @@ def judge_elsewhere(attempt: Judging, report: Judged) -> Judging:
     before = CHECKS[: CHECKS.index(_main_conflicts)]
     attempt.failure = next((failure for check in before if (failure := check(attempt)) is not None), report.failure)
     attempt.gates, attempt.doubts = report.gates, report.doubts
-    attempt.notes = (*attempt.notes, *report.notes)
+    attempt.notes = (*attempt.notes, *(note for note in report.notes if not note.startswith(LEFT_OUT)))
     return attempt
 
 

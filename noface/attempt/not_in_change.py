@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from noface.agents.command import passed_over
 from noface.attempt.attempt import Judging
+from noface.attempt.left_out import put_back
 from noface.attempt.steadiness import UNSTEADY_BY_CHANGE
 from noface.diagnosis.agent import asked_by_program, without_changes
 from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.check import PULL_QUESTION
 from noface.diagnosis.known_causes import of_its_provider
-from noface.git.guarded import PROTECTED, guarded
+from noface.git.guarded import PROTECTED
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these
 from noface.model.attempt import Snapshot
@@ -191,16 +192,13 @@ def with_places(failure: Failure, snapshot: Snapshot) -> Failure:
 
 def with_put_back(attempt: Judging, failure: Failure) -> Failure:
     """Return a gate's failure that first says which of the worker's edits the gate has not seen, and what to do."""
-    snapshot, protection = attempt.work.snapshot, attempt.order.protection
-    if not snapshot.protected_edits:
+    why = put_back(attempt)
+    if not why:
         return failure
-    plumbing, main = attempt.plumbing, attempt.order.main
-    undone = guarded(plumbing, main, plumbing.changes(main, snapshot.tree), protection)
-    why = {change.path: why_undone for change, why_undone in undone.items()}
-    paths = sorted(snapshot.protected_edits, key=lambda path: why.get(path, PROTECTED) == PROTECTED)
-    named = some(tuple(f"{path} ({why.get(path, PROTECTED)})" for path in paths), _SHOWN_MAX)
-    message = f"put back to main's before the gate ran: {named}. So {failure.message}. {instead(protection, paths)}"
-    return replace(failure, message=message)
+    paths = sorted(why, key=lambda path: why[path] == PROTECTED)
+    named = some(tuple(f"{path} ({why[path]})" for path in paths), _SHOWN_MAX)
+    ways = instead(attempt.order.protection, paths)
+    return replace(failure, message=f"put back to main's before the gate ran: {named}. So {failure.message}. {ways}")
 
 
 def instead(protection: Protection, paths: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
 from noface.attempt.environment import AttemptProgress, put
 from noface.attempt.judge import judge, judge_elsewhere
+from noface.attempt.left_out import keep_left_out
 from noface.attempt.prepare import Preparation, setup_differs
 from noface.attempt.worker.sessions import run_worker, settle, write_order
 from noface.errors import GitError
@@ -170,7 +171,7 @@ def do_work(attempt: Attempt) -> Judging | Failure:
     _restore_folder(attempt.folder)
     hit("agent_exited")
     attempt.progress("snapshot", "taking a snapshot")
-    taken = attempt.take_held(slot, replaced=not folder.stands())
+    taken = attempt.take_held(slot, replaced=not folder.stands(), answer=agent.answer)
     report, invalid = find_report(agent.answer)
     broken = unreadable(agent.answer, invalid) if invalid is not None else None
     return _recorded(attempt, agent, taken, report, broken)
@@ -221,7 +222,7 @@ def _restore_folder(directory: Path) -> None:
 def _reported(judged: Judging) -> AttemptReport:
     """Return the report. The attempt's commits get their outcome trailer, and are kept by the attempt's ref."""
     order, work, snapshot = judged.order, judged.work, judged.snapshot
-    notes = (*work.snapshot.notes, *work.notes, *judged.notes)
+    notes = (*keep_left_out(judged), *work.snapshot.notes, *work.notes, *judged.notes)
     report: Interrupted | Judged
     if judged.interrupted:
         report = Interrupted(order.token, order.issue.id, order.number, work.agent, snapshot, judged.gates, notes)

@@ -10,6 +10,7 @@ import typer
 from noface.cli.candidates import attempt_number, gate, tried_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
+from noface.model.attempt import LEFT_OUT_FILE
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
@@ -30,9 +31,7 @@ def logs(
     ),
     prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
     diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
-    undone: bool = typer.Option(
-        False, "--undone", help="What noface undid in protected files, and took out since it changed form only."
-    ),
+    undone: bool = typer.Option(False, "--undone", help="What noface left out of the change, as a patch."),
     follow: bool = typer.Option(
         False, "--follow", "-f", help="Follow attempts, gates and questions until nothing runs."
     ),
@@ -106,7 +105,7 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
     elif diff:
         what, files = "change", existing(directory / "diff.patch")
     elif undone:
-        what, files = "undone change of a file", existing(directory / "undone.patch", directory / "form.patch")
+        what, files = "undone change of a file", existing(directory / LEFT_OUT_FILE)
     else:
         what, files = "output of the worker", existing(directory / "agent.log", directory / "agent.err")
     if files:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum, auto
+from pathlib import Path
+from shlex import quote
 from typing import assert_never
 
 from noface.attempt.worker.agent_run import missing_program
@@ -33,7 +35,16 @@ from noface.model.actions import (
     WaitUntil,
     model_of,
 )
-from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, NotStarted, PastAttempt, beside_mark
+from noface.model.attempt import (
+    LEFT_OUT_FILE,
+    AttemptOrder,
+    AttemptReport,
+    Interrupted,
+    NotStarted,
+    PastAttempt,
+    beside_mark,
+    left_out_notes,
+)
 from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
 from noface.model.gate import Proof
@@ -61,9 +72,6 @@ def lift_raised(context: RunContext) -> None:
         issue, limit = issues.get(row.id), row.block.limit if row.block is not None else ""
         if limit and issue is not None and not isinstance(decide(context, history(context, issue)), Block):
             context.set_status(issue.id, IssueStatus.READY, f"{limit} of [retry] was raised")
-
-
-_PATHS_SHOWN_MAX = 10
 
 
 def why_over(order: AttemptOrder, report: AttemptReport, over: Overrun | None) -> Overrun | None:
@@ -98,7 +106,7 @@ def record_attempt(
         context.clock.now(),
         report,
         charged=costs,
-        notes=(*order.notes, *_notes(report), *more_notes, *((over.note,) if over is not None else ())),
+        notes=(*order.notes, *_notes(context, order, report), *more_notes, *((over.note,) if over is not None else ())),
         partial=accumulate(
             steps_of(report), settings.partial_form, settings.earlier_bytes_max, BEFORE_GATES + len(order.gates)
         ),
@@ -118,14 +126,19 @@ def _tell_refusal(context: RunContext, order: AttemptOrder, report: AttemptRepor
         context.log_event("session_refused", order.issue.id, attempt=tried.attempt, why=tried.refused, **who)
 
 
-def _notes(report: AttemptReport) -> tuple[str, ...]:
+def _way_back(context: RunContext, order: AttemptOrder) -> str:
+    """Return the command by which a person has back what is left out of an attempt's work, "" if that is nothing."""
+    patch, root = Path(order.directory, LEFT_OUT_FILE), context.env.plumbing.repository.root
+    if not patch.is_file():
+        return ""
+    return f"git apply {quote(str(patch.relative_to(root) if patch.is_relative_to(root) else patch))}"
+
+
+def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> tuple[str, ...]:
     if isinstance(report, NotStarted):
         return ()
-    snapshot, agent = report.snapshot, report.agent
-    notes = list(report.notes)
-    if snapshot is not None and snapshot.protected_edits:
-        notes.append(f"protected files put back: {', '.join(snapshot.protected_edits[:_PATHS_SHOWN_MAX])}")
-        notes.append("what was undone is kept in undone.patch; to see it: noface logs ID N --undone")
+    agent = report.agent
+    notes = list(left_out_notes(report.notes, _way_back(context, order)))
     if agent is not None and (many := agent.survivors_killed):
         what, were = ("process", "was") if many == 1 else ("processes", "were")
         notes.append(f"{many} {what} that the worker left behind {were} ended")

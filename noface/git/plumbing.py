@@ -222,6 +222,11 @@ class Plumbing:
             self._diffs[trees] = diff
         return diff
 
+    def patch_to_apply(self, old: str, new: str) -> bytes:
+        """Return the patch that `git apply` makes of one tree another with, binary files too."""
+        args = ("-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv")
+        return self.git.answer("diff-tree", *args, self.tree(old), self.tree(new)).stdout
+
     def raw_changes(self, old: str, new: str) -> Iterator[FileChange]:
         """Yield the files in which two trees differ, without line counts."""
         return self._stored.changes(self.tree(old), self.tree(new))

@@ -6,6 +6,7 @@ Both are kept in a commit of their own (law 2), from which they can be had back;
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -17,7 +18,7 @@ from noface.git.stored import LINK_MODE
 from noface.git.submodules import links_in
 from noface.git.workspace import Slot
 from noface.integrity.not_taken import is_source
-from noface.integrity.rubbish import Rubbish, RubbishRules, kind_of, rewritten, rubbish_in
+from noface.integrity.rubbish import HEAD_BYTES, Rubbish, RubbishRules, kind_of, rewritten, rubbish_in
 from noface.model.attempt import ABSENT, NotTaken
 from noface.model.quoting import some
 
@@ -27,8 +28,19 @@ _BYTES_MAX = 1 << 20
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 
-Aside = tuple[tuple[NotTaken, ...], str | None, tuple[str, ...]]
-"""What is no part of a snapshot, the commit that holds it (None if it is worth none), notes on what was taken out."""
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What is no part of a snapshot, the commit that holds it (None if it is worth none), and what looks like it.
+
+    `notes` tell of what has changed in the index.
+    """
+
+    files: tuple[NotTaken, ...]
+    commit: str | None
+    suspects: tuple[NotTaken, ...]
+    notes: tuple[str, ...]
+
+
 ASIDE_MESSAGE = "What is no part of an attempt's change\n"
 
 
@@ -49,26 +61,37 @@ def set_aside(
     files that were changed in submodules.
     """
     ignored = tuple(_ignored(git, slot, since)) if since is not None else ()
-    rubbish = _rubbish(plumbing, git, start, main, diff, wanted)
-    worth = {path: one.what for path, one in rubbish.items() if not one.worthless}
+    looks = _rubbish(plumbing, git, main, diff, wanted)
+    began = frozenset(plumbing.paths(start)) if looks and start != main else frozenset[str]()
+    rubbish = {path: one for path, one in looks.items() if one.proven and path not in began}
+    worth = {path: one for path, one in rubbish.items() if not one.worthless}
     commit = None
     if ignored:
         git.run(
             "add", "-f", "--ignore-errors", *_FROM_STDIN, stdin="\0".join(f":(top,literal){i.path}" for i in ignored)
         )
     if worth or ignored or within:
+        _take_out(git, [path for path, one in rubbish.items() if one.worthless])
         tree = _with_files(git, slot, within, plumbing.repository.null_id) if within else git.ask("write-tree")
         commit = plumbing.commit_tree(tree, (start,), ASIDE_MESSAGE)
     if anew := rewritten(diff.changes):
         write_entries(git, entries_before(anew), plumbing.repository.null_id)
-    if out := (*rubbish, *(one.path for one in ignored)):
-        git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in out))
+    _take_out(git, [*rubbish, *(one.path for one in ignored)])
     by_what: dict[str, list[str]] = {}
     for path, one in rubbish.items():
-        by_what.setdefault(one.what, []).append(display_path(path))
-    notes = tuple(f"left out of the change: {some(tuple(paths), 1)}: {what}" for what, paths in by_what.items())
-    files = (*within, *ignored, *(NotTaken(display_path(path), what) for path, what in worth.items()))
-    return files[:_FILES_MAX], commit, notes + tuple(f"as on main: {display_path(one.path)}: a cache" for one in anew)
+        if one.known:
+            by_what.setdefault(one.what, []).append(display_path(path))
+    notes = tuple(f"not taken: {some(tuple(paths), 1)}: {what}" for what, paths in by_what.items())
+    taken_out = (NotTaken(display_path(path), one.what, known=one.known) for path, one in worth.items())
+    files = (*within, *ignored, *taken_out)
+    suspects = tuple(NotTaken(display_path(path), one.what) for path, one in looks.items() if not one.proven)
+    notes += tuple(f"as on main: {display_path(one.path)}: a cache" for one in anew)
+    return Aside(files[:_FILES_MAX], commit, suspects[:_FILES_MAX], notes)
+
+
+def _take_out(git: Git, paths: list[str]) -> None:
+    if paths:
+        git.ask("update-index", "--force-remove", "-z", "--stdin", stdin="".join(f"{path}\0" for path in paths))
 
 
 def _with_files(git: Git, slot: Slot, within: tuple[NotTaken, ...], null_id: str) -> str:
@@ -84,16 +107,17 @@ def _with_files(git: Git, slot: Slot, within: tuple[NotTaken, ...], null_id: str
     return tree
 
 
-def _rubbish(
-    plumbing: Plumbing, git: Git, start: str, main: str, diff: TreeDiff, wanted: RubbishRules
-) -> dict[str, Rubbish]:
+def _rubbish(plumbing: Plumbing, git: Git, main: str, diff: TreeDiff, wanted: RubbishRules) -> dict[str, Rubbish]:
     """Return the rubbish in the index: new files, but none that a rule of git's names as not ignored."""
-    new = {change.path for change in diff.changes if change.old_mode == ABSENT}
-    if new and start != main:
-        new.difference_update(plumbing.paths(start))
+    new = {change.path: change.new_oid for change in diff.changes if change.old_mode == ABSENT}
     statuses = {change.path: change.status for change in diff.changes}
     patch, on_main = diff.patch.decode("utf-8", "replace"), plumbing.whole(main).paths if new else ()
-    rubbish = {path: one for path, one in rubbish_in(new, on_main, wanted, statuses, patch).items() if not one.remind}
+    with plumbing.blobs() as blobs:
+
+        def head(path: str) -> bytes:
+            return next(blobs.chunks(new[path], HEAD_BYTES), b"")
+
+        rubbish = rubbish_in(new, on_main, wanted, statuses, patch, head)
     rules = _rules(git, [path for path, one in rubbish.items() if not one.worthless])
     unignored = {path for _, _, rule, path in rules if rule.startswith("!") and rule.strip("!*/")}
     return {path: rubbish[path] for path in sorted(rubbish) if path not in unignored}
@@ -116,7 +140,8 @@ def _ignored(git: Git, slot: Slot, since: float) -> Iterator[NotTaken]:
     for source, line, rule, path in _rules(git, sources):
         inside = bool(source) and not PurePosixPath(source).is_absolute()
         where = f"{source}:{line} ({rule})" if inside else f"the excludes of git on this machine ({rule})"
-        yield NotTaken(path, display_path(f"ignored by {where}"), source if inside else "", ignored=True)
+        why = display_path(f"ignored by {where}")
+        yield NotTaken(path, why, source if inside else "", ignored=True, known=True)
 
 
 def _below(top: Path, entry: str) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -20,7 +21,7 @@ from noface.git.stored import LINK_MODE
 from noface.git.submodules import Submodule, changed_files, git_of, holds, links_in, stands_at
 from noface.git.workspace import Slot, ensure_folder, in_use, submodules_in
 from noface.integrity.not_taken import is_source
-from noface.integrity.rubbish import RubbishRules, rubbish_in
+from noface.integrity.rubbish import HEAD_BYTES, RubbishRules, rubbish_in
 from noface.model.attempt import NotTaken, Snapshot
 from noface.model.protection import Protection
 from noface.process.files import is_folder, read_regular
@@ -47,16 +48,12 @@ class SlotLimits:
 
 @dataclass(frozen=True, slots=True)
 class SlotSnapshot:
-    """A snapshot, the patch against main for people and prompts, and whether the worker changed anything.
-
-    `undone` is the patch of what was taken back in protected files.
-    """
+    """A snapshot, the patch against main for people and prompts, and whether the worker changed anything."""
 
     snapshot: Snapshot
     patch: bytes
     patch_hash: str
     changed: bool
-    undone: bytes = b""
 
 
 def _began_with(plumbing: Plumbing, start: str) -> Callable[[str], bool]:
@@ -87,9 +84,8 @@ def take(
 ) -> SlotSnapshot:
     """Commit the slot's files on top of `start`, without rubbish. Of ignored files those newer than `since` are told.
 
-    `main` is what protected paths are restored from and the diff is taken against; what was undone comes back as a
-    patch. `replaced`: the folder is not the one the worker began in. The caller has ended every process of the attempt.
-    Raises GitError if git itself fails.
+    `main` is what protected paths are restored from and the diff is taken against. `replaced`: the folder is not the
+    one the worker began in. The caller has ended every process of the attempt. Raises GitError if git itself fails.
     """
     branches = _other_branches(slot.path, start)  # before the scan removes what lies in their place
     with in_use(slot) as git:
@@ -136,11 +132,11 @@ def take(
             tree = write_entries(git, kept, plumbing.repository.null_id)
             diff = plumbing.diff(main, tree)
         newer = None if scan.seen.keys() <= slot.tracked().keys() else since
-        not_taken, aside, out_notes = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, newer, within)
-        if out_notes:
+        aside = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, newer, within)
+        if aside.commit is not None or aside.notes:
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)
-        big = rubbish_in(oversized, plumbing.whole(main).paths, limits.wanted, {}) if oversized else {}
+        big = _proven(slot.path, oversized, plumbing.whole(main).paths, limits.wanted) if oversized else {}
         put_back = guarded(plumbing, main, diff.changes, protection)
         notes += (f"{display_path(c.path)} was put back: {why}" for c, why in put_back.items() if why != PROTECTED)
         null_id = plumbing.repository.null_id
@@ -157,20 +153,29 @@ def take(
         changes=diff.changes,
         protected_edits=tuple(c.path for c in put_back),
         oversized=tuple(path for path in oversized if path not in big),
-        notes=(*out_notes, *(f"left out of the change: {path}: {one.what}" for path, one in big.items()), *notes)[
-            :_NOTES_MAX
-        ],
+        notes=(*aside.notes, *(f"not taken: {path}: {what}" for path, what in big.items()), *notes)[:_NOTES_MAX],
         left_out=left_out,
         elsewhere=elsewhere,
         branches=branches,
         crowded=tuple(map(display_path, new)),
-        not_taken=not_taken,
-        aside=aside,
+        not_taken=aside.files,
+        aside=aside.commit,
+        suspects=aside.suspects,
         lost=lost,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)
-    undone = plumbing.diff(candidate_tree, tree).patch if put_back else b""
-    return SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
+    return SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed)
+
+
+def _proven(top: Path, paths: Paths, on_main: Collection[str], wanted: RubbishRules) -> dict[str, str]:
+    """Return what those of some large files are that a program has written by the way."""
+
+    def head(path: str) -> bytes:
+        with suppress(OSError), (top / path).open("rb") as file:
+            return file.read(HEAD_BYTES)
+        return b""
+
+    return {path: one.what for path, one in rubbish_in(paths, on_main, wanted, {}, head=head).items() if one.proven}
 
 
 def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Mapping[str, str]) -> Iterator[NotTaken]:

@@ -355,8 +355,7 @@ class Cluster(LocalExecutor):
         changed = bool(diff.changes) if order.start == order.main else candidate_tree != plumbing.tree(order.start)
         snapshot = replace(snapshot, commit=commit, tree=tree, candidate=candidate, candidate_tree=candidate_tree)
         snapshot = replace(snapshot, changes=diff.changes, aside=aside)
-        undone = plumbing.diff(candidate_tree, tree).patch if tree != candidate_tree else b""
-        taken = SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed, undone=undone)
+        taken = SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed)
         if aside:
             taken = attempt.with_aside_held(taken)
         attempt.keep_patches(taken)

@@ -14,7 +14,7 @@ from noface.data import pattern, table
 from noface.integrity.asked_for import speaks_of_what_goes
 from noface.integrity.build_output import is_generated
 from noface.integrity.uses import names_file
-from noface.model.attempt import ABSENT, FileChange
+from noface.model.attempt import ABSENT, LEFT_OUT, FileChange, NotTaken
 from noface.model.failure import Failure
 from noface.model.patch import ChangedLine, decoded
 from noface.model.quoting import one_line, some
@@ -25,7 +25,8 @@ LEFT_IN = "left-in"
 CHECK = (
     "Your working directory holds work that passes every command. Take out of it what is there only for debugging or by"
     " the way, add what the issue names and is missing, and change nothing else. What is meant to stay, leave as it is:"
-    " it is accepted then."
+    " it is accepted then. What is left out does not land: if it belongs to the change, put it there again and name its"
+    " path in your report; else do nothing about it."
 )
 """What the worker is told to do about it."""
 _UNASKED = "deleted, and the issue does not speak of it"
@@ -142,18 +143,27 @@ def _stem(path: str) -> str:
     return basename(path).split(".")[0].strip("_").casefold()
 
 
-def reminder(lines: dict[tuple[str, str], str], files: dict[str, str]) -> Failure | None:
-    """Return what a worker is told of lines and of new `files` that it may have forgotten; None if there are none."""
-    if not lines and not files:
+def reminder(
+    lines: dict[tuple[str, str], str], files: dict[str, str], left_out: Collection[NotTaken] = ()
+) -> Failure | None:
+    """Return what a worker is told of what was `left_out`, and of lines and new `files` that it may have forgotten.
+
+    None if there is nothing of it.
+    """
+    if not lines and not files and not left_out:
         return None
+    outside = tuple(f"{one.path} ({one.why})" for one in left_out)
     quoted = [f"{path}: {one_line(text, _LINE_CHARS_MAX)}" for path, text in [*lines][:_LINES_MAX]]
     quoted += [f"{path} ({what})" for path, what in [*files.items()][:_LINES_MAX]]
+    quoted += [f"{LEFT_OUT}: {line}" for line in outside[:_LINES_MAX]]
     named = dict.fromkeys((*(f"{what} in {path}" for (path, _), what in lines.items()), *files))
+    holds = f"; the change holds what may have been forgotten in it: {some(tuple(named), _SHOWN_MAX)}" if named else ""
+    lacks = f"; {LEFT_OUT}: {some(outside, _SHOWN_MAX)}" if outside else ""
     return Failure(
         FailureKind.LINT_FAILURE,
-        f"every gate passes; the change holds what may have been forgotten in it: {some(tuple(named), _SHOWN_MAX)}",
+        f"every gate passes{lacks}{holds}",
         rule=LEFT_IN,
-        location=next(iter(lines))[0] if lines else next(iter(files)),
+        location=(*(path for path, _ in lines), *files, *(one.path for one in left_out))[0],
         signature=LEFT_IN,
         evidence=tuple(quoted),
         excerpt="\n".join(quoted),

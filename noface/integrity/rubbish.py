@@ -1,11 +1,12 @@
 """Tells of new files in a workspace which are no part of the change: what programs leave, and what was made for a try.
 
-A name alone is not enough. What main keeps such files for, what the issue names, what tests have as data and what the
-rest of the change speaks of is wanted; the table says of each kind what of this counts (data/rubbish.toml).
+A name proves nothing. What a program has written is told by its bytes, by the mark in the folder that it fills, or
+since setup or a gate writes it on main as well: that is left out. Of what is only called so its worker is told once.
+Neither holds of what main keeps such files for, the issue names, or the rest of the change uses (data/rubbish.toml).
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from posixpath import basename, dirname, splitext
@@ -18,33 +19,44 @@ from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
 
 _NAME_CHARS_MIN = 5
+_OF_FOLDERS = ("__init__", "index", "mod")
+"""Modules that are named by their folder."""
+HEAD_BYTES = 4096
+"""As much of a file is looked at to see which program wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RubbishRules:
-    """What is rubbish here, and what is none: globs of noface.toml, and what is said of files in the issue."""
+    """What is rubbish here, and what is none: globs of noface.toml, and what is said of files in the issue.
+
+    `made` are the files and folders that setup and gates make of main itself.
+    """
 
     not_files: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     words: str = ""
+    made: frozenset[str] = frozenset()
 
-    def by(self, issue: Issue, more: str = "") -> "RubbishRules":
+    def by(self, issue: Issue, more: str = "", made: Iterable[str] = ()) -> "RubbishRules":
         """Return what is wanted for an issue; `more` is another text that names files."""
         words = (issue.title, issue.body, *issue.paths, *issue.may_change, *issue.accept, more)
-        return replace(self, words="\n".join(words))
+        return replace(self, words="\n".join(words), made=frozenset(made))
 
 
 @dataclass(frozen=True, slots=True)
 class Rubbish:
-    """What a file is; `remind`: its worker hears of it, else it is left out; `worthless`: a program makes it anew.
+    """What a file is; `proven`: a program wrote it, or noface.toml names it, and it is left out.
 
-    `unless` are words: where the rest of the change holds one, the file is part of it.
+    `worthless`: any run of the program writes it anew. `known`: nobody has to be told that it is left out, as of what a
+    gate makes of main, too.
     """
 
     what: str
-    remind: bool = False
+    proven: bool = False
     worthless: bool = False
+    known: bool = False
     unless: tuple[str, ...] = ()
+    """Where the rest of the change holds one of these words, the file is part of it."""
 
 
 @cache
@@ -55,7 +67,7 @@ def _kinds() -> tuple[tuple[re.Pattern[str], dict[str, Any]], ...]:
 @lru_cache(maxsize=10_000)
 def kind_of(path: str) -> str:
     """Return what a path is by its name alone, "" for what people write."""
-    return next((kind["what"] for paths, kind in _kinds() if not kind.get("told") and paths.search(path)), "")
+    return next((kind["what"] for paths, kind in _kinds() if not kind.get("written") and paths.search(path)), "")
 
 
 def rewritten(changes: Iterable[FileChange]) -> list[FileChange]:
@@ -81,56 +93,87 @@ def marked_folders(paths: Collection[str], on_main: Collection[str]) -> set[str]
 
 
 def rubbish_in(
-    new: Collection[str], on_main: Collection[str], wanted: RubbishRules, statuses: Mapping[str, str], patch: str = ""
+    new: Collection[str],
+    on_main: Collection[str],
+    wanted: RubbishRules,
+    statuses: Mapping[str, str],
+    patch: str = "",
+    head: Callable[[str], bytes] = lambda _: b"",
 ) -> dict[str, Rubbish]:
-    """Return which of the `new` files are rubbish; `statuses` are all changed paths with git's letters."""
-    result = dict(_by_name(new, on_main, wanted)) | _locks(new, on_main, wanted, statuses)
+    """Return which of the `new` files are rubbish; `statuses` are all changed paths with git's letters.
+
+    `head` gives the first bytes of a file.
+    """
+    result = dict(_each(new, on_main, wanted, head)) | _locks(new, on_main, wanted, statuses)
     result = {path: one for path, one in result.items() if not matches_any(path, wanted.files)}
     if not any(one.unless for one in result.values()):
         return result
     apart = {decoded(path) for path in result}
     lines = (line for line in changed_lines(patch) if not line.removed and line.path not in apart)
     text = "\n".join(line.text for line in lines)
-    return {path: one for path, one in result.items() if not any(_says(text, word) for word in one.unless)}
+    return {path: one for path, one in result.items() if not any(says(text, word) for word in one.unless)}
 
 
 _ASKED = r"(^(\S*/)?|(?i:(?<!not )(?<!never )(?<!n't )\b(commit|check\w* in|track|ship|publish)\w*\b[^.\n]{0,60}[\s`]))"
 """Before the name of a folder in an issue: a text that only mentions it, as what a build writes, asks for nothing."""
-_FILLED: tuple[re.Pattern[str], dict[str, Any]] = (
-    re.compile("(?!)"),
-    {"what": "in a folder that a program fills", "kept_by": ["tests"]},
-)
 
 
-def _by_name(new: Collection[str], on_main: Collection[str], wanted: RubbishRules) -> Iterator[tuple[str, Rubbish]]:
-    marked = marked_folders(new, on_main)
-    of_main: dict[re.Pattern[str], list[str]] = {}
+def _each(
+    new: Collection[str], on_main: Collection[str], wanted: RubbishRules, head: Callable[[str], bytes]
+) -> Iterator[tuple[str, Rubbish]]:
+    """Yield the files that are rubbish, unless the rest of the change uses them."""
+    marked, of_main = marked_folders(new, on_main), dict[re.Pattern[str], list[str]]()
     for path in new:
         if matches_any(path, wanted.not_files):
-            yield path, Rubbish("[limits] rubbish")
+            yield path, Rubbish("[limits] rubbish", proven=True, known=True)
             continue
-        filled = None if marked.isdisjoint(above(path)) else _FILLED
-        first = next((each for each in _kinds() if each[0].search(path)), filled)
-        if first is None or (
-            "tests" in first[1]["kept_by"] and pattern("integrity", "judges", "test_folder").search(path)
-        ):
+        filled = next((folder for folder in above(path) if folder in marked or folder in wanted.made), "")
+        made = path in wanted.made or filled in wanted.made
+        paths, kind = next((each for each in _kinds() if each[0].search(path)), (None, {}))
+        worthless = bool(kind.get("worthless"))
+        in_tests = pattern("integrity", "judges", "test_folder").search(path) is not None
+        if (paths is None and not filled and not made) or (in_tests and not worthless and not made):
             continue
-        paths, kind = first
-        if paths not in of_main:
+        if paths is not None and paths not in of_main:
             of_main[paths] = [other for other in on_main if paths.search(other)]
-        if not _is_kept(path, paths.search(path), of_main[paths], wanted.words):
-            unless = (path, basename(path)) if "mention" in kind["kept_by"] else ()
-            yield path, Rubbish(kind["what"], kind.get("told", False), not kind["kept_by"], unless)
+        named = not worthless and _is_named(path, wanted.words)
+        if named or (paths and _is_kept(path, paths.search(path), of_main[paths], wanted.words)):
+            continue
+        what = kind.get("what", "made by setup or a gate" if made else "in a folder that a program fills")
+        by_bytes = not filled and not made and "bytes" in kind and _is_written(kind, head(path))
+        unless = _names(path, alone=not filled)
+        yield path, Rubbish(what, bool(filled or made or by_bytes), worthless, made or worthless, unless)
+
+
+def _is_written(kind: dict[str, Any], data: bytes) -> bool:
+    """True if a program has written a file that begins so, and is called as its are."""
+    text = data.decode("latin-1")
+    return any(re.match(each, text, re.DOTALL) for each in kind["bytes"])
+
+
+def _names(path: str, *, alone: bool) -> tuple[str, ...]:
+    """Return how a change names a file that it uses: by its path, as a module, and by its name if it is `alone`."""
+    stem = splitext(path)[0]
+    module = dirname(path) if basename(stem) in _OF_FOLDERS else stem
+    as_module = (stem, module, "/".join(module.split("/")[-2:])) if alone else (stem,)
+    paths = tuple(name for name in as_module if "/" in name)
+    names = (path, *((basename(path),) * alone), *paths, *(name.replace("/", ".") for name in paths))
+    return tuple(dict.fromkeys(names))
+
+
+def _is_named(path: str, words: str) -> bool:
+    """True if an issue names a file, or a folder below another that it is in."""
+    return any(says(words, place) for place in (path, *(folder for folder in above(path) if "/" in folder)))
 
 
 def _is_kept(path: str, match: re.Match[str] | None, of_main: list[str], words: str) -> bool:
-    """True if the issue names such a file, or main keeps some: in such a folder, of that name, or beside it."""
-    if match is None or _says(words, path):
-        return _says(words, path)
+    """True if the issue asks for such files, or main keeps some: in such a folder, of that name, or beside it."""
+    if match is None:
+        return False
     folder = match[0].strip("/") if match.end() < len(path) else ""
     place = (dirname(path), splitext(path)[1])
     by_kind = rf"{_ASKED}{re.escape(folder)}(/|`|\s|$)" if folder else rf"\*{re.escape(place[1] or path)}(?!\w)"
-    if (not folder and _says(words, basename(path))) or re.search(by_kind, words, re.MULTILINE):
+    if (not folder and says(words, basename(path))) or re.search(by_kind, words, re.MULTILINE):
         return True
     return any(
         f"/{folder}/" in f"/{other}"
@@ -156,12 +199,12 @@ def _locks(
             what = f"a lock file; main has {declared[0]} and none"
         for path in added if what and changed.isdisjoint(files) else ():
             words = (basename(path), *files[basename(path)])
-            if basename(path) not in kept and not any(_says(wanted.words.lower(), word.lower()) for word in words):
+            if basename(path) not in kept and not any(says(wanted.words.lower(), word.lower()) for word in words):
                 result[path] = Rubbish(what, unless=words)
     return result
 
 
-def _says(text: str, word: str) -> bool:
+def says(text: str, word: str) -> bool:
     """True if a text holds a file's name, or a word, as a whole; a short name may mean anything."""
     short = "." in word and "/" not in word and len(word) < _NAME_CHARS_MIN
     return word in text and not short and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", text) is not None

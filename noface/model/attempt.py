@@ -41,13 +41,14 @@ class NotTaken:
     """A file in a slot that is no part of the change, and why.
 
     `ignored`: git takes nothing there, since a line of `source`, a file of the slot, says so, or since a submodule is
-    there; else it was left out as rubbish.
+    there; else it was left out as rubbish. `known`: no worker is told of it, if its work passes without.
     """
 
     path: str
     why: str
     source: str = ""
     ignored: bool = False
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,9 @@ class Snapshot:
     protected paths (law 11) put back to main's, and equals `commit` if none was touched. `left_out` counts the new
     files where they were too many to be taken, `crowded` are the folders that they are in. `elsewhere` are folders of
     the slot that are repositories of their own, `branches` those of the agent's own git that stand at another commit
-    than it began with. `not_taken` are files that are no part of it, `aside` the commit that holds them. `lost`: the
-    workspace went away under the worker; what it had is as when it began.
+    than it began with. `not_taken` are files that are no part of it, `aside` the commit that holds them. `suspects` are
+    part of it and called like what programs leave. `lost`: the workspace went away under the worker; what it had is as
+    when it began.
     """
 
     commit: str
@@ -76,6 +78,7 @@ class Snapshot:
     crowded: tuple[str, ...] = ()
     not_taken: tuple[NotTaken, ...] = ()
     aside: str | None = None
+    suspects: tuple[NotTaken, ...] = ()
     lost: bool = False
 
 
@@ -284,11 +287,13 @@ def failure_of(attempt: PastAttempt) -> Failure:
 
 UNFINISHED = "the worker did not finish"
 CHANGED_TESTS = "tests of main are changed"
+LEFT_OUT = "left out of the change"
+LEFT_OUT_FILE = "left-out.patch"
 MET = "a key was met"
 HOST_LOST = "the host was lost"
 BESIDE = "a candidate beside attempt"
-"""What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, it left secrets, its
-host was lost, or the work of another candidate was taken."""
+"""What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, something is not in
+the change, it left secrets, its host was lost, or the work of another candidate was taken."""
 HINTED = "told hints of [[failure_hints]]"
 """The note of an attempt whose prompt holds hints of a person's."""
 _MET_MAX = 5
@@ -297,6 +302,20 @@ _MET_MAX = 5
 def unfinished_note(why: str) -> str:
     """Return the note of an attempt that passed though its worker was ended, broke off or calls it incomplete."""
     return f"{UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
+
+
+_BRING_BACK = "; to bring it back: "
+
+
+def left_out_notes(notes: Iterable[str], command: str) -> tuple[str, ...]:
+    """Return the notes of an attempt with the command that brings back what is left out, "" if there is none."""
+    return tuple(f"{note}{_BRING_BACK}{command}" if command and note.startswith(LEFT_OUT) else note for note in notes)
+
+
+def brings_back(note: str) -> tuple[str, str]:
+    """Return what a note tells of what is left out, and the command that brings it back; "" for what it has not."""
+    what, _, command = note.partition(_BRING_BACK)
+    return what, command
 
 
 def changed_tests_note(why: str) -> str:
@@ -347,6 +366,11 @@ def noted(notes: tuple[str, ...], begins: str) -> str:
     return next((note for note in notes if note.startswith(begins)), "")
 
 
-def landing_note(notes: tuple[str, ...]) -> str:
-    """Return what whoever reads of a landing should know of its attempt, "" for nothing."""
-    return "; ".join(filter(None, (noted(notes, CHANGED_TESTS), noted(notes, UNFINISHED))))
+def landing_note(notes: tuple[str, ...], *, here: bool = False) -> str:
+    """Return what whoever reads of a landing should know of its attempt, "" for nothing.
+
+    `here`: with the command that brings back what is left out, on this machine.
+    """
+    left_out = noted(notes, LEFT_OUT)
+    told = (left_out if here else brings_back(left_out)[0], noted(notes, CHANGED_TESTS), noted(notes, UNFINISHED))
+    return "; ".join(filter(None, told))

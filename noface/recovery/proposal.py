@@ -26,6 +26,7 @@ _TRIED_MAX = 20
 _TRIED_CHARS_MAX = 240
 _POINTS_MAX = 12
 _POINT_CHARS_MAX = 400
+_NOTE_CHARS_MAX = 1_000
 _PATHS_MAX = 10
 _GATES_MAX = 40
 _LARGE_LINES = 400
@@ -200,7 +201,7 @@ def _looks(proposal: Proposal) -> Iterator[str]:
     """Yield what a reviewer should know: what noface doubts, and what the worker itself calls a risk."""
     work = proposal.attempt
     if proposal.note:
-        yield plain(short(proposal.note, _POINT_CHARS_MAX))
+        yield plain(short(proposal.away(proposal.note), _NOTE_CHARS_MAX))
     for doubt in work.doubts[:_POINTS_MAX]:
         yield f"it changes what judges it: {plain(short(proposal.away(doubt), _POINT_CHARS_MAX))}"
     if proposal.protected:

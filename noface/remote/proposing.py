@@ -76,7 +76,7 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         main=_main_of(context),
         number=number if number is not None and number.isdecimal() else None,
         closes=rules.closes,
-        note=landing_note(context.reader.notes(issue.id, row.attempt)),
+        note=landing_note(context.reader.notes(issue.id, row.attempt), here=True),
         approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
         cost_usd=known.cost_usd if known is not None else None,
         protected=tuple(path for path in changed if matches_any(path, issue.may_change)),

@@ -87,7 +87,7 @@ def _looks(night: Night, width: int) -> Iterator[str]:
         indent = yield from _named(each.id, each.title, width)
         yield from painted(hanging("; ".join(each.reasons), width, indent), "careful")
         yield from painted(hanging(each.note, width, indent, rows_max=2), "quiet")
-        yield f"{indent}{look_command(each)}"
+        yield from (f"{indent}{command}" for command in (each.bring_back, look_command(each)) if command)
     if len(looks) > _LOOKS_MAX:
         yield f"  … and {len(looks) - _LOOKS_MAX:,} more, on top of what landed"
 

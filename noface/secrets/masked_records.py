@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import overload
 
-from noface.model.attempt import ABSENT, Interrupted, Judged, Snapshot
+from noface.model.attempt import ABSENT, Interrupted, Judged, NotTaken, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
 from noface.model.issue import Backlog, Issue
@@ -78,6 +78,9 @@ def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) ->
     def masked(paths: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(masker.path(path, own) for path in paths)
 
+    def told(files: tuple[NotTaken, ...]) -> tuple[NotTaken, ...]:
+        return tuple(replace(one, path=masker.path(one.path, own), why=masker.text(one.why)) for one in files)
+
     return replace(
         snapshot,
         changes=tuple(
@@ -88,9 +91,8 @@ def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) ->
         oversized=masked(snapshot.oversized),
         notes=_texts(snapshot.notes, masker),
         elsewhere=masked(snapshot.elsewhere),
-        not_taken=tuple(
-            replace(one, path=masker.path(one.path, own), why=masker.text(one.why)) for one in snapshot.not_taken
-        ),
+        not_taken=told(snapshot.not_taken),
+        suspects=told(snapshot.suspects),
     )
 
 
@@ -102,7 +104,7 @@ def named_anew(snapshot: Snapshot) -> tuple[str, ...]:
         *snapshot.protected_edits,
         *snapshot.oversized,
         *snapshot.elsewhere,
-        *(one.path for one in snapshot.not_taken),
+        *(one.path for one in (*snapshot.not_taken, *snapshot.suspects)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from noface.data import table
 from noface.integrity.tampering import is_code, is_test_file
-from noface.model.attempt import CHANGED_TESTS, UNFINISHED, noted
+from noface.model.attempt import CHANGED_TESTS, LEFT_OUT, UNFINISHED, brings_back, noted
 from noface.model.description import Minimum, Timestamp
 from noface.model.history import Verdict
 from noface.model.patterns import matches_any
@@ -44,6 +44,7 @@ class LandedIssue(NamedTuple):
     risk: Annotated[int, "How much speaks for a closer look: the sum of the points of `reasons`."]
     reasons: Annotated[tuple[str, ...], "What speaks for it, the heaviest first."]
     note: Annotated[str, "Who let it change tests of main, and why; may be empty."]
+    bring_back: Annotated[str, "The command that brings back what was left out of its work; may be empty."] = ""
     added: Annotated[int | None, "How many lines its landing added to main; null if git does not know it."] = None
     deleted: Annotated[int | None, "How many it deleted; null likewise."] = None
 
@@ -74,6 +75,7 @@ def landed_issue(reader: Reader, landing: LandedAt) -> LandedIssue:
         note=next((text for each in reversed(attempts) if (text := noted(each.notes, CHANGED_TESTS))), "").removeprefix(
             f"{CHANGED_TESTS}: "
         ),
+        bring_back=brings_back(noted(last.notes, LEFT_OUT))[1] if last is not None else "",
     )
 
 
@@ -122,6 +124,8 @@ def _weighed(
 def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
     """Yield what speaks for it in the work itself, and in what its worker says of it."""
     rules, report = table("risks"), last.report
+    if what := brings_back(noted(last.notes, LEFT_OUT))[0]:
+        yield _rule("left_out", text=clean(what))
     if noted(last.notes, CHANGED_TESTS):
         yield _rule("tests_changed")
     if last.doubts:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from noface.data import table
-from noface.model.attempt import BESIDE, noted
+from noface.model.attempt import BESIDE, brings_back, noted
 from noface.model.failure_document import last_output
 from noface.model.taxonomy import PASSED
 from noface.store.records import DecisionRow, GateRun
@@ -40,8 +40,9 @@ def attempt_lines(attempt: ShownAttempt, now: float, width: int) -> Iterator[str
         gates = ", ".join(_gate(gate) for gate in attempt.gates)
         yield from hanging(gates, width, "  gates: ", "    ")
     yield from _resumed(attempt, width)
-    for note in attempt.notes:
-        yield from hanging(note, width, "  note: ", "    ")
+    for what, command in map(brings_back, attempt.notes):
+        yield from hanging(what, width, "  note: ", "    ")
+        yield from (f"    {command}" for _ in filter(None, (command,)))
     yield from _report(attempt, width)
     used = _used(attempt)
     if used:

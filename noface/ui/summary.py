@@ -228,7 +228,8 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     numbers = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
     lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
     looks = [
-        (_title(each), printable("; ".join(each.reasons)), printable(each.note)) for each in look_first(summary.landed)
+        (_title(each), printable("; ".join(each.reasons)), each.bring_back or printable(each.note))
+        for each in look_first(summary.landed)
     ]
     lines += _part("Look at these first", "!", "bold yellow", looks, _LOOKS_MAX)
     lines += _part("Landed", "✔", "green", [(_title(each), _how(summary, each), "") for each in summary.landed])

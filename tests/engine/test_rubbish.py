@@ -1,5 +1,8 @@
 """What is in a workspace by the way: rubbish stays out of the change, what was forgotten and what git ignores is told."""
 
+import json
+import subprocess
+
 import pytest
 from support.project import PYTEST
 
@@ -18,9 +21,11 @@ NODE = {
 }
 FORGOTTEN = "exports.b = (x) => {\n  console.log('DEBUG', x);\n  debugger;\n  return x;\n};\n"
 MADE = (
-    "mkdir -p dist node_modules/x; echo x > dist/a.js; echo x > npm-debug.log; echo y > yarn.lock;"
-    " echo z > node_modules/x/i.js; echo > src/a.js.orig; echo c > core.123"
+    "mkdir -p dist node_modules/x made; echo x > dist/a.js; echo y > yarn.lock; echo > src/a.js.orig; echo w > made/b.js;"
+    " echo z > node_modules/x/i.js; echo {} > node_modules/.package-lock.json; printf '\\177ELF\\2' > src/add.o"
 )
+MAKES = "mkdir -p made; echo 1 > made/a.js; "
+"""What is written by a gate of main as well."""
 
 
 @pytest.fixture
@@ -66,20 +71,81 @@ def test_a_module_that_git_ignores_is_told_to_the_next_worker_and_to_a_person_un
 
 def test_rubbish_does_not_land_and_what_looks_forgotten_is_told_once(played, project):
     clean = {"write": "src/b.js", "text": "exports.b = (x) => x;\n"}
-    first, second = played(NODE, [{"write": "src/b.js", "text": FORGOTTEN}, {"shell": MADE}], [clean])
+    away = {"shell": "rm -r dist yarn.lock src/a.js.orig"}
+    work = [{"write": "src/b.js", "text": FORGOTTEN}, {"shell": MADE}]
+    gate = f"{MAKES}test ! -e bad && test -e a.txt"
+    first, second = played(NODE, work, [clean, away], gate=gate)
     assert (first["outcome"], first["failure"]["rule"], first["charged"]) == ("LINT_FAILURE", "left-in", False)
     assert second["outcome"] == "PASSED"
     assert landed(project) == {"src/b.js"}
-    assert "src/b.js: console.log('DEBUG', x);\nsrc/b.js: debugger;" in project.prompt("7", 2)
-    assert "Attempt 1 was not rejected" in project.prompt("7", 2)
-    assert {note.rpartition(": ")[2] for note in first["notes"]} == {
-        "build output", "a log", "installed dependencies", "what a merge left behind", "a core dump",
-        "the lock file of another package manager; main has package-lock.json",
-    }  # fmt: skip
-    assert "left out of the change: dist/a.js: build output" in project.noface("why", "7", "1").stdout
-    assert project.git("log", "--format=%H", "main", "--", "dist", "yarn.lock") == ""
-    assert project.git("show", "refs/noface/issues/7/aside-1:npm-debug.log") == "x"  # until `noface clean`
+    prompt = project.prompt("7", 2)
+    assert "src/b.js: console.log('DEBUG', x);\nsrc/b.js: debugger;" in prompt
+    assert "Attempt 1 was not rejected" in prompt
+    for told in (
+        "dist/a.js (build output)",
+        "src/a.js.orig (what a merge left behind)",
+        "yarn.lock (the lock file of another package manager; main has package-lock.json)",
+        "left out of the change: src/add.o (build output)",
+        "left out of the change: node_modules/x/i.js (installed dependencies)",
+    ):
+        assert told in prompt
+    assert "made/b.js" not in prompt
+    assert project.git("log", "--format=%H", "main", "--", "dist", "made", "node_modules", "src/add.o") == ""
+    assert project.git("show", "refs/noface/issues/7/aside-1:node_modules/x/i.js") == "z"  # until `noface clean`
     assert project.noface("fsck").returncode == 0
+
+
+def test_what_is_left_out_stands_first_wherever_a_landing_is_told_and_its_command_brings_it_back(played, project):
+    work = [{"write": "src/b.js", "text": "b\n"}, {"shell": "printf '\\177ELF\\0\\1' > add.o; echo ! > conftest.py"}]
+    played(NODE, work, [{"shell": "true"}])
+    command = "git apply .git/noface/attempts/7/2/left-out.patch"
+    lost = "left out of the change: add.o (build output), conftest.py (put back to main's: it is protected)"
+    assert landed(project) == {"src/b.js"}
+    told = [project.noface(*verb).stdout for verb in (("report",), ("show", "7"))]
+    assert all(lost in " ".join(text.split()) and command in text for text in told)
+    assert lost[1:] in " ".join(project.git("log", "-1", "--format=%b", "main").split())
+    (entry,) = json.loads(project.noface("report", "--json").stdout)["landed"]
+    assert (entry["reasons"][0], entry["bring_back"]) == (lost, command)
+    assert "noface/attempts" not in project.git("log", "-1", "--format=%B", "main")
+    assert project.noface("logs", "7", "--undone").stdout.count("diff --git") == 2
+    subprocess.run(command, shell=True, cwd=project.path, check=True)
+    assert (project.path / "add.o").read_bytes() == b"\x7fELF\0\1"
+    assert (project.path / "conftest.py").read_text() == "!\n"
+
+
+def test_a_worker_that_was_told_has_what_is_left_out_taken_by_its_report(played, project):
+    elf = {"shell": "printf '\\177ELF\\2' > lib/add.o"}
+    work = [{"write": "lib/b.js", "text": "b\n"}, elf]
+    first, second = played(NODE, work, [elf, {"say": "lib/add.o is the part that the loader needs"}])
+    assert (first["failure"]["rule"], second["outcome"], second["notes"]) == ("left-in", "PASSED", [])
+    assert landed(project) == {"lib/b.js", "lib/add.o"}
+
+
+ASKED = {
+    "pkg/dist/wheel.py": ("Add a package pkg/dist that writes wheels", "def write():\n    return 1\n"),
+    "assets/cube.obj": ("The viewer shows a cube", "v 0 0 0\nv 1 0 0\nf 1 2 1\n"),
+    "docs/server.log": ("Show in docs/server.log what the server says", "started\n"),
+    "templates/rotate.bak": ("Add the template rotate.bak", "{{ name }}\n"),
+    "samples/coverage.xml": ("Add samples/coverage.xml", "<coverage/>\n"),
+}
+
+
+@pytest.mark.thorough
+def test_files_that_issues_ask_for_land_whatever_they_are_called(project):
+    for name, text in NODE.items():
+        project.write(name, text)
+    use = {"write": "src/use.js", "text": "load('assets/cube.obj');\n"}
+    plays = []
+    for number, (path, (title, text)) in enumerate(ASKED.items(), 7):
+        plays.append((str(number), 1, [{"write": path, "text": text}, *([use] if "cube" in path else [])]))
+        project.issue(number, title)
+    project.play(*plays)
+    project.commit()
+    project.run()
+    assert set(project.statuses().values()) == {"merged"}
+    for path, (_, text) in ASKED.items():
+        assert project.git("show", f"main:{path}") == text.strip()
+    assert [len(project.attempts(str(number))) for number in range(7, 12)] == [1] * 5
 
 
 def test_what_a_worker_leaves_as_it_is_after_it_was_told_lands(played, project):

@@ -10,19 +10,35 @@ from noface.git.snapshot import SlotLimits
 from noface.git.workspace import checkout
 from noface.integrity.rubbish import RubbishRules
 
+PYC = b"\xcb\r\r\n\0\0\0\0"
+CORE = b"\x7fELF\2\1\1" + bytes(9) + b"\4\0"
 RUBBISH = {
-    "dist/app.js": "x\n",
-    "src/__pycache__/b.pyc": b"\0",
-    "npm-debug.log": "x\n",
-    "src/b.txt.orig": "x\n",
-    "core.4711": b"\0",
+    "src/__pycache__/b.pyc": PYC,
+    "core.4711": CORE,
+    "src/add.o": b"\x7fELF\2\1\1" + bytes(9) + b"\1\0",
     "node_modules/dep/index.js": "x\n",
+    "node_modules/.package-lock.json": "{}\n",
     "env9/pyvenv.cfg": "x\n",
     "env9/bin/tool": "x\n",
-    ".coverage": b"\0",
+    ".pytest_cache/CACHEDIR.TAG": "x\n",
+    ".pytest_cache/v/cache/lastfailed": "{}\n",
+    ".coverage": b"SQLite format 3\0",
+    "src/.b.txt.swp": b"b0VIM 9.0",
+    ".DS_Store": b"\0\0\0\1Bud1",
+    ".aider.chat.history.md": "\n# aider chat started at 2026-01-01 10:00:00\n",
+    "made/report.html": "x\n",
+}
+CALLED_SO = {
+    "dist/app.js": "x\n",
+    "npm-debug.log": "x\n",
+    "src/b.txt.orig": "x\n",
+    "cube.obj": "v 0 0 0\n",
+    "core.1": "x\n",
     "yarn.lock": "x\n",
 }
 MAIN = {"a.txt": "a\n", "src/b.txt": "b\n", "package-lock.json": "{}\n"}
+
+MADE = SlotLimits(1_000_000, 100, RubbishRules(made=frozenset(("made",))))
 
 
 def changed(taken):
@@ -36,62 +52,75 @@ def ignored_of(taken):
 def test_rubbish_is_no_part_of_the_change_nor_of_its_history_and_can_be_had_back(tmp_path):
     bench = a_bench(tmp_path, MAIN)
     write(bench.begin(), {**RUBBISH, "src/new.py": "x = 1\n"})
-    taken = bench.take()
+    taken = bench.take(limits=MADE)
     assert changed(taken) == {"src/new.py"}
     assert bench.plumbing.resolve(f"{taken.snapshot.candidate}^") == bench.main
-    assert bench.plumbing.git.ask("ls-tree", "-r", "--name-only", taken.snapshot.candidate, "dist", "yarn.lock") == ""
-    assert bench.plumbing.git.ask("show", f"{taken.snapshot.aside}:npm-debug.log") == "x"
-    assert "left out of the change: npm-debug.log: a log" in taken.snapshot.notes
-    assert "left out of the change: env9/bin/tool and 1 more: in a folder that a program fills" in taken.snapshot.notes
+    assert bench.plumbing.git.ask("ls-tree", "-r", "--name-only", taken.snapshot.candidate, "env9", "core.4711") == ""
+    assert bench.plumbing.git.ask("show", f"{taken.snapshot.aside}:env9/bin/tool") == "x"
+    told = {one.path: one.why for one in taken.snapshot.not_taken if not one.known}
+    assert told.keys() == {"core.4711", "src/add.o", "node_modules/dep/index.js", "node_modules/.package-lock.json", "env9/pyvenv.cfg", "env9/bin/tool", ".coverage"}  # fmt: skip
+    assert told["env9/bin/tool"] == "in a folder that a program fills"
+    assert "not taken: made/report.html: made by setup or a gate" in taken.snapshot.notes
     assert "src/__pycache__/b.pyc" not in {one.path for one in taken.snapshot.not_taken}  # a program makes it anew
+
+
+def test_what_is_only_called_like_rubbish_is_part_of_the_change_and_told(tmp_path):
+    bench = a_bench(tmp_path, MAIN)
+    write(bench.begin(), CALLED_SO)
+    taken = bench.take()
+    assert changed(taken) == CALLED_SO.keys()
+    assert {one.path for one in taken.snapshot.suspects} == CALLED_SO.keys()
+    assert (taken.snapshot.not_taken, taken.snapshot.aside) == ((), None)
 
 
 def test_rubbish_alone_is_no_change(tmp_path):
     bench = a_bench(tmp_path, MAIN)
     write(bench.begin(), RUBBISH)
-    taken = bench.take()
+    taken = bench.take(limits=MADE)
     assert (taken.changed, taken.snapshot.tree) == (False, bench.plumbing.tree(bench.main))
 
 
 def test_what_only_programs_make_anew_is_held_by_nothing(tmp_path):
     bench = a_bench(tmp_path, MAIN)
-    write(bench.begin(), {"src/__pycache__/b.pyc": b"\0"})
+    write(bench.begin(), {"src/__pycache__/b.pyc": PYC})
     assert (bench.take().snapshot.aside, bench.take().snapshot.not_taken) == (None, ())
 
 
 def test_what_main_tracks_and_what_an_attempt_began_with_is_no_rubbish(tmp_path):
     bench = a_bench(tmp_path, {**MAIN, "dist/old.js": "old\n"})
-    write(bench.begin(), {"dist/old.js": "new\n", "dist/more.js": "x\n", "server.log": "x\n"})
-    assert changed(bench.take()) == {"dist/old.js", "dist/more.js"}
-    (bench.path / "kept.log").write_text("a person's\n")
+    write(bench.begin(), {"dist/old.js": "new\n", "dist/more.js": "x\n", "core.5": CORE})
+    taken = bench.take()
+    assert (changed(taken), taken.snapshot.suspects) == ({"dist/old.js", "dist/more.js"}, ())
+    (bench.path / "kept.o").write_bytes(RUBBISH["src/add.o"])
     git(bench.path, "checkout", "-q", "-b", "theirs")
     git(bench.path, "add", "-A")
     git(bench.path, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-qm", "theirs")
     theirs = git(bench.path, "rev-parse", "HEAD")
     git(bench.path, "checkout", "-q", "-")
     write(bench.begin(theirs), {"new.txt": "x\n"})
-    assert changed(bench.take(start=theirs)) == {"kept.log", "new.txt"}
+    assert changed(bench.take(start=theirs)) == {"kept.o", "new.txt"}
 
 
 def test_a_rule_that_unignores_a_file_says_that_it_is_wanted(tmp_path):
-    bench = a_bench(tmp_path, {**MAIN, ".gitignore": "*.log\n!keep.log\n"})
-    write(bench.begin(), {"keep.log": "x\n", "other.log": "x\n"})
-    assert changed(bench.take()) == {"keep.log"}
+    bench = a_bench(tmp_path, {**MAIN, ".gitignore": "*.log\n!keep.log\n!keep.o\n"})
+    write(bench.begin(), {"keep.log": "x\n", "other.log": "x\n", "keep.o": RUBBISH["src/add.o"]})
+    taken = bench.take()
+    assert (changed(taken), taken.snapshot.suspects) == ({"keep.log", "keep.o"}, ())
 
 
 def test_a_core_dump_above_the_limit_is_rubbish_and_no_failure(tmp_path):
     bench = a_bench(tmp_path, MAIN)
-    write(bench.begin(), {"core.99": b"\0" * 2_000_000, "data.bin": b"\0" * 2_000_000})
+    write(bench.begin(), {"core.99": CORE + b"\0" * 2_000_000, "data.bin": b"\0" * 2_000_000})
     snapshot = bench.take().snapshot
     assert snapshot.oversized == ("data.bin",)
-    assert "left out of the change: core.99: a core dump" in snapshot.notes
+    assert "not taken: core.99: a core dump" in snapshot.notes
 
 
 def test_what_noface_toml_says_of_files_decides(tmp_path):
     bench = a_bench(tmp_path, MAIN)
-    write(bench.begin(), {"a.prof": "x\n", "server.log": "x\n"})
-    limits = SlotLimits(1_000_000, 100, RubbishRules(("**/*.prof",), ("**/*.log",)))
-    assert changed(bench.take(limits=limits)) == {"server.log"}
+    write(bench.begin(), {"a.prof": "x\n", "a.o": RUBBISH["src/add.o"]})
+    limits = SlotLimits(1_000_000, 100, RubbishRules(("**/*.prof",), ("**/*.o",)))
+    assert changed(bench.take(limits=limits)) == {"a.o"}
 
 
 # What git ignores

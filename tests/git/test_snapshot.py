@@ -303,20 +303,21 @@ def test_kept_paths_survive_cleaning_and_are_never_taken(tmp_path):
     assert listing(work).keys() == {"a.txt", "src/b.txt", "src/deep/c.txt", *kept}
 
 
+MAP = ".aider.tags.cache.v4/cache.db"
+CHAT, SQLITE = "\n# aider chat started at 2026-01-01 10:00:00\n\n", "SQLite format 3\0"
+
+
 def test_agents_own_ignore_rules_bring_neither_kept_paths_nor_debris_into_a_snapshot(tmp_path):
     bench = a_bench(tmp_path, keep=(".venv",))
     evil = "!/.venv/\n!/.venv/**\n!.aider*\n!.aider*/**\n"
-    debris = {".aider.chat.history.md": "", ".aider.tags.cache.v4/db": "", "src/.aider.input.history": ""}
-    write(bench.begin(), {".gitignore": evil, ".venv/x": "x\n", **debris, "src/.aider.tags.cache.v5/e/f": ""})
+    debris = {".aider.chat.history.md": CHAT, MAP: SQLITE, "src/.aider.input.history": "\n# 2026-01-01 10:00:00.1\n+x\n"}
+    write(bench.begin(), {".gitignore": evil, ".venv/x": "x\n", **debris})
     assert statuses(bench.take().snapshot) == {".gitignore": "A"}
-
-
-MAP = ".aider.tags.cache.v4/cache.db"
 
 
 def test_what_aider_leaves_never_lands_and_its_settings_are_files_as_all_others(tmp_path):
     bench = a_bench(tmp_path)
-    left = {".aider.chat.history.md": "x", f"src/{MAP}": "x", f"{MAP}-wal": "x"}
+    left = {".aider.chat.history.md": CHAT, f"src/{MAP}": SQLITE, f"{MAP}-wal": b"\x37\x7f\x06\x82"}
     write(bench.begin(), {**left, ".aiderignore": "dist\n", "src/.aider.conf.yml": "", "new.txt": "x"})
     assert statuses(bench.take().snapshot) == {"new.txt": "A", ".aiderignore": "A", "src/.aider.conf.yml": "A"}
 

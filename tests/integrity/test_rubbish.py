@@ -18,9 +18,9 @@ from noface.model.issue import Issue
 FILES = table("rubbish")["files"]
 
 
-def found(new, on_main=("src/a.py",), gone=(), patch="", **wanted):
+def found(new, on_main=("src/a.py",), gone=(), patch="", head=lambda _: b"", **wanted):
     statuses = dict.fromkeys(new, "A") | dict.fromkeys(gone, "D")
-    return rubbish_in(new, on_main, RubbishRules(**wanted), statuses, patch)
+    return rubbish_in(new, on_main, RubbishRules(**wanted), statuses, patch, head)
 
 
 def added(path, line):
@@ -29,9 +29,10 @@ def added(path, line):
 
 @pytest.mark.parametrize("kind", FILES, ids=lambda kind: kind["what"])
 def test_a_file_of_each_kind_is_no_part_of_a_change_and_what_is_called_alike_is(kind):
-    assert found([kind["example"]])[kind["example"]].what == kind["what"]
+    one = found([kind["example"]])[kind["example"]]
+    assert (one.what, one.proven) == (kind["what"], False)
     assert found([kind["counter"]]) == {}
-    assert (kind_of(kind["example"]) == kind["what"]) != kind.get("told", False)
+    assert (kind_of(kind["example"]) == kind["what"]) != kind.get("written", False)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,11 @@ def test_a_file_of_each_kind_is_no_part_of_a_change_and_what_is_called_alike_is(
         ("web/coverage.xml", {"on_main": ["coverage.xml"]}),
         ("dist/app.js", {"words": "Build it and commit `dist/`."}),
         ("dist/app.js", {"words": "dist/**"}),
+        ("pkg/dist/wheel.py", {"words": "A package pkg/dist writes wheels"}),
+        ("pkg/dist/wheel.py", {"patch": added("tests/test_wheel.py", "from pkg.dist.wheel import write")}),
+        ("pkg/dist/__init__.py", {"patch": added("pkg/run.py", "import pkg.dist")}),
+        ("web/dist/app.ts", {"patch": added("web/main.ts", 'import { a } from "./dist/app"')}),
+        ("dist/app.js", {"patch": added("package.json", '"main": "dist/app.js"')}),
         ("web/dist/app.js", {"words": "web/dist/"}),
         ("server.log", {"words": "Add server.log as a sample"}),
         ("a.pid", {"words": "Keep *.pid files"}),
@@ -61,23 +67,63 @@ def test_an_issue_that_only_mentions_a_folder_asks_for_none_of_it(said):
     assert len(found(["dist/app.js", "node_modules/x/i.js"], words=said)) == 2
 
 
-@pytest.mark.parametrize(
-    "path", ["dist/app.js", "node_modules/x/i.js", "src/__pycache__/a.pyc", "tests/__pycache__/a.pyc", ".coverage"]
-)
-def test_what_programs_make_is_rubbish_whatever_names_it(path):
-    assert path in found([path], patch=added("package.json", f'"main": "{path}"'))
+ELF, LOADED = b"\x7fELF\x02\x01\x01" + bytes(9), b"\xca\xfe\xba\xbe\0\0\0\x41"
+BYTES = [
+    ("src/__pycache__/a.cpython-312.pyc", b"\xcb\r\r\n\0\0\0\0", "# x = 1\n"),
+    ("tests/__pycache__/a.pyc", b"\xcb\r\r\n\0\0\0\0", "# x = 1\n"),
+    ("tsconfig.tsbuildinfo", b'{"program":{"fileNames":[', "{}"),
+    (".aider.tags.cache.v4/cache.db", b"SQLite format 3\0", "x"),
+    (".coverage", b"SQLite format 3\0", "[run]\n"),
+    ("lcov.info", b"TN:\nSF:/work/src/a.c\n", "About lcov.info\n"),
+    ("cover.out", b"mode: set\nexample.com/a/a.go:3.2,4.1 1 1\n", "covers are out\n"),
+    ("src/a.gcno", b"oncgB33R", "x"),
+    ("src/a.o", ELF + b"\1\0", "o\n"),
+    ("cube.obj", b"\x64\x86\x05\0", "# Blender\nv 0 0 0\n"),
+    ("out/A.class", LOADED, ".class public A\n"),
+    ("core.4711", ELF + b"\4\0", "core\n"),
+    ("core", ELF + b"\4\0", "core\n"),
+    ("hs_err_pid7.log", b"#\n# A fatal error has been detected by the Java Runtime Environment:\n", "x\n"),
+    (".DS_Store", b"\0\0\0\1Bud1\0", "x"),
+    ("src/.a.py.swp", b"b0VIM 9.1\0", "swap\n"),
+    (".aider.chat.history.md", b"\n# aider chat started at 2026-11-01 10:00:00\n", "# History\n"),
+    (".aider.input.history", b"\n# 2026-11-01 10:00:00.1\n+do it\n", "do it\n"),
+    ("app.db-wal", b"\x37\x7f\x06\x82\0", "x"),
+]
+
+
+@pytest.mark.parametrize(("path", "written", "text"), BYTES, ids=[row[0] for row in BYTES])
+def test_bytes_prove_that_a_program_wrote_a_file_and_text_of_that_name_is_none(path, written, text):
+    assert found([path], head=lambda _: written)[path].proven
+    assert not any(one.proven for one in found([path], head=lambda _: text.encode()).values())
+    if not path.startswith("tests/"):
+        wanted = found([path], head=lambda _: written, patch=added("src/load.c", f'open("{path}")'))
+        assert wanted == {}
+
+
+def test_what_setup_or_a_gate_makes_of_main_as_well_is_rubbish_unless_it_is_used_or_named():
+    made = frozenset(("gen", "report.html"))
+    new = ["gen/a.py", "report.html", "src/gen/a.py"]
+    assert {path: (one.proven, one.known) for path, one in found(new, made=made).items()} == {
+        "gen/a.py": (True, True),
+        "report.html": (True, True),
+    }
+    assert found(new, made=made, words="Write report.html").keys() == {"gen/a.py"}
+    assert found(new, made=made, patch=added("src/b.py", "import gen.a")).keys() == {"report.html"}
+    assert found(new, made=made, patch=added("src/b.py", "import a")).keys() == {"gen/a.py", "report.html"}
 
 
 def test_a_folder_with_the_mark_of_a_program_is_rubbish_unless_main_has_files_there():
     new = ["env7/pyvenv.cfg", "env7/bin/python", "src/b.py"]
-    assert found(new).keys() == {"env7/pyvenv.cfg", "env7/bin/python"}
+    assert {path for path, one in found(new).items() if one.proven} == {"env7/pyvenv.cfg", "env7/bin/python"}
     assert found(new, on_main=["env7/README"]) == {}
 
 
 def test_thirty_thousand_installed_files_are_told_apart_in_seconds():
     new = [f"node_modules/p{number % 90}/f{number}.js" for number in range(30_000)]
-    began = time.process_time()
-    assert len(found([*new, "src/b.js"], on_main=[f"src/f{number}.js" for number in range(5_000)])) == 30_000
+    new.append("node_modules/.package-lock.json")
+    began, patch = time.process_time(), added("src/b.js", "node_modules" + "x" * 50_000)
+    out = found([*new, "src/b.js"], on_main=[f"src/f{number}.js" for number in range(5_000)], patch=patch)
+    assert sum(one.proven for one in out.values()) == 30_001
     assert time.process_time() - began < 10
 
 
@@ -106,8 +152,9 @@ def test_noface_toml_names_more_rubbish():
         ("Cargo.lock", ["Cargo.toml"], {}, False),
     ],
 )
-def test_a_lock_file_of_another_package_manager_is_rubbish_unless_it_is_asked_for(new, main, more, out):
-    assert (new in found([new], on_main=main, **more)) == out
+def test_a_lock_file_of_another_package_manager_is_told_unless_it_is_asked_for(new, main, more, out):
+    told = found([new], on_main=main, **more)
+    assert ((new in told), any(one.proven for one in told.values())) == (out, False)
 
 
 def test_a_lock_file_beside_a_new_dependency_is_work():
@@ -121,4 +168,4 @@ def test_what_an_issue_says_is_its_text_its_paths_and_its_own_commands():
 
 
 def test_patterns_of_the_table_compile():
-    assert all(re.compile(path) for kind in FILES for path in kind["paths"])
+    assert all(re.compile(path) for kind in FILES for path in (*kind["paths"], *kind.get("bytes", ())))

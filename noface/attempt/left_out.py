@@ -1,0 +1,90 @@
+"""Tells what of a worker's work is not in its change, whatever took it out: from here everybody reads of it.
+
+The worker is told once, before its work lands. A person reads of it wherever a landing is told, and has it as a patch.
+"""
+
+import re
+from collections.abc import Iterator
+
+from noface.attempt.attempt import Judging
+from noface.attempt.changes import PATCH_BYTES_MAX, masked_patch, own_values
+from noface.attempt.environment import put
+from noface.git.guarded import PROTECTED, guarded
+from noface.git.stored import Entry
+from noface.model.attempt import LEFT_OUT, LEFT_OUT_FILE, NotTaken
+from noface.model.quoting import some
+from noface.process.files import read_regular
+from noface.secrets.masked_records import named_anew
+
+_SHOWN_MAX = 5
+
+
+def left_out(attempt: Judging) -> tuple[NotTaken, ...]:
+    """Return what is not in the change, but for what nobody has to be told of."""
+    snapshot = attempt.work.snapshot
+    return (
+        *(one for one in snapshot.not_taken if not one.known),
+        *(NotTaken(path, f"put back to main's: {why}") for path, why in put_back(attempt).items()),
+        *(NotTaken(place, "a git repository of its own: without its .git it is taken") for place in snapshot.elsewhere),
+        *(NotTaken(file.path, "changed in form only") for file in attempt.laid_out),
+    )
+
+
+def put_back(attempt: Judging) -> dict[str, str]:
+    """Return why the worker's edits of protected files were undone, by path."""
+    snapshot, plumbing, main = attempt.work.snapshot, attempt.plumbing, attempt.order.main
+    if not snapshot.protected_edits:
+        return {}
+    undone = guarded(plumbing, main, plumbing.changes(main, snapshot.tree), attempt.order.protection)
+    why = {change.path: reason for change, reason in undone.items()}
+    return {path: why.get(path, PROTECTED) for path in snapshot.protected_edits}
+
+
+def keep_left_out(attempt: Judging) -> tuple[str, ...]:
+    """Write the patch that brings back what is left out, and return the note on it; nothing if all is taken."""
+    now = left_out(attempt)
+    before = tuple(_told_before(attempt, {one.path for one in now}))
+    if not now and not before:
+        return ()
+    env, main, told, patch = attempt.env, attempt.order.main, attempt.told, _patch(attempt)
+    own = own_values(env, main, named_anew(attempt.snapshot), patch) if patch else ()
+    masked = masked_patch(env, main, patch, own) if patch else b""
+    if before and told is not None:
+        taken = tuple(change.path for change in attempt.change.files)
+        old = read_regular(attempt.folder.parent / str(told.number) / LEFT_OUT_FILE, PATCH_BYTES_MAX) or b""
+        masked += without_files(old, (*taken, *(one.path for one in now)))
+    if masked:
+        put(attempt.folder / LEFT_OUT_FILE, masked)
+    return (f"{LEFT_OUT}: {some((*(f'{one.path} ({one.why})' for one in now), *before), _SHOWN_MAX)}",)
+
+
+def _told_before(attempt: Judging, now: set[str]) -> Iterator[str]:
+    """Yield what was left out of the work that the attempt goes on with, and of which its worker has been told."""
+    told, taken = attempt.told, {change.path for change in attempt.change.files} | now
+    if told is None or attempt.order.start == attempt.order.main:
+        return
+    for line in told.excerpt.splitlines():
+        words = line.removeprefix(f"{LEFT_OUT}: ")
+        if words != line and words.partition(" (")[0] not in taken:
+            yield words
+
+
+def _patch(attempt: Judging) -> bytes:
+    """Return the patch from the change to the same with what is left out of it."""
+    plumbing, snapshot = attempt.plumbing, attempt.work.snapshot
+    entries: dict[str, Entry | None] = {file.path: (file.new_mode, file.new_oid) for file in attempt.laid_out}
+    edits = plumbing.entries(snapshot.tree, snapshot.protected_edits)
+    entries |= {path: edits.get(path) for path in snapshot.protected_edits}
+    if snapshot.aside is not None:
+        paths = tuple(one.path for one in snapshot.not_taken if not one.known and not one.ignored)
+        entries |= plumbing.entries(snapshot.aside, paths)
+    tree = attempt.snapshot.candidate_tree
+    return plumbing.patch_to_apply(tree, plumbing.tree_with(tree, entries))[:PATCH_BYTES_MAX] if entries else b""
+
+
+def without_files(patch: bytes, paths: tuple[str, ...]) -> bytes:
+    """Return a patch without the sections of these files; one whose name git quotes stays."""
+    heads = tuple(f"a/{path} b/{path}\n".encode("utf-8", "surrogateescape") for path in paths)
+    begin = b"diff --git "
+    sections = re.split(rb"^diff --git ", patch, flags=re.MULTILINE)[1:]
+    return b"".join(begin + section for section in sections if not section.startswith(heads))
