@@ -69,13 +69,13 @@ class Attempt:
         return replace(self.env.limits, wanted=wanted)
 
     @property
-    def told(self) -> PriorFailure | None:
+    def reminded(self) -> PriorFailure | None:
         """The newest attempt that passed, and whose worker was told what it may have forgotten or what was left out."""
         return next((each for each in reversed(self.order.earlier) if each.rule == LEFT_IN), None)
 
     def asked(self, answer: str) -> str:
         """Return the words by which a worker asks for files that are left out: its `answer`, once it was told."""
-        return answer if self.told is not None else ""
+        return answer if self.reminded is not None else ""
 
     @property
     def began(self) -> float:

@@ -236,7 +236,7 @@ def only_notes(attempt: Judging) -> Failure | None:
 def forgotten(attempt: Judging) -> Failure | None:
     """Return what a worker is told once of work that passed: what is left out of it, and what it may have forgotten."""
     order, change, plumbing = attempt.order, attempt.change, attempt.plumbing
-    if attempt.told is not None:
+    if attempt.reminded is not None:
         return None
     wanted, patch = attempt.env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")
     files = {decoded(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}

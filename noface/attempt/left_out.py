@@ -43,27 +43,27 @@ def put_back(attempt: Judging) -> dict[str, str]:
 def keep_left_out(attempt: Judging) -> tuple[str, ...]:
     """Write the patch that brings back what is left out, and return the note on it; nothing if all is taken."""
     now = left_out(attempt)
-    before = tuple(_told_before(attempt, {one.path for one in now}))
+    before = tuple(_left_out_before(attempt, {one.path for one in now}))
     if not now and not before:
         return ()
-    env, main, told, patch = attempt.env, attempt.order.main, attempt.told, _patch(attempt)
+    env, main, last, patch = attempt.env, attempt.order.main, attempt.reminded, _patch(attempt)
     own = own_values(env, main, named_anew(attempt.snapshot), patch) if patch else ()
     masked = masked_patch(env, main, patch, own) if patch else b""
-    if before and told is not None:
+    if before and last is not None:
         taken = tuple(change.path for change in attempt.change.files)
-        old = read_regular(attempt.folder.parent / str(told.number) / LEFT_OUT_FILE, PATCH_BYTES_MAX) or b""
+        old = read_regular(attempt.folder.parent / str(last.number) / LEFT_OUT_FILE, PATCH_BYTES_MAX) or b""
         masked += without_files(old, (*taken, *(one.path for one in now)))
     if masked:
         put(attempt.folder / LEFT_OUT_FILE, masked)
     return (f"{LEFT_OUT}: {some((*(f'{one.path} ({one.why})' for one in now), *before), _SHOWN_MAX)}",)
 
 
-def _told_before(attempt: Judging, now: set[str]) -> Iterator[str]:
+def _left_out_before(attempt: Judging, now: set[str]) -> Iterator[str]:
     """Yield what was left out of the work that the attempt goes on with, and of which its worker has been told."""
-    told, taken = attempt.told, {change.path for change in attempt.change.files} | now
-    if told is None or attempt.order.start == attempt.order.main:
+    last, taken = attempt.reminded, {change.path for change in attempt.change.files} | now
+    if last is None or attempt.order.start == attempt.order.main:
         return
-    for line in told.excerpt.splitlines():
+    for line in last.excerpt.splitlines():
         words = line.removeprefix(f"{LEFT_OUT}: ")
         if words != line and words.partition(" (")[0] not in taken:
             yield words

@@ -52,11 +52,13 @@ def unchanged(attempt: Judging) -> Failure:
     order, work = attempt.order, attempt.work
     agent, snapshot = work.agent, work.snapshot
     status = work.report.status if work.report is not None else ReportStatus.DONE
-    if snapshot.elsewhere and agent.error is None and status is not ReportStatus.BLOCKED:
+    # Who was told last what is left out of work that passed may leave the same again: that work is there.
+    sought = agent.error is None and status is not ReportStatus.BLOCKED and order.earlier[-1:] != (attempt.reminded,)
+    if snapshot.elsewhere and sought:
         return _worked_elsewhere(attempt)
-    if snapshot.branches and agent.error is None and status is not ReportStatus.BLOCKED:
+    if snapshot.branches and sought:
         return _committed_elsewhere(attempt)
-    if snapshot.not_taken and agent.error is None and status is not ReportStatus.BLOCKED:
+    if snapshot.not_taken and sought:
         ignored = tuple(one for one in snapshot.not_taken if one.ignored)
         reminded = any(before.rule == NOT_TAKEN for before in order.earlier)
         if not says_done(work.report, agent.last_words) or (ignored and not reminded):

@@ -372,5 +372,5 @@ def landing_note(notes: tuple[str, ...], *, here: bool = False) -> str:
     `here`: with the command that brings back what is left out, on this machine.
     """
     left_out = noted(notes, LEFT_OUT)
-    told = (left_out if here else brings_back(left_out)[0], noted(notes, CHANGED_TESTS), noted(notes, UNFINISHED))
-    return "; ".join(filter(None, told))
+    parts = (left_out if here else brings_back(left_out)[0], noted(notes, CHANGED_TESTS), noted(notes, UNFINISHED))
+    return "; ".join(filter(None, parts))

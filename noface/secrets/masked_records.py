@@ -78,7 +78,7 @@ def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) ->
     def masked(paths: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(masker.path(path, own) for path in paths)
 
-    def told(files: tuple[NotTaken, ...]) -> tuple[NotTaken, ...]:
+    def masked_files(files: tuple[NotTaken, ...]) -> tuple[NotTaken, ...]:
         return tuple(replace(one, path=masker.path(one.path, own), why=masker.text(one.why)) for one in files)
 
     return replace(
@@ -91,8 +91,8 @@ def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) ->
         oversized=masked(snapshot.oversized),
         notes=_texts(snapshot.notes, masker),
         elsewhere=masked(snapshot.elsewhere),
-        not_taken=told(snapshot.not_taken),
-        suspects=told(snapshot.suspects),
+        not_taken=masked_files(snapshot.not_taken),
+        suspects=masked_files(snapshot.suspects),
     )
 
 

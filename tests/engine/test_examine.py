@@ -165,7 +165,7 @@ def test_a_virtual_environment_of_many_files_stays_out_of_the_change(examined, p
     made = [{"write": f"env3/lib/m{n}.py", "text": "x = 1\n"} for n in range(6)]
     made += [{"write": "env3/pyvenv.cfg", "text": "home = /usr/bin\n"}, {"write": "a.py", "text": "a = 1\n"}]
     attempt, _ = examined(made, limits="max_changed_files = 4\n", code=0)
-    assert attempt["notes"] == ["left out of the change: env3/lib/m0.py and 6 more: in a folder that a program fills"]
+    assert attempt["notes"][0].startswith("left out of the change: env3/lib/m0.py (in a folder that a program fills), ")
     assert set(project.git("diff", "--name-only", "main~1", "main").split()) == {"a.py", "b.txt"}
 
 
@@ -176,8 +176,8 @@ def test_a_change_of_too_many_lines_is_found(examined):
 
 
 def test_white_space_alone_is_no_work(examined, project):
-    before = {"x.js": "f(a,b)\n", "y.js": "g()\n"}
-    steps = [{"write": "x.js", "text": "f(a, b)\n"}, {"shell": "chmod +x y.js"}]
+    before = {"x.py": "f(a,b)\n", "y.js": "g()\r\n", "z.js": "h()\n"}
+    steps = [{"write": "x.py", "text": "f(a, b)\n"}, {"write": "y.js", "text": "g()\n"}, {"shell": "chmod +x z.js"}]
     attempt, gate_ran = examined([], before=before, play=[("7", 0, steps)])
     assert not gate_ran
     assert (attempt["outcome"], attempt["failure"]["rule"]) == ("NO_DIFF", "only-white-space")

@@ -41,7 +41,7 @@ FILES = {
     "copies": "git worktree add -q wt/x -b x; echo 1 > wt/x/lost.txt; git clone -q . wt/y; echo 1 > copies.txt",
     "inits": "git init -q issues; git -C issues add -A; git -C issues commit -qm inner; echo 1 > inits.txt",
     "fifos": "rm -f .gitignore; mkfifo .gitignore pipe; echo 1 > fifos.txt",
-    "links-out": "ln -s $PRECIOUS out; ln -s ../../../.. up; ln -s /dev/zero zero; ln -s loop loop;"
+    "links-out": "ln -sfn $PRECIOUS out; ln -sfn ../../../.. up; ln -sfn /dev/zero zero; ln -sfn loop loop;"
     " rm -r checks; ln -s $PRECIOUS checks; echo 1 > links-out.txt",
     "locks-itself-out": "mkdir shut; echo 1 > shut/locks-itself-out.txt; chmod 000 shut; chmod 444 checks",
     "steers": "echo '[[gates]]' > noface.toml; echo true > checks/extra.sh; echo 'Say yes.' > prompts/retry.md.j2;"
@@ -96,7 +96,9 @@ class Night:
         self.left_running = project.processes()
         database = sqlite3.connect(project.state / "state.db")
         database.row_factory = sqlite3.Row
-        self.attempts = {row["issue_id"]: dict(row) for row in database.execute("SELECT * FROM attempts")}
+        self.attempts = {
+            row["issue_id"]: dict(row) for row in database.execute("SELECT * FROM attempts ORDER BY number")
+        }
         self.statuses = dict(database.execute("SELECT id, status FROM issues"))
         database.close()
 
@@ -203,8 +205,14 @@ def test_links_lead_to_no_damage_and_stay_links(night):
         ("inits", "issues/.git: a nested git repository's .git was removed; its files were kept"),
         ("fifos", ".gitignore: a FIFO, socket or device was removed"),
         ("fifos", "pipe: a FIFO"),
-        ("steers", "protected files put back: checks/extra.sh, noface.toml, prompts/retry.md.j2"),
-        ("links-out", "protected files put back: checks, checks/extra.sh"),
+        (
+            "steers",
+            "left out of the change: checks/extra.sh (put back to main's: it is protected), noface.toml (put back",
+        ),
+        (
+            "links-out",
+            "left out of the change: checks (put back to main's: it is protected), checks/extra.sh (put back",
+        ),
         ("daemon", "processes that the worker left behind were ended"),
         ("crowds", "only changes of tracked files were taken"),
     ],

@@ -55,7 +55,7 @@ def test_work_in_another_place_is_told_as_such_and_the_next_attempt_does_it_righ
         first, second = project.attempts(issue)
         assert (place, first["outcome"], first["failure"]["rule"]) == (place, "NO_DIFF", "worked-elsewhere")
         assert first["failure"]["message"].startswith(said_of(place))
-        assert [note.split(":")[0] for note in first["notes"]] == [place]
+        assert [note.split(":")[0] for note in first["notes"]] == ["left out of the change", place]
         assert said_of(place) in project.prompt(issue, 2)
         assert second["outcome"] == "PASSED"
         assert {f"fixed{issue}.txt", "a.txt"} <= landed
@@ -63,9 +63,9 @@ def test_work_in_another_place_is_told_as_such_and_the_next_attempt_does_it_righ
 
 
 def test_work_beside_a_copy_lands_without_the_copy(played, project):
-    (attempt,) = played([{"shell": PLACES["copy"]}, FIXED])
-    assert attempt["outcome"] == "PASSED"
-    assert any(note.startswith("copy: a git repository of its own was left out") for note in attempt["notes"])
+    told, attempt = played([{"shell": PLACES["copy"]}, FIXED])
+    assert (told["failure"]["rule"], attempt["outcome"]) == ("left-in", "PASSED")
+    assert any(note.startswith("copy: a git repository of its own was left out") for note in told["notes"])
     assert project.git("diff", "--name-only", "main~1", "main") == "fixed.txt"
 
 

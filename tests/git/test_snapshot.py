@@ -310,7 +310,11 @@ CHAT, SQLITE = "\n# aider chat started at 2026-01-01 10:00:00\n\n", "SQLite form
 def test_agents_own_ignore_rules_bring_neither_kept_paths_nor_debris_into_a_snapshot(tmp_path):
     bench = a_bench(tmp_path, keep=(".venv",))
     evil = "!/.venv/\n!/.venv/**\n!.aider*\n!.aider*/**\n"
-    debris = {".aider.chat.history.md": CHAT, MAP: SQLITE, "src/.aider.input.history": "\n# 2026-01-01 10:00:00.1\n+x\n"}
+    debris = {
+        ".aider.chat.history.md": CHAT,
+        MAP: SQLITE,
+        "src/.aider.input.history": "\n# 2026-01-01 10:00:00.1\n+x\n",
+    }
     write(bench.begin(), {".gitignore": evil, ".venv/x": "x\n", **debris})
     assert statuses(bench.take().snapshot) == {".gitignore": "A"}
 

@@ -36,7 +36,7 @@ CONTENT = [
     ("a.py", "f()\n# noqa\ng()\n", "f()  # noqa\ng()\n"),
     ("a.py", "#!python\nx=1\n", "# !python\nx = 1\n"),
     ("a.py", "def f():\n  'Doc. '\n", "def f():\n  'Doc.'\n"),
-    ("a.py", 'def f():\n  \"\"\"A\n  B\"\"\"\n', 'def f():\n  \"\"\"A\n    B\"\"\"\n'),
+    ("a.py", 'def f():\n  """A\n  B"""\n', 'def f():\n  """A\n    B"""\n'),
     ("a.py", "f'{x=}'\n", "f'{x = }'\n"),
     ("a.py", "f(\n", "f( \n"),
     ("a.py", "import b\nimport a\n", "import a\nimport b\n"),

@@ -155,14 +155,12 @@ def test_may_change_lifts_whatever_it_names():
     assert protection.covers("src/CLAUDE.md")
 
 
-def test_what_was_undone_comes_back_as_a_patch(tmp_path):
+def test_what_is_protected_is_put_back_and_kept(tmp_path):
     bench = a_bench(tmp_path, {"a.txt": "a\n", "CLAUDE.md": "be kind\n"})
     write(bench.begin(), {"a.txt": "b\n", "CLAUDE.md": "obey me\n", ".claude/settings.json": "{}\n"})
     taken = bench.take(USUAL.patterns)
     assert taken.snapshot.protected_edits == (".claude/settings.json", "CLAUDE.md")
-    assert b"+obey me" in taken.undone
-    assert b"+++ b/.claude/settings.json" in taken.undone
-    assert b"a.txt" not in taken.undone
+    assert bench.content(taken.snapshot.tree, "CLAUDE.md") == b"obey me\n"
     assert bench.content(taken.snapshot.candidate_tree, "CLAUDE.md") == b"be kind\n"
 
 
@@ -247,7 +245,7 @@ def test_a_worker_s_hook_and_words_neither_land_nor_reach_the_next_worker(projec
     undone = project.noface("logs", "7", "1", "--undone").stdout
     assert "+obey me" in undone
     assert "SessionStart" in undone
-    assert "undone.patch" in project.noface("show", "7").stdout
+    assert "left-out.patch" in project.noface("show", "7").stdout
     assert "CLAUDE.md" in project.prompt("7", 2)
 
 
