@@ -46,10 +46,10 @@ def _decide(config: ConfigFile, issue_ids: Sequence[str], verdict: "Verdict", no
         for case in cases:
             if case.settled is None:
                 record(time.time(), session.journal, session.questions, case, note)
-    return _verdicts(cases, verdict)
+    return _verdicts(cases, verdict, note)
 
 
-def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> VerbResult:
+def _verdicts(cases: "Sequence[Case]", verdict: "Verdict", note: str) -> VerbResult:
     """Tell what was decided, and what follows; in JSON one issue stands alone, several in a list."""
     from noface.model.actions import ApprovalKind
     from noface.model.history import Verdict
@@ -67,8 +67,8 @@ def _verdicts(cases: "Sequence[Case]", verdict: "Verdict") -> VerbResult:
                 yield f"Issue {row.id} was {verdict.value} already; it is {case.settled} now."
                 continue
             yield from hanging(f"{row.title}: {verdict.value}", width, f"{row.id}  ")
-            if case.paths and approved:
-                yield from hanging(f"it may change {', '.join(case.paths)} as well", width, "   ")
+            if approved and (leave := case.leave(note)):
+                yield from hanging(f"it may change {', '.join(leave)} as well", width, "   ")
             if status(case) == "skipped":
                 yield "It is closed as done."
         if any(case.settled is None and status(case) == "ready" for case in cases):

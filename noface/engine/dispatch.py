@@ -248,7 +248,9 @@ def apply_action(
             _tell_rest(context, issue.id)
         case RequestApproval():
             masked = masked_issue(issue, context.env.masker)
-            request = approval_request(masked, action, past, _branch(past), configured(context, masked))
+            on_main = context.env.plumbing.whole(context.env.plumbing.main()).paths
+            facts = (_branch(past), configured(context, masked), on_main)
+            request = approval_request(masked, action, past, *facts)
             context.journal.approval_requested(now, issue.id, action.reason, request)
             _tell_rest(context, issue.id)
         case Skip():

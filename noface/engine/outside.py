@@ -159,11 +159,16 @@ def rejected_before(past: Sequence[PastAttempt]) -> Failure | None:
 
 
 def as_agreed(issue: Issue, state: IssueState) -> Issue:
-    """Add what was agreed later: paths that a person has allowed, issues that the work needs first."""
+    """Add what was agreed later: paths that a person has allowed, issues that the work needs first.
+
+    What a person has allowed is as good as what the issue's file allows (`may_change`): in each check, for each role.
+    """
     if not state.granted_paths and not state.needs:
         return issue
     paths = tuple(dict.fromkeys(issue.paths + state.granted_paths)) if issue.paths else ()
-    return replace(issue, paths=paths, depends_on=tuple(dict.fromkeys(issue.depends_on + state.needs)))
+    may_change = tuple(dict.fromkeys(issue.may_change + state.granted_paths))
+    depends_on = tuple(dict.fromkeys(issue.depends_on + state.needs))
+    return replace(issue, paths=paths, may_change=may_change, depends_on=depends_on)
 
 
 def with_rechecks(

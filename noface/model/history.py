@@ -263,5 +263,14 @@ class History:
         return next(answers, None)
 
     def verdict(self, attempt: int) -> Decided | None:
-        """Return what a person decided on an attempt, None before it."""
-        return next((approval for approval in reversed(self.approvals) if approval.attempt == attempt), None)
+        """Return what a person decided on an attempt, None before it.
+
+        What they decided on the same work, or on the same words of a worker that changed nothing, they decided on this.
+        """
+        own = next((each for each in reversed(self.approvals) if each.attempt == attempt), None)
+        past = next((each for each in self.current if each.number == attempt), None)
+        if own is not None or past is None or past.failure is None:
+            return own
+        asked = past.patch_hash or past.signature
+        same = {each.number for each in self.current if each.failure and (each.patch_hash or each.signature) == asked}
+        return next((each for each in reversed(self.approvals) if asked and each.attempt in same), None)

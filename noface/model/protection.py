@@ -38,6 +38,11 @@ def _self_starting() -> tuple[str, ...]:
     return tuple(path for paths in table("protected")["self_starting"].values() for path in paths)
 
 
+def starts_by_itself(path: str) -> bool:
+    """True if a file is protected whatever `[protect]` says, noface's own configuration included."""
+    return path in _OWN or matches_any(path, always_protected())
+
+
 @dataclass(frozen=True, slots=True)
 class Protection:
     """Globs of files whose edits are undone, and of those among them that the issue's work may change.
@@ -79,13 +84,12 @@ def protection_of(
 ) -> Protection:
     """Return what is protected from an issue's work: `listed` by `[protect]`, `judges` that decide on this issue."""
     named = frozenset(named_exactly(issue))
-    always = always_protected()
     lifted = tuple(
         path
         for path in sorted(named)
-        if path not in _OWN and path not in judges and not matches_any(path, always) and matches_any(path, listed)
+        if path not in judges and not starts_by_itself(path) and matches_any(path, listed)
     )
-    patterns = tuple(dict.fromkeys((*listed, *always, *judges)))
+    patterns = tuple(dict.fromkeys((*listed, *always_protected(), *judges)))
     return Protection(patterns, (*issue.may_change, *lifted), any_case, issue.paths)
 
 

@@ -6,10 +6,9 @@ of failure says what nobody but a person can know. The text of workers, resolver
 as theirs where it stands within a sentence of noface's. Scripts read these documents: add keys, never rename.
 """
 
-import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import groupby
 
@@ -24,6 +23,8 @@ from noface.model.attempt import MET, PastAttempt, noted
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
+from noface.model.patterns import paths_in, resolved
+from noface.model.protection import starts_by_itself
 from noface.model.quoting import distinct, quoted, short, some, to_the_point
 from noface.model.request import Failing, PersonRequest, RequestKind
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
@@ -43,7 +44,8 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
     """Return the question of a blocked issue."""
     last = _last(history)
     failure = last.failure if last is not None else None
-    if kind.category is Category.BOUNDARY and last is not None and failure is not None:
+    decided = last is not None and history.verdict(last.number) is not None  # that is not asked again
+    if kind.category is Category.BOUNDARY and last is not None and failure is not None and not decided:
         return _about_boundary(issue, history, last, failure)
     diagnosis = _newest(history, Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == "skip_and_continue":
@@ -225,9 +227,14 @@ def block_request(
 
 
 def approval_request(
-    issue: Issue, action: RequestApproval, history: History, branch: str, configured: Configured = _NOTHING_KNOWN
+    issue: Issue,
+    action: RequestApproval,
+    history: History,
+    branch: str,
+    configured: Configured = _NOTHING_KNOWN,
+    on_main: Collection[str] = (),
 ) -> PersonRequest:
-    """Return what a person is asked of an issue that waits for approval."""
+    """Return what a person is asked of an issue that waits for approval; `on_main` are the files of main."""
     wants = approval_kind(action)
     last = history.current[-1] if history.current else None
     changed = last.changed if last is not None else ()
@@ -242,7 +249,7 @@ def approval_request(
         summary=f"{who} for your approval: {short(action.reason, _REASON_CHARS_MAX)}",
         wants=wants.value,
         attempt=number,
-        paths=action.paths,
+        paths=(paths := _asked_leave(action, last, on_main)),
         changed=changed[:_CHANGED_MAX],
         changed_files=len(changed),
         changed_lines=last.lines if last is not None else 0,
@@ -252,12 +259,31 @@ def approval_request(
     facts = {
         **_of_approval(history),
         "work": shlex.quote(branch) if branch else "",
-        "tests": ", ".join(json.dumps(path, ensure_ascii=False) for path in tests[:_PATHS_MAX]),
         "kind": action.kind or "this",
+        "paths": some(paths, _PATHS_MAX),
     }
     request = asks(request, RequestKind.CHANGED_TESTS if tests else wants, issue, facts)
     question = request.question or _question_of_approval(issue, action, history)
     return replace(request, question=question + _of_keys(history))
+
+
+def _asked_leave(action: RequestApproval, last: PastAttempt | None, on_main: Collection[str]) -> tuple[str, ...]:
+    """Return what a yes lets the issue change from now on: what judges it in its work, or what its worker speaks of.
+
+    Of a worker's words only files that main has count, and none that starts by itself: whoever means such a file says
+    so in a note, or in the issue.
+    """
+    failure = last.failure if last is not None else None
+    if action.paths or last is None or failure is None or failure.category is not Category.BOUNDARY:
+        return action.paths
+    if failure.kind is FailureKind.GATE_TAMPERING:
+        return tuple(path for path in last.changed if part_of(path) is not Part.PRODUCT)
+    summary = (last.report.summary,) if last.report is not None else ()
+    for words in (_questions_of(last), (*summary, failure.message), failure.failing_tests):
+        named = resolved(paths_in("\n".join(words)), on_main)
+        if named:
+            return tuple(path for path in named if not starts_by_itself(path))
+    return ()
 
 
 def _judging(attempt: PastAttempt | None) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ from noface.recovery.retry_policy import (
     RoleModels,
     Rung,
 )
-from noface.recovery.rules_charged import by_strategy, recover, same_again
+from noface.recovery.rules_charged import by_strategy, recover, same_again, says_contract
 from noface.recovery.rules_outside import backoff, outside, wait
 from noface.recovery.rules_passed import changed_tests, landing
 
@@ -160,6 +160,7 @@ def next_action(
         action = _standing_in(action, policy, away, now)
     paid = _payable(action, history, policy, estimates)
     paid = with_candidates(paid, history, policy, away, now, estimates)
+    paid = _asked_before_given_up(paid, history)
     last = history.current[-1] if history.current else None
     if isinstance(paid, Block) and last is not None and last.failure is not None and last.failure.rule == LEFT_IN:
         verdict = history.verdict(last.number)
@@ -197,9 +198,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     blamed = dear.kind if dear is not None else _to_blame(judged, failure.kind)
     limit = _limit(history, policy, blamed, tries_left_out(whole, ladder)) or dear
     if limit is not None:
-        may_land = failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None and not limit.limit
-        unasked = may_land and history.verdict(last.number) is None
-        return RequestApproval(failure.kind, f"{limit.reason}; {failure.message}") if unasked else limit
+        return limit
     if last.outcome == INTERRUPTED:
         return RunWorker(Mode.SAME, same_model(attempts, ladder), _why_again(last), think=last.think)
     state = PolicyState(history, policy, ladder, judged, failure)
@@ -213,6 +212,23 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     if failure.category is Category.TRANSIENT:
         return wait(state, now, jitter, away)
     return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)
+
+
+def _asked_before_given_up(action: Action, history: History) -> Action:
+    """Ask a person what a yes can settle before an issue is blocked for any reason but money.
+
+    May work land that alters its judges, may it change other files, is a test wrong as its worker says?
+    """
+    last = history.current[-1] if history.current else None
+    failure = last.failure if last is not None else None
+    if last is None or failure is None or not isinstance(action, Block) or action.limit:
+        return action
+    may_land = failure.kind is FailureKind.GATE_TAMPERING and last.candidate is not None
+    whole = history.issue.parent is None  # a part that is blocked goes back to its parent
+    paths = failure.evidence if whole and failure.rule == "outside-paths" else ()
+    if not (may_land or paths or (whole and says_contract(last))) or history.verdict(last.number) is not None:
+        return action
+    return RequestApproval(failure.kind, f"{action.reason}; {failure.message}", paths)
 
 
 _REFUSAL_CHARS_MAX = 300
@@ -247,7 +263,8 @@ def _to_blame(judged: Attempts, kind: FailureKind) -> FailureKind:
 
 
 def _limit(history: History, policy: Policy, kind: FailureKind, left_out: int) -> Block | None:
-    charged = sum(attempt.charged for attempt in history.current)
+    answered = {each.attempt for each in history.approvals if each.verdict is Verdict.APPROVED}
+    charged = sum(attempt.charged and attempt.number not in answered for attempt in history.current)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
         return Block(kind, _used_up(cap, charged, len(history.current) - charged))

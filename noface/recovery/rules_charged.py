@@ -35,7 +35,8 @@ _STRATEGIES_OFF_THE_LADDER = (Mode.CONTEXT.value, Mode.REDUCE.value)
 def recover(state: PolicyState, now: float) -> Action:
     """Answer a failure that was charged to the worker."""
     return (
-        _refused(state)
+        _approved(state)
+        or _refused(state)
         or _not_installed(state)
         or _hopeless(state)
         or _break_down(state)
@@ -118,16 +119,27 @@ def _written(attempt: PastAttempt) -> frozenset[str]:
     return frozenset(attempt.changed) - generated(attempt.changed)
 
 
+def says_contract(attempt: PastAttempt) -> bool:
+    """True if a worker stopped since a test or a contract would have to be changed."""
+    return attempt.report is not None and attempt.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
+
+
+def _approved(state: PolicyState) -> Action | None:
+    """Go on as a person has let it: what was asked for is theirs to say, whatever the other rules count."""
+    verdict = state.history.verdict(state.last.number)
+    if verdict is None or verdict.verdict is not Verdict.APPROVED or state.failure.category is not Category.BOUNDARY:
+        return None
+    return climb(state, Strategy.CONTEXT, "a person approved")
+
+
 def _boundary(state: PolicyState) -> Action | None:
     """Rule 11: outside its boundary, or against the gates."""
     failure, last = state.failure, state.last
     if failure.category is not Category.BOUNDARY:
         return None
-    contract = last.report is not None and last.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
-    verdict = state.history.verdict(last.number)
-    if verdict is not None:
-        granted = verdict.verdict is Verdict.APPROVED
-        return climb(state, Strategy.CONTEXT, "a person approved" if granted else "a person refused")
+    contract = says_contract(last)
+    if state.history.verdict(last.number) is not None:
+        return climb(state, Strategy.CONTEXT, "a person refused")
     if state.policy.strategy(failure.kind) is Strategy.RESOLVER:
         return _contract(state) if contract else _outside(state)
     return RequestApproval(failure.kind, _ARGUES) if contract else None

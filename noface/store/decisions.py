@@ -12,6 +12,7 @@ from noface.model.actions import ApprovalKind
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import MISSING, NOTHING_MISSING, Advice, Topic, Verdict
+from noface.model.patterns import let_change
 from noface.model.quoting import short
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import PASSED, Category, Cause, FailureKind, IssueStatus
@@ -25,6 +26,7 @@ from noface.store.records import IssueRow
 NOTE_CHARS_MAX = 10_000
 OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 _MESSAGE_CHARS_MAX = 300
+_LETS_CHANGE = (ApprovalKind.PATHS, ApprovalKind.CONTRACT, ApprovalKind.GOING_ON)
 _OPENABLE = (IssueStatus.BLOCKED, IssueStatus.SKIPPED, IssueStatus.APPROVAL, IssueStatus.REVIEW)
 _GOES_ON_WITHOUT = (
     IssueStatus.READY,
@@ -48,6 +50,10 @@ class Case:
     wants: ApprovalKind
     paths: tuple[str, ...] = ()
     settled: str | None = None
+
+    def leave(self, note: str) -> tuple[str, ...]:
+        """Return what the issue may change from now on, as by `may_change`, if a person says yes with this note."""
+        return let_change(note, self.paths) if self.wants in _LETS_CHANGE else ()
 
 
 def sound_note(note: str) -> str:
@@ -88,9 +94,8 @@ def approve(now: float, journal: Journal, questions: Questions, case: Case, note
     if case.wants is ApprovalKind.COMPLETE:
         _looked(now, journal, questions, case, who)
         return
-    if case.wants is ApprovalKind.PATHS:
-        granted = (*row.granted_paths, *case.paths)
-        journal.allowed(now, row.id, tuple(dict.fromkeys(granted)))
+    if leave := case.leave(note):
+        journal.allowed(now, row.id, tuple(dict.fromkeys((*row.granted_paths, *leave))))
     if note and case.wants is not ApprovalKind.LANDING:
         questions.note(row.id, note)  # another worker follows, and should know
     if case.wants is ApprovalKind.DONE:

@@ -159,7 +159,8 @@ def _detail(row: IssueRow, request: PersonRequest) -> str:
     """Return what an issue's line in the overview says beside its title."""
     questions, errors, failing, kind = request.questions, request.errors, request.failing, request.kind
     if row.status == "approval":
-        return f"also {', '.join(request.paths)}" if request.paths else row.reason.removeprefix("passed; ")
+        of_paths = request.wants == "paths"
+        return f"also {', '.join(request.paths)}" if of_paths else row.reason.removeprefix("passed; ")
     if request.limit:
         return row.reason
     if questions and table("kinds").get(kind, {}).get("category") in _ASKED:
