@@ -37,7 +37,9 @@ from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import (
     Begun,
     Dispatch,
+    apply_action,
     block,
+    decide,
     decide_and_apply,
     history,
     lift_raised,
@@ -84,7 +86,8 @@ from noface.errors import (
     GitError,
     LockLostError,
 )
-from noface.model.actions import Block
+from noface.git.fast_forward import Blocked
+from noface.model.actions import Block, Land
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
@@ -677,28 +680,28 @@ class Engine:
 
     def _end_withdrawn(self) -> None:
         """End the work on issues that people have closed, deleted or taken from noface."""
-        for issue_id in (self._jobs.issues() | self._landing.waiting) - self._withdrawn.keys():
+        under_way = self._jobs.issues() - self._landing.pushing  # what is on its way to a remote has left
+        for issue_id in (under_way | self._landing.waiting) - self._withdrawn.keys():
             if why := self._watch.withdrew(issue_id):
-                self._context.log_event("issue_withdrawn", issue_id, why=why)
-                self._jobs.withdraw(issue_id)
-                if issue_id in self._jobs.issues():
-                    self._withdrawn[issue_id] = why  # until its job has ended
-                else:
-                    self._landing.drop(issue_id)
-                    self._set_withdrawn(issue_id, why)
+                self._withdraw(issue_id, why)
+
+    def _withdraw(self, issue_id: str, why: str) -> None:
+        """End all work on an issue; where a job of it is under way, its status is settled once that has ended."""
+        self._context.log_event("issue_withdrawn", issue_id, why=why)
+        self._jobs.withdraw(issue_id)
+        self._landing.drop(issue_id)
+        if issue_id in self._jobs.issues():
+            self._withdrawn[issue_id] = why
+        else:
+            self._set_withdrawn(issue_id, why)
 
     def _leave(self, issue_id: str, why: str) -> str:
         """End the work on an issue that people leave undone; return why not where that is late, else ""."""
-        at_work = issue_id in self._jobs.issues()
-        if not at_work and issue_id not in self._landing.waiting | self._landing.published:
+        at_work = self._jobs.issues() | self._landing.waiting | self._landing.published
+        if issue_id in self._landing.pushing or issue_id not in at_work:
             return "its work is landing just now"
-        self._context.log_event("issue_withdrawn", issue_id, why=f"was {why}")
-        self._jobs.withdraw(issue_id)
-        if at_work:
-            self._withdrawn[issue_id] = f"was {why}"
-            self._left[issue_id] = why
-        else:
-            self._landing.drop(issue_id)
+        self._left[issue_id] = why
+        self._withdraw(issue_id, f"was {why}")
         return ""
 
     def _set_withdrawn(self, issue_id: str, why: str) -> None:
@@ -715,8 +718,11 @@ class Engine:
         if why is not None:
             self._context.journal.attempt_overruled(self._context.clock.now(), order.issue.id, order.number, why)
 
-    def _look_again(self, entry: QueueEntry) -> Failure | bool:
-        """Look at an issue whose work is about to move main; withdrawn work is kept, what was approved is wanted."""
+    def _look_again(self, entry: QueueEntry) -> Failure | Blocked | bool:
+        """Look at an issue whose work is about to move main; withdrawn work is kept, what was approved is wanted.
+
+        Whatever a person or another program has changed since it passed, the policy decides on it once more.
+        """
         issue, context = entry.issue, self._context
         since = entry.ready_at or context.clock.now()
         if not all(other.has_looked(since) for other in self._others):
@@ -725,8 +731,25 @@ class Engine:
         self._end_withdrawn()
         if issue.id not in self._landing.waiting:
             return False
+        if context.reader.state(issue.id).status is not IssueStatus.LANDING:
+            self._landing.drop(issue.id)
+            return False
+        if why := self._watch.not_now(issue.id):
+            self._landing.drop(issue.id)
+            context.set_status(issue.id, IssueStatus.READY, f"passed; {why}")
+            return False
+        if self._watch.only_on_branch(issue.id):
+            main = context.env.plumbing.repository.main_name
+            return Blocked(f"{main} does not have the issue any more, only the branch that is checked out")
         approved = any(each.attempt == entry.number for each in context.questions.approvals(issue.id))
         edited = None if approved else edited_since(context, self._present(issue), entry.number)
+        past = history(context, self._present(issue))
+        if edited is None and past.current and past.current[-1].number == entry.number:
+            action = decide(context, past)
+            if not isinstance(action, Land):
+                self._landing.drop(issue.id)
+                apply_action(context, self._landing, past, action)
+                return False
         return edited or True
 
     def _breakers_close(self, message: AttemptProgress) -> None:

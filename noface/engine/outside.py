@@ -17,6 +17,7 @@ from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
 from noface.model.history import History
 from noface.model.issue import Backlog, Issue, IssueState
+from noface.model.quoting import some
 from noface.model.scratch import LEFT, PERSON, BranchTaken, Scratch
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.pull_rounds import TAKEN
@@ -29,6 +30,7 @@ from noface.store.pull_requests import PullStep
 from noface.store.questions import Questions
 
 _LOOK_SHARE = 20
+_NAMED_MAX = 5
 _LIFTED_BY_EDITING = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
 
 
@@ -44,6 +46,8 @@ class BacklogWatch:
         self._seen: tuple[str, str] | None = None
         self._present: dict[str, tuple[str, str]] = {}
         self._known: set[str] = set()
+        self._first_main: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
         self._next_look = 0.0
         self._masked: dict[str, tuple[Issue, Issue]] = {}
         self._by_id: dict[str, Issue] = {}
@@ -82,19 +86,47 @@ class BacklogWatch:
             self._known, ("", "") if context.issues_elsewhere else checkout_and_stash(context.env.plumbing)
         )
         self._present |= known
+        main = context.env.plumbing.main()
+        self._first_main |= dict.fromkeys(self._known - self._first_main.keys(), main)
+        self._sources |= {issue.id: issue.source for issue in agreed}
         self.lift_edited()
 
     def withdrew(self, issue_id: str) -> str:
         """Tell how people have taken an issue from noface, "" if they have not, or where that is not clear.
 
-        Files of issues also go while another branch is checked out, or with a stash: then they may come back.
+        Files of issues also go while another branch is checked out, or with a stash: then they may come back, unless a
+        commit has taken them from main as well.
         """
         if issue_id in self._known:
             return ""
         if self._context.issues_elsewhere:
             return self.backlog.gone.get(issue_id, _WITHDRAWN_THERE)
         stays = self._present.get(issue_id) == checkout_and_stash(self._context.env.plumbing)
-        return self.backlog.gone.get(issue_id, _WITHDRAWN_HERE) if stays else ""
+        return self.backlog.gone.get(issue_id, _WITHDRAWN_HERE) if stays or self._taken_from_main(issue_id) else ""
+
+    def not_now(self, issue_id: str) -> str:
+        """Tell why an issue's work must not land as the issue is written now, "" if it may; the plan waits for that."""
+        faults = (fault for fault in self.backlog.faults if fault.id == issue_id)
+        if (fault := next(faults, None)) is not None:
+            return f"it is faulty as it is written now: {fault.problem}"
+        issue, states = self._by_id.get(issue_id), self._context.reader.states()
+        needed = issue.depends_on if issue is not None else ()
+        open_ones = tuple(name for name in needed if name in states and not states[name].done)
+        return f"it depends on {some(open_ones, _NAMED_MAX)} by now" if open_ones else ""
+
+    def only_on_branch(self, issue_id: str) -> bool:
+        """True if a commit has taken an issue from main, and the branch that is checked out has it still."""
+        repository = self._context.env.plumbing.repository
+        on_main = checkout_and_stash(self._context.env.plumbing)[0] == repository.main
+        return issue_id in self._known and not on_main and self._taken_from_main(issue_id)
+
+    def _taken_from_main(self, issue_id: str) -> bool:
+        """True if main had an issue's file when the run saw it first, and does not have it now."""
+        plumbing, source = self._context.env.plumbing, (self._sources.get(issue_id, ""),)
+        before, main = self._first_main.get(issue_id), plumbing.main()
+        if self._context.issues_elsewhere or not source[0] or before in (None, main):
+            return False
+        return not plumbing.entries(main, source) and bool(plumbing.entries(str(before), source))
 
     def lift_edited(self) -> None:
         """Unblock blocked and skipped issues whose text a person has edited (N14)."""

@@ -7,7 +7,7 @@ its intent and its record (law 7).
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,15 +77,21 @@ class Advance:
         return Blocked(f"main could not be moved: {why}", passing=str(lock or ""))
 
 
-def advance(plumbing: Plumbing, old: str, new: str, note: str, *, patient: bool = True) -> MoveResult:
+def _always() -> bool:
+    return True
+
+
+def advance(
+    plumbing: Plumbing, old: str, new: str, note: str, *, patient: bool = True, wanted: Callable[[], bool] = _always
+) -> MoveResult:
     """Move main from `old` to `new`, or say why not; nothing is changed unless it is `Landed`.
 
     `note` goes into the reflog; if `patient`, a lock in the way is waited for a moment, which holds up the caller.
-    Raises UsageError if main is gone, GitError if git cannot be used.
+    `wanted` is asked after each such wait. Raises UsageError if main is gone, GitError if git cannot be used.
     """
     with landing(plumbing) as descriptor:
         plan = Advance(plumbing, old, new, note, descriptor)
-        return _advance_patiently(plan) if patient else _advance(plan)
+        return _advance_patiently(plan, wanted) if patient else _advance(plan)
 
 
 @contextmanager
@@ -97,7 +103,7 @@ def landing(plumbing: Plumbing) -> Iterator[int]:
         yield descriptor
 
 
-def _advance_patiently(plan: Advance) -> MoveResult:
+def _advance_patiently(plan: Advance, wanted: Callable[[], bool] = _always) -> MoveResult:
     """Carry out a move; a lock in the way for a moment only is waited for, as an editor's `git status` holds one."""
     deadline, pause = time.monotonic() + PASSING_SECONDS_MAX, _FIRST_PAUSE_SECONDS
     while True:
@@ -106,6 +112,8 @@ def _advance_patiently(plan: Advance) -> MoveResult:
             return result
         time.sleep(pause)
         pause *= 2
+        if not wanted():
+            return result
 
 
 def _advance(plan: Advance) -> MoveResult:

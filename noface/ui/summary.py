@@ -85,6 +85,7 @@ class RunSummary:
     approval: tuple[IssueResult, ...] = ()
     stopped: frozenset[str] = frozenset()
     held: tuple[IssueResult, ...] = ()
+    withdrawn: tuple[IssueResult, ...] = ()
     review: tuple[IssueResult, ...] = ()
     waiting: tuple[IssueResult, ...] = ()
     ready: tuple[IssueResult, ...] = ()
@@ -108,10 +109,10 @@ class RunSummary:
 
 
 def effective_counts(rows: Iterable[IssueRow]) -> Counter[str]:
-    """Count the issues by where they stand, as `noface status` does."""
+    """Count the issues by where they stand, as `noface status` does: what has landed counts, whatever became of it."""
     listed = list(rows)
     statuses = standings(listed)
-    return Counter(effective_status(row, statuses)[0] for row in listed if row.present)
+    return Counter(effective_status(row, statuses)[0] for row in listed if row.present or row.status == "merged")
 
 
 def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSummary:
@@ -139,6 +140,9 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         detail = _newest(reader.past(row.id)) if of_this_run else ""
         left.setdefault(status, []).append(IssueResult(row.id, row.title, printable(why_left), detail))
     costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
+    faulty = {fault.source for fault in reader.faults()}
+    gone = (row for row in everything if row.id in tally.worked_on and not row.present and row.status != "merged")
+    withdrawn = tuple(IssueResult(row.id, row.title, _withdrawn(row)) for row in gone if row.source not in faulty)
     return RunSummary(
         why=why,
         attempts=tally.attempts,
@@ -152,7 +156,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         flaky=reader.gates_counted("flaky"),
         met=reader.gates_counted("met"),
         unsteady=tuple(reader.unsteady()),
-        counts=effective_counts(everything),
+        withdrawn=withdrawn,
+        counts=effective_counts(everything) + Counter(withdrawn=len(withdrawn)),
         cost_usd=sum(costs) if costs else None,
         costs=reader.costs(),
         **{name: tuple(left.get(status, ())) for status, name in _LEFT.items()},
@@ -168,6 +173,12 @@ _LEFT = {
     "ready": "ready",
 }
 """The statuses of issues that are not done, with the fields that hold them."""
+
+
+def _withdrawn(row: IssueRow) -> str:
+    """Say that people took an issue from the backlog, and where its work is."""
+    kept = f"its work is kept on {row.branch}" if row.branch else "it left no work"
+    return f"it is not in the backlog any more; {kept}"
 
 
 def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
@@ -241,6 +252,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     if older := len(summary.blocked) + len(summary.approval) - sum(map(len, new_ones)):
         lines.append(Line("", "Waited for you before this run", f"{count(older, 'issue')}: noface blocked"))
     lines += _part("Cannot land", "!", "bold yellow", _left(summary.held))
+    lines += _part("Withdrawn", "·", "yellow", _left(summary.withdrawn))
     lines += _part("In review", "⇡", "green", _left(summary.review))
     lines += _part("Waits", "…", "yellow", _left(summary.waiting))
     if summary.ready:

@@ -1,7 +1,11 @@
 """Right before main moves the issue is looked at again: withdrawn work is kept, an edited text is for a worker."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from support.cases import first_ones
+from support.processes import wait_for
 
 SLOW = [{"write": "b.txt", "text": "b"}, {"sleep": 2}]
 
@@ -87,3 +91,58 @@ def test_a_text_that_is_edited_between_two_runs_is_not_landed_on_the_old_one(pro
     project.issue(1, body="And c.txt.")
     project.run()
     assert project.git("ls-tree", "--name-only", "main", "b.txt", "c.txt").split() == ["b.txt", "c.txt"]
+
+
+@pytest.mark.thorough
+def test_an_issue_that_goes_while_another_is_held_up_by_a_persons_change_does_not_land_and_is_counted_once(project):
+    """The commit that takes its file from main decides, though a stash says that files may come back."""
+    project.config(workers=2)
+    project.write("c.txt", "one\n")
+    project.play(("1", 0, [{"write": "c.txt", "text": "c"}]), ("2", 0, [*SLOW, {"sleep": 8}]))
+    project.issue(1)
+    project.issue(2)
+    project.commit()
+    project.write("c.txt", "mine\n")
+    running = project.start("run")
+    project.in_slots("b.txt")
+    wait_for(lambda: project.statuses().get("1") == "landing")
+    project.git(
+        "-c", "alias.x=!git stash -q && git rm -q issues/2-x.md && git commit -q -m no && git stash pop -q", "x"
+    )
+    out, _ = running.communicate(timeout=90)
+    assert running.returncode == 3, out
+    assert "b.txt" not in project.git("ls-tree", "--name-only", "main").split()
+    (told,) = [line for line in out[out.index("Withdrawn") :].splitlines() if "2 Issue 2" in line]
+    assert "noface/2" in told
+    assert "The backlog: 1 landing, 1 withdrawn." in out
+    assert project.git("show", "noface/2:b.txt") == "b"
+
+
+@pytest.mark.thorough
+def test_whatever_changes_while_work_waits_for_a_person_is_seen_before_it_lands(project):
+    """Its text is faulty now, it depends on another, its label wants a person's yes, somebody has skipped it."""
+    project.config('[approval]\nlabels = ["risky"]\n', workers=5)
+    names = [f"c{number}.txt" for number in range(1, 6)]
+    for name in names:
+        project.write(name, "one\n")
+    plays = [(str(n), 0, [{"replace": name, "old": "one", "new": str(n)}]) for n, name in enumerate(names, 1)]
+    project.play(*plays, ("6", 0, [{"write": "six.txt", "text": "6"}, {"sleep": 25}]))
+    files = [project.issue(number) for number in range(1, 7)]
+    project.commit()
+    for name in names:
+        project.write(name, "mine\n")
+    running = project.start("run")
+    wait_for(lambda: [i["reason"][:13] for i in project.shown("status")["issues"]].count("local changes") == 5)
+    files[0].write_text("+++\ntitle = 'no end'\n")
+    project.issue(2, depends_on=["6"])
+    project.issue(3, labels=["risky"])
+    with closing(sqlite3.connect(project.state / "state.db")) as database, database:
+        database.execute("UPDATE issues SET status = 'skipped' WHERE id = '4'")
+    project.git("checkout", "-q", "--", *names)
+    out, _ = running.communicate(timeout=120)
+    main = {name: project.git("show", f"main:{name}") for name in names}
+    assert [name for name, text in main.items() if text != "one"] == ["c2.txt", "c5.txt"], out
+    order = project.git("log", "--format=%s", "--first-parent", "main").splitlines()
+    assert order.index("Issue 2") < order.index("Issue 6"), "what it has come to depend on lands first"
+    assert {n: project.statuses().get(n) for n in "34"} == {"3": "approval", "4": "skipped"}
+    assert "Withdrawn" not in out, "a faulty issue is told as that"

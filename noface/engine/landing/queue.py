@@ -67,10 +67,10 @@ class Publisher(Protocol):
         """The issues whose work is on its way."""
 
 
-LastLook = Callable[[QueueEntry], Failure | bool]
+LastLook = Callable[[QueueEntry], Failure | Blocked | bool]
 """Looks at an issue right before main moves: may its work land? A failure is why it is done once more.
 
-False: not now, or no more; then it is out of the queue by itself.
+Blocked: it waits for a person, as what they have changed is. False: not now, or no more; then it is out of the queue.
 """
 
 
@@ -151,6 +151,11 @@ class MergeQueue:
     def waiting(self) -> frozenset[str]:
         """All issues whose work waits to land and is not on its way to a remote."""
         return frozenset(self._entries) - self._pushing
+
+    @property
+    def pushing(self) -> frozenset[str]:
+        """The issues whose work is on its way to a remote."""
+        return self._pushing
 
     @property
     def entries(self) -> tuple[QueueEntry, ...]:
@@ -463,12 +468,12 @@ class MergeQueue:
         try:
             if context.settings.landing.sign:  # a key may be slow, and there is a commit for each issue
                 commits = yield from self._in_thread(proven.entries[0], make, always=True)
-                if not (yield from self._may_land_now(proven)):
-                    return None
             else:
                 commits = make(Canceller())
         except SigningError as error:
             self._hold(proven, Blocked(f"{error.message}. {error.hint}"))
+            return None
+        if not (yield from self._may_land_now(proven)):  # the last look: after it only main moves
             return None
         intended = self._intend(proven, commits)
         hit("landing_intent")
@@ -476,10 +481,10 @@ class MergeQueue:
             return (yield from self._push(proven, intended))
         # The engine waits meanwhile: only for a lock that nobody has met before.
         patient = all(each.passing_since is None for each in self._entries.values())
-        old, new = proven.main, intended.commits.main
-        return self._moved(
-            proven, intended, advance(context.env.plumbing, old, new, intended.commits.note, patient=patient)
-        )
+        old, new, note = proven.main, intended.commits.main, intended.commits.note
+        wanted = partial(self._may_land, proven)
+        result = advance(context.env.plumbing, old, new, note, patient=patient, wanted=lambda: wanted() is True)
+        return self._moved(proven, intended, result)
 
     def _may_land_now(self, proven: ProvenStack) -> Steps[bool]:
         """Wait until it is known whether a stack may land, and tell. Raises LockLostError."""
@@ -504,6 +509,9 @@ class MergeQueue:
             match self.last_look(entry):
                 case Failure() as failure:
                     self._refuse(entry, failure)
+                    return False
+                case Blocked() as held:
+                    self._hold(proven, held, of=entry)
                     return False
                 case False if self._holds(entry) and not self._stations.stopping:
                     return None
@@ -543,9 +551,11 @@ class MergeQueue:
                     self._at_work += 1
                     if was_pushed(context, intended.commits.main):
                         break
-                    if context.env.plumbing.main() != proven.main:
+                    pushing, self._pushing = self._pushing, frozenset()
+                    if not (yield from self._may_land_now(proven)):
                         self._drop_intent(intended)
                         return None
+                    self._pushing = pushing
         finally:
             self._pushing = frozenset()
         if isinstance(result, Rejected):
@@ -599,15 +609,17 @@ class MergeQueue:
         for landing in intended.landings:
             self._context.journal.landing_dropped(landing)
 
-    def _hold(self, proven: ProvenStack, held: Blocked, until: float | None = None) -> None:
+    def _hold(
+        self, proven: ProvenStack, held: Blocked, until: float | None = None, of: QueueEntry | None = None
+    ) -> None:
         """Hold up the entries that something of the person's is in the way of; the others may land without them."""
-        plumbing, below, touching = self._context.env.plumbing, proven.main, []
+        plumbing, below, touching = self._context.env.plumbing, proven.main, [of] if of is not None else []
         for step in proven.steps if held.paths and len(proven.steps) > 1 else ():
             if {change.path for change in plumbing.changes(below, step.tree)} & {*held.paths}:
                 touching.append(step.entry)
             below = step.tree
         now = self._context.clock.now()
-        for entry in touching or proven.entries:
+        for entry in filter(self._holds, touching or proven.entries):
             if entry.hold_up(held, now, until):
                 self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, entry.held, cause=Cause.HELD)
 
