@@ -271,6 +271,12 @@ class History:
         past = next((each for each in self.current if each.number == attempt), None)
         if own is not None or past is None or past.failure is None:
             return own
-        asked = past.patch_hash or past.signature
-        same = {each.number for each in self.current if each.failure and (each.patch_hash or each.signature) == asked}
-        return next((each for each in reversed(self.approvals) if asked and each.attempt in same), None)
+        same = {each.number for each in self.current if _put_before(each) == _put_before(past)}
+        return next((each for each in reversed(self.approvals) if each.attempt in same), None)
+
+
+def _put_before(attempt: PastAttempt) -> tuple[object, ...]:
+    """Return what a person sees who decides on an attempt: its work, and the words of a worker that asks."""
+    failure, report = attempt.failure, attempt.report
+    words = failure.message if failure is not None and not attempt.patch_hash else ""
+    return failure is None, attempt.patch_hash, words, report.questions if report is not None else ()

@@ -81,6 +81,7 @@ class JsonLines:
             "blocked": _ids(came_of_it.blocked),
             "approval": _ids(came_of_it.approval),
             "held": _ids(came_of_it.held),
+            "withdrawn": _ids(came_of_it.withdrawn),
             "review": _ids(came_of_it.review),
             "waiting": _ids(came_of_it.waiting),
             "ready": _ids(came_of_it.ready),

@@ -113,3 +113,19 @@ def test_after_a_no_the_same_work_is_not_asked_about_again(shop):
     assert len(questions) == len(set(questions)) == 2
     assert " land" not in questions[-1]
     assert "approve" not in " ".join(asked["commands"])
+
+
+@pytest.mark.thorough
+def test_a_second_question_of_other_words_is_asked_and_the_same_one_is_not(shop):
+    other = {**ASKS, "questions": ["May tests/test_other.py be changed?"], "summary": "test_other is wrong"}
+    more = [{"say": "```json\n" + json.dumps(other) + "\n```"}]
+    project = shop(("2", 1, BLOCKED), ("2", 2, BLOCKED), ("2", 3, more), ("2", 0, WORK), max_attempts=9)
+    project.run(code=3)
+    project.noface("approve", "2")
+    project.run(code=3)
+    asked = project.shown("blocked")["blocked"][0]
+    assert (asked["attempt"], asked["paths"]) == (3, ["tests/test_other.py"])
+    project.noface("reject", "2", "--note", "That one stays.")
+    project.run()
+    assert project.shown("show", "2")["granted_paths"] == ["tests/test_shop.py"]
+    assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()

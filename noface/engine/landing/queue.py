@@ -7,7 +7,7 @@ worthless. What is proven for a pull request goes to the `Publisher` instead.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -46,6 +46,8 @@ from noface.process.supervise import Canceller
 from noface.recovery.schedule import Contest
 
 _UNSEEN_RETRY_S = 0.2
+_SIGNED_AT_ONCE_S = 1.0
+"""A signature that takes longer waits for somebody: what a tracker elsewhere said before is old by then."""
 _ENDING_S = 0.5
 """How long the next round waits for the slots of proofs that nobody needs any more: most end within a tick."""
 
@@ -467,7 +469,10 @@ class MergeQueue:
         make = commits_of(context, proven.steps, proven.main)
         try:
             if context.settings.landing.sign:  # a key may be slow, and there is a commit for each issue
+                began = context.clock.now()
                 commits = yield from self._in_thread(proven.entries[0], make, always=True)
+                if context.clock.now() - began > _SIGNED_AT_ONCE_S:
+                    self._look_anew(proven.entries)
             else:
                 commits = make(Canceller())
         except SigningError as error:
@@ -552,6 +557,7 @@ class MergeQueue:
                     if was_pushed(context, intended.commits.main):
                         break
                     pushing, self._pushing = self._pushing, frozenset()
+                    self._look_anew(proven.entries)
                     if not (yield from self._may_land_now(proven)):
                         self._drop_intent(intended)
                         return None
@@ -609,6 +615,11 @@ class MergeQueue:
         for landing in intended.landings:
             self._context.journal.landing_dropped(landing)
 
+    def _look_anew(self, entries: Iterable[QueueEntry]) -> None:
+        """Have the next look wait for what a tracker elsewhere says from now on."""
+        for entry in entries:
+            entry.ready_at = None
+
     def _hold(
         self, proven: ProvenStack, held: Blocked, until: float | None = None, of: QueueEntry | None = None
     ) -> None:
@@ -619,6 +630,7 @@ class MergeQueue:
                 touching.append(step.entry)
             below = step.tree
         now = self._context.clock.now()
+        self._look_anew(proven.entries)
         for entry in filter(self._holds, touching or proven.entries):
             if entry.hold_up(held, now, until):
                 self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, entry.held, cause=Cause.HELD)
