@@ -260,6 +260,8 @@ def wait_open(cluster):
 @pytest.fixture
 def honest(project, tmp_path):
     project.issue(1)
+    project.config('[limits]\nrubbish = ["build/*"]\n')
+    project.commit()
     project.play(("*", 0, [{"write": HONEST, "text": "it"}, {"write": "build/x.o", "text": "x"}]))
     host = Recording(tmp_path / "host")
     with run_parts(project.path, begun=False) as context:

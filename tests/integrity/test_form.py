@@ -1,8 +1,7 @@
 """What changes a file's form alone, and what says something else; what asks for it.
 
-On the newest 300 commits each of 26 public histories (7,729) this says of 135 that they change the form of some file alone.
-It is the purpose of 48, and the words tell so of 44. Of the other 87 it leaves something out of 27: layout, and signs in
-comments (229 files were compared by tree-sitter as well).
+On the newest 17,929 commits of twelve public projects this takes files out of 13, all of Python: eleven re-formatted
+them beside an update of tools or of a vendored package, two spelt strings anew (with r"").
 """
 
 import pytest

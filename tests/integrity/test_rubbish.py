@@ -1,9 +1,9 @@
-"""Which new files are no part of a change: by name, and by what speaks for them.
+"""Which new files are no part of a change: by what a program has written into them, and which are only called so.
 
-How often that is wrong on honest work: of the 42,922 commits of 26 public projects (Python, JavaScript, Go, Rust, Ruby,
-C++; up to 3,000 of each), with the commit's message as the issue, files of 6 would be left out. Two of these are rubbish
-(.DS_Store, README.jp.md.bak); the others begin to keep `dist/` (two), `node_modules/` and a lock file without a word of
-it. None would be told of a file as they are made for a try.
+How often that is wrong on honest work: of the newest 17,929 commits of twelve public projects (Python, JavaScript, Go,
+Rust, Ruby, C, Java; up to 1,500 of each), with the commit's message as the issue, 3 of 8,674 new files would be left out
+(two .DS_Store, a swap file of vim). Workers of 6 commits would be told of 13 others: .idea/, a .bak, a log, a lock file,
+and the first dist/ of a project; until now these were left out.
 """
 
 import re
