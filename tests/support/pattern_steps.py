@@ -12,7 +12,8 @@ from re import _constants as op  # the tree of a pattern; Python has no public r
 from re import _parser as parser
 from typing import Any
 
-sys.setrecursionlimit(100_000)  # a repetition of more than one character goes deep; no stack of C grows by that
+_DEPTH_MAX = 100_000
+"""A repetition of more than one character goes deep; no stack of C grows by that, as it would with a parser of JSON."""
 LIMIT = 4
 """Finite repetitions end here, so that texts of some hundred characters are long beside them."""
 STEPS_MAX = 400_000
@@ -232,14 +233,19 @@ def in_class(char: str, items: list[Any]) -> bool:
 
 def _searched(pattern: "re.Pattern[Any]", text: str, *, anchored: bool) -> tuple[int, list[int]]:
     counted, at, every = _Counted(pattern, text), 0, []
-    while at <= len(text):
-        counted.step()
-        counted.groups.clear()
-        end = counted.run(at)
-        every += [end] * (end >= 0)
-        if anchored:
-            break
-        at = max(end, at + 1)
+    depth = sys.getrecursionlimit()
+    sys.setrecursionlimit(_DEPTH_MAX)
+    try:
+        while at <= len(text):
+            counted.step()
+            counted.groups.clear()
+            end = counted.run(at)
+            every += [end] * (end >= 0)
+            if anchored:
+                break
+            at = max(end, at + 1)
+    finally:
+        sys.setrecursionlimit(depth)
     return counted.steps, every
 
 
