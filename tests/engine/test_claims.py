@@ -7,6 +7,7 @@ import signal
 import time
 
 import pytest
+from support.cases import first_ones
 from support.clocked_run import clocked
 from support.hosted import hosted
 from support.processes import wait_for
@@ -151,10 +152,12 @@ def test_what_a_killed_run_had_is_free_for_others_after_the_lease(project, bob, 
 @pytest.mark.parametrize(
     ("name", "left"), [("claimed", ["7"]), pytest.param("claims_released", [], marks=pytest.mark.thorough)]
 )
-def test_the_own_clone_goes_on_at_once_after_a_kill(project, remote, name, left):
-    assert project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
+def test_the_own_clone_goes_on_at_once_after_a_kill_or_a_fault(project, remote, name, left, kind):
+    ended = project.noface("run", NOFACE_FAILPOINT=f"{name}:1:{kind}")
+    assert ended.returncode == (KILLED if kind == "kill" else 0)
     wait_for(lambda: not project.processes())
-    assert claims(remote) == left
+    assert claims(remote) == (left if kind == "kill" else [])
     project.run()
     assert project.statuses() == {"7": "merged", "8": "merged"}
     assert claims(remote) == []

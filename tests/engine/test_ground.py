@@ -108,11 +108,13 @@ def test_local_changes_in_the_way_of_what_was_fetched_are_named_and_kept(project
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
 @pytest.mark.parametrize("name", first_ones(FOLLOWING[::-1]))
-def test_a_run_killed_while_main_follows_is_brought_to_an_end(project, name):
+def test_a_run_killed_or_failing_while_main_follows_is_brought_to_an_end(project, name, kind):
     remote = a_project(project)
     theirs = remote.commit(new_txt="n")
-    assert project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+    ended = project.noface("run", NOFACE_FAILPOINT=f"{name}:1:{kind}")
+    assert ended.returncode == (KILLED if kind == "kill" else 0)
     wait_for(lambda: not project.processes())
     newer = remote.commit(newer_txt="n")
     project.run()

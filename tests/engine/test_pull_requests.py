@@ -174,10 +174,12 @@ THOROUGH = pytest.mark.thorough
         "pull_opened",
     ],
 )
-def test_a_kill_on_the_way_leaves_one_branch_and_one_pull_request(shop, name):
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
+def test_a_kill_or_a_fault_on_the_way_leaves_one_branch_and_one_pull_request(shop, name, kind):
     counter = shop.project.folder / "runs"
     shop.project.play(("*", 0, [{"shell": f"echo run >> {counter}"}, {"write": "b.txt", "text": "b"}]))
-    assert shop.project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+    ended = shop.project.noface("run", NOFACE_FAILPOINT=f"{name}:1:{kind}")
+    assert ended.returncode == (KILLED if kind == "kill" else 3)
     shop.project.run(code=3)
     assert [(branch, state) for _, branch, state in shop.pulls()] == [("noface/1", "open")]
     assert shop.github.count("POST", "*/pulls") == 1

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from support.cases import first_ones
 from support.clocked_run import clocked
 from support.processes import wait_for
 
@@ -211,12 +212,13 @@ def test_a_persons_push_makes_the_branch_theirs_until_retry_adopts_it(published)
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
 @pytest.mark.parametrize("name", ["pull_seen", "round_recorded"])
-def test_a_kill_during_a_round_leaves_one_answer_and_one_pull_request(published, name):
+def test_a_kill_or_a_fault_during_a_round_leaves_one_answer_and_one_pull_request(published, name, kind):
     published.first()
     published.is_red()
-    killed = published.project.noface("run", NOFACE_FAILPOINT=name)
-    assert killed.returncode == -9, killed.stdout + killed.stderr
+    ended = published.project.noface("run", NOFACE_FAILPOINT=f"{name}:1:{kind}")
+    assert ended.returncode == (-9 if kind == "kill" else 3), ended.stdout + ended.stderr
     published.runs()
     assert [attempt["outcome"] for attempt in published.project.attempts("1")] == ["TEST_FAILURE", "PASSED"]
     assert len(published.repo.pulls) == 1

@@ -96,9 +96,11 @@ def test_commits_of_the_person_are_not_pushed_along(project, remote):
     assert "new in this version" not in project.run()  # a run that did not begin is no older noface
 
 
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
 @pytest.mark.parametrize("name", first_ones(KILLS))
-def test_a_run_killed_anywhere_around_the_push_lands_once(project, remote, name):
-    assert project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED, name
+def test_a_run_that_is_killed_or_fails_anywhere_around_the_push_lands_once(project, remote, name, kind):
+    ended = project.noface("run", NOFACE_FAILPOINT=f"{name}:1:{kind}")
+    assert ended.returncode == (KILLED if kind == "kill" else 0), name
     wait_for(lambda: not project.processes())
     project.run()
     assert landings(project) == ["7"]

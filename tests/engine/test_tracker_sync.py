@@ -82,12 +82,14 @@ def test_commands_do_what_the_verbs_of_their_names_do_or_the_comment_says_why_no
 
 
 @pytest.mark.thorough
-def test_an_answer_acts_once_also_where_noface_is_killed_right_after_it(shop):
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
+def test_an_answer_acts_once_also_where_noface_is_killed_or_fails_right_after_it(shop, kind):
     shop.set_up(STUCK, ("*", 2, STUCK[2]), WORK)
     number = shop.issue()
     shop.project.run(code=3)
     shop.alice.comments(number, f"@{BOT} Take port 8443.")
-    assert shop.project.noface("run", NOFACE_FAILPOINT="answer_heard").returncode == KILLED
+    ended = shop.project.noface("run", NOFACE_FAILPOINT=f"answer_heard:1:{kind}")
+    assert ended.returncode == (KILLED if kind == "kill" else 3)
     shop.project.run(code=3)
     shop.project.run(code=3)
     assert len(shop.project.attempts(str(number))) == 2
@@ -249,10 +251,12 @@ def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
 @pytest.mark.parametrize("name", first_ones(["tracker_told:2", "tracker_told:1", "tracker_told_recorded:2"]))
-def test_kills_between_telling_and_its_record_leave_one_comment(shop, name):
+def test_kills_and_faults_between_telling_and_its_record_leave_one_comment(shop, name, kind):
     number = shop.issue()
-    assert shop.project.noface("run", NOFACE_FAILPOINT=name).returncode == KILLED
+    ended = shop.project.noface("run", NOFACE_FAILPOINT=f"{name}:{kind}")
+    assert ended.returncode == (KILLED if kind == "kill" else 0)
     shop.project.run()
     assert "landed**" in shop.comment(number)
 

@@ -105,10 +105,11 @@ def test_a_service_that_does_not_answer_is_told_once_fails_no_run_and_is_told_by
 
 
 @pytest.mark.thorough
-def test_a_kill_between_a_message_and_its_cursor_repeats_that_message_only(project, phone):
+@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
+def test_a_kill_or_a_fault_between_a_message_and_its_cursor_repeats_that_message_only(project, phone, kind):
     notify(project, [phone.webhook], "digest = 0\n")
-    project.noface("run", NOFACE_FAILPOINT="message_sent:1:kill")
-    (first,) = phone.texts("hook")
+    project.noface("run", NOFACE_FAILPOINT=f"message_sent:1:{kind}")
+    first = phone.texts("hook")[0]
     project.run(code=3)
     again = [each["message"] for each in phone.texts("hook")[1:]]
     assert [text.count("Add button 1") for text in again] in ([1], [1, 0])  # with or before the word of the end

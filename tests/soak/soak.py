@@ -289,16 +289,26 @@ class Soak:
     def landed(self) -> list[tuple[str, str]]:
         shape = "--format=%H %(trailers:key=Noface-Issue,valueonly,separator=%x20)"
         lines = self.git("log", "--first-parent", "--reverse", shape, f"{self.base}..main").splitlines()
-        return [(line.partition(" ")[0], line.partition(" ")[2].strip()) for line in lines]
+        pairs = [(line.partition(" ")[0], line.partition(" ")[2].strip()) for line in lines]
+        return [(commit, issue or self._several(commit)) for commit, issue in pairs]
+
+    def _several(self, commit: str) -> str:
+        """Return the issues whose own commits stand behind the second parent of one that lands them together."""
+        own = "--format=%(trailers:key=Noface-Issue,valueonly,separator=%x20)"
+        return (
+            self.run_git("log", "--first-parent", own, f"{commit}^1..{commit}^2", "--")
+            .stdout.replace("\n", " ")
+            .strip()
+        )
 
     def nothing_lost_or_doubled(self) -> None:
         with self.person.lock:
             of_the_person = list(self.person.commits)
         history = self.landed()
-        ids = [issue for _, issue in history if issue]
+        ids = [issue for _, issues in history for issue in issues.split()]
         for issue in {each for each in ids if ids.count(each) > 1}:
             self.violation(f"issue {issue} has landed {ids.count(issue)} times")
-        held = {issue: commit for commit, issue in history if issue}
+        held = {issue: commit for commit, issues in history for issue in issues.split()}
         for issue, commit in self.seen_merged.items():
             if held.get(issue) != commit:
                 self.violation(f"main held issue {issue} as {commit[:12]}, and does not any more")
@@ -363,16 +373,15 @@ class Soak:
             self.attempts = database.execute("SELECT COUNT(*) FROM attempts").fetchone()[0]
         clone = self.folder / "clone"
         self.git("clone", "-q", str(self.path), str(clone), cwd=self.folder)
-        for commit, issue in self.landed():
+        for commit, issues in self.landed():
             self.git("checkout", "-q", "--detach", commit, cwd=clone)
             for gate in GATES:
                 if subprocess.run(["bash", "-c", gate], cwd=clone, check=False).returncode != 0:
-                    self.violation(f"main's commit {commit[:12]} (issue {issue or '-'}) fails {gate!r}")
-            if issue and (clone / "work" / f"{issue}.txt").read_text() != f"work of {issue}\n":
-                self.violation(f"main's commit {commit[:12]} does not hold the work of issue {issue}")
-            held = {path.name for path in (clone / "parts" / issue).glob("*")} if issue else set()
-            if issue and len(held) != PARTS:
-                self.violation(f"main's commit {commit[:12]} holds {len(held)} of {PARTS} parts of issue {issue}")
+                    self.violation(f"main's commit {commit[:12]} (issues {issues or '-'}) fails {gate!r}")
+            for issue in issues.split():
+                work, parts = clone / "work" / f"{issue}.txt", len(list((clone / "parts" / issue).glob("*")))
+                if not work.exists() or work.read_text() != f"work of {issue}\n" or parts != PARTS:
+                    self.violation(f"main's commit {commit[:12]} holds {parts} of {PARTS} parts of issue {issue}")
 
 
 class Person:
