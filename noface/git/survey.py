@@ -64,7 +64,7 @@ def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
 
 def _references(plumbing: Plumbing) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return noface's refs, and the names of those that git cannot read."""
-    output = plumbing.git.run("for-each-ref", "--format=%(refname) %(objectname)", *_PREFIXES)
+    output = plumbing.repository.shared_git().run("for-each-ref", "--format=%(refname) %(objectname)", *_PREFIXES)
     refs = dict(line.split(" ", 1) for line in output.text.splitlines())
     words = [line.split() for line in output.stderr.splitlines() if "ignoring broken ref" in line]
     return refs, tuple(each[-1] for each in words)
@@ -73,7 +73,9 @@ def _references(plumbing: Plumbing) -> tuple[dict[str, str], tuple[str, ...]]:
 def _types(plumbing: Plumbing, oids: set[str]) -> dict[str, str]:
     """Return the type of each object that is there."""
     feed = "".join(f"{oid}\n" for oid in sorted(oids) if oid)
-    output = plumbing.git.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=feed.encode())
+    output = plumbing.repository.shared_git().run(
+        "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=feed.encode()
+    )
     pairs = (line.split(" ") for line in output.text.splitlines())
     return {oid: kind for oid, kind in pairs if kind not in ("missing", "ambiguous")}
 
@@ -84,7 +86,7 @@ def _outside(plumbing: Plumbing, commits: Iterable[str], tips: Iterable[str]) ->
     if not wanted:
         return frozenset()
     feed = "\n".join([*wanted, *(f"^{tip}" for tip in sorted(set(tips)))]) + "\n"
-    output = plumbing.git.run("rev-list", "--stdin", "--ignore-missing", stdin=feed.encode())
+    output = plumbing.repository.shared_git().run("rev-list", "--stdin", "--ignore-missing", stdin=feed.encode())
     return frozenset(wanted) & frozenset(output.text.split())
 
 
@@ -95,7 +97,9 @@ def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[TrailedCommi
     """
     older = landed[0].parent if landed else plumbing.main()
     feed = "\n".join([*sorted(set(tips)), f"^{older}"]) + "\n"
-    output: Output = plumbing.git.run("rev-list", "--objects", "--missing=print", "--stdin", stdin=feed.encode())
+    output: Output = plumbing.repository.shared_git().run(
+        "rev-list", "--objects", "--missing=print", "--stdin", stdin=feed.encode()
+    )
     missing = [line[1:] for line in output.text.splitlines() if line.startswith("?")]
     if output.code != 0:
         missing.append(output.stderr.strip().splitlines()[-1] if output.stderr.strip() else "git rev-list failed")

@@ -257,9 +257,21 @@ def test_a_merged_issue_that_a_person_reset_away_is_noted(project, checked):
     assert ("merge-lost", "note") in checked.kinds(code=0)
 
 
+def file_of(project, oid):
+    """Return the file of an object, once none lies in a pack."""
+    objects, aside = project.path / ".git" / "objects", project.folder / "aside"
+    aside.mkdir()
+    for pack in list(objects.glob("pack/*.pack")):
+        pack.rename(aside / pack.name)
+        pack.with_suffix(".idx").unlink()
+        with (aside / pack.name).open("rb") as packed:
+            subprocess.run(["git", "unpack-objects", "-q"], cwd=project.path, stdin=packed, check=True)
+    return objects / oid[:2] / oid[2:]
+
+
 def test_a_missing_object_below_noface_s_refs_needs_a_person(project, checked):
     blob = project.git("rev-parse", "refs/noface/issues/2/1:two.txt")
-    (project.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    file_of(project, blob).unlink()
     document = checked.check(code=ATTENTION)
     (found,) = [each for each in document["findings"] if each["kind"] == "objects-missing"]
     assert blob in found["message"]
@@ -267,7 +279,7 @@ def test_a_missing_object_below_noface_s_refs_needs_a_person(project, checked):
 
 def test_an_empty_object_below_noface_s_refs_needs_a_person(project, checked):
     tree = project.git("rev-parse", "refs/noface/issues/2/1^{tree}")
-    file = project.path / ".git" / "objects" / tree[:2] / tree[2:]
+    file = file_of(project, tree)
     file.chmod(0o644)
     file.write_bytes(b"")
     assert ("objects-missing", "person") in checked.kinds(code=ATTENTION)

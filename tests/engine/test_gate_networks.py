@@ -38,8 +38,11 @@ def another(project):
             with connection, suppress(OSError):
                 connection.sendall(b"good\n")
 
-    threading.Thread(target=answer, daemon=True).start()
+    answering = threading.Thread(target=answer, daemon=True)
+    answering.start()
     yield listening.getsockname()[1]
+    listening.shutdown(socket.SHUT_RDWR)  # closing alone does not end an accept that waits
+    answering.join()
     listening.close()
 
 

@@ -57,6 +57,7 @@ class Listener(ThreadingHTTPServer):
         """Bind without asking what the machine is called, which may take seconds."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
+        self.socket.settimeout(1)  # a caller may be gone again before it is accepted, which would be waited for
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = self.server_address[:2]
 
