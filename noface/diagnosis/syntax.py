@@ -308,6 +308,10 @@ _CLOSERS = frozenset(_CLOSED_BY.values())
 _FLOW_WITHIN = 2_000
 
 
+NODES_MAX = 100_000
+"""Of a larger tree, which takes seconds, nothing is said: programs write such files, and a gate reads them anyway."""
+
+
 def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
     """Return line and message of a bracket without its other half; None if all match or there is no grammar."""
     parser = _parser(language)
@@ -330,7 +334,8 @@ def _parser(language: str) -> Any:
 
 def _unmatched(root: Any, data: bytes) -> tuple[int, str] | None:
     open_ones: list[tuple[str, int]] = []
-    for mark, line in _marks(root, data):
+    marks = _marks(root, data) if root.descendant_count <= NODES_MAX else []
+    for mark, line in marks:
         if mark not in _CLOSERS:
             open_ones.append((mark, line))
         elif not open_ones:

