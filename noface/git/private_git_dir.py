@@ -1,4 +1,4 @@
-"""Private git dirs: configuration and index of noface's own, objects straight in the repository (law 4).
+"""Private git dirs: configuration and index of noface's own; objects lie elsewhere (law 4, `own_objects.py`).
 
 Without a sandbox an agent runs as the person and can write there, too. So before each use all that git reads from a git
 dir is as noface made it: files are ordinary ones with noface's text, and what noface does not put there is removed.

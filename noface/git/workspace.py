@@ -1,6 +1,6 @@
 """Workspaces: a folder outside the repository, and beside it a private git dir that no agent can write (law 4).
 
-The private git dir holds index and configuration; objects go straight into the repository. An agent's
+The private git dir holds index and configuration; objects go into noface's own store. An agent's
 slot also gets a throw-away `.git` of its own, so that `git diff` and `git log` work there; nothing in it is ever
 read by noface's git.
 """
