@@ -48,8 +48,8 @@ def shared(repository: Repository, names: Iterable[str], bases: Iterable[str]) -
     """
     wanted = "".join((*(f"{name}\n" for name in names), *(f"^{base}\n" for base in bases)))
     pack = _packed(repository, ("--revs", "--non-empty"), wanted)
-    hit("objects_shared")
     try:
+        hit("objects_shared")
         yield pack
     finally:
         if pack is not None:
