@@ -179,7 +179,16 @@ class _ObjectWriter(_ObjectProcess):
     """Writes objects of one kind through one git. Threads may share it."""
 
     def _written(self, feed: bytes) -> str:
-        """Return the id of the object that git makes of `feed`; raise GitError if it makes none."""
+        """Return the id of the object that git makes of `feed`; raise GitError if it makes none.
+
+        A git that runs for long does not look for what lies in packs that are newer than itself: another one does.
+        """
+        try:
+            return self._written_once(feed)
+        except GitError:
+            return self._written_once(feed)
+
+    def _written_once(self, feed: bytes) -> str:
         with self._lock:
             process, oid, message = self._running(), "", ""
             try:

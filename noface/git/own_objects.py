@@ -31,7 +31,8 @@ def begin_own_objects(repository: Repository) -> None:
 
     The caller holds the repository's lock. Until then the repository's git writes into its own objects.
     """
-    remove(repository.own_objects)
+    for folder in (repository.own_objects, repository.state_dir / _HALF_MADE):
+        remove(folder)
     repository.own_objects.mkdir(parents=True)
     for keep in (repository.objects / "pack").glob("*.keep"):
         with suppress(OSError):
@@ -79,7 +80,7 @@ def _packed(repository: Repository, words: Iterable[str], wanted: str) -> Path |
 
     Git names packs by their content: an older pack of the same content may be about to be deleted by that name.
     """
-    incoming, folder = repository.own_objects / _HALF_MADE, repository.objects / "pack"
+    incoming, folder = repository.state_dir / _HALF_MADE, repository.objects / "pack"
     incoming.mkdir(parents=True, exist_ok=True)
     packing = ("pack-objects", *words, "--threads=1", "-q", str(incoming / "pack"))
     made = repository.git().ask(*packing, stdin=wanted)

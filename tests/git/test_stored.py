@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.git_ground import a_bench, a_repository, git
+from support.git_ground import a_bench, a_repository, git, write
 from support.processes import wait_for
 
 from noface.errors import GitError
@@ -292,3 +292,16 @@ def test_no_git_outlives_a_noface_that_was_killed_and_none_leaves_a_lock(tmp_pat
     noface.stdout.close()
     wait_for(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in pids))
     assert list((bench.path / ".git").rglob("*.lock")) == []
+
+
+def test_a_tree_of_what_came_in_a_pack_since_its_writer_runs_is_written(tmp_path):
+    bench = a_bench(tmp_path)
+    assert bench.plumbing.tree_with(bench.main, {"first.txt": None, "a.txt": None})
+    other = a_bench(tmp_path / "other")
+    write(other.begin(), {"new.txt": "new\n"})
+    blob = git(other.path, "hash-object", "-w", str(other.work / "new.txt"))
+    packed = subprocess.run(
+        ["git", "pack-objects", "--stdout", "-q"], cwd=other.path, input=f"{blob}\n".encode(), capture_output=True, check=True
+    )  # fmt: skip
+    bench.plumbing.git.ask("index-pack", "--stdin", stdin=packed.stdout)
+    assert bench.files(bench.plumbing.tree_with(bench.main, {"new.txt": ("100644", blob)})) >= {"new.txt"}

@@ -293,7 +293,7 @@ def test_a_lie_of_a_hosts_is_refused_or_does_no_harm(honest, project, case):
         assert why in told
         assert order.token not in liar.forgotten or not said.told["held"]
     else:
-        assert report.failure is None
+        assert report.failure is None or (why and not report.failure.charged)  # what is put back is told once
         parents = project.git("log", "--format=%s %P", f"{order.start}..{ref}").splitlines()
         assert len(parents) == 1 + bool(why)
         assert parents[-1].endswith(order.start)

@@ -440,7 +440,8 @@ class Person:
         if done:
             self.commits.append(soak.git("rev-parse", "HEAD"))
         else:
-            soak.run_git("reset", "-q", "--", name)
+            while soak.run_git("reset", "-q", "--", name).returncode != 0 and not self._ended.wait(0.1):
+                pass  # a lock is in the way
             (soak.path / name).unlink(missing_ok=True)
         return done
 

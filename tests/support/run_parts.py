@@ -7,6 +7,7 @@ from pathlib import Path
 from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.engine.context import RunContext
+from noface.git.own_objects import begin_own_objects
 from noface.process.clock import Clock
 from noface.store.database import Database
 
@@ -16,6 +17,7 @@ def run_parts(path: Path, clock: Clock | None = None, *, begun: bool = True) -> 
     """Yield the context of a run, which has `begun`; what it announces is dropped."""
     with ExitStack() as stack:
         repository, config, tracker = open_project(path, None, RunOptions())
+        begin_own_objects(repository)
         database = Database.open(repository.state_dir / "state.db")
         stack.callback(database.close)
         chosen = settings(config, repository, RunOptions())
