@@ -211,12 +211,12 @@ def make_context(
             env.gate_facts.inventories[ran] = tests
     env.gate_facts.reads.update(reader.reads())
 
-    def shown(kind: str, issue_id: str | None, data: dict[str, object]) -> None:
+    def show(kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         with _apart(env, "the view"):
             hit("event_shown")
             announce(kind, issue_id, data)
 
-    journal = Journal(database, run_id, shown)
+    journal = Journal(database, run_id, show)
     known, commands = reader.unsteady_tests(), {gate.command for gate in chosen.gates}
     env.gate_facts.unsteady.update({command: tests for command, tests in known.items() if command in commands})
     if env.gate_facts.unsteady.keys() != known.keys():
@@ -237,23 +237,23 @@ def make_context(
         env=env,
         executor=stack.enter_context(executor(config, repository, chosen, env, inbox.put)),
         clock=env.clock,
-        announce=shown,
+        announce=show,
         inbox=inbox,
         memo=memo,
     )
 
 
 @contextmanager
-def _apart(env: AttemptEnvironment, work: str) -> Iterator[None]:
+def _apart(env: AttemptEnvironment, about: str) -> Iterator[None]:
     """Write down what breaks what only shows or tells: the run goes on, and ends as it would have."""
     try:
         yield
     except Exception as error:
         if not is_fault(error):
             raise
-        log = write_down(env, error, work)
+        log = write_down(env, error, about)
         with suppress(OSError):
-            typer.echo(f"noface itself failed at {work}: {type(error).__name__}; the traceback is in {log}", err=True)
+            typer.echo(f"noface itself failed at {about}: {type(error).__name__}; the traceback is in {log}", err=True)
 
 
 @contextmanager

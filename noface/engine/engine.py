@@ -397,8 +397,9 @@ class Engine:
         finally:
             self._jobs.close()
             if not self._hurried:
-                for other in self._others:
-                    other.release()
+                with suppress(OwnFaultError):  # told already; what is not given back ends by itself
+                    for other in self._others:
+                        twice(self._faults, "giving back what the run has elsewhere", other.release)
 
     def _begin_loop(self, resumed: tuple[AttemptOrder, ...], *, first: bool) -> None:
         """Begin the stories of a run, and go on with what is recorded."""

@@ -86,7 +86,7 @@ def place_of(error: BaseException) -> tuple[str, ...]:
     return tuple(own[: -_PLACE_FRAMES - 1 : -1])
 
 
-def write_down(env: AttemptEnvironment, error: BaseException, work: str) -> Path:
+def write_down(env: AttemptEnvironment, error: BaseException, about: str) -> Path:
     """Append an error's traceback to the log of faults, which is bounded, if that can be written; return its path."""
     path = env.plumbing.repository.state_dir / "faults.log"
     lines = "".join(traceback.format_exception(error, limit=-_FRAMES_MAX))
@@ -94,7 +94,7 @@ def write_down(env: AttemptEnvironment, error: BaseException, work: str) -> Path
         if path.exists() and path.stat().st_size > _LOG_BYTES_MAX:
             path.replace(path.with_suffix(".log.1"))
         with path.open("a", encoding="utf-8", errors="replace") as log:
-            log.write(env.masker.text(f"{env.clock.now():.3f} {work}\n{lines}\n"))
+            log.write(env.masker.text(f"{env.clock.now():.3f} {about}\n{lines}\n"))
     return path
 
 
@@ -121,7 +121,7 @@ class Faults:
         self._context = context
         self._row: tuple[object, str, int, float] = (None, "", 0, 0.0)
         self._tries = Counter[tuple[str, str]]()
-        self._told: tuple[BaseException, After, str] | None = None
+        self._newest: tuple[BaseException, After, str] | None = None
 
     def met(self, error: BaseException, work: str, issue_id: str = "", kind: str = "") -> tuple[After, str]:
         """Tell of a fault; return what follows, and the sentence that says what happened.
@@ -129,8 +129,8 @@ class Faults:
         `work` names what it met for a person, `kind` tells that from other work of its sort. An error that comes up
         again on its way out is told once.
         """
-        if self._told is not None and error is self._told[0]:
-            return self._told[1:]
+        if self._newest is not None and error is self._newest[0]:
+            return self._newest[1:]
         kind, now, place = kind or work, self._context.clock.now(), place_of(error)
         self._tries[kind, issue_id] += 1
         fault, (before, _, row, at) = (type(error), place), self._row
@@ -146,7 +146,7 @@ class Faults:
         )
         often = f"{row} times in a row" if follows is After.STOP else "twice"
         why = f"noface itself failed {often}, at {work}: {what}; the traceback is in {log}"
-        self._told = error, follows, why
+        self._newest = error, follows, why
         return follows, why
 
     def went_well(self, kind: str, issue_id: str) -> None:

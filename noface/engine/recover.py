@@ -24,7 +24,7 @@ from noface.engine.landing.pushed import was_pushed
 from noface.engine.landing.queue import release_merged
 from noface.engine.protection import protection_for
 from noface.errors import GitError
-from noface.git.fast_forward import Blocked, Landed, Moved
+from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
@@ -116,6 +116,7 @@ def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
 def _settle_landings(context: RunContext) -> None:
     """Bring landings to an end that were cut off. With pushes those have landed that the remote's main holds."""
     intents, pushing = context.reader.open_landings(), context.settings.landing.push
+    moves: dict[str, MoveResult] = {}
     if intents and pushing:
         fetch_again(context, Canceller())
         settle_forgotten(context.env.plumbing)
@@ -128,8 +129,10 @@ def _settle_landings(context: RunContext) -> None:
         ):
             context.journal.landing_dropped(intent.id)
             continue
-        result = settle(context.env.plumbing, intent.old, intent.new, f"noface: land issue {intent.issue_id}")
-        now = context.clock.now()
+        if intent.new not in moves:  # of several that land as one what comes of the one move counts for all
+            note = f"noface: land issue {intent.issue_id}"
+            moves[intent.new] = settle(context.env.plumbing, intent.old, intent.new, note)
+        result, now = moves[intent.new], context.clock.now()
         match result:
             case Landed() | Moved() | Blocked() if pushed or isinstance(result, Landed):
                 landings = context.env.plumbing.landings(f"{intent.old}..{intent.new}")

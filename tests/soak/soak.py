@@ -247,7 +247,8 @@ class Soak:
         text = (self.folder / "run.log").read_text(errors="replace")
         raised = ":raise" in armed
         self.kills["a mistake raised, and told"] += text.count("noface itself failed at") if raised else 0
-        stopped = raised and ("itself failed 3 times in a row" in text or any(name in armed for name in UNENDED))
+        told = "itself failed 3 times in a row" in text or "itself failed twice, at the checks before" in text
+        stopped = raised and (told or any(name in armed for name in UNENDED))
         unlike = code not in (0, 3) and not touched and not stopped
         if "Traceback" in text or ("noface itself failed" in text and not raised) or unlike:
             self.violation(f"a run that nobody killed ended with {code}: {text[-600:]}")

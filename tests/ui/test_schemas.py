@@ -228,6 +228,7 @@ RARE = {
     "lesson_dropped",
     "own_fault",
     "processes_swept",
+    "own_fault",
     "prospect",
     "quota",
     "quota_nudge",
