@@ -350,6 +350,8 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "pull_taken_over", "7", number=2, rounds=1)
     story.journal.event(story.tick(), "publishing_refused", None, reason="GH013")
     story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1, evidence="memory")
+    fault = {"work": "an attempt", "what": "KeyError at a.py:1", "log": "faults.log", "row": 1}
+    story.journal.event(story.tick(), "own_fault", "7", **fault, follows="it is tried once more")
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
     met = {"gate": "unit", "beside": ["unit of 8"], "message": "Address already in use", "times": 2}
     story.journal.event(story.tick(), "gate_met", "7", number=1, **met)
