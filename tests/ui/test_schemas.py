@@ -17,7 +17,6 @@ from support.live_screen import Terminal
 
 import noface
 from noface.data import table
-from noface.engine.faults import After
 from noface.model.attempt import Interrupted
 from noface.model.failure import Failure
 from noface.model.history import Verdict
@@ -228,7 +227,6 @@ RARE = {
     "lesson_dropped",
     "own_fault",
     "processes_swept",
-    "own_fault",
     "prospect",
     "quota",
     "quota_nudge",
@@ -324,8 +322,6 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "main_gate", None, gate="check", text="[ 40%]", seconds=5.0)
     story.journal.event(story.tick(), "networks", None, shared=["e2e"], led=[], connector="")
     story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
-    fault = {"work": "an attempt", "what": "KeyError at engine/x.py:1: 'a'", "log": "/x/faults.log", "row": 1}
-    story.journal.event(story.tick(), "own_fault", "7", **fault, follows=After.AGAIN.value)
     story.journal.event(
         story.tick(), "candidate_taken", "7", number=2, of=["1 (small)", "2 (big)"], why="the only one that passed"
     )
