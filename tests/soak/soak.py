@@ -425,11 +425,13 @@ class Person:
                     self.did[action.__name__.strip("_")] += 1
 
     def _clean(self) -> None:
-        """Have git clean up without a pause, beside all else."""
+        """Have git clean up without a pause, beside noface; in between the person does their work."""
         for each in itertools.cycle((("gc", "-q"), ("prune",), ("repack", "-adq"), ("gc", "-q", "--prune=now"))):
             if self._ended.is_set():
                 return
-            done = self._soak.run_git(*each)
+            with self.lock:  # git's own commits are not safe from a prune beside them
+                done = self._soak.run_git(*each)
+            time.sleep(0.01)
             self.did[f"{each[0]} in a loop"] += done.returncode == 0
 
     def _commit(self, number: int) -> bool:
