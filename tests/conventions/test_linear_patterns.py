@@ -162,10 +162,11 @@ def _cost(run, text):
 
 
 @pytest.mark.thorough
-def test_what_reads_lines_and_paths_is_no_worse_than_quadratic_over_the_longest(patterns):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_reads_lines_and_paths_is_no_worse_than_quadratic_over_the_longest(patterns, part):
     slow = {}
     plain = {size: _cost(uses(re.compile("a*b"), anchored=False), "a" * size) for size in (LINE_MAX, PATH_MAX)}
-    for name, pattern, anchored, bound in patterns:
+    for name, pattern, anchored, bound in patterns[part::PARTS]:
         run = uses(pattern, anchored=anchored)
         for before, unit in attacks(pattern) if bound else ():
             text = (before + unit * (bound // len(unit)))[:bound] + "\x01"
