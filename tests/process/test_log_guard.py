@@ -336,15 +336,16 @@ def test_what_an_agent_keeps_of_its_talk_is_free_of_secrets_while_it_runs(projec
 
 
 def test_the_last_words_before_noface_was_killed_are_masked_by_the_next_run(project):
-    go = project.folder / "go"
+    go, begun = project.folder / "go", project.folder / "begun"
     set_up(
         project,
-        f"test $NOFACE_ATTEMPT != 1 || {{ while test ! -e {go}; do sleep 0.01; done; echo $MY_TOKEN; sleep 100; }}; echo > b.txt",
+        f"test $NOFACE_ATTEMPT != 1 || {{ touch {begun}; while test ! -e {go}; do sleep 0.01; done; echo $MY_TOKEN;"
+        " sleep 100; }; echo > b.txt",
         "true",
     )
     log = project.state / "attempts" / "7" / "1" / "agent.log"
     running = project.start("run")
-    wait_for(log.exists)
+    wait_for(begun.exists)  # the log is there before its program
     running.send_signal(19)  # so that no look follows
     go.touch()
     wait_for(lambda: VALUE in log.read_text())
