@@ -338,7 +338,7 @@ class Soak:
             "exclude": (git_dir / "info" / "exclude").read_text(),
             "staged": self.git("diff", "--cached", "--stat"),
             "changed": self.git("diff", "--stat"),
-            "stash": self.git("stash", "list", "-p"),
+            "stash": self.git("stash", "list", "-p", "--full-index"),
         }
 
     def persons_things_are_theirs(self) -> None:
