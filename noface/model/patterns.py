@@ -1,6 +1,6 @@
 """Paths inside the repository: patterns as people write them, which ones may be named, and a file's language.
 
-A path that a model names lies inside the repository, has one spelling, and is cheap to match.
+A path that a model names lies inside the repository, and has one spelling. Any glob is cheap to match.
 """
 
 import re
@@ -10,6 +10,7 @@ from functools import lru_cache
 from noface.data import table
 from noface.model.quoting import literal
 
+_CROSSING = re.compile(r"((?:^|(?<=/))\*\*/|\*\*)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n|\bbut\b", re.IGNORECASE)
 _TEXT_CHARS_MAX = 20_000
 _WORD = re.compile(r"[^\s\"'`()<>,;]+")
@@ -34,6 +35,9 @@ def _expression(pattern: str, below: str = "(?:/.*)?") -> str:
 
     `**/` at the start of a name stands for any number of folders, none included. `.` and `/` mean everything; square
     brackets are plain characters, as in the file names of web frameworks.
+
+    What stands between two wildcards is taken at the first place where it fits, and no other one is tried: strangers
+    write globs, and a long name would be tried for each of its letters and each `*`.
     """
     text = pattern.strip()
     if text in (".", "./", "/"):
@@ -41,25 +45,21 @@ def _expression(pattern: str, below: str = "(?:/.*)?") -> str:
     text = text.removeprefix("./").lstrip("/").rstrip("/")
     while "**/**/" in text:
         text = text.replace("**/**/", "**/")
-    parts = []
-    position = 0
-    while position < len(text):
-        if text.startswith("**/", position) and (position == 0 or text[position - 1] == "/"):
-            parts.append("(?:.*/)?")
-            position += 3
-        elif text.startswith("**", position):
-            parts.append(".*")
-            position += 2
-        elif text[position] == "*":
-            parts.append("[^/]*")
-            position += 1
-        elif text[position] == "?":
-            parts.append("[^/]")
-            position += 1
-        else:
-            parts.append(re.escape(text[position]))
-            position += 1
-    return "".join(parts) + below
+    first, *more = _CROSSING.split(text)
+    ways = ["", *(".*?" if crossing == "**" else "(?:.*?/)??" for crossing in more[::2])]
+    *parts, (way, last) = zip(ways, [first, *more[1::2]], strict=True)
+    start, star, end = last.rpartition("*")
+    taken = "".join(f"(?>{way}{_in_folder(part)})" for way, part in parts)
+    return taken + way + _in_folder(start) + ("[^/]*" if star else "") + _plain(end) + below
+
+
+def _in_folder(part: str) -> str:
+    first, *more = map(_plain, part.split("*"))
+    return first + "".join(f"(?>[^/]*?{each})" for each in more)
+
+
+def _plain(text: str) -> str:
+    return "[^/]".join(map(re.escape, text.split("?")))
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -131,7 +131,6 @@ def _folders(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 PATH_CHARS_MAX = 300
-_WILDCARDS_MAX = 4
 
 
 def path_problem(path: str) -> str | None:
@@ -154,8 +153,6 @@ def path_problem(path: str) -> str | None:
         return f'{named} has an empty part or "."; write it as git does, such as src/a.py'
     if any(part.lower().rstrip(" .") in (".git", "git~1") for part in parts):
         return f"{named} lies in git's own folder, which nobody may touch"
-    if _wildcards(path) > _WILDCARDS_MAX:
-        return f"{named} has more than {_WILDCARDS_MAX} wildcards; name files or folders"
     return None
 
 
@@ -206,11 +203,7 @@ def _fixed(pattern: str) -> str:
 
 def has_wildcards(path: str) -> bool:
     """True if a path is a glob."""
-    return _wildcards(path) > 0
-
-
-def _wildcards(path: str) -> int:
-    return path.count("*") + path.count("?")
+    return "*" in path or "?" in path
 
 
 def _folder(pattern: str) -> str:

@@ -1,5 +1,8 @@
 """Path patterns, against an independent definition: by parts and by letters, without regular expressions."""
 
+from time import process_time
+
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +58,15 @@ PATTERNS = st.lists(st.sampled_from(["a", "b", ".", "*", "**", "?", "/", "**/", 
 @example("anything/at/all", ".")
 def test_a_pattern_means_what_the_definition_says(path, pattern):
     assert matches(path, pattern) == meant(path, pattern)
+
+
+@pytest.mark.parametrize("unit", ["*a", "?*", "**/a", "**/*", "**a*", "**a*b/"])
+@pytest.mark.parametrize("text", ["a", "a/", "ab/"])
+def test_a_glob_of_many_wildcards_takes_no_more_than_the_square_of_a_name(unit, text):
+    """A stranger may write one in an issue: with five of them 250 letters took minutes."""
+    began = process_time()
+    assert not matches(f"{text * (4_000 // len(text))}!", f"{unit * 60}z")
+    assert process_time() - began < 5
 
 
 @settings(max_examples=500)
