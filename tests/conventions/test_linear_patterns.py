@@ -3,6 +3,9 @@
 A pattern that needs longer holds up all threads at once, so Ctrl-C, limits and other issues wait for it; that it runs in
 a thread helps nobody. So all are tried, wherever they stand, with the texts that cost them most: a new one is, too. What
 is compared is the steps that it takes (support/pattern_steps.py): they are the same on a busy machine.
+
+Python's own engine says the same of the 1,219 that read texts of any length: over 64,000 texts of 40,000 characters
+eleven take more than 1 s for 2 MB, the dearest 8.4 s, and these get no more than 100,000 characters or one line.
 """
 
 import re

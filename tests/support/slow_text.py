@@ -11,14 +11,12 @@ import importlib
 import math
 import pkgutil
 import re
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from re import _constants as op  # the tree of a pattern; Python has no public reader of it
 from re import _parser as parser
-from time import process_time
 from types import ModuleType
 from typing import Any
 
@@ -42,13 +40,6 @@ _SEPARATORS = (" ", "\n", '"', "(")
 _SHORT, _UNITS_MIN = 120, 20
 GROWTH_MAX = 2.7
 """By so much the steps may grow: what begins and ends a text counts in a short one."""
-SIZES = 300, 19_200
-_STUCK_S = 1.0
-_MEASURED_S = 0.004
-_CONFIRMED, _REPEATS = 3, 4
-"""The last of so many doublings counts, of which measuring is least off; and it counts if each of so many times shows it."""
-ORDER_MAX = 1.75
-"""The cost of n characters grows as n ** order: 1 is linear, 2 quadratic; in between lies what measuring is off by."""
 
 
 def _shortest(nodes: Any, groups: dict[int, str]) -> str:
@@ -134,65 +125,6 @@ def growth(pattern: "re.Pattern[Any]", before: str, unit: str, *, anchored: bool
             counts[at] = steps(pattern, before + unit * (size // len(unit)) + "\x01", anchored=anchored)
         return counts[1] / counts[0]
     return math.inf
-
-
-class StuckError(Exception):
-    """A text that is short took so long that its growth need not be looked at."""
-
-
-def order(
-    run: Callable[[str], object],
-    before: str,
-    unit: str,
-    *,
-    sizes: tuple[int, int] = SIZES,
-    measured_s: float = _MEASURED_S,
-    stuck_s: float = _STUCK_S,
-) -> float:
-    """Return with which power of its length the cost of a text grows; 1 where that is too little to be measured.
-
-    A text is doubled until its cost can be measured: what is linear stays below that, and is never compared.
-    """
-
-    def stuck(*_: object) -> None:
-        raise StuckError
-
-    grown: list[float] = []
-    # The time of this process alone: others work on the machine, and pytest-timeout has the other timer.
-    former, last, size = signal.signal(signal.SIGVTALRM, stuck), 0.0, sizes[0]
-    try:
-        while size <= sizes[1]:
-            text = before + unit * max(1, size // len(unit)) + "\x01"
-            costs = []
-            signal.setitimer(signal.ITIMER_VIRTUAL, stuck_s)
-            for _ in range(3):
-                began = process_time()
-                run(text)
-                costs.append(process_time() - began)
-                if costs[-1] < measured_s:
-                    break
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            if last and min(costs) >= measured_s:
-                grown.append(math.log2(min(costs) / last))
-                if len(grown) == _CONFIRMED:
-                    break
-            last, size = min(costs), size * 2
-    except StuckError:
-        return math.inf
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, former)
-    return grown[-1] if grown else 1.0
-
-
-def grows_too_fast(run: Callable[[str], object], before: str, unit: str, most: float = ORDER_MAX, **how: Any) -> float:
-    """Return the `order` of a text that grows faster than `most` each of several times it is measured, else 0."""
-    seen = [math.inf]
-    for _ in range(_REPEATS):
-        seen.append(order(run, before, unit, **how))
-        if seen[-1] <= most:
-            return 0.0
-    return min(seen[1:])
 
 
 # Which patterns there are, and how they are used
