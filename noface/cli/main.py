@@ -49,7 +49,6 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Keep in order": {
         "fsck": "fsck",
         "clean": "clean",
-        "selftest": "selftest",
         "classify": "classify.group",
         "schema": "schema",
     },

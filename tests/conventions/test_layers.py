@@ -31,7 +31,6 @@ PURE = {"model", "diagnosis", "integrity", "secrets", "prompts", "recovery", "kn
 IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "subprocess", "threading", "socket", "pathlib", "shutil"}
 APART = {
     "demo",
-    "selftest",
     "__init__",
     "__main__",
 }  # the demo's worker is an ordinary command: it knows nothing of noface

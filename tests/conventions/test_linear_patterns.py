@@ -26,7 +26,6 @@ NOT_OF_AGENTS = (
     "cli.",
     "ui.",
     "demo.",
-    "selftest.",
     "table ci",
     "table starts",
     "git.repository:",

@@ -17,7 +17,6 @@ BORDERS = {
     "integrity": "manifests and settings of tools, before and after a change",
     "process": "orders to supervisors, and what they say",
     "prompts": "values of templates, and answers of models",
-    "selftest": "its catalogue, and its result",
 }
 """Rooms at a border, with what crosses it."""
 WITHIN = {
