@@ -1,7 +1,7 @@
 """Renews the reviewed prompts: `PYTHONPATH=tests python -m support.prompt_golden`. Read their diff before you commit it.
 
 In tests/prompts/reviewed, NAME.json is the situation and the data that a run of noface gave its prompt, NAME.md the
-prompt that a person has read as the worker does.
+prompt that a person has read as the worker does. What has its default, or is protected as usual, is left out.
 """
 
 import json
@@ -24,7 +24,8 @@ def names() -> list[str]:
 def prompt(name: str) -> str:
     """Return a prompt as the templates make it now."""
     given = json.loads((FOLDER / f"{name}.json").read_text())
-    data = decode(PromptData, given["data"])
+    usual = {"protected": (FOLDER / "protected.txt").read_text().splitlines()}
+    data = decode(PromptData, usual | given["data"])
     return render(Situation(given["situation"]), built_in(), data, TOKENS_MAX).text
 
 
