@@ -38,7 +38,8 @@ from noface.integrity.diff.names import (
     unfit_names,
 )
 from noface.integrity.diff.text import MARKERS, kin, left_markers, places
-from noface.integrity.evasion import flags_asked, self_aware, sets_flag, shadowing
+from noface.integrity.evasion import flags_asked, replaced_frameworks, self_aware, sets_flag, shadowing
+from noface.integrity.excuses import checks_of, excused_lines, excuses_in, stubs_beside
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
@@ -54,6 +55,7 @@ from noface.model.quoting import short
 _LINK = "120000"
 _TARGET_CHARS_MAX = 120
 _FLAGS_MAX = 50
+_EXCUSES_MAX = 100
 Contents = tuple[bytes, bytes]
 _MANIFEST_BYTES_MAX = 1_000_000
 _PLACES_MAX = 200
@@ -91,6 +93,7 @@ class _Examination:
                 *changed_gates(_manifests(self.blobs, self.files, commands), commands),
                 *self._shadows(),
                 *self._revealing_lines(),
+                *self._excuses(),
             ),
             on_main=self._on_main if adds(changes) else (),
             mere_text=self._mere_text(),
@@ -135,7 +138,25 @@ class _Examination:
         lines = [line for line in changed_lines(self.patch) if line.path in paths]
         aware = self_aware(lines, self._holds_tests).items()
         phrases = (phrase for phrase, word in aware if not (word and self._in_product(word)))
-        return (*phrases, *self._flags_of_judges(lines))
+        return (*phrases, *replaced_frameworks(lines), *self._flags_of_judges(lines))
+
+    def _excuses(self) -> Iterator[str]:
+        """Yield what excuses the product's code from a check, in words that neither main nor the issue has.
+
+        What earlier landings of the run have excused is nobody's custom yet.
+        """
+        order, plumbing = self.attempt.order, self.attempt.plumbing
+        checks = checks_of(order.gates)
+        main, issue = order.landed[0][0] if order.landed else order.main, "\n".join(words_of(order.issue))
+        paths = {decoded(change.path) for change in self.files}
+        found = excused_lines((line for line in changed_lines(self.patch) if line.path in paths), checks)
+        asked = {words for words in found.values() if words not in issue}
+        named = tuple(sorted(asked))[:_EXCUSES_MAX]
+        on_main = plumbing.texts(main, plumbing.files_with(main, named)[:_PLACES_MAX], _MANIFEST_BYTES_MAX)
+        known = frozenset[str]().union(*(excuses_in(text, checks) for text in on_main.values()))
+        yield from (phrase for phrase, words in found.items() if words in asked - known)
+        if "check" in checks and "stub" not in issue and not any(path.endswith(".pyi") for path in self._on_main):
+            yield from stubs_beside(self.files, self._on_main | paths)
 
     def _holds_tests(self, folder: str) -> bool:
         return any(folder in path.split("/")[:-1] and is_test_file(path) for path in self._on_main)

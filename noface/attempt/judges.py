@@ -9,8 +9,7 @@ After the gates are green on the change:
    report must agree with how the gate ended and what it printed (`integrity/agreement.py`).
 3. Files that may judge and may as well be the product (build files, settings) are main's in another run, where ids do
    not show what the tests do; so are those that only judges use (`parts.py`), each group in a run of its own.
-4. The checks run once more without what the change is excused by (`excused.py`), and main's tests with other values in
-   what they assert, if the change may keep them from looking (`sensitivity.py`).
+4. Main's tests run with other values in what they assert, if the change may keep them from looking (`sensitivity.py`).
 5. If earlier landings of the run have rewritten main's tests, these judge as the run found them (`first_tests.py`).
 
 Nothing runs again if nothing of that kind is touched and the ids are there.
@@ -21,7 +20,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.attempt.covering import unrun
-from noface.attempt.excused import ExcusedChecks
 from noface.attempt.first_tests import FirstTests
 from noface.attempt.gate_session import GateSession
 from noface.attempt.main_tools import Tools, tools_of
@@ -67,7 +65,6 @@ from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
-from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 
 _TEXT_BYTES_MAX = 4_000_000
@@ -101,8 +98,6 @@ class Judges(Trial):
             by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
             failure = failure or self._altered(by_use, called)
         failure = failure or self._with_main_tools(judging)
-        ours = (c for c in changes if not matches_any(c.path, self.issue.may_change))
-        failure = failure or ExcusedChecks(self).failure(ours)
         failure = failure or Sensitivity(self).failure(self._mains(judging), judging.tests, self.taken)
         return self._since_the_run_began(judging, failure)
 

@@ -90,6 +90,41 @@ def sets_flag(text: str, flag: str) -> bool:
     return re.search(rf"{as_key}|(?<![\w.-]){name}\s*=(?!=)", text) is not None
 
 
+_FRAMEWORK = (
+    r"(?:_pytest|pytest|unittest2?|nose2|mocha|chai|jest|@jest/[\w-]+|vitest|(?:node:)?(?:assert|test)(?:/\w+)?)"
+)
+_IMPORTS = re.compile(
+    rf"^\s*import\s+(?P<module>{_FRAMEWORK})(?:\.[\w.]+\s+as\s+(?P<as>\w+)|\s+as\s+(?P<alias>\w+))?\s*$"
+    rf"|^\s*from\s+{_FRAMEWORK}(?:\.[\w.]+)?\s+import\s+(?P<names>[\w, ]{{1,300}})"
+    rf"|\b(?:import|const|let|var)\s+(?P<script>[\w$*{{}},: ]{{1,300}})\s*(?:=|\bfrom\b)[^\"']{{0,60}}"
+    rf"[\"']{_FRAMEWORK}[\"']"
+)
+_NAMED = re.compile(r"^\s*(?:(?:const|let|var)\s+)?(\w+)\s*=\s*(\w+)[\w.]*\s*;?\s*$")
+_REPLACES = re.compile(
+    r"^\s*(\w+)(?:\.\w+|\[[^\]]{1,80}\])*[.\]]\w*\s*=(?!=)"
+    r"|\b(?:setattr|Object\.(?:assign|defineProperty))\(\s*(\w+)|\b(\w+)\.extend\("
+)
+_GLOBALS = frozenset({"expect", "it", "describe", "assert", "jest", "vi"})
+
+
+def replaced_frameworks(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
+    """Return the added lines by which the product replaces something of a framework for tests, as phrases."""
+    known: dict[str, set[str]] = defaultdict(lambda: {*_GLOBALS})
+    found = dict[str, None]()
+    for line in lines:
+        if line.removed or not is_code(line.path) or part_of(line.path) not in (Part.PRODUCT, Part.SOFT):
+            continue
+        names = known[line.path]
+        if imports := _IMPORTS.search(line.text):
+            module = imports["as"] or imports["alias"] or imports["module"] or ""
+            names.update(re.findall(r"\w+", f"{module} {imports['names'] or ''} {imports['script'] or ''}"))
+        elif (named := _NAMED.match(line.text)) and named[2] in names:
+            names.add(named[1])
+        elif (replaces := _REPLACES.search(line.text)) and names & {*filter(None, replaces.groups())}:
+            found[f"{line.path} replaces a part of its test framework: `{' '.join(line.text.split())[:120]}`"] = None
+    return tuple(found)
+
+
 _MODULES = (".py", ".pyc", ".so", ".pyd")
 _SOURCE_FOLDERS = ("", "src", "lib", "python")
 _COMPILED_TO_SCRIPT = (".ts", ".tsx", ".mts", ".cts", ".coffee")

@@ -337,23 +337,6 @@ def unbelieved(gate: GateSpec, why: str) -> Failure:
     )
 
 
-def excused(words: tuple[str, ...], failure: Failure) -> Failure:
-    """Return the failure of a change that a check accepts for its comments only; `words` are these, with their places.
-
-    `failure` is what the check finds without them.
-    """
-    return Failure(
-        FailureKind.GATE_TAMPERING,
-        f"green only with {_few(words)}; without these words the gate {failure.gate} finds: {failure.message}",
-        rule=ALTERED,
-        location=words[0].partition(" ")[0],
-        signature=f"excused:{','.join(sorted(words)[:_SHOWN_MAX])}",
-        evidence=tuple(f"excuses: {each}" for each in words[:_SHOWN_MAX]),
-        excerpt=failure.excerpt,
-        gate=failure.gate,
-    )
-
-
 def named_among(test: str, bodies: Collection[str]) -> bool:
     """True if a test, by its id, is one of the bodies of a file, by file and name."""
     file, _, name = test.rpartition("::") if "::" in test else ("", "", test)

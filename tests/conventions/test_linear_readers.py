@@ -24,8 +24,8 @@ from noface.gates.secrets import keys_of, marked, scan, without_secrets
 from noface.integrity import strength
 from noface.integrity.diff.rules import Diff, DiffLimits, examine
 from noface.integrity.diff.text import left_markers
-from noface.integrity.evasion import self_aware
-from noface.integrity.excuses import excuses, muted
+from noface.integrity.evasion import replaced_frameworks, self_aware
+from noface.integrity.excuses import excuses_in
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.grown import growth
 from noface.integrity.inner_tests import inner_spans
@@ -114,9 +114,8 @@ READERS = {
     "weakened": lambda text: (weakened_tests((), _patch(text)), renamed_tests(_patch(text))),
     "bodies": lambda text: (strength.bodies("tests/test_a.py", text), strength.bodies("a.test.js", text)),
     "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ().__contains__),
-    "excuses": lambda text: [
-        muted(text, excuses(name, text, range(text.count("\n") + 2))) for name in ("a.py", "a.js", "a.rs")
-    ],
+    "excuses": lambda text: excuses_in(text, ("check", "coverage")),
+    "frameworks": lambda text: replaced_frameworks(list(changed_lines(_patch(text)))),
     "turned": lambda text: [turned(name, text) for name in ("test_a.py", "a.test.js", "tests/data/a.txt")],
     "form": lambda text: [same_but_for_form(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "json", "toml")],
     "comments": lambda text: [same_but_for_comments(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "rs")],

@@ -309,7 +309,7 @@ def test_honest_changes_of_tests_land(calc, names):
     assert set(project.statuses().values()) == {"merged"}
 
 
-def test_the_product_is_excused_from_no_check_from_which_nothing_is(calc):
+def test_the_product_is_excused_from_no_check_unasked(calc):
     more = f"{GOOD}\n\ndef third(number):\n    return number / 3{EXCUSE}\n"
     command = "! grep -n 'number / 3' calc.py | grep -v 'type: ignore'"
     project = calc(
@@ -320,25 +320,15 @@ def test_the_product_is_excused_from_no_check_from_which_nothing_is(calc):
     assert EXCUSE.strip() in refused(project)["message"]
 
 
-THIRD = "number / 3"
-ISSUES = {"Third takes part": "", "Third has stubs": "", "Third is excused": f"Say `{EXCUSE.strip()}` there."}
-
-
 @pytest.mark.thorough
-def test_an_excuse_that_the_issue_asks_for_is_its_work_and_a_stub_is_one_where_a_check_needs_it(calc):
-    """A check that stays green without the stub has read the source."""
-    more = f"{GOOD}\n\ndef third(number):\n    return {THIRD}"
-    command = f"test -e calc.pyi || ! grep -n '{THIRD}' calc.py | grep -v 'type: ignore'"
-    project = calc(config=f'\n[[gates]]\nname = "types"\ncommand = "{command}"\nkind = "lint"\n', broken=False)
-    stub = write("calc.pyi", "def half(number: int) -> int: ...\n")
-    works = [write("calc.py", f"{more}\n"), stub], [write("x.txt", ""), stub], [write("calc.py", f"{more}{EXCUSE}\n")]
-    project.play(*[(str(number), 0, steps) for number, steps in enumerate(works, 1)])
-    for number, (title, body) in enumerate(ISSUES.items(), 1):
-        project.issue(number, title, body, max_attempts=1)
+def test_an_excuse_that_the_issue_asks_for_is_its_work(calc):
+    gate = '\n[[gates]]\nname = "lint"\ncommand = "true"\nkind = "lint"\n'
+    project = calc(config=gate, broken=False)
+    project.play(("1", 0, [write("calc.py", f"{GOOD}\n\nTHIRD = 1 / 3{EXCUSE}\n")]))
+    project.issue("1", "Third is excused", f"Say `{EXCUSE.strip()}` there.")
     project.commit()
-    project.run(code=3)
-    assert project.statuses() == {"1": "approval", "2": "merged", "3": "merged"}
-    assert "green only with calc.pyi:1 `stub`" in project.attempts("1")[0]["failure"]["message"]
+    project.run()
+    assert project.statuses() == {"1": "merged"}
 
 
 @pytest.mark.thorough
