@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from noface.data import table
+from noface.data.extras import EXTRAS, extra
 from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.failure import Failure
@@ -350,7 +351,8 @@ class _Agents(Mapping[str, Agent]):
     def __getitem__(self, name: str) -> Agent:
         if name not in table("agents"):
             raise KeyError(name)
-        adapter: Agent = import_module(f"noface.agents.{name}").AGENT
+        further = f"agent {name}"
+        adapter: Agent = extra(further) if further in EXTRAS else import_module(f"noface.agents.{name}").AGENT
         return adapter
 
     def __iter__(self) -> Iterator[str]:
@@ -363,6 +365,6 @@ class _Agents(Mapping[str, Agent]):
 AGENTS: Mapping[str, Agent] = _Agents()
 """The agents noface can drive, by the name that `[models.NAME] agent` gives them. The registry is data/agents.toml.
 
-Adding one: its adapter, a module of its name beside this one; its table there; recordings in tests. An adapter is
-imported when it is first used.
+Adding one: its adapter, a folder of `noface/extras` with its name in `data/extras.py`; its table there; recordings in
+tests. An adapter is imported when it is first used.
 """

@@ -8,6 +8,7 @@ import typer
 
 from noface.cli.candidates import model_name
 from noface.cli.verb import ConfigFile, VerbResult, answers
+from noface.data.extras import extra
 from noface.errors import EXIT_USAGE, ConfigError, NofaceError
 
 if TYPE_CHECKING:
@@ -59,49 +60,12 @@ def _elsewhere(config: "Config", repository: "Repository") -> "tuple[Point, ...]
     """Say how what lies on other machines is ready; nothing is looked at that the configuration does not use."""
     from noface.cli.probes.github import github_checks, remote_checks, wanted_of
 
-    hosts = _hosts(config) if config.executor.hosts else ()
+    hosts = extra("hosts looked at")(config) if config.executor.hosts else ()
     wanted = wanted_of(config)
     if wanted is None:
         return hosts
     checks = github_checks(repository, wanted) if wanted.github else ()
     return (*hosts, *checks, *remote_checks(repository, wanted))
-
-
-def _hosts(config: "Config") -> "tuple[Point, ...]":
-    """Say what each host has for attempts, and what it lacks; all are asked at once."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from noface.data import table
-    from noface.hosts.certificates import TlsIdentity
-    from noface.hosts.dask_settings import check_installed
-    from noface.hosts.ssh import SshHost
-    from noface.ui.doctor import Point, State
-    from noface.ui.text import count, size
-
-    programs = {name for name, agent in table("agents").items() if "install" in agent}
-    agents = programs & {config.models[name].agent for name in config.models_in_use}
-
-    def no_member() -> tuple[int, TlsIdentity]:
-        raise AssertionError("it is only greeted")
-
-    def look(name: str) -> Point:
-        host = SshHost(name, no_member, command=f"{config.executor.command} worker --over-ssh")
-        try:
-            there = host.greet()
-        except NofaceError as error:
-            return Point(f"host {name}", State.BAD, error.message, error.hint)
-        has = f"{count(there.cores, 'core')}, {size(there.disk_free_bytes)} free; sandbox: {there.sandbox}"
-        if missing := sorted(agents - set(there.agents)):
-            text = f"{has}; of the agents in use it lacks {', '.join(missing)}"
-            return Point(f"host {name}", State.BAD, text, f"Install them on {name}, and log them in there.")
-        return Point(f"host {name}", State.OK, has)
-
-    try:
-        check_installed()
-    except NofaceError as error:
-        return (Point("hosts", State.BAD, error.message, error.hint, EXIT_USAGE),)
-    with ThreadPoolExecutor(len(config.executor.hosts)) as threads:
-        return tuple(threads.map(look, config.executor.hosts))
 
 
 def _project(path: Path | None) -> "tuple[Config | None, Repository | None, tuple[Point, ...]]":

@@ -6,7 +6,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from noface.attempt.isolation import home_of
-from noface.cli.evening.notify import notify_services
 from noface.cli.policy_records import model_specs, policy
 from noface.cli.wiring import (
     RunOptions,
@@ -18,6 +17,7 @@ from noface.cli.wiring import (
 )
 from noface.config.idle_settings import idle_settings, remote_notes
 from noface.config.sections import Config
+from noface.data.extras import extra
 from noface.data.trackers import TRACKERS
 from noface.engine.readiness import (
     box_findings,
@@ -70,7 +70,8 @@ def config_findings(config: Config, repository: Repository | None, root: Path) -
 def _messages(config: Config, root: Path) -> Iterator[Finding]:
     """Yield why nobody could be told of a run, or that agents could read where messages go."""
     try:
-        notify_services(config, root)
+        if config.notify.tells:
+            extra("notifier")(config, root)
     except UsageError as error:
         yield refused(error)
     if not all(each.strip().startswith("$") for each in (*config.notify.urls, *config.notify.answers)):

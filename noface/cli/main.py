@@ -8,18 +8,20 @@ from importlib import import_module
 import typer
 
 from noface.cli.verb import Group, Verb, Verbs
+from noface.data.extras import extra
 from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, OF_THE_MACHINE, NofaceError
 from noface.process.startup import prepare_streams
 
+EXTRA, EXTRA_GROUP = "extra", "extra.group"
 SECTIONS: dict[str, dict[str, str]] = {
     "Work": {
         "run": "run",
         "issue": "issues.group",
         "pause": "run",
         "resume": "run",
-        "night": "evening.night.group",
+        "night": EXTRA_GROUP,
         "fetch": "fetch",
-        "worker": "worker",
+        "worker": EXTRA,
         "demo": "demo",
     },
     "Look": {
@@ -30,7 +32,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "logs": "logs",
         "report": "report",
         "issues": "issues",
-        "board": "board",
+        "board": EXTRA,
     },
     "Decide": {
         "approve": "decide",
@@ -44,7 +46,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "doctor": "doctor",
         "policy": "policy.group",
         "hints": "hints.group",
-        "notify": "evening.notify.group",
+        "notify": EXTRA_GROUP,
     },
     "Keep in order": {
         "fsck": "fsck",
@@ -55,7 +57,7 @@ SECTIONS: dict[str, dict[str, str]] = {
 }
 """The verbs as `noface --help` lists them: heading → verb → module of this package, whose function of that name it is.
 
-`.group` makes a verb that has verbs of its own.
+`.group` makes a verb that has verbs of its own; those of `extra` stand in data/extras.py.
 """
 
 VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()}
@@ -85,11 +87,15 @@ def build(verb: str | None) -> typer.Typer:
     app.callback()(_root)
     for name, place in VERBS.items():
         if verb not in VERBS or name == verb:
-            made = import_module(f"noface.cli.{place.removesuffix('.group')}")
-            if place.endswith(".group"):
-                app.add_typer(made.group(), name=name, cls=Group)
+            module, _, group = place.partition(".")
+            if module == EXTRA:
+                made = extra(f"verb {name}")
             else:
-                app.command(name, cls=Verb)(getattr(made, name))
+                made = getattr(import_module(f"noface.cli.{module}"), group or name)
+            if group:
+                app.add_typer(made(), name=name, cls=Group)
+            else:
+                app.command(name, cls=Verb)(made)
     return app
 
 

@@ -54,14 +54,14 @@ def report(
 
 def _write(path: Path, night: "Night") -> None:
     """Write a night as a web page. Raises UsageError if it cannot be; a page that was there stays as it was."""
+    from noface.data.extras import extra
     from noface.process.files import write_atomic
-    from noface.report.html import document
 
     place = path.resolve()  # a link stays: what it leads to is replaced
     problem, hint = "it is no ordinary file", "Name a file that can be written"
     if not place.exists() or place.is_file():
         try:
-            return write_atomic(place, document(night).encode("utf-8", "replace"))
+            return write_atomic(place, extra("night as HTML")(night).encode("utf-8", "replace"))
         except OSError as error:
             problem = error.strerror or str(error)
             hint = "Make room, or write elsewhere" if error.errno in (ENOSPC, EDQUOT) else hint

@@ -9,6 +9,7 @@ import typer
 
 from noface.cli.candidates import model_name, open_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
+from noface.data.extras import extra
 from noface.errors import UsageError
 
 
@@ -51,9 +52,7 @@ def run(
 
 @contextmanager
 def _awake() -> Iterator[None]:
-    from noface.process.awake import awake
-
-    with awake() as problem:
+    with extra("awake")() as problem:
         if problem:
             typer.echo(f"The machine may fall asleep: {problem}", err=True)
         yield

@@ -20,10 +20,9 @@ from types import FrameType
 import typer
 
 from noface.attempt.environment import AttemptEnvironment
+from noface.attempt.executor import LocalExecutor
 from noface.cli.connections import Connections, connect, fetch_issues
-from noface.cli.evening.notify import notify_secrets, outbox_of
 from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
-from noface.cli.hosts import executor
 from noface.cli.wiring import (
     RunOptions,
     allotments,
@@ -36,6 +35,7 @@ from noface.cli.wiring import (
 from noface.config.load import load
 from noface.config.problems import unknown_model
 from noface.config.sections import Config
+from noface.data.extras import extra
 from noface.engine.context import Planning, RunContext, RunSettings
 from noface.engine.dispatch import decide_each, plan_tick, record_of
 from noface.engine.engine import Stop, run_session
@@ -56,7 +56,6 @@ from noface.model.gate import GateResult
 from noface.model.issue import IssueState
 from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
-from noface.notify.answers import notified
 from noface.process.clock import Clock
 from noface.process.failpoints import hit
 from noface.process.lock import RepositoryLock
@@ -103,7 +102,9 @@ def run_project(
         hit("lock_taken")
         cancel = Canceller()
         connections = connect(config, repository, clock, cancel)
-        connections = replace(connections, secrets=(*connections.secrets, *notify_secrets(config)))
+        notifier = extra("notifier")(config, repository.root) if config.notify.tells else None
+        if notifier is not None:
+            connections = replace(connections, secrets=(*connections.secrets, *notifier.secrets))
         if issues is not None:
             if connections.github is not None:
                 issues.tracker.use(connections.github)
@@ -122,16 +123,16 @@ def run_project(
         context.lock, context.issues_elsewhere = lock, issues is not None
         gc.set_threshold(50_000)
         gc.freeze()  # what was imported and read stays: no look for garbage goes through it
-        outbox = outbox_of(config, context, repository.root)
+        others = elsewhere(issues) if notifier is None else notifier.beside(elsewhere(issues), context)
         try:
             with _signals(context, cancel):
-                ended = run_session(context, cancel, notified(elsewhere(issues), outbox))
+                ended = run_session(context, cancel, others)
             with _apart(context.env, "the summary"):
                 view.finish(ended.exit_code, ended.why)
         finally:
-            if context.reader.in_place() and not cancel.urgent:
+            if notifier is not None and context.reader.in_place() and not cancel.urgent:
                 with _apart(context.env, "the last notices"):
-                    outbox.last_words()
+                    notifier.last_words()
     return ended.exit_code
 
 
@@ -216,6 +217,10 @@ def make_context(
             hit("event_shown")
             announce(kind, issue_id, data)
 
+    if config.executor.hosts or config.executor.address:
+        executor = stack.enter_context(extra("executor")(config, repository, chosen, env, inbox.put))
+    else:
+        executor = LocalExecutor(chosen.workers)
     journal = Journal(database, run_id, show)
     known, commands = reader.unsteady_tests(), {gate.command for gate in chosen.gates}
     env.gate_facts.unsteady.update({command: tests for command, tests in known.items() if command in commands})
@@ -235,7 +240,7 @@ def make_context(
         forge=connections.github,
         spending=Spending(database),
         env=env,
-        executor=stack.enter_context(executor(config, repository, chosen, env, inbox.put)),
+        executor=executor,
         clock=env.clock,
         announce=show,
         inbox=inbox,

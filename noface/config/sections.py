@@ -619,6 +619,11 @@ class Notify(Section):
         "~/bin/on-event",
     )
 
+    @property
+    def tells(self) -> bool:
+        """True if somebody is told, or heard."""
+        return bool(self.urls or self.answers or self.on_event)
+
 
 class Retry(Section, json_schema_extra=_one_ladder):
     """What happens after a failure."""

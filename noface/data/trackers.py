@@ -1,10 +1,13 @@
-"""The trackers that `[tracker] kind` can name. A new one is a module of noface/trackers and an entry here.
+"""The trackers that `[tracker] kind` can name.
 
-Nothing is imported for being named: commands that only look at the backlog's rows need no more than a fingerprint.
+A new one is a module of noface/trackers, or a folder of noface/extras, and an entry here. Nothing is imported for
+being named: commands that only look at the backlog's rows need no more than a fingerprint.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from noface.data.extras import EXTRAS
 
 MENTION, ANY = "mention", "any"
 """What answers a question: what is meant for noface, or any comment."""
@@ -64,8 +67,8 @@ TRACKERS = {
     ),
     "beads": TrackerEntry(
         "issues of beads (bd)",
-        "noface.trackers.beads:open_beads",
-        "noface.trackers.beads_file:beads_fingerprint",
+        EXTRAS["tracker beads"],
+        EXTRAS["fingerprint beads"],
         ".beads",
     ),
 }

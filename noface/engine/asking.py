@@ -23,12 +23,12 @@ from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.changed_tests import about_tests
 from noface.engine.context import RunContext
-from noface.engine.given_files import files_given
 from noface.engine.lessons import look_up
 from noface.engine.prompt_context import (
     arguments,
     attempt_directory,
     earlier_answers,
+    files_given,
     landed_parts,
     landed_patch,
     main_since,
@@ -360,7 +360,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     # Whatever the work may change, its files must not instruct the model that judges it.
     protection = replace(protection_for(context, issue, main), may_change=(), growing=False)
     spec = _as_role(context, model, topic)
-    files = files_given(context, history, spec, start, protection, data.paths)
+    change_files, read_files = files_given(context, history, spec, start, protection, data.paths)
     return Question(
         id=row,
         run_id=context.run_id,
@@ -379,7 +379,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         known_ids=known_ids(context),
         forms=forms,
         protection=protection,
-        files=(*files.change, *files.read),
+        files=(*change_files, *read_files),
         grounds=grounds,
     )
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from noface.attempt.gate_session import REPEATS_MAX
 from noface.engine.context import RunContext
-from noface.engine.given_files import files_given
 from noface.engine.going_on import finished_before, next_session
 from noface.engine.landing.unasked import unasked_landings
 from noface.engine.lessons import lessons_for
-from noface.engine.prompt_context import attempt_directory, prior_failures
+from noface.engine.prompt_context import attempt_directory, files_given, prior_failures
 from noface.engine.protection import protection_for
 from noface.engine.start_commits import next_start
 from noface.engine.worker_prompt import Given, prompt_data
@@ -72,7 +71,7 @@ def make_order(
     if session is not None:
         session = replace(session, prompt=text_of(Situation.RESUME))
     changed = history.current[-1].changed if history.current else ()
-    files = files_given(context, history, model, kept, protection, changed)
+    change_files, read_files = files_given(context, history, model, kept, protection, changed)
     order = AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
@@ -97,8 +96,8 @@ def make_order(
         unjudged=_unjudged(history, start),
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
         notes=tuple(map(masked, (*data.notes, *notes))),
-        files=files.change,
-        files_to_read=files.read,
+        files=change_files,
+        files_to_read=read_files,
         finished=finished,
         landed=unasked_landings(context),
     )

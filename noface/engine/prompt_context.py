@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+from noface.data.extras import extra
 from noface.diagnosis.missing_library import TO_ADD_IT
 from noface.engine.context import RunContext
 from noface.errors import ConfigError, GitError
@@ -21,8 +22,10 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.patterns import matches_any
+from noface.model.protection import Protection
 from noface.model.quoting import one_line
 from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import ModelSpec
 from noface.process.files import read_regular
 from noface.prompts.check import TemplateFault, faults, suggestion, variables
 from noface.prompts.context_files import ContextFile, context_files
@@ -48,6 +51,24 @@ def _still_needed(advice: Advice, reader: Reader) -> Advice:
         return advice
     open_ones = tuple(need for need in advice.needs if reader.issue(need) is not None and not reader.state(need).done)
     return replace(advice, needs=open_ones)
+
+
+def files_given(
+    context: RunContext,
+    history: History,
+    model: ModelSpec,
+    commit: str,
+    protection: Protection,
+    changed: tuple[str, ...],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files that a run which begins with `commit` is given to change, and to read.
+
+    None if its agent finds files by itself. `changed` are the paths that the work so far has changed.
+    """
+    if not context.env.agents[model.agent].wants_files:
+        return (), ()
+    change, read = extra("files given")(context, history, model, commit, protection, changed)
+    return change, read
 
 
 _OUTCOME_CHARS_MAX = 300

@@ -14,8 +14,8 @@ from support.agent_recordings import CLIS, of_each
 
 import noface
 from noface.agents.base import AGENTS, RunPlace
-from noface.agents.mini_task import summary
 from noface.data import table
+from noface.extras.mini.task import summary
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import Allowance
@@ -216,7 +216,7 @@ def test_a_plain_command_names_none():
 
 def mini(tmp_path, prompt, command, *args):
     (tmp_path / "prompt.md").write_text(prompt, "utf-8")
-    start = [sys.executable, "-P", "-m", "noface.agents.mini_task", str(tmp_path / "prompt.md"), str(tmp_path / "m")]
+    start = [sys.executable, "-P", "-m", "noface.extras.mini.task", str(tmp_path / "prompt.md"), str(tmp_path / "m")]
     return subprocess.run([*start, "sh", "-c", command, *args], capture_output=True, text=True, check=False)
 
 
@@ -244,7 +244,7 @@ def test_what_an_interrupted_run_of_mini_s_had_cost_is_still_told(tmp_path, numb
         f"import shutil, time, signal; signal.signal(signal.SIGINT, signal.SIG_DFL);"
         f"shutil.copy('{tmp_path}/new.json', '{tmp_path}/m.traj.json'); print('ready', flush=True); time.sleep(60)"
     )
-    start = [sys.executable, "-P", "-m", "noface.agents.mini_task", str(tmp_path / "prompt.md"), str(tmp_path / "m")]
+    start = [sys.executable, "-P", "-m", "noface.extras.mini.task", str(tmp_path / "prompt.md"), str(tmp_path / "m")]
     running = subprocess.Popen([*start, sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True)
     assert running.stdout.readline() == b"ready\n"
     os.killpg(running.pid, number)

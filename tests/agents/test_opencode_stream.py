@@ -2,7 +2,7 @@
 
 import json
 
-from noface.agents.opencode import OpencodeAgent
+from noface.extras.opencode.agent import OpencodeAgent
 
 
 def fed(reader, *reasons):

@@ -7,7 +7,7 @@ import sys
 import pytest
 from support.cases import cases
 
-from noface.agents.own_settings import (
+from noface.extras.own_settings import (
     UnreadableSettingsError,
     gemini,
     hook_names,

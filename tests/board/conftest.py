@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 from support.cli_story import usual_night
 
-from noface.board.app import Board
-from noface.board.pages import Pages
-from noface.process.peers import Peer
+from noface.extras.board.app import Board
+from noface.extras.board.pages import Pages
+from noface.extras.board.peers import Peer
 from noface.trackers.files import FilesTracker
 
 PORT = 8123

@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.board.guard import HEADERS, TOKEN_S, Entry, RequestFacts, Sessions, cookies, refusal, set_cookie
+from noface.extras.board.guard import HEADERS, TOKEN_S, Entry, RequestFacts, Sessions, cookies, refusal, set_cookie
 
 PORT = 8000
 OWN = "http://127.0.0.1:8000"

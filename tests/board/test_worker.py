@@ -20,7 +20,7 @@ REFUSED = (403, 404, 405, 421)
 NOBODY = 65_534
 HIDING = """
 import ctypes, os, sys, time
-from noface.cli.board import _hide
+from noface.extras.board.verb import _hide
 from noface.process.process_tree import prctl
 if os.geteuid() == 0:
     os.setuid(65534)

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from support import ROOT
 
+from noface.data.extras import EXTRAS, extra
+
 ROWS = """\
+extras
 cli
-board | notify
 remote | report
 engine | ui
-hosts
 attempt
 trackers | agents | gates | git | store
 forge
@@ -77,6 +78,16 @@ def test_imports_go_down_only():
             if LEVEL[target] <= LEVEL[package]:
                 wrong.append(f"{path.relative_to(ROOT)} imports {name}")
     assert wrong == []
+
+
+def test_nothing_imports_what_is_optional():
+    """Not within a function or for types either: the core reaches it by its names in `data/extras.py`."""
+    core = [path for package, path in modules() if package != "extras"]
+    assert [path for path in core if any(f"{name}.".startswith("noface.extras.") for name in names(path))] == []
+
+
+def test_each_name_of_what_is_optional_leads_to_something():
+    assert all(extra(name) is not None for name in EXTRAS)
 
 
 def test_no_modules_import_each_other_in_a_circle():

@@ -12,7 +12,7 @@ BORDERS = {
     "data": "tables as TOML",
     "demo": "an order as its worker reads it",
     "detection": "what other tools keep in a repository",
-    "hosts": "what travels between machines",
+    "extras": "what travels between machines, and what other programs write",
     "gates": "reports of runners, and a table of them",
     "integrity": "manifests and settings of tools, before and after a change",
     "process": "orders to supervisors, and what they say",

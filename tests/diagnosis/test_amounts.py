@@ -7,12 +7,12 @@ from support.agent_recordings import run, verdict
 from support.cases import cases
 
 from noface.agents.codex import CodexReader
-from noface.agents.mini import MiniReader
-from noface.agents.mini_task import summary
 from noface.data import table
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence, amounts_in
 from noface.diagnosis.reset_times import WallClock
+from noface.extras.mini.agent import MiniReader
+from noface.extras.mini.task import summary
 from noface.model.failure import Failure
 from noface.model.json_record import JsonRecord
 from noface.model.taxonomy import FailureKind

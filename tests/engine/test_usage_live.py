@@ -25,8 +25,8 @@ from support.spending import (
 from noface.agents.claude import ClaudeAgent
 from noface.agents.codex import CodexAgent
 from noface.agents.command import CommandReader
-from noface.agents.mini import MiniAgent
 from noface.attempt.worker.agent_watch import PATIENCE_S, PATIENCE_WITH_OWN_LIMIT_S, CostLimit
+from noface.extras.mini.agent import MiniAgent
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.issue import Issue

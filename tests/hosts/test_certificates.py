@@ -9,12 +9,12 @@ from cryptography import x509
 from distributed.comm import connect
 from support.home_scheduler import home_scheduler
 
-from noface.cli.hosts import host_environment, project_parcel
 from noface.config.load import load
 from noface.errors import HostError, UsageError
+from noface.extras.hosts.calls import host_environment, project_parcel
+from noface.extras.hosts.certificates import make_certificates, read_identity
+from noface.extras.hosts.worker import HOST_FOLDER, HOST_KEY, reach
 from noface.git.repository import discover
-from noface.hosts.certificates import make_certificates, read_identity
-from noface.hosts.worker import HOST_FOLDER, HOST_KEY, reach
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from support.home_scheduler import home_scheduler
 from support.processes import alive, wait_for
 from support.ssh_ground import NOFACE, Sshd
 
-from noface.hosts.ssh import SshHost
+from noface.extras.hosts.ssh import SshHost
 
 __all__ = ["cable"]  # a fixture
 KNOWN_WITHIN_S = 15

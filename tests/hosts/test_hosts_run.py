@@ -24,13 +24,13 @@ from support.run_parts import run_parts
 from support.ssh_ground import NOFACE, WHY_NOT, Sshd
 
 from noface.attempt.attempt import Attempt
-from noface.cli.hosts import project_parcel
 from noface.config.load import load
+from noface.extras.hosts.calls import project_parcel
+from noface.extras.hosts.cluster import ALONE_S, LOSSES_MAX
+from noface.extras.hosts.connection import HostLost, raised_there
+from noface.extras.hosts.host import LEASE_S
+from noface.extras.hosts.parcel import WorkParcel
 from noface.git.refs import hold_ref
-from noface.hosts.cluster import ALONE_S, LOSSES_MAX
-from noface.hosts.connection import HostLost, raised_there
-from noface.hosts.host import LEASE_S
-from noface.hosts.parcel import WorkParcel
 from noface.model.attempt import HOST_LOST, AttemptOrder, Interrupted, NotStarted, noted
 from noface.model.codec import encode
 from noface.model.failure import Failure

@@ -4,8 +4,8 @@ import dask
 from distributed import Client, Worker
 from support.home_scheduler import home_scheduler
 
-from noface.cli.hosts import CALLS
-from noface.hosts.connection import HostConnection
+from noface.extras.hosts.calls import CALLS
+from noface.extras.hosts.connection import HostConnection
 
 
 def test_a_worker_that_is_there_has_not_left(tmp_path):

@@ -11,11 +11,11 @@ from support import TESTS
 from support.cable import cable
 from support.ssh_ground import NOFACE, Sshd, free_port
 
-from noface.cli.hosts import CALLS
-from noface.hosts.connection import HostConnection
-from noface.hosts.host import LEASE_S
-from noface.hosts.scheduler import Scheduler
-from noface.hosts.ssh import SshHost
+from noface.extras.hosts.calls import CALLS
+from noface.extras.hosts.connection import HostConnection
+from noface.extras.hosts.host import LEASE_S
+from noface.extras.hosts.scheduler import Scheduler
+from noface.extras.hosts.ssh import SshHost
 
 __all__ = ["cable"]  # a fixture
 BYTES_A_SECOND = 125_000

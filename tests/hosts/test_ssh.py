@@ -18,9 +18,9 @@ from support.ssh_ground import NOFACE, STAND_IN, WHY_NOT, Sshd
 
 from noface.config.values import host_name
 from noface.errors import HostError
-from noface.hosts.handshake import SILENCE_S
-from noface.hosts.hello import hello
-from noface.hosts.ssh import SshHost
+from noface.extras.hosts.handshake import SILENCE_S
+from noface.extras.hosts.hello import hello
+from noface.extras.hosts.ssh import SshHost
 
 with_sshd = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 SOON_S = 15
@@ -120,8 +120,8 @@ def test_a_host_that_is_killed_is_missed_with_a_reason(sshd, home):
 
 HOME = """
 import sys
-from noface.hosts.certificates import TlsIdentity
-from noface.hosts.ssh import SshHost
+from noface.extras.hosts.certificates import TlsIdentity
+from noface.extras.hosts.ssh import SshHost
 *ssh, port, ca, certificate, key, command = sys.argv[1:]
 host = SshHost("bigbox", lambda: (int(port), TlsIdentity(ca, certificate, key)), command=command, ssh=tuple(ssh))
 host.start()

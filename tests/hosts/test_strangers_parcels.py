@@ -15,8 +15,8 @@ from support.run_parts import run_parts
 
 from noface.attempt.attempt import Attempt
 from noface.attempt.executor import HostSeen
-from noface.git.packs import make_pack
-from noface.hosts.parcel import OrderParcel, progress_of
+from noface.extras.hosts.packs import make_pack
+from noface.extras.hosts.parcel import OrderParcel, progress_of
 from noface.model.attempt import Interrupted, Judged, NotStarted
 from noface.process.supervise import Canceller
 

@@ -7,7 +7,7 @@ import pytest
 from support.hosts import NearHost, run, with_hosts
 from support.run_parts import run_parts
 
-from noface.hosts.connection import HostLost, Pieces
+from noface.extras.hosts.connection import HostLost, Pieces
 from noface.model.taxonomy import IssueStatus
 
 

@@ -20,10 +20,10 @@ from typer.main import get_command
 from noface.cli.main import build
 from noface.config.values import host_name
 from noface.errors import HostError, NofaceError, UsageError
-from noface.hosts.certificates import make_certificates
-from noface.hosts.handshake import Invitation, parse_invitation
-from noface.hosts.hello import hello, parse_hello
-from noface.hosts.worker import EndRequest, reach, serve
+from noface.extras.hosts.certificates import make_certificates
+from noface.extras.hosts.handshake import Invitation, parse_invitation
+from noface.extras.hosts.hello import hello, parse_hello
+from noface.extras.hosts.worker import EndRequest, reach, serve
 
 NOFACE = [sys.executable, "-P", "-m", "noface", "worker"]
 
@@ -112,12 +112,14 @@ def test_a_worker_that_dask_starts_itself_is_a_host_too(home, tmp_path, token):
     argv = [sys.executable, "-m", "distributed.cli.dask_worker", home.address, *tls, *more]
     environment = os.environ | {"NOFACE_TOKEN": token}
     with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen([*argv, "--preload=noface.hosts.preload"], stdout=log, stderr=log, env=environment)
+        process = subprocess.Popen(
+            [*argv, "--preload=noface.extras.hosts.preload"], stdout=log, stderr=log, env=environment
+        )
     wait_for(lambda: home.names() == ["node-7"] or process.poll() is not None, 30)
     assert home.ask(os.getpid) == process.pid, (tmp_path / "log").read_text()
     process.terminate()
     process.wait(30)
-    assert "noface.hosts.preload" in (tmp_path / "log").read_text()
+    assert "noface.extras.hosts.preload" in (tmp_path / "log").read_text()
 
 
 def closed_port():
@@ -200,7 +202,7 @@ def test_without_the_extra_it_is_told_what_to_install(tmp_path):
 def test_other_commands_import_nothing_of_it():
     code = "import sys; from noface.cli.main import build; build(None); print(*sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {"dask", "distributed", "cryptography", "noface.hosts.ssh"} & set(answer.stdout.split()) == set()
+    assert {"dask", "distributed", "cryptography", "noface.extras.hosts.ssh"} & set(answer.stdout.split()) == set()
 
 
 INVITED = Invitation("tls://127.0.0.1:1", "tls://127.0.0.1:2", "bigbox/1", 1, "CA", "CERT", "KEY")

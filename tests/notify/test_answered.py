@@ -8,8 +8,8 @@ from support.cases import first_ones
 from support.processes import wait_for
 
 from noface.errors import RemoteError
-from noface.notify.answers import PhoneAnswer, hear, parted
-from noface.notify.services import carry_out, services
+from noface.extras.notify.answers import PhoneAnswer, hear, parted
+from noface.extras.notify.services import carry_out, services
 
 STRANGER = "666"
 

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from noface.extras.notify.messages import TOPICS, NotifyRules, due, message, quiet_until, waiting_of_events
+from noface.extras.notify.services import secrets_in, services
 from noface.model.request import PersonRequest
-from noface.notify.messages import TOPICS, NotifyRules, due, message, quiet_until, waiting_of_events
-from noface.notify.services import secrets_in, services
 from noface.secrets.masking import Masker
 from noface.secrets.rules import secrets_of
 from noface.store.records import EventRow, IssueRow

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from noface.process.peers import Peer, peer
+from noface.extras.board.peers import Peer, peer
 
 CLIENT = """
 import os, socket, sys, time

@@ -1,9 +1,9 @@
 """Which files a worker is given whose agent finds none by itself."""
 
+from noface.extras.given_files.choose import FILES_MAX, given_files
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
-from noface.prompts.given_files import FILES_MAX, given_files
 
 TRACKED = (
     "src/shop/order.py", "src/shop/stock.py", "src/money.py", "src/__init__.py", "src/shop/__init__.py",

@@ -9,14 +9,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.cli_story import GATE, START, Story, red_test, usual_night, write_issue
 
+from noface.extras.board.night_html import document as html_document
+from noface.extras.board.night_html import safe_link
 from noface.model.actions import Mode, RunWorker
 from noface.model.attempt import HINTED
 from noface.model.codec import encode
 from noface.model.gate import GateResult
 from noface.model.history import Topic
 from noface.model.worker_run import ReportStatus, Usage, WorkerReport
-from noface.report.html import document as html_document
-from noface.report.html import safe_link
 from noface.report.page import night_page
 from noface.report.read import read_night
 from noface.ui.published import published

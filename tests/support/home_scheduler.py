@@ -6,8 +6,8 @@ import threading
 
 from distributed import Client, Scheduler
 
-from noface.hosts.certificates import make_certificates
-from noface.hosts.dask_settings import use_settings
+from noface.extras.hosts.certificates import make_certificates
+from noface.extras.hosts.dask_settings import use_settings
 
 
 @contextlib.contextmanager

@@ -7,14 +7,14 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noface.cli.hosts import host_environment, project_parcel
 from noface.config.load import load
 from noface.engine.context import RunContext
 from noface.engine.engine import RunResult, run_session
-from noface.hosts.cluster import Cluster
-from noface.hosts.connection import HostLost
-from noface.hosts.host import Host
-from noface.hosts.parcel import opened
+from noface.extras.hosts.calls import host_environment, project_parcel
+from noface.extras.hosts.cluster import Cluster
+from noface.extras.hosts.connection import HostLost
+from noface.extras.hosts.host import Host
+from noface.extras.hosts.parcel import opened
 from noface.process.clock import Clock
 from noface.process.supervise import Canceller
 from noface.remote.elsewhere import elsewhere

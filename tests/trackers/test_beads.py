@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.errors import UsageError
+from noface.extras.beads.issue import read_beads
+from noface.extras.beads.tracker import BeadsTracker
 from noface.model.issue import Issue
-from noface.trackers.beads import BeadsTracker
-from noface.trackers.beads_issue import read_beads
 
 GATES = ("pytest -q", "npm test")
 

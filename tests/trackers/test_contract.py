@@ -13,9 +13,9 @@ from support.memory_tracker import MemoryTracker
 from noface.config.load import parse
 from noface.data.trackers import TRACKERS, tracker_settings
 from noface.errors import UsageError
+from noface.extras.beads.tracker import BeadsTracker
 from noface.model.issue import Issue
 from noface.trackers.base import open_tracker
-from noface.trackers.beads import BeadsTracker
 from noface.trackers.files import FilesTracker
 from noface.trackers.github.copy import Copy, save_copy
 from noface.trackers.github.issue import RemoteIssue
@@ -338,8 +338,8 @@ def test_a_tracker_is_one_module_and_one_entry_of_the_table():
     naming = [
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
-        if re.search(r"trackers[./](files|folder|beads\w*|github\w*)\b|FilesTracker", path.read_text("utf-8"))
-        and "trackers" not in path.relative_to(PACKAGE).parts
+        if re.search(r"trackers[./](files|folder|github\w*)\b|FilesTracker", path.read_text("utf-8"))
+        and path.relative_to(PACKAGE).parts[0] not in ("trackers", "extras")
     ]
     assert naming == ["data/trackers.py"]
 

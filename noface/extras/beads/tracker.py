@@ -1,0 +1,86 @@
+"""Issues of beads (`bd`): the file `.beads/issues.jsonl` of the repository, which noface reads and never writes."""
+
+import shlex
+import time
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from noface.data.trackers import TrackerSettings
+from noface.errors import UsageError
+from noface.extras.beads.file import FILE_NAMES, find, fingerprint, stamp
+from noface.extras.beads.issue import Beads, read_beads
+from noface.model.issue import Backlog, Issue, IssueFault
+from noface.trackers.folder import RACY_NS, odd_kind, read_regular
+from noface.trackers.waiting import checked, part_waiting
+
+FILE_BYTES_MAX = 256 * 1_048_576
+
+
+def open_beads(settings: TrackerSettings, root: Path, _state: Path) -> "BeadsTracker":
+    """Return the tracker over the beads folder that the settings name."""
+    return BeadsTracker(root, settings.path, settings.gates)
+
+
+class BeadsTracker:
+    """The tracker over a beads folder. It remembers what it parsed: an unchanged file costs a look at it.
+
+    `root` is the repository's top folder, `folder` the place of the beads in it, `gates` the commands of the gates.
+    """
+
+    def __init__(self, root: Path, folder: str = ".beads", gates: tuple[str, ...] = ()) -> None:
+        self._path = root / folder
+        self._folder = folder.rstrip("/")
+        self._gates = gates
+        self._known: tuple[object, Beads] | None = None
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The files below the folder."""
+        return (f"{self._folder.strip('/')}/**",)
+
+    def fingerprint(self) -> str:
+        """Hash name, time, size, inode and mode of the file; opens nothing."""
+        return fingerprint(self._path, self._gates)
+
+    def backlog(self, merged: Collection[str] = ()) -> Backlog:
+        """Read the issues of the file; a missing one is an empty backlog with a warning.
+
+        Raises UsageError if the file cannot be read.
+        """
+        path = find(self._path)
+        if path is None:
+            hint = "`bd init` makes one; [tracker] path says where it is, if it is elsewhere."
+            problem = f"there is no {FILE_NAMES[0]} in {self._folder}"
+            return Backlog(warnings=(IssueFault(self._folder, problem, hint),))
+        beads = self._read(path)
+        hint = "Set that to open with `bd update`, close it, or take the dependency out."
+        sound, waiting = part_waiting(beads.issues, beads.aside, merged, hint)
+        return replace(checked(sound, [*beads.faults, *waiting], merged, beads.done), warnings=beads.warnings)
+
+    def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:  # noqa: ARG002 - Tracker.add has it
+        """Refuse: beads has a database beside the file. Raises UsageError with the command that adds the issue."""
+        command = ["bd", "create", draft.title, "-p", str(min(draft.priority, 4))]
+        command += ["-l", ",".join(draft.labels)] if draft.labels else []
+        command += ["-d", draft.body] if draft.body else []
+        command += ["--deps", ",".join(draft.depends_on)] if draft.depends_on else []
+        raise UsageError("noface does not write to beads", f"Nothing was added. Add it with: {shlex.join(command)}")
+
+    def _read(self, path: Path) -> Beads:
+        looked_ns = time.time_ns()
+        mark = stamp(path)
+        if self._known is not None and mark is not None and self._known[0] == mark:
+            return self._known[1]
+        place = f"{self._folder}/{path.name}"
+        if mark is not None and (kind := odd_kind(mark[-1])):
+            raise UsageError(f"{place} is {kind}, not a file", "Let [tracker] path name the folder of the file itself.")
+        try:
+            data = read_regular(path, FILE_BYTES_MAX + 1)
+        except OSError as error:
+            raise UsageError(f"cannot read {place}: {error.strerror}", "Check its permissions.") from error
+        if len(data) > FILE_BYTES_MAX:
+            raise UsageError(f"{place} has more than {FILE_BYTES_MAX} bytes", "`bd compact` makes it smaller.")
+        beads = read_beads(place, data, self._gates)
+        settled = mark is not None and looked_ns - mark[1] > RACY_NS and mark == stamp(path)
+        self._known = (mark, beads) if settled else None
+        return beads

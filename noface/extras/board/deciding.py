@@ -1,0 +1,100 @@
+"""What a person decides on the board, by the functions of the verbs: the same rows change.
+
+A decision is about what its page showed. If the issue has gone on since, it is refused and nothing changes: nobody
+approves work that they have not seen.
+"""
+
+import time
+
+from noface.errors import UsageError
+from noface.extras.board.state import Displayed, OpenState, displayed
+from noface.model.history import Verdict
+from noface.store import decisions
+from noface.store.records import IssueRow
+from noface.ui.issues import find_issue
+
+VERBS = {
+    "approve": "Approve",
+    "reject": "Reject",
+    "unblock": "Unblock",
+    "retry": "Retry",
+    "skip": "Skip",
+    "note": "Keep the note",
+}
+"""What can be decided, and what its button says."""
+_FOR_LATER = ("ready", "waiting", "running", "landing")
+_NOTHING_RUN = ("nothing has run yet, so there is nothing to decide", "Start with: noface run")
+
+
+def possible(row: IssueRow) -> tuple[str, ...]:
+    """Return what can be decided on an issue now, what is asked first."""
+    if not row.present:
+        return ()
+    checks = {"unblock": decisions.no_unblocking, "retry": decisions.no_retrying, "skip": decisions.no_skipping}
+    asked = ("approve", "reject") if row.status == "approval" else ()
+    others = tuple(verb for verb, no in checks.items() if no(row) is None and not (asked and verb == "unblock"))
+    return (*asked, *others, *(("note",) if row.status in _FOR_LATER else ()))
+
+
+def decide(state: OpenState, issue_id: str, verb: str, note: str, seen: Displayed) -> str:
+    """Carry out what a person decided on an issue as they saw it; return what was done.
+
+    Raises UsageError if that is not possible, or not any more.
+    """
+    text, now = decisions.sound_note(note), time.time()
+    if not state.exists:
+        raise UsageError(*_NOTHING_RUN)
+    with state.database.transaction():
+        row = find_issue(state.reader, issue_id)
+        if displayed(state.reader, row.id) != seen:
+            raise UsageError(
+                f"issue {row.id} has gone on since this page was made: it is {row.status} now, and nothing was changed",
+                "Look at it as it is now, then decide.",
+            )
+        match verb:
+            case "approve" | "reject":
+                return _judge(state, row, verb, text, now)
+            case "unblock" | "retry":
+                return _give_back(state, row, verb, text, now)
+            case "skip":
+                _refuse(decisions.no_skipping(row) or decisions.gone(row))
+                decisions.skip(now, state.journal, row)
+                return f"Issue {row.id} is left undone."
+            case "note":
+                return _keep(state, row, text)
+            case _:
+                raise UsageError(f"there is nothing to decide called {verb[:20]}")
+
+
+def _judge(state: OpenState, row: IssueRow, verb: str, note: str, now: float) -> str:
+    if verb == "reject" and not note:
+        raise UsageError("say why: without a reason the next worker would do the same again")
+    verdict = Verdict.APPROVED if verb == "approve" else Verdict.REJECTED
+    case = decisions.open_case(state.reader, state.questions, row, verdict)
+    if case.settled is None:
+        record = decisions.approve if verdict is Verdict.APPROVED else decisions.reject
+        record(now, state.journal, state.questions, case, note)
+    return f"Issue {row.id} is {verdict.value}."
+
+
+def _give_back(state: OpenState, row: IssueRow, verb: str, note: str, now: float) -> str:
+    refusal = decisions.no_unblocking if verb == "unblock" else decisions.no_retrying
+    _refuse(refusal(row) or decisions.gone(row) or decisions.taken_back(state.reader, row))
+    why = "unblocked by a person" if verb == "unblock" else "retried by a person"
+    decisions.give_back(state.journal, state.reader, now, row, note, why)
+    return f"Issue {row.id} is ready; its counters start again."
+
+
+def _keep(state: OpenState, row: IssueRow, note: str) -> str:
+    _refuse(decisions.gone(row))
+    if row.status not in _FOR_LATER:
+        raise UsageError(f"issue {row.id} is {row.status}: no worker follows who would read a note")
+    if not note:
+        raise UsageError("the note is empty")
+    state.questions.note(row.id, note)
+    return f"The next worker on issue {row.id} reads the note."
+
+
+def _refuse(problem: UsageError | None) -> None:
+    if problem is not None:
+        raise problem

@@ -1,0 +1,115 @@
+"""The page of a night as HTML: without script, under a strict policy, readable on a phone, by ear and on paper.
+
+`body` is what stands between a page's head and foot, `document` a file of its own. Whatever an issue, an agent or a
+test wrote is escaped, and what would steer a terminal is taken out; a link leads to http or https only.
+"""
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from noface.model.quoting import printable_lines
+from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.report import page
+from noface.report.night import UNDER_WAY, Night, Span
+from noface.ui.blocked import ApprovalRequest, Held
+from noface.ui.text import clean, count, duration, moment, money
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FOLDER = Path(__file__).parent
+_STATES = {PASSED: "passed", INTERRUPTED: "cut short", UNDER_WAY: "under way"}
+
+
+@cache
+def stylesheet() -> str:
+    """Return the style of the page; whoever serves `body` serves it as a file."""
+    return (_FOLDER / "static" / "night.css").read_text("utf-8")
+
+
+def body(night: Night, pages: str = "") -> str:
+    """Return the page of a night without a document around it: its style is `stylesheet`.
+
+    With `pages` each issue's name leads there, with its id as `id`.
+    """
+    return _environment().get_template("night.html.j2").render(night=night, line=_TimeLine(night), pages=pages)
+
+
+def document(night: Night) -> str:
+    """Return the page of a night as a file of its own."""
+    digest = b64encode(sha256(stylesheet().encode()).digest()).decode()
+    parts = {"style": stylesheet(), "digest": digest, "body": body(night), "night": night}
+    return _environment().get_template("document.html.j2").render(parts)
+
+
+def safe_link(address: str) -> str:
+    """Return an address that a link may lead to, "" if it is of another kind than http and https."""
+    text = clean(address)
+    return text if text.lower().startswith(("http://", "https://")) else ""
+
+
+def _state(outcome: str) -> str:
+    return _STATES.get(outcome, "failed")
+
+
+class _TimeLine:
+    """Where attempts lie in the time line: its width is 1000."""
+
+    def __init__(self, night: Night) -> None:
+        self.states = {_state(span.outcome) for worker in night.workers for span in worker.spans}
+        self._begin, self._step = night.sum.began_at, max(night.sum.elapsed, 1.0) / 1000
+
+    def at(self, span: Span) -> float:
+        """Return where an attempt begins."""
+        return round((span.started_at - self._begin) / self._step, 1)
+
+    def width(self, span: Span) -> float:
+        """Return how much it takes; what is short can still be seen."""
+        return max(round(span.seconds / self._step - 1.5, 1), 2.0)
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=lambda given: (
+            printable_lines(given) if isinstance(given, str) and not hasattr(given, "__html__") else given
+        ),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "amount": page.amount,
+        "count": count,
+        "duration": duration,
+        "gates": page.gates_of,
+        "link": safe_link,
+        "money": money,
+        "moment": moment,
+        "share": lambda part: f"{part:.0%}",
+        "size": page.size_of,
+        "state": _state,
+        "safe_markup": Markup,
+    }
+    made.tests |= {
+        "approval": lambda issue: isinstance(issue, ApprovalRequest),
+        "held": lambda issue: isinstance(issue, Held),
+    }
+    made.globals |= {
+        "headline": page.headline,
+        "summary": page.summary,
+        "run_words": page.run_words,
+        "look_command": page.look_command,
+        "commands_of": page.commands_of,
+        "trend_words": page.trend_words,
+        "quota_words": page.quota_words,
+    }
+    return made

@@ -1,0 +1,1 @@
+"""Files that an agent is given which finds none by itself."""

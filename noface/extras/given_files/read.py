@@ -1,0 +1,86 @@
+"""Gives an agent that finds no files by itself those that the work is about, as they are in the commit it begins with.
+
+What it is to go by comes first: the project's instructions, and files that the agent's own settings of the project name
+(`read` in .aider.conf.yml). All are text files of the project, bounded in number and size: they stand in full in each
+request to the model.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from noface.attempt.isolation import home_of
+from noface.attempt.protected_files import AIDER_SETTINGS, named_to_read, read_by_aider
+from noface.engine.context import RunContext
+from noface.extras.given_files.choose import GivenFiles, given_files
+from noface.git.objects import ObjectReader
+from noface.integrity.tampering import is_test_file
+from noface.model.access import Settings
+from noface.model.history import History
+from noface.model.patterns import matches_any
+from noface.model.protection import Protection
+from noface.model.worker_run import ModelSpec
+from noface.process.files import read_regular
+
+BYTES_MAX = 120_000
+"""Of all files together, about 30,000 tokens."""
+_GONE_BY_MAX = 10
+_SETTINGS_BYTES_MAX = 64 * 1024
+
+
+@dataclass(slots=True)
+class _Room:
+    """What may still be given, in bytes, of the files with these object ids."""
+
+    entries: dict[str, tuple[str, str]]
+    blobs: ObjectReader
+    left: int = BYTES_MAX
+
+    def taken(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the paths that are text and for which there is room."""
+        return tuple(path for path in paths if self._takes(path))
+
+    def _takes(self, path: str) -> bool:
+        mode, oid = self.entries.get(path, ("", ""))
+        data = self.blobs.read(oid, self.left) if mode.startswith("100") else None
+        if data is None or b"\0" in data:
+            return False
+        self.left -= len(data)
+        return True
+
+
+def files_given(
+    context: RunContext,
+    history: History,
+    model: ModelSpec,
+    commit: str,
+    protection: Protection,
+    changed: tuple[str, ...],
+) -> GivenFiles:
+    """Return the files that a run of the model is given that begins with a commit.
+
+    `changed` are the paths that the work so far has changed. Where the person's own settings act, what these name to be
+    read is among them, as it stands there.
+    """
+    program = context.env.agents[model.agent]
+    plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
+    issues = context.tracker.protected
+    paths = tuple(path for path in plumbing.paths(commit) if not matches_any(path, issues))
+    chosen = given_files(
+        history.issue, last.failure if last is not None else None, changed, paths, protection.covers, is_test_file
+    )
+    gone_by = tuple(dict.fromkeys((*program.instructions, *read_by_aider(plumbing, commit))))[:_GONE_BY_MAX]
+    persons = _persons() if model.settings is Settings.USER else ()
+    entries = plumbing.entries(commit, (*gone_by, *chosen.change, *chosen.read))
+    with plumbing.blobs() as blobs:
+        room = _Room(entries, blobs)
+        own = room.taken(gone_by)
+        change = room.taken(path for path in chosen.change if path not in own)
+        return GivenFiles(change, (*own, *persons, *room.taken(path for path in chosen.read if path not in own)))
+
+
+def _persons() -> tuple[str, ...]:
+    """Return what aider's settings in the person's home name to be read; relative paths mean the workspace."""
+    settings = read_regular(Path(home_of(dict(os.environ)), AIDER_SETTINGS), _SETTINGS_BYTES_MAX) or b""
+    return tuple(name for name in named_to_read(settings.decode("utf-8", "replace")) if name)[:_GONE_BY_MAX]

@@ -1,0 +1,147 @@
+"""Hosts: what a run gives them, and what this machine does as one. dask calls functions of this module by name."""
+
+import hashlib
+import json
+import os
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from noface.attempt.environment import AttemptEnvironment, Send
+from noface.attempt.executor import LocalExecutor
+from noface.cli.wiring import allotments, attempt_environment, bubblewrap_for
+from noface.config.sections import Config
+from noface.engine.context import RunSettings
+from noface.errors import UsageError
+from noface.extras.hosts.connection import HostCalls
+from noface.extras.hosts.dask_settings import check_installed
+from noface.extras.hosts.host import Host
+from noface.extras.hosts.parcel import ProjectParcel
+from noface.extras.hosts.worker import HOST_FOLDER, HOST_KEY, host_folder
+from noface.git.plumbing import Plumbing
+from noface.git.repository import Repository
+from noface.process.supervise import Launcher
+
+
+@cache
+def host() -> Host:
+    """Return what this machine keeps for others, where `noface worker --folder` says."""
+    return Host(Path(os.environ.get(HOST_FOLDER) or host_folder()) / "projects", host_environment)
+
+
+def work(parcel: Mapping[str, Any]) -> str:
+    """Carry an order out; see `Host.work`."""
+    return host().work(parcel)
+
+
+def look(tokens: Iterable[str], room: int) -> dict[str, Any]:
+    """Renew leases; see `Host.look`."""
+    return host().look(tokens, room)
+
+
+def cancel(token: str, urgent: bool) -> None:
+    """End an attempt; see `Host.cancel`."""
+    host().cancel(token, urgent=urgent)
+
+
+def there(project: str) -> list[str]:
+    """Return commits that need not be sent; see `Host.there`."""
+    return host().there(project)
+
+
+def kept(project: str) -> list[str]:
+    """Return what is kept for home; see `Host.kept`."""
+    return host().kept(project)
+
+
+def bring(project: str, token: str, start: int, data: bytes) -> None:
+    """Take a piece of an order's pack; see `Host.bring`."""
+    host().bring(project, token, start, data)
+
+
+def fetch(project: str, token: str, start: int, room: int) -> tuple[int, bytes] | None:
+    """Return a piece of what came of an order; see `Host.fetch`."""
+    return host().fetch(project, token, start, room)
+
+
+def forget(project: str, tokens: Iterable[str]) -> None:
+    """Remove what home has taken in; see `Host.forget`."""
+    host().forget(project, tokens)
+
+
+CALLS = HostCalls(work, look, cancel, there, kept, bring, fetch, forget)
+
+
+def project_parcel(config: Config, repository: Repository) -> ProjectParcel:
+    """Return the project as hosts have to know it; no variable of a model is in it."""
+    content = config.model_dump(mode="json")
+    content["run"]["slots_dir"] = ""
+    content["notify"] = {}  # home tells, and its addresses are secrets
+    for model in content["models"].values():
+        model["env"] = {}
+    place = f"{socket.gethostname()}:{repository.common_dir}"
+    return ProjectParcel(
+        id=hashlib.sha256(os.fsencode(place)).hexdigest()[:16],
+        name=repository.root.name,
+        main=repository.main,
+        config=json.dumps(content),
+        identity=repository.identity,
+        object_format=repository.object_format,
+        excludes=repository.excludes,
+    )
+
+
+def host_environment(config: str, repository: Repository) -> AttemptEnvironment:
+    """Return what attempts for another machine work with here. Raises UsageError as `bubblewrap_for`."""
+    content = Config.model_validate_json(config)
+    namespaces, memory = content.sandbox.processes == "auto", content.limits.memory_max
+    launcher = Launcher(namespaces=namespaces, memory_max_bytes=memory)
+    env = attempt_environment(content, repository, launcher, {}, bubblewrap_for(content))
+    # What it keeps for others, too: they are other people's projects.
+    private = filter(None, (os.environ.get(HOST_FOLDER), os.environ.get(HOST_KEY)))
+    sandbox = replace(env.sandbox, hide=(*env.sandbox.hide, *map(os.path.realpath, private)))
+    return replace(env, sandbox=sandbox, allotments=allotments(content, repository))
+
+
+@contextmanager
+def executor(
+    config: Config, repository: Repository, chosen: RunSettings, env: AttemptEnvironment, send: Send
+) -> Iterator[LocalExecutor]:
+    """Yield what carries attempts out on this machine and on the hosts of `[executor]`, to which it connects meanwhile.
+
+    Raises UsageError if hosts cannot be given this repository, or what they need is not installed here.
+    """
+    rules = config.executor
+    check_installed()
+    _check_fit_for_hosts(env.plumbing)
+    from noface.extras.hosts.cluster import Cluster
+    from noface.extras.hosts.scheduler import Scheduler
+    from noface.extras.hosts.ways import SshWay, StandingWay
+
+    with closing(Scheduler(repository.state_dir / "hosts.log")) as scheduler:
+        ssh = (SshWay(name, scheduler, CALLS, rules.attempts, rules.command) for name in rules.hosts)
+        standing = (StandingWay(rules.address, (rules.ca, rules.certificate, rules.key), CALLS),)
+        ways = (*ssh, *(standing if rules.address else ()))
+        parcel = project_parcel(config, repository)
+        gated = rules.gates == "hosts"
+        with closing(Cluster(chosen.workers, ways, rules.attempts, parcel, env.plumbing, send, gated=gated)) as cluster:
+            cluster.start()
+            yield cluster
+
+
+def _check_fit_for_hosts(plumbing: Plumbing) -> None:
+    repository = plumbing.repository
+    if repository.shallow:
+        raise UsageError(
+            "[executor]: this clone is shallow, and hosts need what is left out of it.",
+            "Fetch the rest: `git fetch --unshallow`.",
+        )
+    if plumbing.has_links(plumbing.main()):
+        raise UsageError(
+            "[executor]: this repository has submodules, which hosts are not given.",
+            "Leave `hosts` and `address` out: its attempts are carried out here.",
+        )

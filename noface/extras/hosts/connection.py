@@ -1,0 +1,257 @@
+"""Calls to hosts: a thin layer over dask.distributed, which carries them.
+
+dask repeats nothing here and decides nothing: each order is a task for one worker, with no retries; all else are calls
+that a worker's loop answers while tasks run. Imports of dask are lazy, since it comes with the extra `cluster`.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from noface.extras.hosts.parcel import PARCEL_BYTES_MAX, opened
+from noface.process.command import Canceller
+
+CALL_S = 5.0
+"""How long a host may take to answer."""
+_FIRST_CALL_S = 60.0
+"""The same for the first call, for which it reads noface's code."""
+_PIECE_S = 30.0
+_PIECE_BYTES_MIN, _PIECE_BYTES_MAX = 16 << 10, 4 << 20
+_PIECE_SECONDS = 0.2, 1.0
+
+
+_LEFT = "its worker has left"
+Going = Callable[[], None]
+"""Asked between pieces of what is long; raises HostLost if it is of no use any more."""
+
+
+class HostLost(Exception):  # noqa: N818 - what it tells is that the host is gone
+    """A host does not answer, or not as one. `final`: it will not answer on this connection any more.
+
+    `unfit`: it answers, and cannot do what it is asked for; it could not the next time either.
+    """
+
+    def __init__(self, why: str, *, final: bool = False, unfit: bool = False) -> None:
+        super().__init__(why)
+        self.final, self.unfit = final, unfit
+
+
+@dataclass(frozen=True, slots=True)
+class HostCalls:
+    """What a host answers: functions that home and host both import by name; see `Host` for each."""
+
+    work: Callable[[Mapping[str, Any]], str]
+    look: Callable[[Iterable[str], int], dict[str, Any]]
+    cancel: Callable[[str, bool], None]
+    there: Callable[[str], list[str]]
+    kept: Callable[[str], list[str]]
+    bring: Callable[[str, str, int, bytes], None]
+    fetch: Callable[[str, str, int, int], tuple[int, bytes] | None]
+    forget: Callable[[str, Iterable[str]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class HostTask:
+    """A task of a host's."""
+
+    future: Any
+
+    def done(self) -> bool:
+        """True once it has ended, however."""
+        return bool(self.future.status != "pending")
+
+    def problem(self) -> HostLost | None:
+        """Return why it came to nothing, None if it did what it should."""
+        status = self.future.status
+        if status == "finished":
+            return None
+        if status != "error":
+            return HostLost(f"its task was {status}")
+        error = self.future.exception(timeout=CALL_S)
+        if type(error).__name__ == "KilledWorker":
+            return HostLost("its process has ended, or cannot be reached any more")
+        return HostLost(f"{type(error).__name__}: {error}", unfit=raised_there(error))
+
+    def drop(self) -> None:
+        """Have nothing more to do with it; it goes on where it is."""
+        self.future.release()
+
+
+class Pieces:
+    """How large the pieces are that what is long travels in: as much as goes over in about half a second.
+
+    All that is long and goes to a host shares its way there, so that a lease waits for a piece at most.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.size = 64 << 10
+        self._clock = clock
+        self._one = threading.Lock()
+
+    @contextmanager
+    def one(self) -> Iterator[int]:
+        """Yield how many bytes may travel meanwhile; nobody else's do. If that was quick the next may be larger."""
+        quick, slow = _PIECE_SECONDS
+        with self._one:
+            began = self._clock()
+            yield self.size
+            took = self._clock() - began
+            size = self.size * 2 if took < quick else self.size // 2 if took > slow else self.size
+            self.size = min(max(size, _PIECE_BYTES_MIN), _PIECE_BYTES_MAX)
+
+
+@dataclass(frozen=True, slots=True)
+class HostConnection:
+    """Workers that answer: the one named `only`, or if that is "" all those of a standing cluster, which are one place.
+
+    `why_gone` says why none will answer any more, "" while they may.
+    """
+
+    client: Any
+    calls: HostCalls
+    only: str = ""
+    why_gone: Callable[[], str] = str
+    pieces: Pieces = field(default_factory=Pieces)
+
+    def workers(self) -> dict[str, str]:
+        """Return the addresses of the workers that are there, by name. Raises HostLost if there will be none."""
+        return {str(one["name"]): address for address, one in self._known().items()}
+
+    def free_worker(self, busy: Mapping[str, int]) -> str:
+        """Return the worker with most to spare, given how many attempts each has; "" if one may become free first."""
+        spare = {str(one["name"]): one["nthreads"] - busy.get(str(one["name"]), 0) for one in self._known().values()}
+        best = max(spare, key=spare.__getitem__, default="")
+        return best if self.only or spare.get(best, 0) > 0 else ""
+
+    def _known(self) -> dict[str, Any]:
+        try:
+            # `scheduler_info` may return what the client has asked for meanwhile, which is without workers.
+            known = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=_PIECE_S)["workers"]
+        except Exception as error:  # whatever dask raises while a connection breaks
+            raise HostLost(self.why_gone() or _reason(error, _PIECE_S)) from error
+        if self.only:
+            known = {address: one for address, one in known.items() if one["name"] == self.only}
+        if (why := self.why_gone()) or (self.only and not known):
+            raise HostLost(why or _LEFT, final=True)
+        return dict(known)
+
+    def work(self, parcel: Mapping[str, Any], project: str, token: str, worker: str, going: Going) -> HostTask:
+        """Have an order carried out: by a worker, or by the first that is free if that is "". Raises HostLost."""
+        if not worker:
+            going()
+            return self._submitted(parcel, token, None)
+        pack, start = parcel["pack"], 0
+        while start < len(pack) or not start:
+            going()
+            with self.pieces.one() as size:
+                piece = pack[start : start + size]
+                self._ask(worker, self.calls.bring, project, token, start, piece, seconds=_PIECE_S)
+            start += size
+        if (address := self.workers().get(worker)) is None:
+            raise HostLost(_LEFT)
+        return self._submitted({**parcel, "pack": b""}, token, [address])
+
+    def _submitted(self, parcel: Mapping[str, Any], token: str, only: list[str] | None) -> HostTask:
+        return HostTask(
+            self.client.submit(
+                self.calls.work, parcel, key=f"noface-{token}", workers=only, retries=0, pure=False,
+                allow_other_workers=False,
+            )
+        )  # fmt: skip
+
+    def look(self, tokens: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """Renew leases, and return by worker what is new of each attempt there. Raises HostLost if none answers."""
+        return self._ask_all(self.calls.look, tuple(tokens), self.pieces.size)
+
+    def cancel(self, token: str, cancel: Canceller) -> None:
+        """Pass a cancel on, as well as can be: what is cut off ends by its lease."""
+        try:
+            self._ask_all(self.calls.cancel, token, cancel.urgent)
+        except HostLost:
+            return
+
+    def there(self, project: str, worker: str) -> tuple[str, ...]:
+        """Return commits that need not be sent to a worker. Raises HostLost."""
+        return tuple(map(str, self._ask(worker, self.calls.there, project, seconds=_FIRST_CALL_S)))
+
+    def kept(self, project: str) -> list[tuple[str, str]]:
+        """Return the tokens of what is kept for home, each with the worker that has it. Raises HostLost."""
+        answers = self._ask_all(self.calls.kept, project, seconds=_FIRST_CALL_S)
+        return [(worker, str(token)) for worker, answer in answers.items() for token in answer]
+
+    def parcel(self, project: str, token: str, worker: str, going: Going) -> Mapping[str, Any]:
+        """Return what came of an order. Raises HostLost if nothing is kept of it, ValueError if it is no parcel."""
+        data, size = bytearray(), 1
+        while len(data) < size:
+            going()
+            with self.pieces.one() as room:
+                answer = self._ask(worker, self.calls.fetch, project, token, len(data), room, seconds=_PIECE_S)
+            if answer is None:
+                raise HostLost("nothing is kept there of what it did")
+            size, piece = answer
+            if not piece or size > PARCEL_BYTES_MAX:
+                raise HostLost(f"what it keeps is not whole, or too large ({size} bytes)")
+            data += piece
+        return opened(bytes(data))
+
+    def forget(self, project: str, token: str, worker: str) -> None:
+        """Have removed what has been taken in, as well as can be: what stays is offered again."""
+        try:
+            self._ask(worker, self.calls.forget, project, (token,))
+        except HostLost:
+            return
+
+    def _ask(self, worker: str, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> Any:
+        """Return what a worker answers to a call. Raises HostLost."""
+        if (address := self.workers().get(worker)) is None:
+            raise HostLost(_LEFT)
+        answer = self._answers([address], function, args, seconds)[0]
+        if isinstance(answer, BaseException):
+            raise HostLost(_reason(answer, seconds), unfit=raised_there(answer)) from answer
+        return answer
+
+    def _ask_all(self, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> dict[str, Any]:
+        """Return what the workers answer to a call, but for those that do not. Raises HostLost if none does."""
+        workers = self.workers()
+        answers = dict(zip(workers, self._answers(list(workers.values()), function, args, seconds), strict=True))
+        good = {worker: answer for worker, answer in answers.items() if not isinstance(answer, BaseException)}
+        if answers and not good:
+            raise HostLost(_reason(next(iter(answers.values())), seconds))
+        return good
+
+    def _answers(
+        self, addresses: list[str], function: Callable[..., Any], args: tuple[object, ...], seconds: float
+    ) -> list[Any]:
+        """Ask workers at once, each with the same patience; an answer may be an exception."""
+
+        async def one(address: str) -> Any:
+            call = self.client._run(function, *args, workers=[address], on_error="return")  # noqa: SLF001 - see below
+            answers = await asyncio.wait_for(call, seconds)
+            return next(iter(answers.values()), HostLost("it does not answer"))
+
+        async def all_of_them() -> list[Any]:
+            return await asyncio.gather(*map(one, addresses), return_exceptions=True)
+
+        try:
+            # `Client.run` has no deadline, and waits for the slowest of all.
+            return list(self.client.sync(all_of_them))
+        except Exception as error:  # whatever dask raises while a connection breaks
+            raise HostLost(_reason(error, seconds)) from error
+
+
+def raised_there(error: BaseException) -> bool:
+    """Return whether a host's own code raised an error, not what carries it: dask's errors of that have no number."""
+    carried = isinstance(error, HostLost | ConnectionError | TimeoutError)
+    return isinstance(error, Exception) and not carried and getattr(error, "errno", "") is not None
+
+
+def _reason(error: BaseException, seconds: float) -> str:
+    if isinstance(error, HostLost):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {seconds:.0f} s"
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,1 @@
+"""`noface night`: when a run begins by itself."""

@@ -1,0 +1,128 @@
+"""What is told, and when: pure, of the journal's events, of what waits for a person, and of the clock.
+
+The events are all the record there is of what has to be told: whoever is told has a cursor in them. What waits is read
+when a message is made, so one that comes late tells how things are then, in the words of `noface blocked`.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from noface.extras.notify.services import Message
+from noface.store.records import EventRow, IssueRow
+from noface.ui.blocked import HasBranch, blocked_document
+from noface.ui.blocked_page import blocked_page
+from noface.ui.narrate import EventFacts, printable, words
+from noface.ui.text import count
+
+TOPICS: Mapping[str, str] = {
+    "issue_blocked": "blocked",
+    "issue_approval": "approval",
+    "budget_nudge": "budget",
+    "quota_nudge": "quota",
+    "overage_asked": "quota",
+    "provider_away": "provider",
+    "main_red": "main",
+    "run_ended": "finished",
+}
+"""The events that are told, with their words in `[notify] events`."""
+_WIDTH = 72
+_BODY_CHARS_MAX = 3000
+"""ntfy takes 4,096 bytes, Telegram as many characters."""
+_CODED_MAX = 8
+NTFY_BUTTONS_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyRules:
+    """`[notify]`: which topics are told, when nobody is woken, and how many seconds lie between two messages."""
+
+    events: Collection[str]
+    quiet_hours: str = ""
+    digest_s: float = 300.0
+
+
+def due(
+    events: Iterable[EventRow], cursor: int, sent_at: float, now: float, rules: NotifyRules, *, final: bool = False
+) -> list[EventRow]:
+    """Return what one message has to tell now: all since the cursor, nothing while it is too early for a message.
+
+    `final`: nobody could send it later.
+    """
+    new = [event for event in events if event.id > cursor and TOPICS.get(event.kind) in rules.events]
+    gathering = sent_at <= now < sent_at + rules.digest_s  # a clock that was set back waits for nothing
+    return new if final or not gathering else []
+
+
+def quiet_until(hours: str, here: datetime) -> float | None:
+    """Return when the quiet hours end in which it is `here` (local time), None if nobody sleeps."""
+    if not hours:
+        return None
+    start, end = (datetime.strptime(each, "%H:%M").time() for each in hours.split("-"))  # noqa: DTZ007 - of a clock
+    clock = here.time()
+    if not (start <= clock < end if start < end else clock >= start or clock < end):
+        return None
+    return (datetime.combine(here.date(), end, here.tzinfo) + timedelta(days=end <= clock)).timestamp()
+
+
+def waiting_of_events(events: Iterable[EventRow], rows: Iterable[IssueRow], wanted: Collection[str]) -> list[IssueRow]:
+    """Return the issues of which events tell that they wait for a person, as far as they do still."""
+    named = {event.issue_id for event in events if event.issue_id}
+    return [row for row in rows if row.id in named and row.status in wanted]
+
+
+def message(
+    project: str,
+    events: Sequence[EventRow],
+    rows: Sequence[IssueRow],
+    has_branch: HasBranch,
+    landed: int = 0,
+    code: Callable[[IssueRow], str] | None = None,
+) -> Message | None:
+    """Return the message that tells of events, None if nothing of them is true any more.
+
+    `rows` are the issues among them that wait, `landed` how many have landed in the run. `code` makes the code by which
+    one is answered, None if nobody can.
+    """
+    lines = _lines((event for event in events if not event.issue_id), landed)
+    if not lines and not rows:
+        return None
+    many = f"{count(len(rows), 'issue')} {'needs' if len(rows) == 1 else 'need'} you" if rows else ""
+    ended = any(event.kind == "run_ended" for event in events)
+    title = f"{project}: {', '.join(filter(None, ('the run has ended' if ended else '', many)))}".removesuffix(": ")
+    body, answers, buttons = list(lines), list[str](), list[tuple[str, str]]()
+    for row in rows[:_CODED_MAX]:
+        if code is None:
+            break
+        secret, verbs = code(row), _verbs(row)
+        answers.append(f"{printable(row.id)}: {secret} and {', '.join(verbs[:-1])} or {verbs[-1]}, or your words")
+        buttons += [(verb.capitalize() + (f" {row.id}" if len(rows) > 1 else ""), f"{secret} {verb}") for verb in verbs]
+    if rows:
+        body += [*([""] if body else []), *blocked_page(blocked_document(rows, (), has_branch), _WIDTH)]
+    room = _BODY_CHARS_MAX - sum(map(len, answers))
+    text = _cut("\n".join(body), room)
+    if answers:
+        text += "\n\nTo answer, write\n" + "\n".join(answers)
+    return Message(title, text, tuple(buttons))
+
+
+def _verbs(row: IssueRow) -> tuple[str, ...]:
+    return (*(("approve",) if row.status == "approval" else ()), "retry", "skip")
+
+
+def _lines(events: Iterable[EventRow], landed: int) -> list[str]:
+    """Return a line for each event that is about the run, each text once, with the time of the last."""
+    lines: dict[str, float] = {}
+    for event in events:
+        line = words(event.kind, EventFacts("", "", event.data, event.at))
+        ended = f"{landed} landed; {event.data.get('why')}" if event.kind == "run_ended" else ""
+        lines[printable(ended or event.data.get("text") or (line.text if line is not None else event.kind))] = event.at
+    return [f"{time.strftime('%H:%M', time.localtime(at))} {text}" for text, at in lines.items()]
+
+
+def _cut(text: str, room: int) -> str:
+    """Return text cut at the end of a line, with the command that tells all."""
+    if len(text) <= room:
+        return text
+    return f"{text[:room].rpartition(chr(10))[0]}\n… all of it: noface blocked"

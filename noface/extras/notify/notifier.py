@@ -1,0 +1,59 @@
+"""What a run and its checks have of this folder: one object, made of `[notify]`."""
+
+import os
+import shlex
+from pathlib import Path
+
+from noface.config.sections import Config
+from noface.engine.context import RunContext
+from noface.engine.engine import Elsewhere, RunParts
+from noface.engine.stations import Station
+from noface.errors import UsageError
+from noface.extras.notify.answers import PhoneListener
+from noface.extras.notify.messages import NotifyRules
+from noface.extras.notify.outbox import Outbox
+from noface.extras.notify.services import secrets_in, services
+
+
+class Notifier:
+    """Who is told of a run, and heard. `urls` are the services to which messages go, `heard` those of answers.
+
+    Raises UsageError if that cannot be, as it stands.
+    """
+
+    def __init__(self, config: Config, root: Path) -> None:
+        self._config = config.notify
+        self.urls = services(config.notify.urls, os.environ)
+        self.heard = services(config.notify.answers, os.environ, heard=True)
+        self._outbox: Outbox | None = None
+        try:
+            words = shlex.split(config.notify.on_event)
+        except ValueError as error:
+            raise UsageError(f"[notify] on_event is no shell command: {error}", "Look at its quotes.") from None
+        for word in words:
+            path = Path(root, Path(word).expanduser())
+            if path.is_file() and path.resolve().is_relative_to(root.resolve()):
+                raise UsageError(
+                    f"[notify] on_event runs {path}, outside the sandbox, and agents change the repository's files",
+                    "Keep it elsewhere, such as in ~/bin.",
+                )
+
+    @property
+    def secrets(self) -> tuple[tuple[str, str], ...]:
+        """What of the addresses nobody is to be shown, with the name that stands for it."""
+        return secrets_in((*self.urls, *self.heard))
+
+    def beside(self, others: Elsewhere, context: RunContext) -> Elsewhere:
+        """Return what a run does with other machines, and with those who are told of it."""
+        rules = self._config.record(NotifyRules)
+        outbox = self._outbox = Outbox(context, rules, self.urls, self.heard, self._config.on_event)
+
+        def stations(run: RunParts) -> tuple[Station, ...]:
+            return (outbox, PhoneListener(run, outbox), *others.stations(run))
+
+        return Elsewhere(others.check, stations)
+
+    def last_words(self) -> None:
+        """Send what is due once the run has ended."""
+        if self._outbox is not None:
+            self._outbox.last_words()

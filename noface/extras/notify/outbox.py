@@ -1,0 +1,217 @@
+"""Tells people what happens in a run, by the services of `[notify]` and by `on_event`.
+
+Each has a story of its own, so that one that does not answer holds up no other, and the loop none of them. Its cursor
+in the events moves once a message was taken: a kill in between repeats that one message, and loses none.
+"""
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from noface.engine.context import RunContext
+from noface.engine.jobs import Job, JobKind, run_apart
+from noface.engine.outages import PUSH_PAUSES_S, Outage
+from noface.engine.stations import Station, Steps, Tick, call
+from noface.errors import NofaceError, RemoteError
+from noface.extras.notify.codes import Codes
+from noface.extras.notify.messages import TOPICS, NotifyRules, due, message, quiet_until, waiting_of_events
+from noface.extras.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, carry_out, deliver
+from noface.git.locate import locate
+from noface.model.codec import encode
+from noface.process.failpoints import hit
+from noface.process.fed import end_all, run_fed
+from noface.store.overview import NOTIFY_AWAY
+from noface.store.records import EventRow, IssueRow
+
+ON_EVENT_SECONDS_MAX = 30.0
+LAST_WORDS_S = 10.0
+_HUSHED = (*NTFY, TELEGRAM, *MAIL)
+"""Services that can bring a message without waking anybody."""
+
+
+@dataclass(slots=True, eq=False)
+class Destination:
+    """Who is told: a service, or with None `on_event`. `cursor` is the last event that it knows of."""
+
+    service: Service | None
+    outage: Outage
+    cursor: int
+    sent_at: float = 0.0
+    under_way: bool = False
+
+    @property
+    def name(self) -> str:
+        """What people are shown of it."""
+        return self.service.name if self.service is not None else "on_event"
+
+    @property
+    def fact(self) -> str:
+        """The fact that holds its cursor."""
+        return f"notify:{self.service.key if self.service is not None else 'on_event'}"
+
+
+Sending = tuple[Callable[[], str | None], int]
+"""What is to be done in a thread, which returns what is wrong with it though it is done; and the cursor then."""
+
+
+class Outbox(Station):
+    """Sends what is due; `answers` are the services from which answers come."""
+
+    last_s = LAST_WORDS_S
+
+    def __init__(
+        self,
+        context: RunContext,
+        rules: NotifyRules,
+        urls: Iterable[Service],
+        answers: Iterable[Service],
+        on_event: str,
+    ) -> None:
+        self._context, self._rules, self._on_event = context, rules, on_event
+        self.answers = tuple(answers)
+        self.codes = Codes(context)
+        self._root = context.env.plumbing.repository.root
+        self._events: list[EventRow] = []
+        self._ending = False
+        services: list[Service | None] = [*urls, *([None] if on_event else [])]
+        before = self._began = context.reader.newest_event()
+        self.destinations = [self._destination(service, before) for service in services]
+        self._read = min((each.cursor for each in self.destinations), default=before)
+
+    def _destination(self, service: Service | None, before: int) -> Destination:
+        """Return who is told, with what was told of earlier runs; who is new is told of this run only."""
+        made = Destination(service, Outage(self._context.clock, PUSH_PAUSES_S, PUSH_PAUSES_S), before)
+        made.outage.tell = lambda error, _until, _issue_id: self.away(made.name, error)
+        made.cursor = int(self._context.reader.fact(made.fact) or before)
+        self._context.journal.fact(made.fact, str(made.cursor))  # a kill before the first message must not lose it
+        return made
+
+    def stories(self) -> Iterable[Steps[None]]:
+        """Return a story for each that is told."""
+        return [self._tell(each) for each in self.destinations]
+
+    def ending(self) -> None:
+        """Begin nothing more: what is due is sent with the last words."""
+        self._ending = True
+
+    def _tell(self, to: Destination) -> Steps[None]:
+        while True:
+            yield Tick()
+            if self._ending or self._context.clock.now() < to.outage.until:
+                continue
+            sending = self._due(to)
+            if sending is None:
+                continue
+            to.under_way = True
+            try:
+                problem = yield from call(partial(carry_out, to.name, sending[0]))
+            except RemoteError as error:
+                to.outage.met(error)
+            else:
+                self._sent(to, sending, problem)
+            finally:
+                to.under_way = False
+
+    def last_words(self) -> None:
+        """Send what is due once the run has ended, for a bounded time; the next run sends what is left."""
+        deadline = time.monotonic() + LAST_WORDS_S
+        open_: dict[Future[str | None], tuple[Destination, Sending]] = {}
+        idle = [each for each in self.destinations if not each.under_way]
+        while True:
+            for to in tuple(idle):
+                idle.remove(to)
+                if (sending := self._due(to, final=True)) is not None:
+                    open_[run_apart(Job(JobKind.REMOTE, "", partial(carry_out, to.name, sending[0])))] = to, sending
+            done, _ = wait(open_, max(0.0, deadline - time.monotonic()), FIRST_COMPLETED) if open_ else (set(), set())
+            if not done:
+                end_all()
+                return
+            for future in done:
+                to, sending = open_.pop(future)
+                error = future.exception()
+                if isinstance(error, RemoteError):
+                    to.outage.met(error)
+                elif error is None:
+                    self._sent(to, sending, future.result())
+                    idle.append(to)
+
+    def _due(self, to: Destination, *, final: bool = False) -> Sending | None:
+        """Return what is to be sent now; what nobody need be told any more is passed over."""
+        self._read_events()
+        now = self._context.clock.now()
+        if to.service is None:
+            events = due(self._events, to.cursor, 0.0, now, self._rules, final=True)
+            if not events:
+                return None
+            event = events[0]
+            about = {"at": event.at, "event": event.kind, "issue": event.issue_id, **event.data}
+            return partial(run_on_event, self._on_event, about), event.id
+        quiet = quiet_until(self._rules.quiet_hours, datetime.fromtimestamp(now).astimezone())
+        if quiet is not None and not (final and to.service.scheme in _HUSHED):
+            return None
+        events = due(self._events, to.cursor, to.sent_at, now, self._rules, final=final)
+        made = self._message(to.service, events) if events else None
+        if made is None:
+            to.cursor = max([to.cursor, *(event.id for event in events)])
+            return None
+        hushed = replace(made, quiet_until=quiet)
+        return partial(deliver, to.service, hushed, self._answers_of(to.service)), events[-1].id
+
+    def _message(self, service: Service, events: list[EventRow]) -> Message | None:
+        reader, masker = self._context.reader, self._context.env.masker
+        away = reader.waits()
+        standing = [e for e in events if e.kind != "provider_away" or str(e.data.get("model")) in away]
+        rows = waiting_of_events(events, reader.waiting_for_a_person(), self._rules.events)
+        code: Callable[[IssueRow], str] | None = self.codes.new if self._answers_of(service) is not None else None
+        landed = len(reader.events_after(self._began, ("issue_merged",)))
+        made = message(self._root.name, standing, rows, locate(self._root).has_branch, landed, code)
+        return replace(made, title=masker.text(made.title), body=masker.text(made.body)) if made is not None else None
+
+    def _answers_of(self, service: Service) -> Service | None:
+        """Return where answers to a service's messages come from, None if that cannot be."""
+        kind = NTFY if service.scheme in NTFY else (service.scheme,)
+        return next((each for each in self.answers if each.scheme in kind), None)
+
+    def of_kind(self, schemes: Collection[str]) -> Service | None:
+        """Return the first service of some kinds to which messages go."""
+        return next(
+            (each.service for each in self.destinations if each.service and each.service.scheme in schemes), None
+        )
+
+    def _read_events(self) -> None:
+        new = self._context.reader.events_after(self._read, TOPICS)
+        if new:
+            self._events += new
+            self._read = new[-1].id
+
+    def _sent(self, to: Destination, sending: Sending, problem: str | None) -> None:
+        hit("message_sent")
+        to.cursor, to.sent_at = sending[1], self._context.clock.now()
+        self._context.journal.fact(to.fact, str(to.cursor))
+        to.outage.over()
+        known = any(each.service == to.name for each in self._context.reader.notify_away())
+        if bool(problem) != known:
+            self.away(to.name, RemoteError(problem) if problem else None)
+
+    def away(self, name: str, error: NofaceError | None) -> None:
+        """Keep for whoever looks that a service takes nothing, or with None that it does again."""
+        known = {each.service: each for each in self._context.reader.notify_away()}
+        known.pop(name, None)
+        entries = [each._asdict() for each in known.values()]
+        if error is not None:
+            why = self._context.env.masker.text(error.message)
+            entries.append({"service": name, "since": self._context.clock.now(), "why": why})
+            self._context.announce("notify_away", None, {"service": name, "why": why})
+        self._context.journal.fact(NOTIFY_AWAY, json.dumps(entries))
+
+
+def run_on_event(command: str, event: Mapping[str, object]) -> str | None:
+    """Run `on_event` on an event; return how it failed, which keeps nobody from anything."""
+    document = json.dumps(encode({"schema": 1, **event}))
+    code, _ = run_fed(("/bin/sh", "-c", command), document, ON_EVENT_SECONDS_MAX, quiet=True)
+    how = f"exit code {code}" if code is not None else f"it took more than {ON_EVENT_SECONDS_MAX:g} s"
+    return f"on_event: {how}" if code != 0 else None
