@@ -1,4 +1,4 @@
-"""Tells how honest commits fare: `python benchmarks/histories choose|run|table`; see docs/histories.md."""
+"""Tells how honest commits fare: `python benchmarks/histories choose|run|table`; see README.md beside it."""
 
 import argparse
 import shutil

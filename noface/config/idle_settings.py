@@ -119,7 +119,7 @@ def _of_places(config: "Config", *, boxed: bool) -> Iterator[Finding]:
 
 
 _UNBOXED = "without noface's own sandbox"
-_HAVE_BOX = "see to it that the sandbox works and is on (docs/sandbox.md)"
+_HAVE_BOX = "see to it that the sandbox works and is on (docs/safety.md)"
 
 
 def _of_sandboxes(config: "Config", *, boxed: bool) -> Iterator[Finding]:

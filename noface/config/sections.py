@@ -242,7 +242,7 @@ class GateRule(Section):
 
 
 class Sandbox(Section):
-    """What agents, gates and setup may read, write and reach; docs/sandbox.md tells more."""
+    """What agents, gates and setup may read, write and reach; docs/safety.md tells more."""
 
     kind: SandboxKind = setting(
         "auto", '"auto": bubblewrap where it works; "bubblewrap": nothing runs without it; "none": no sandbox'

@@ -95,7 +95,7 @@ def box_findings(
         Finding(
             where,
             f'only noface\'s own sandbox can hold {spec.agent} to "{spec.permissions}", and it runs in none',
-            f"See to it that the sandbox works and is on (docs/sandbox.md), name another agent's model, or set {key} ="
+            f"See to it that the sandbox works and is on (docs/safety.md), name another agent's model, or set {key} ="
             ' "full".' + (" A role's changes are dropped in any case." if where.startswith(tuple(asked)) else ""),
         )
         for where, key, spec in runs

@@ -229,7 +229,7 @@ def find_bubblewrap(program: str | None) -> Bubblewrap:
 
 
 _INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)."
-_ALLOW = "Let ordinary users make user namespaces (docs/sandbox.md says how on your system)."
+_ALLOW = "Let ordinary users make user namespaces (docs/safety.md says how on your system)."
 
 
 def _output_of(*argv: str) -> "subprocess.CompletedProcess[str]":

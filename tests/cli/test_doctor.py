@@ -403,7 +403,7 @@ def test_a_sandbox_that_cannot_be_made_is_told_with_what_bubblewrap_says(doctor)
     doctor.program("bwrap", run="echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
     sandbox = named(doctor.told(**LOGGED_IN)["machine"], "sandbox")
     assert "No permissions to create new namespace" in sandbox["text"]
-    assert "docs/sandbox.md" in sandbox["fix"]
+    assert "docs/safety.md" in sandbox["fix"]
 
 
 def test_what_the_sandbox_shows_of_the_home_is_told_and_what_is_odd_in_show(doctor):

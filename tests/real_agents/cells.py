@@ -128,7 +128,7 @@ def _told(each: Found) -> str:
 
 
 def page(table: Table, programs: Iterable[str], date: str, where: str) -> str:
-    """Return the page that is kept in docs: `programs` with their versions, `where` the tests ran."""
+    """Return the page TESTED.md: `programs` with their versions, `where` the tests ran."""
     wrapped = [part for line in table.what_was_seen() for part in _wrapped(line)]
     return "\n".join([
         "# The agents as they were tested",

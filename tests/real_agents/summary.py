@@ -26,7 +26,7 @@ ROW = "row"
 SANDBOX = "bubblewrap" if find_bubblewrap(shutil.which("bwrap")).works else "none"
 KEPT = FOLDER / "found.json"
 """What the last run of all tests found, and runs of some since then: these renew their cells of the page."""
-PAGE = Path(__file__).parents[2] / "docs" / "agents-tested.md"
+PAGE = Path(__file__).with_name("TESTED.md")
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
-    """Say how many tests ran with each program, and show the table; after a run of all tests, keep it in docs."""
+    """Say how many tests ran with each program, and show the table; after a run of all tests, keep it."""
     if hasattr(config, "workerinput"):
         return  # one of several processes, which knows its own tests alone
     ran: Counter[tuple[str, str]] = Counter()
@@ -111,12 +111,12 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         terminalreporter.write_line(line)
     found = Reports.found if _is_whole(config) else _found_before() | Reports.found
     if len(found) == len(Reports.found) and not _is_whole(config):
-        terminalreporter.write_line("These were some of the tests: docs/agents-tested.md is as it was.")
+        terminalreporter.write_line("These were some of the tests: TESTED.md is as it was.")
         return
     KEPT.write_text(json.dumps([_versions(), {name: asdict(each) for name, each in found.items()}]), "utf-8")
     table = Table(found.values())
     write_page(table)
-    terminalreporter.write_line(f"written: docs/{PAGE.name}, {table.right} cells right, {table.reasoned} with a reason")
+    terminalreporter.write_line(f"written: {PAGE.name}, {table.right} cells right, {table.reasoned} with a reason")
     others = [f"{cli.name} {cli.version}" for cli in clis().values() if cli.version != cli.tested]
     if others and exitstatus == pytest.ExitCode.OK and table.whole:
         terminalreporter.write_line(f"all right; noface/data/agents.toml may now name as tested: {', '.join(others)}")
@@ -136,7 +136,7 @@ def _found_before() -> dict[str, Found]:
 
 
 def write_page(table: Table) -> None:
-    """Write the page that is kept in docs."""
+    """Write the page that is kept."""
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     where = f"on {platform.system()} with Node {node.removeprefix('v')}, " + (
         "in bubblewrap's sandbox," if SANDBOX == "bubblewrap" else "without a sandbox, which is not possible there,"
