@@ -22,7 +22,6 @@ from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
 from noface.git.workspace import Slot, open_slot, slot_path
-from noface.integrity.covered import Covered
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
@@ -59,7 +58,7 @@ class GateFacts:
     has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
     are. `unsteady`: the tests of a command that fail now and then on main. `reads`: which files of main a test gate's
     command has read, where the file system tells. `installed`: the packages that setup has installed, by the state of
-    its inputs. `covered`: which added lines of a file a command has run on a tree. `busy`: how many cores main's gates
+    its inputs.  `busy`: how many cores main's gates
     keep busy, None if that is not known. `made`: the files and folders that setup and gates made of main. `turns`:
     which gates run now.
     """
@@ -74,7 +73,6 @@ class GateFacts:
     unsteady: dict[str, Known] = field(default_factory=dict)
     reads: dict[str, Reads] = field(default_factory=dict)
     installed: dict[str, Packages] = field(default_factory=dict)
-    covered: dict[tuple[str, str], dict[str, Covered]] = field(default_factory=dict)
     busy: float | None = None
     made: set[str] = field(default_factory=set)
     turns: GateTurns = field(default_factory=GateTurns)
@@ -87,7 +85,6 @@ class GateFacts:
         for key in [key for key in tuple(self.inventories) if key[0] != main][:-TREES_MAX]:
             self.inventories.pop(key, None)
             self.asked.discard(key)
-            self.covered.pop(key, None)
 
 
 _SUBJECT_MAX = 100

@@ -84,9 +84,9 @@ class FirstTests:
     `own` are the tests that its issue is about; `unrun`: no test runs some of what its change adds.
     """
 
-    def __init__(self, trial: Trial, own: frozenset[str] = frozenset(), *, unrun: bool = False) -> None:
+    def __init__(self, trial: Trial, own: frozenset[str] = frozenset()) -> None:
         self._trial, self._plumbing, self._task = trial, trial.plumbing, trial.task
-        self._own, self._unrun = own, unrun
+        self._own = own
         kinds = (GateKind.BUILD, GateKind.TEST)
         hard = (gate for gate in trial.gates if gate.hard and not gate.accept and gate.kind in kinds)
         self._hard = tuple(replace(gate, again=0, retries=0) for gate in hard)
@@ -106,7 +106,7 @@ class FirstTests:
         # Main's version of what the change is known to contradict may keep a runner from collecting the others.
         open_ = {test.partition("::")[0] for test in taken}
         mains = {path: entry for path, entry in mains.items() if path not in open_}
-        if not self._unrun and self._pass_alone(at_first, self._tree(at_first, mains)):
+        if self._pass_alone(at_first, self._tree(at_first, mains)):
             return None
         lost = self._lost(at_first, mains, taken)
         again = self._lost(at_first, mains, taken, anew=True) if lost is not None else None
@@ -146,8 +146,7 @@ class FirstTests:
         by = {path: of for path, of in by.items() if not lifted(path, self._trial.issue)}
         was, now = (plumbing.entries(commit, tuple(by)) for commit in (first, main))
         differing = {path: entry for path, entry in was.items() if path in by and now.get(path) != entry}
-        if not self._unrun:
-            differing = {path: each for path, each in differing.items() if not self._grown(path, each, now.get(path))}
+        differing = {path: each for path, each in differing.items() if not self._grown(path, each, now.get(path))}
         added = tuple(path for path in by if path in now and path not in was and part_of(path) is Part.TEST)
         changed = {commit: tuple(change.path for change in each) for commit, each in commits.items()}
         changed_since = Rewritten(first, {}, tuple(path for path in differing if path in now), by, changed)
@@ -163,10 +162,10 @@ class FirstTests:
             return left
 
         entries = are(lambda parts, path: parts.judges(path, helps=parts.main != first))
-        if not entries and not (self._unrun and added) and all(part_of(path) is Part.MANIFEST for path in sources):
+        if not entries and all(part_of(path) is Part.MANIFEST for path in sources):
             return None
         left_out = filter(is_code, added)
-        entries |= dict.fromkeys(left_out if self._unrun else self._trial.parts.unused(left_out, entries))
+        entries |= dict.fromkeys(self._trial.parts.unused(left_out, entries))
         entries |= are(lambda parts, path: parts(path) is Part.CONFIG)
         return replace(changed_since, entries=entries, sources=tuple(path for path in sources if path not in entries))
 

@@ -20,13 +20,11 @@ from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.attempt.main_tools import prepare_with_main_tools
 from noface.attempt.prepare import Preparation, kept_digest, looking, setup_stamp
 from noface.diagnosis.known_causes import company_line
-from noface.gates.coverage import followed, read_covered
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.packages import packages_in
 from noface.gates.run import OTHERS_SERVER, GatePlace, log_name, log_names, run_gate
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
-from noface.integrity.covered import NOTHING_FOLLOWED, FollowedFile, Follows
 from noface.integrity.evasion import only_checking
 from noface.integrity.rubbish import above
 from noface.model.failure import CHANGED_FILES, Failure, is_of_project
@@ -136,7 +134,7 @@ class GateTask:
     `known` are the failures of main that do not count, None if every failure counts. `steady`: a test that fails now
     and then is told from one that fails. `repeats` is how often a gate may be run again for a cause that passes by
     itself. `product` are the packages that it has as the tree's setup installs them, while all others are main's; None
-    where all are the tree's. `follow` is what of the tree is followed while the test gates run.
+    where all are the tree's.
     """
 
     issue_id: str
@@ -151,7 +149,6 @@ class GateTask:
     steady: bool = True
     repeats: int = REPEATS_MAX
     product: frozenset[tuple[str, str]] | None = None
-    follow: Follows = NOTHING_FOLLOWED
 
     @property
     def on_main(self) -> bool:
@@ -354,8 +351,6 @@ class GateSession:
         out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
         inventory = read_inventory(reports, self.slot.path, out, gate.command, err)
         key, facts, mask = (self.task.tree, gate.command), self.env.gate_facts, self.env.masker.text
-        if files := self._followed():
-            facts.covered[key] = read_covered(reports, self.slot.path, files, self.task.follow.go)
         facts.asked.add(key)
         facts.inventories.pop(key, None)
         if inventory is not None:
@@ -364,11 +359,6 @@ class GateSession:
                 tests = tuple(sorted((mask(name), outcome) for name, outcome in inventory.tests))
                 inventory = replace(inventory, tests=tests)
             facts.inventories[key] = inventory
-
-    def _followed(self) -> tuple[FollowedFile, ...]:
-        """Return the files whose runs are followed; none on any other tree than the one that they are of."""
-        follow = self.task.follow
-        return follow.files if follow.tree == self.task.tree else ()
 
     def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
         env, task = self.env, self.task
@@ -379,8 +369,6 @@ class GateSession:
         if reports is not None:
             ends = f"{env.clock.now() + gate.timeout_s}/{gate.timeout_s}"
             variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))
-            if files := self._followed():
-                variables = followed(variables, reports, self.slot.path, files, task.follow.go, gate.command)
         logs = real_folder(task.logs / folder, env.plumbing.repository.state_dir)
         for log in log_names(gate):
             remove(logs / log)  # an agent outside a sandbox may have put a folder there

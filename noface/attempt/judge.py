@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from noface.attempt.attempt import Judging
-from noface.attempt.covering import knows_where_it_runs, unrun
 from noface.attempt.disk import worker_without_room
 from noface.attempt.examine import adds_secrets, examine_change, forgotten, only_notes
 from noface.attempt.fixes import take_fixes
@@ -23,7 +22,6 @@ from noface.attempt.not_in_change import (
 from noface.attempt.trial import CutShort
 from noface.git.plumbing import Merge
 from noface.git.taken_back import WorkOnMain, bring_onto
-from noface.integrity.covered import UNRUN
 from noface.integrity.diff.rules import REWRITTEN
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
@@ -90,9 +88,6 @@ def _decided(attempt: Judging) -> Judging:
         attempt.failure = attempt.scope.cancel.why
         attempt.interrupted = attempt.failure is None
         return attempt
-    if attempt.failure is not None and (note := next((n for n in attempt.notes if n.startswith(UNRUN)), "")):
-        excerpt = "\n".join(filter(None, (attempt.failure.excerpt, note)))
-        attempt.failure = replace(attempt.failure, excerpt=excerpt)
     if attempt.failure is None:
         attempt.proof = attempt.proving.proof if attempt.provable else None
         if (unfinished := _unfinished(attempt)) is not None:  # for whoever reads of it later
@@ -228,8 +223,6 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
     if failure is None and (unproven := attempt.proving.by_gates) is not None:
         failure = (work.agent.error if unproven.of_work else None) or unproven.failure
     if failure is None:
-        note = unrun(attempt.proving)
-        attempt.notes = (*attempt.notes, note) if note else attempt.notes
         return None
     missing = with_missing(failure, snapshot.not_taken, snapshot.aside, attempt.issue.paths)
     failure = attempt.proving.beside_main(missing or failure).failure
@@ -266,10 +259,6 @@ def _main_judges_otherwise(attempt: Judging) -> Failure | None:
     return next(iter(against), None)
 
 
-def _it_knows_where_it_runs(attempt: Judging) -> Failure | None:
-    return knows_where_it_runs(attempt.proving)
-
-
 CHECKS: tuple[Check, ...] = (
     # How the worker's run ended, by what the system and the agent's typed events tell.
     _disk_is_full,
@@ -289,7 +278,6 @@ CHECKS: tuple[Check, ...] = (
     _gates_are_red,
     _only_part_is_done,
     _main_judges_otherwise,
-    _it_knows_where_it_runs,
     forgotten,
 )
 """What may speak against an attempt, in the order in which it is asked: the first that has something to say decides."""

@@ -19,7 +19,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from noface.attempt.covering import unrun
 from noface.attempt.first_tests import FirstTests
 from noface.attempt.gate_session import GateSession
 from noface.attempt.main_tools import Tools, tools_of
@@ -108,7 +107,7 @@ class Judges(Trial):
         """
         if not self.landed or (failure is not None and failure.rule != CONTRADICTED):
             return failure
-        tests = FirstTests(self, self._own, unrun=bool(unrun(self)))
+        tests = FirstTests(self, self._own)
         mains, inside = self._mains(judging), self._inner_tests(judging)
         asked = failure is not None or (self._all_by_id() and not self._lacks(judging))
         changed = (*judging.tests, *(c for c in judging.sources if c.path in inside)) if asked else ()

@@ -4,9 +4,8 @@ Whoever has the steps between the two (what gates wrote, work that is half done)
 both. A cancel raises CutShort.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from noface.attempt.covering import follows
 from noface.attempt.gate_session import blamed
 from noface.attempt.gating import Gated, gates_failure
 from noface.attempt.judges import Judges
@@ -32,8 +31,7 @@ class Proving(Judges):
     gated: Gated = field(init=False)
 
     def run_gates(self) -> Gated:
-        """Run the gates, unless their results are known; what the tree adds is followed through their run."""
-        self.task = replace(self.task, follow=follows(self))
+        """Run the gates, unless their results are known."""
         gated = self.run()
         if gated is None:
             raise CutShort

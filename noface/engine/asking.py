@@ -42,7 +42,6 @@ from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git
 from noface.integrity.asked_for import NOT_THERE, Grounds, stands_in, unfounded
-from noface.integrity.covered import UNRUN
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.budget import Allowance, summed
 from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
@@ -334,10 +333,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         limits=_limits(context, issue, topic, forms),
         questions=_questions(last),
         paths=_paths(issue, topic, last),
-        results=(
-            *gate_lines(context.reader.gates_of(issue.id, last.number)),
-            *(each for each in last.notes if each.startswith(UNRUN)),
-        ),
+        results=gate_lines(context.reader.gates_of(issue.id, last.number)),
         points=history.open_points if topic is Topic.REVIEW else (),
         others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
         earlier_form=context.settings.earlier_form,

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from noface.gates.coverage import COVERED
 from noface.integrity.inventory import Inventory, Outcome, inventory, joined, merged, steady
 from noface.integrity.inventory_text import counted_tests, named_tests, summary_counts
 from noface.model.json_record import JsonRecord, json_value
@@ -112,7 +111,7 @@ def _files(reports: Path) -> Iterator[Path | None]:
         yield None
         return
     with os.scandir(reports) as entries:
-        for number, entry in enumerate(each for each in entries if each.name != COVERED):
+        for number, entry in enumerate(entries):
             if number >= FILES_MAX:
                 yield None
                 return

@@ -13,7 +13,6 @@ from dataclasses import replace
 from itertools import groupby
 
 from noface.data import table
-from noface.integrity.covered import SURROUNDINGS
 from noface.integrity.diff.names import UnfitRule
 from noface.integrity.judges import Part, part_of
 from noface.integrity.not_taken import named_in
@@ -139,11 +138,10 @@ def _may_change(issue: Issue, paths: tuple[str, ...], advice: Advice | None) -> 
 def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
     """Ask whether the test is wrong that the worker weakened, or would have to."""
     asked = _questions_of(last)
-    if failure.rule in (SURROUNDINGS, *BY_MAIN, *BY_BODY) and not asked:
+    if failure.rule in (*BY_MAIN, *BY_BODY) and not asked:
         named = some(failure.failing_tests, _TESTS_SHOWN) if failure.failing_tests else "what judges it on main"
-        how = "as it is" if failure.rule == SURROUNDINGS else f"so that {named} gives way to it"
         return (
-            f"May attempt {last.number} of issue {issue.id} land, {how}? noface found:"
+            f"May attempt {last.number} of issue {issue.id} land, so that {named} gives way to it? noface found:"
             f" {quoted(failure.message, _QUOTED_CHARS_MAX)}"
         )
     words = quoted(asked[0], _QUOTED_CHARS_MAX) if asked else quoted(failure.message, _QUOTED_CHARS_MAX)
