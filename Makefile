@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # The tests of the rooms that decide: no process, no repository.
 FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge recovery config conventions)
 
-.PHONY: demo test test-fast test-agents test-browser test-ecosystems test-runners test-ways test-conflicts test-thorough test-mutants test-nightly test-github soak lint bench github-openapi clean
+.PHONY: demo test test-fast test-nightly test-agents soak lint bench nights github-openapi clean
 
 demo: $(STAMP)
 	$(BIN)/noface demo
@@ -28,53 +28,22 @@ test: $(STAMP)
 test-fast: $(STAMP)
 	$(PYTEST) $(FAST)
 
-# Installs the real agent programs (npm and pip) into .agents/ and runs noface with them against a model on loopback.
-test-agents: $(STAMP)
-	$(BIN)/python tests/real_agents/run.py
+# What continuous integration runs at night (`.ci/run test-nightly`): all that `make test` leaves out and that needs no network:
+# further whole runs, mutants, ways to buy a green, the board in a browser, a sample of nights, ten minutes of soak.
+test-nightly: SUITES ?= thorough mutants ways browser nights soak
+test-nightly: $(STAMP)
+	$(BIN)/python tests/suites.py $(SUITES)
 
-# The board in the Chromium of this machine, by keyboard and mouse; screenshots are left in .browser/shots.
-test-browser: $(STAMP)
-	$(BIN)/python tests/browser/run.py
+# What needs npm and PyPI: the real agent programs against a model on loopback (installed in .agents/), the test runners of
+# other languages, and small projects of the ecosystems whose tools are installed here.
+test-agents: SUITES ?= agents runners ecosystems
+test-agents: $(STAMP)
+	$(BIN)/python tests/suites.py $(SUITES)
 
 # Kills noface at random beside a person at work, and looks after each death; SEED=… repeats the same choices.
 SECONDS ?= 300
 soak: $(STAMP)
 	$(BIN)/python tests/soak/soak.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
-
-# noface end to end on small projects of the ecosystems whose tools are installed here; says what it did not run.
-test-ecosystems: $(STAMP)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tests/ecosystems/run.py
-
-# What noface learns of the tests of jest, vitest and mocha (from npm), cargo, go and ctest where they are installed.
-test-runners: $(STAMP)
-	$(BIN)/python tests/runners/run.py
-
-# Has noface judge each change of the table in tests/ways: what buys a green must not land, what is honest must land or be
-# asked about. WAYS="spans dice" chooses projects or changes by a part of their names.
-test-ways: $(STAMP)
-	$(BIN)/python tests/ways/run.py $(WAYS)
-
-# What `make test` leaves out: further whole runs, kills, outages, examples, every regular expression and hostile text.
-test-thorough: $(STAMP)
-	$(PYTEST) -m thorough
-
-# Changes one condition of what decides at a time, in memory; the tests named beside it must notice. MUTANTS="policy.py" chooses.
-test-mutants: $(STAMP)
-	$(BIN)/python tests/mutants/mutants.py $(MUTANTS)
-
-# What continuous integration runs at night (`.ci/run test-nightly`): all that `make test` leaves out of the same suite.
-test-nightly: test-thorough test-mutants
-	$(BIN)/python tests/browser/run.py --if-there
-
-GITHUB := tests/forge tests/trackers $(addprefix tests/engine/test_, tracker_sync.py pull_rounds.py from_issue_to_merge.py)
-
-# Lives of an issue on GitHub (tests/forge/lives.toml), and all else that speaks to the GitHub of the tests; LIVES="skip" chooses.
-test-github: $(STAMP)
-	$(PYTEST) -m "thorough or not thorough" $(if $(LIVES),tests/forge/test_lives.py -k "$(LIVES)",$(GITHUB))
-
-# Issues that all append to one file, with three workers and with one: do all land, after how many attempts?
-test-conflicts: $(STAMP)
-	$(BIN)/python tests/conflicts/run.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

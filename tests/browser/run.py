@@ -1,4 +1,4 @@
-"""`make test-browser`: the board in a real Chromium, driven by keyboard and mouse, in the dark and the light, narrow and wide.
+"""The suite `browser`: the board in a real Chromium, driven by keyboard and mouse, in the dark and the light, narrow and wide.
 
 Chromium is the system's (Debian: `apt install chromium`), or the one that CHROMIUM names. Playwright's wheel and axe-core's
 file are fetched from PyPI and npm into .browser/, where the screenshots are left as well; nothing else is downloaded.

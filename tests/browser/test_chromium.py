@@ -1,4 +1,4 @@
-"""The board as a person has it: in Chromium, by keyboard and by mouse. `make test-browser` runs this."""
+"""The board as a person has it: in Chromium, by keyboard and by mouse. `python tests/browser/run.py` runs this."""
 
 import os
 import re

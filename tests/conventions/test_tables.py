@@ -303,7 +303,7 @@ def test_each_command_of_a_comment_has_a_case_of_its_own():
 
 
 def test_each_mutant_stands_once_in_the_code():
-    """`make test-mutants` runs at night: a condition in new words would go unwatched until then."""
+    """The suite `mutants` runs at night: a condition in new words would go unwatched until then."""
     rows = tomllib.loads((ROOT / "tests/mutants/mutants.toml").read_text())["mutant"]
     texts = [(path.name, path.read_text()) for path in PACKAGE.rglob("*.py")]
     for row in rows:

@@ -1,4 +1,4 @@
-"""noface end to end on a small project of each ecosystem whose tools are installed: `make test-ecosystems`.
+"""noface end to end on a small project of each ecosystem whose tools are installed: the suite `ecosystems`.
 
 For each: `noface init` writes the configuration, the gates are green on main, the change of one scripted issue lands,
 and one that breaks a test does not. Prints what ran, and what did not and why. Exit code 1 where something that ran is not as it should be.

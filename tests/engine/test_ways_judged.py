@@ -1,4 +1,4 @@
-"""A part of the table of ways through noface itself; `make test-ways` runs all of it."""
+"""A part of the table of ways through noface itself; the suite `ways` runs all of it."""
 
 import os
 import sys

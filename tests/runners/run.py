@@ -1,4 +1,4 @@
-"""The inventories of test runners that are no part of Python or Node: `make test-runners`.
+"""The inventories of test runners that are no part of Python or Node: the suite `runners`.
 
 Installs jest, vitest and mocha from npm into a temporary folder, and takes cargo, go and ctest where they are. For
 each: what it names on main, and what a skip, a filter, an early exit and a forged exit code make of it, while the

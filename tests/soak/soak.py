@@ -83,7 +83,7 @@ exit 0
 """
 NOT_RUN = (
     "power loss (unsynced writes), a full disk, a read-only or network file system: tests/FAULTS.md names their tests",
-    "real agents (make test-agents), other ecosystems (make test-ecosystems)",
+    "real agents and other ecosystems (make test-agents)",
     "a reboot, a suspended machine, other users of the machine",
 )
 REACHED = tuple(name for name in FAILPOINTS if not name.startswith(("question_", "answer_")))

@@ -11,7 +11,7 @@ Check = Callable[..., None]
 
 
 def first_ones(values: Iterable[Any], number: int = 1, *, rows: bool = False) -> list[Any]:
-    """Return the values of `pytest.mark.parametrize`; those after the first ones are for `make test-thorough`.
+    """Return the values of `pytest.mark.parametrize`; those after the first ones are for `make test-nightly`.
 
     With `rows` each value is a row: a value for each of several names.
     """
