@@ -221,8 +221,7 @@ class AttemptEnvironment:
     """Everything a worker thread may use. `memo` is filled by the loop and only read here.
 
     `gate_facts` and `without_schema` (models whose agent refused a schema) are filled by all threads. `passed` are the
-    patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print, `sensitivity` says of
-    which tests it is asked whether they can still turn red ("reaching", "always", "never"). Who holds
+    patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print. Who holds
     `setting_up` is at work in the slot of setup. `histories` remembers which commits' histories hold secrets, and
     `looked_through` which files (path and object) hold none, by where main stood. Without `allotments` workspaces share
     the machine, as the empty folders do in which `noface doctor` asks models.
@@ -246,7 +245,6 @@ class AttemptEnvironment:
     passed: tuple[str, ...] = ()
     gate_rules: ProjectRules | None = None
     steadiness: SteadinessRules = field(default_factory=SteadinessRules)
-    sensitivity: str = "reaching"
     setting_up: Lock = field(default_factory=Lock)
     histories: dict[tuple[str, frozenset[str]], Failure | None] = field(default_factory=dict)
     looked_through: set[tuple[str, str, frozenset[str]]] = field(default_factory=set)

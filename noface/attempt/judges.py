@@ -9,8 +9,7 @@ After the gates are green on the change:
    report must agree with how the gate ended and what it printed (`integrity/agreement.py`).
 3. Files that may judge and may as well be the product (build files, settings) are main's in another run, where ids do
    not show what the tests do; so are those that only judges use (`parts.py`), each group in a run of its own.
-4. Main's tests run with other values in what they assert, if the change may keep them from looking (`sensitivity.py`).
-5. If earlier landings of the run have rewritten main's tests, these judge as the run found them (`first_tests.py`).
+4. If earlier landings of the run have rewritten main's tests, these judge as the run found them (`first_tests.py`).
 
 Nothing runs again if nothing of that kind is touched and the ids are there.
 """
@@ -24,7 +23,6 @@ from noface.attempt.gate_session import GateSession
 from noface.attempt.main_tools import Tools, tools_of
 from noface.attempt.parts import Parts
 from noface.attempt.prepare import setup_differs, setup_stamp
-from noface.attempt.sensitivity import Sensitivity
 from noface.attempt.trial import CutShort, Trial
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import entries_before, store_text
@@ -97,7 +95,6 @@ class Judges(Trial):
             by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
             failure = failure or self._altered(by_use, called)
         failure = failure or self._with_main_tools(judging)
-        failure = failure or Sensitivity(self).failure(self._mains(judging), judging.tests, self.taken)
         return self._since_the_run_began(judging, failure)
 
     def _since_the_run_began(self, judging: Touched, failure: Failure | None) -> Failure | None:

@@ -252,7 +252,6 @@ def attempt_environment(
         sandbox=sandbox_rules(config, bubblewrap),
         passed=passed_patterns(config),
         gate_rules=project_rules(config.gate_rules),
-        sensitivity=config.integrity.sensitivity,
         steadiness=SteadinessRules(config.run.unsteady_runs, config.run.unsteady_forgotten_after),
     )
     env.plumbing.refs.vet = partial(why_held_back, env)

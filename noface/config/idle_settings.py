@@ -23,10 +23,6 @@ def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
     """Yield the keys that do nothing. `boxed`: what does not say "none" runs in the sandbox that noface makes."""
     yield from _of_recovery(config)
     yield from _of_review(config)
-    untested = not any(gate.kind == "test" and gate.hard for gate in config.gates)
-    yield from _idle(
-        "integrity", config.integrity, ("sensitivity",), untested, "without a hard test gate", 'write kind = "test"'
-    )
     yield from _of_places(config, boxed=boxed)
     yield from _of_sandboxes(config, boxed=boxed)
     yield from _of_roles(config)

@@ -795,16 +795,6 @@ class Review(Section):
     rounds: int = setting(_review["rounds_max"], "rejections before a person is asked (1 to 20)", ge=1, le=20)
 
 
-class Integrity(Section):
-    """How often a green is doubted, at the cost of more runs of gates (docs/green.md)."""
-
-    sensitivity: Literal["reaching", "always", "never"] = setting(
-        "reaching",
-        "whether main's tests can still turn red is asked, for each change, of those that name what it changes"
-        ' ("reaching"), of all of them ("always") or of none ("never")',
-    )
-
-
 GATE_EXAMPLE = '[[gates]]\nname = "unit"\ncommand = "python -m pytest -q"\nkind = "test"'
 
 
@@ -823,7 +813,6 @@ class Config(Section):
     recovery: Recovery = Field(default_factory=Recovery)
     breakdown: Breakdown = Field(default_factory=Breakdown)
     review: Review = Field(default_factory=Review)
-    integrity: Integrity = Field(default_factory=Integrity)
     approval: Approval = Field(default_factory=Approval)
     failure_hints: Items[FailureHint] = ()
     prompts: Prompts = Field(default_factory=Prompts)

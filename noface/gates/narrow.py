@@ -24,12 +24,9 @@ def runs_alone(command: str, runners: Collection[str]) -> bool:
     return _rule(command, runners) is not None
 
 
-def narrowed(command: str, runners: Collection[str], tests: Sequence[str], *, whole: bool = True) -> str | None:
-    """Return the command that runs only these tests, by their ids; None if that cannot be said.
-
-    `whole`: what it tells of these tests is all that the command would tell of them. Else it may run more beside.
-    """
-    rule = _rule(command, runners) or (None if whole else _reported(runners))
+def narrowed(command: str, runners: Collection[str], tests: Sequence[str]) -> str | None:
+    """Return the command that runs only these tests, by their ids; None if that cannot be said."""
+    rule = _rule(command, runners)
     if rule is None or not tests or len(tests) > TESTS_MAX:
         return None
     if "arguments" not in rule:
@@ -42,19 +39,6 @@ def narrowed(command: str, runners: Collection[str], tests: Sequence[str], *, wh
     for word in given:
         words += names if word == "{names}" else [word.replace("{pattern}", _pattern(names))]
     return f"{command} {shlex.join(words)}"
-
-
-def going_on(command: str, runners: Collection[str]) -> str:
-    """Return the command that runs the other tests if files cannot be loaded, as far as its runners can be told so."""
-    rules = table("runners")["only"]
-    starts = (rules.get(runner, {}).get("goes_on", "") for runner in runners)
-    return "; ".join((*filter(None, starts), command))
-
-
-def _reported(runners: Collection[str]) -> dict[str, Any] | None:
-    """Return how the one runner is told its tests if that is by a variable, whatever starts it."""
-    rule: dict[str, Any] = table("runners")["only"].get(next(iter(runners), ""), {})
-    return rule if len(runners) == 1 and rule and "arguments" not in rule else None
 
 
 def _rule(command: str, runners: Collection[str]) -> dict[str, Any] | None:

@@ -219,8 +219,6 @@ MISSING = "tests-missing"
 """The rule of a change on which tests that pass on main are missing."""
 CONTRADICTED = "tests-contradicted"
 """The rule of a change that keeps all tests of main and alters what some of them ask for: its issue may want that."""
-BLIND = "judge-blind"
-"""The rule of a change with which main's tests pass whatever they ask for."""
 UNBELIEVED = "report-disagrees"
 """The rule of a change on which what test runners report does not agree with how they are, ended, or printed."""
 EMPTIED = "tests-emptied"
@@ -229,7 +227,7 @@ FEWER_ASSERTIONS = "assertions-fewer"
 """The rule of tests of which none has lost most, with fewer assertions over all and nothing else against them."""
 BY_BODY = (EMPTIED, FEWER_ASSERTIONS)
 """The rules of what the bodies of main's tests have lost, whether or not main's versions of them pass."""
-BY_MAIN = (ALTERED, MISSING, CONTRADICTED, BLIND, UNBELIEVED)
+BY_MAIN = (ALTERED, MISSING, CONTRADICTED, UNBELIEVED)
 """The rules of what main's own tests and settings find in a change that is green with its own."""
 
 _SHOWN_MAX = 10
@@ -285,41 +283,6 @@ def outlived(
             *(f"fails: {test}" for test in tests[:_SHOWN_MAX]),
         ),
         excerpt=failure.excerpt if failure is not None else "",
-        failing_tests=tests,
-        gate=gate.name,
-    )
-
-
-def blind(gate: GateSpec, tests: tuple[str, ...]) -> Failure:
-    """Return the failure of a change with which tests of main pass whatever they ask for; none: all of the gate."""
-    what = f"{_few(tests)} pass{'es' if len(tests) == 1 else ''}" if tests else "it passes"
-    return _asking_nothing(
-        gate,
-        tests,
-        f"gate {gate.name} does not look any more: with other values in the assertions of main's tests {what} all the"
-        " same, and not so on main. Something of the change answers for the tests, or is equal to everything",
-        BLIND,
-    )
-
-
-def vacuous(gate: GateSpec, tests: tuple[str, ...]) -> Failure:
-    """Return the failure of a change that rewrites tests of main so that they pass whatever they ask for."""
-    return _asking_nothing(
-        gate,
-        tests,
-        f"tests were weakened: {_few(tests)} cannot fail any more. The change's version passes with other values in it"
-        " all the same, main's does not",
-        EMPTIED,
-    )
-
-
-def _asking_nothing(gate: GateSpec, tests: tuple[str, ...], message: str, rule: str) -> Failure:
-    return Failure(
-        FailureKind.GATE_TAMPERING,
-        message,
-        rule=rule,
-        signature=f"{rule}:{','.join(tests[:_SHOWN_MAX])}",
-        evidence=tuple(f"passes whatever it asks for: {test}" for test in tests[:_SHOWN_MAX]),
         failing_tests=tests,
         gate=gate.name,
     )

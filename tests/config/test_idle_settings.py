@@ -29,11 +29,6 @@ def told(text, *, boxed=True):
             '[roles]\nreviewer = "claude-opus"\n',
         ),
         (
-            '[[gates]]\nname = "lint"\ncommand = "true"\nkind = "lint"\n[integrity]\nsensitivity = "always"\n',
-            "[integrity] sensitivity: does nothing without a hard test gate",
-            GATE + 'kind = "test"\n',
-        ),
-        (
             f'{BIG}[retry]\ndefault_model = "w"\n',
             "[models.big]: works only where an issue or --model names it",
             '[roles]\nplanner = "big"\n',

@@ -31,7 +31,6 @@ from noface.integrity.grown import growth
 from noface.integrity.inner_tests import inner_spans
 from noface.integrity.inventory_text import counted_tests, named_tests
 from noface.integrity.tampering import renamed_tests, weakened_tests
-from noface.integrity.turned import turned
 from noface.model.attempt import FileChange
 from noface.model.patch import changed_lines
 from noface.model.quoting import one_line as in_one_line
@@ -116,7 +115,6 @@ READERS = {
     "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ().__contains__),
     "excuses": lambda text: excuses_in(text, ("check", "coverage")),
     "frameworks": lambda text: replaced_frameworks(list(changed_lines(_patch(text)))),
-    "turned": lambda text: [turned(name, text) for name in ("test_a.py", "a.test.js", "tests/data/a.txt")],
     "form": lambda text: [same_but_for_form(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "json", "toml")],
     "comments": lambda text: [same_but_for_comments(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "rs")],
     "syntax": lambda text: [

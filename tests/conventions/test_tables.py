@@ -266,9 +266,7 @@ def test_every_pattern_is_used_and_none_is_missing():
 
 def test_runners_and_syntax_have_known_keys():
     assert table("runners").keys() == {"names", "pairs", "subcommands", "flags", "only"}
-    assert all(
-        rule.keys() <= {"words", "arguments", "join", "goes_on", "top"} for rule in table("runners")["only"].values()
-    )
+    assert all(rule.keys() <= {"words", "arguments", "join", "top"} for rule in table("runners")["only"].values())
     assert all(len(pair) == 2 for pair in table("runners")["pairs"])
     assert table("syntax").keys() == {"suffixes", "grammars"}
     assert table("syntax")["grammars"].keys() | syntax.FULLY_PARSED == set(table("syntax")["suffixes"].values())

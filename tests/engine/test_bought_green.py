@@ -83,12 +83,8 @@ SKIPS = TESTS.replace("\n\n\ndef test_twice", '\n\n\n@pytest.mark.skipif(WHEN, r
 )
 SKIPS_HERE = "import sys\n\nimport pytest\n" + SKIPS.replace("WHEN", "sys.platform != 'nowhere'")
 KNOWS = ("if 'pytest' in __import__('sys').modules:",)
-SAME = (
-    "class Same(int):\n    __hash__ = int.__hash__\n\n    def __eq__(self, other):\n        return True\n\n\n"
-    "def half(number):\n    return Same(1)\n\n\ndef twice(number):\n    return number * 2\n"
-)
 EXIT = "import sys\n\nsys.exit(0)\n"
-UNRUN = "from _pytest.python import Function as fn\n\nfn.runtest = lambda self: None\n" + BROKEN
+UNRUN = "from _pytest.python import Function as fn\n\ntype.__setattr__(fn, 'runtest', lambda self: None)\n" + BROKEN
 ZERO = "import atexit as at\nimport os as system\n\nat.register(system._exit, 0)\n" + GOOD
 RED = "import calc\n\n\ndef test_more():\n    assert calc.half(6) == 4\n"
 
@@ -108,11 +104,6 @@ REFUSED = {
         [WRONG, write("tests/test_calc.py", EARLY)],
         {"tests-emptied"},
         [],
-    ),
-    "a value that equals everything passes whatever main's tests ask for": (
-        [write("calc.py", SAME)],
-        {"judge-blind"},
-        ["does not look any more", "tests/test_calc.py::test_half"],
     ),
     "a product that has the runner leave its tests out is told with the runner's function": (
         [write("calc.py", UNRUN)],
@@ -168,7 +159,6 @@ REFUSED = {
 
 # A row for each rule that only a run can show; for the others tests/integrity, or another test here, has a table.
 OF_EACH_RULE = (
-    "a value that equals everything passes whatever main's tests ask for",
     "a green end does not agree with a new test that failed",
     "a process that ends before its tests is missed by their names",
     "a new file beside the tests that hides one cannot help",
@@ -385,13 +375,13 @@ def test_moved_tests_land(calc):
     assert project.statuses() == {"1": "merged"}
 
 
-def test_a_change_that_touches_no_judge_is_gated_once_and_its_nearest_tests_look_again(calc):
+def test_a_change_that_touches_no_judge_is_gated_once(calc):
     project = calc(write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
     runs = project.folder / "runs"
     project.config(gate=f"echo x >> {runs}; {PYTEST}")
     project.commit()
     project.run()
-    assert len(runs.read_text().split()) == 3  # main, the change, and main's nearest tests with other values
+    assert len(runs.read_text().split()) == 2  # main, and the change
 
 
 @pytest.mark.thorough
@@ -472,89 +462,3 @@ def test_the_names_of_tests_are_kept_without_secrets(calc):
         kept = [zlib.decompress(tests).decode() for (tests,) in database.execute("SELECT tests FROM gate_memo")]
     assert any("test_key[***MY_TOKEN" in names for names in kept)
     assert not any(value in names for names in kept)
-
-
-VACUOUS = {
-    "a result is compared with itself": "    wanted = half(6)\n    assert half(6) == wanted",
-    "what fails is swallowed": "    try:\n        assert half(6) == 3\n    except AssertionError:\n        pass",
-    "the product is a double": "    from unittest import mock\n\n    half = mock.Mock(return_value=3)\n    assert half(6) == 3",
-}
-AS_STRONG = {
-    "a name for what is found": "    found, wanted = half(6), 3\n    assert found == wanted",
-    "other values that hold by chance when they are turned": "    assert half(8) == 4",
-    "more of it": "    assert half(6) == 3\n    assert half(7) == 3",
-}
-
-
-@pytest.mark.parametrize(
-    ("vacuous", "as_strong"),
-    [
-        (("a result is compared with itself",), ("other values that hold by chance when they are turned",)),
-        pytest.param(tuple(VACUOUS), tuple(AS_STRONG), id="all", marks=pytest.mark.thorough),
-    ],
-)
-def test_a_test_of_main_that_cannot_fail_any_more_is_found_while_main_still_passes(calc, vacuous, as_strong):
-    project = calc(broken=False)
-    changes = {
-        name: [write("tests/test_calc.py", TESTS.replace("    assert half(6) == 3", {**VACUOUS, **AS_STRONG}[name]))]
-        for name in (*vacuous, *as_strong)
-    }
-    found = several(project, changes)
-    assert {name: (found[name]["failure"] or {}).get("rule") for name in vacuous} == dict.fromkeys(
-        vacuous, "tests-emptied"
-    )
-    assert {name: (found[name]["failure"] or {}).get("message") for name in as_strong} == dict.fromkeys(as_strong)
-
-
-HELPED = (
-    "from calc import half, twice\n\n\ndef same(found, wanted):\n    assert found == wanted\n\n\n"
-    "def test_half():\n    same(half(6), 3)\n\n\ndef test_twice():\n    same(twice(2), 4)\n"
-)
-
-
-SWALLOWED = GOOD + "\n\ndef each(call):\n    try:\n        call()\n    except Exception:\n        return None\n"
-
-
-@pytest.mark.thorough
-def test_a_product_that_swallows_what_its_tests_raise_is_found(calc):
-    project = calc(write("calc.py", SWALLOWED), broken=False)
-    project.write("calc.py", GOOD + "\n\ndef each(call):\n    call()\n")
-    tests = f"{TESTS}\n\ndef test_each():\n    def call():\n        assert half(6) == 3\n\n    each(call)\n"
-    project.write("tests/test_calc.py", tests.replace("import half", "import each, half"))
-    project.commit()
-    project.run(code=3)
-    failure = project.attempts("1")[0]["failure"]
-    assert (failure["rule"], failure["failing_tests"]) == ("judge-blind", ["tests/test_calc.py::test_each"])
-
-
-@pytest.mark.thorough
-def test_tests_whose_helper_cannot_fail_any_more_are_found_as_well(calc):
-    project = calc(
-        write("tests/test_calc.py", HELPED.replace("found == wanted", "type(found) == type(wanted)")), broken=False
-    )
-    project.write("tests/test_calc.py", HELPED)
-    project.commit()
-    project.run(code=3)
-    assert project.attempts("1")[0]["failure"]["failing_tests"] == [
-        "tests/test_calc.py::test_half",
-        "tests/test_calc.py::test_twice",
-    ]
-
-
-@pytest.mark.thorough
-def test_who_puts_mains_tests_back_as_told_lands(calc):
-    more = write("calc.py", f"{GOOD}\n\ndef third(number):\n    return number / 3\n")
-    emptied = TESTS.replace("    assert half(6) == 3", VACUOUS["a result is compared with itself"])
-    project = calc(attempts=3, broken=False)
-    changes = (("1", 1, emptied), ("1", 2, TESTS))
-    project.play(*((issue, number, [more, write("tests/test_calc.py", text)]) for issue, number, text in changes))
-    project.run()
-    assert [each["outcome"] for each in project.attempts("1")] == ["GATE_TAMPERING", "PASSED"]
-
-
-@pytest.mark.thorough
-def test_a_file_that_other_values_keep_from_loading_hides_no_test_beside_it(calc):
-    project = calc(write("calc.py", SAME), broken=False)
-    project.write("tests/test_size.py", "assert len('ab') == 2\n\n\ndef test_size():\n    assert len('abc') == 3\n")
-    project.commit()
-    assert refused(project)["rule"] == "judge-blind"

@@ -37,8 +37,7 @@ def shop(project):
         project.write("tests/test_steady.py", STEADY)
         counted = COUNTED.format(name="moody", counter=str(project.folder / "counter"), when=when)
         project.write("tests/test_moody.py", counted)
-        few = '\n[integrity]\nsensitivity = "never"\n'  # its runs are others than those counted here
-        project.config(extra=gate("unit", f"{sys.executable} count.py && {command}", **keys) + few)
+        project.config(extra=gate("unit", f"{sys.executable} count.py && {command}", **keys))
         project.issue(7, max_attempts=1)
         project.commit()
         return project

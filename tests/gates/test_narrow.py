@@ -6,7 +6,7 @@ import pytest
 from support.project import PYTEST
 from support.reported_gate import run_reported
 
-from noface.gates.narrow import going_on, narrowed, runs_alone
+from noface.gates.narrow import narrowed, runs_alone
 
 TESTS = {
     "test_it.py": "import unittest\n\nclass A(unittest.TestCase):\n"
@@ -37,16 +37,6 @@ TESTS = {
 def test_what_is_made_of_a_command(command, runner, test, made):
     assert narrowed(command, (runner,), (test,)) == made
     assert runs_alone(command, (runner,)) == (made is not None)
-
-
-def test_what_may_run_more_beside_is_told_its_tests_by_a_variable_as_well():
-    test = ("a.py::test_a",)
-    assert narrowed("make test", ("unittest",), test, whole=False) == (
-        """export NOFACE_ONLY_TESTS='["a.py::test_a"]'; make test"""
-    )
-    assert going_on("make test", ("pytest",)).endswith('--continue-on-collection-errors"; make test')
-    assert going_on("make test", ("go test",)) == "make test"
-    assert narrowed("make test", ("go test",), test, whole=False) is None
 
 
 def test_two_runners_in_one_gate_are_not_told_apart():

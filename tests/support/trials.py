@@ -27,9 +27,9 @@ class DryTrial(Trial):
 
 
 def dry_trial(plumbing: Plumbing, task: GateTask, issue: Issue, dry: Callable[..., Gated] | None, **others: Any):
-    """Return the trial of a task; `others` are `gates`, `landed`, and `sensitivity` and `facts` of its environment."""
-    facts, often = others.pop("facts", None) or GateFacts(), others.pop("sensitivity", "reaching")
-    env = SimpleNamespace(plumbing=plumbing, gate_facts=facts, memo={}, key=lambda *_: "", sensitivity=often)
+    """Return the trial of a task; `others` are `gates`, `landed` and `facts` of its environment."""
+    facts = others.pop("facts", None) or GateFacts()
+    env = SimpleNamespace(plumbing=plumbing, gate_facts=facts, memo={}, key=lambda *_: "")
     trial = DryTrial(SimpleNamespace(env=env), task=task, issue=issue, dry=dry, **others)
     trial.parts = Parts.known(env, task.main, trial.gates)
     return trial
