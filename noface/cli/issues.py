@@ -14,7 +14,8 @@ from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
-    from noface.model.issue import Issue, IssueFault
+    from noface.model.issue import Issue
+from noface.model.issue_fault import IssueFault
 
 
 @answers("The new issue as JSON.")

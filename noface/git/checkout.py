@@ -10,7 +10,8 @@ from noface.git.plumbing import Plumbing
 from noface.integrity.not_on_main import Checkout, Lacking, lack_text, lacking, ways_to_commit
 from noface.integrity.prose import is_prose
 from noface.integrity.rubbish import kind_of
-from noface.model.issue import Issue, IssueFault
+from noface.model.issue import Issue
+from noface.model.issue_fault import IssueFault
 from noface.model.patterns import matches_any
 from noface.process.files import read_regular
 

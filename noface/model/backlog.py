@@ -17,7 +17,8 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.issue import Backlog, Issue
+from noface.model.issue_fault import IssueFault
 from noface.model.quoting import literal
 from noface.model.worker_run import ModelSpec
 

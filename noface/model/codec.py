@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
+from noface.model.description import Inline, shown_fields
+
 T = TypeVar("T")
 
 _SCALARS = (str, int, float, bool)
@@ -29,6 +31,28 @@ def encode(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
     return value
+
+
+def shown(value: object) -> Any:
+    """Return what `encode` does, of each record only what it describes (model/description)."""
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return value
+    if _names(kind) is not None:
+        inlined: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        for name, hint in shown_fields(kind).items():
+            item = shown(getattr(value, name))
+            if Inline in getattr(hint, "__metadata__", ()):
+                inlined |= item
+            else:
+                own[name] = item
+        return inlined | own
+    if isinstance(value, (tuple, list, frozenset)):
+        return [shown(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): shown(item) for key, item in value.items()}
+    return encode(value)
 
 
 def decode(kind: type[T], value: Any) -> T:

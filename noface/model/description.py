@@ -1,10 +1,11 @@
 """What a record says of its fields: `Annotated[str, OneOf(…), "What it is for."]`. ui/schema makes JSON Schemas of it.
 
-A record that is shown bears these itself, so that the document it appears in need not say them again.
+The document of a record is made of what it describes: a field or a property without a description is not shown.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_origin
 
 
 class OneOf(NamedTuple):
@@ -31,3 +32,27 @@ class Minimum(int):
 
 class Timestamp:
     """A time, in seconds since 1970-01-01 UTC."""
+
+
+class Inline:
+    """A record whose fields stand among those of the record that holds it, which win."""
+
+
+@cache
+def shown_fields(kind: Any) -> dict[str, Any]:
+    """Return the annotations of what a record shows, by name: its fields, then its properties.
+
+    A record that describes nothing is shown as it is. A reference within an annotation is not resolved.
+    """
+    fields: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        fields |= vars(base).get("__annotations__", {})
+    if hasattr(kind, "__total__"):  # a TypedDict is shown as it is
+        return fields
+    described = {name: hint for name, hint in fields.items() if get_origin(hint) is Annotated}
+    for name in dir(kind):
+        getter = getattr(getattr(kind, name), "fget", None)
+        hint = getter.__annotations__.get("return") if getter is not None else None
+        if get_origin(hint) is Annotated:
+            described[name] = hint
+    return described or fields

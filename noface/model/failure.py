@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from noface.model.description import Minimum, OneOf
+from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import Category, FailureKind
 
@@ -54,27 +54,27 @@ def _amount(value: float | None, resource: str) -> str:
 class Failure:
     """Why an attempt failed, with the rule and the lines that decided (law 10: never an agent's prose).
 
-    `signature` is stable across runs of the same failure. `excerpt` is what the next prompt quotes.
-    `retry_at` is the provider's reset time where it gave one. `charged` is False if something other than
-    the worker is to blame (law 8). `also_matched` are the rules that matched and lost: rule, line, why. `resource` is
-    what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was told. `points`
-    are what a review asks for, one by one. `expected_type` and `actual_type` are those of an answer in a wrong form, in
-    JSON's words; `excerpt` is then the answer itself (P6).
+    `excerpt` is what the next prompt quotes. `charged` is False if something other than the worker is to blame (law 8).
+    `resource` is what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was
+    told. `points` are what a review asks for, one by one. `expected_type` and `actual_type` are those of an answer in
+    a wrong form, in JSON's words; `excerpt` is then the answer itself (P6).
     """
 
-    kind: FailureKind
-    message: str
-    rule: str
-    location: str | None = None
-    signature: str = ""
-    evidence: tuple[str, ...] = ()
-    excerpt: str = ""
-    failing_tests: tuple[str, ...] = ()
-    gate: str | None = None
-    retry_at: float | None = None
-    questions: tuple[str, ...] = ()
+    kind: Annotated[FailureKind, OneOf(FailureKind), "Why."]
+    message: Annotated[str, "What went wrong."]
+    rule: Annotated[str, "The rule that recognised it."]
+    location: Annotated[str | None, "Where."] = None
+    signature: Annotated[str, "The same for each run of the same failure; may be empty."] = ""
+    evidence: Annotated[tuple[str, ...], "The lines that decided."] = ()
+    excerpt: Annotated[str, "The lines of the output that tell most."] = ""
+    failing_tests: Annotated[tuple[str, ...], "The tests that failed."] = ()
+    gate: Annotated[str | None, "The gate that failed."] = None
+    retry_at: Annotated[float | None, Timestamp, "When the provider answers again; null if it did not say."] = None
+    questions: Annotated[tuple[str, ...], "What the worker asked."] = ()
     charged: bool = True
-    also_matched: tuple[tuple[str, str, str], ...] = ()
+    also_matched: Annotated[
+        tuple[tuple[str, str, str], ...], "The rules that matched as well and lost: rule, line, why."
+    ] = ()
     resource: str = ""
     usage: float | None = None
     limit: float | None = None
@@ -83,7 +83,9 @@ class Failure:
     points: tuple[str, ...] = ()
 
     @property
-    def ran_out(self) -> str:
+    def ran_out(
+        self,
+    ) -> Annotated[str, "Which resource ran out, with usage and limit where they are known; may be empty."]:
         """What ran out, with usage and limit as far as they were told; "" if nothing did or no amount is known."""
         unit = _UNITS.get(self.resource)
         usage, limit = (_amount(value, self.resource) for value in (self.usage, self.limit))
@@ -98,7 +100,7 @@ class Failure:
         return self.message.removeprefix(f"gate {self.gate}: ")
 
     @property
-    def category(self) -> Category:
+    def category(self) -> Annotated[Category, OneOf(Category), "The category of the kind."]:
         """The category of the kind."""
         return self.kind.category
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
+from typing import Annotated
 
 from noface.data import table
 from noface.model.attempt import PastAttempt
@@ -122,12 +123,12 @@ class Advice:
     outcome: AdviceOutcome = AdviceOutcome.ADVISED
     epoch: int = 0
     model: str = ""
-    cause: str = ""
-    recoverable: str = ""
-    strategy: str = ""
-    text: str = ""
-    paths: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    cause: Annotated[str, "What a diagnosis takes for the cause, or why there is no answer."] = ""
+    recoverable: Annotated[str, "Whether a diagnosis considers it fixable."] = ""
+    strategy: Annotated[str, "What the answer decides."] = ""
+    text: Annotated[str, "What the next worker is told."] = ""
+    paths: Annotated[tuple[str, ...], "Paths that the answer names."] = ()
+    needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."] = ()
     recheck: tuple[str, ...] = ()
     delay_s: float | None = None
     cost_usd: float | None = None
@@ -152,6 +153,10 @@ class Advice:
         (names, words), (before, old) = (_gist(each.text or each.cause) for each in (self, earlier))
         alike = bool(words & old) and len(words & old) >= _SAME_SHARE * min(len(words), len(old))
         return one == other or (names == before and alike)
+
+
+NO_ANSWER = Advice(Topic.DIAGNOSIS, 0)
+"""What stands for the answer of a question that has none."""
 
 
 class Verdict(StrEnum):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from noface.model.issue_fault import IssueFault
 from noface.model.taxonomy import IssueStatus
 
 DEFAULT_PRIORITY = 2
@@ -55,16 +56,6 @@ def joined(issues: Sequence[Issue]) -> Issue:
             parent=whole.parent or each.parent,
         )
     return whole
-
-
-@dataclass(frozen=True, slots=True)
-class IssueFault:
-    """An issue that cannot be run as written; `source` is its file, `problem` and `hint` are for a person."""
-
-    source: str
-    problem: str
-    hint: str = ""
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

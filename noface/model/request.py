@@ -99,7 +99,7 @@ class Account:
     question: Annotated[str, "What a person is asked."] = ""
     tried: Annotated[tuple[str, ...], "What was tried, oldest first."] = ()
     tried_in_short: Annotated[tuple[str, ...], "The same, attempts in a row that ended alike told once."] = ()
-    failing: Failing | None = None
+    failing: Annotated[Failing | None, "What a gate has found on its newest work; null where no gate failed."] = None
     errors: Annotated[tuple[str, ...], "What went wrong, each thing once, the newest last."] = ()
     unclear: Annotated[tuple[str, ...], "What workers asked or missed."] = ()
     next_steps: Annotated[tuple[str, ...], "What to do first."] = ()

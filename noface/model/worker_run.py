@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from noface.model.access import Permissions, Settings, Tool
-from noface.model.description import OneOf
+from noface.model.description import Minimum, OneOf
 from noface.model.failure import Failure
 from noface.model.network import Network
 
@@ -114,14 +114,11 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A session that a run was to go on with: its agent's id, the attempt that had it last.
+    """An earlier session that a run was to go on with."""
 
-    `refused` is why the agent could not go on with it, "" if it did; then the run began afresh.
-    """
-
-    session: str
-    attempt: int
-    refused: str = ""
+    session: Annotated[str, "What the agent calls it."]
+    attempt: Annotated[int, Minimum(1), "The attempt that had it before."]
+    refused: Annotated[str, "Why the agent could not go on with it, so that it began afresh; empty where it did."] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,12 +154,6 @@ def task_failure(
     return {"type": _FAILURE, "reason": _reason(failure).value, "message": failure.message, "details": details}
 
 
-def answer_failure(failure: Failure) -> TaskFailure:
-    """Return what was wrong with the form of an answer, as such a document."""
-    details = _details(failure, {}, ())
-    return {"type": _FAILURE, "reason": _reason(failure).value, "message": failure.message, "details": details}
-
-
 def _details(failure: Failure, metrics: Mapping[str, float], notes: tuple[str, ...]) -> Details:
     details: Details = {
         "kind": failure.kind.value,

@@ -15,10 +15,9 @@ from noface.model.budget import ESTIMATED
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.store.overview import LandedAt, Quota, RunSpent
-from noface.store.records import AttemptRow, IssueRow, QuestionRow
+from noface.store.records import AttemptRow, IssueRow, QuestionRow, RunRow
 from noface.ui.blocked import BlockedDocument
 from noface.ui.landed import LandedIssue, look_first, ranked
-from noface.ui.status import LatestRun
 
 _Cost = Annotated[float | None, "Dollars; null if nobody said."]
 _Seconds = Annotated[float, "Seconds that attempts, and questions, took together."]
@@ -126,10 +125,10 @@ class Night(NamedTuple):
 
     since: Annotated[float, Timestamp, "From when on it tells."]
     at: Annotated[float, Timestamp, "When it was told."]
-    run: LatestRun | None
-    sum: Sum
+    run: Annotated[RunRow | None, "The newest run; null before the first."]
+    sum: Annotated[Sum, "What was done in the time, and what it took."]
     look_at: Annotated[tuple[str, ...], "The ids of those that landed which a person should look at, in that order."]
-    needs: BlockedDocument
+    needs: Annotated[BlockedDocument, "What needs a person."]
     review: Annotated[tuple[InReview, ...], "The issues whose pull request is open."]
     landed: Annotated[tuple[Annotated[LandedIssue, "An issue that landed."], ...], "What landed, the riskiest first."]
     workers: Annotated[tuple[WorkerLine, ...], "The attempts of each worker."]
@@ -154,7 +153,7 @@ class Records(NamedTuple):
 
     since: float
     at: float
-    run: LatestRun | None
+    run: RunRow | None
     attempts: Sequence[AttemptRow]
     questions: Sequence[QuestionRow]
     landings: Sequence[LandedAt]

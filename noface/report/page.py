@@ -47,7 +47,7 @@ def run_words(night: Night) -> str:
         return ""
     if run.running:
         return f"noface is running since {moment(run.started_at, night.at)} (pid {run.pid})."
-    why = run.why or "its run was cut off"
+    why = run.ended_why or "its run was cut off"
     return f"{why[:1].upper()}{why[1:]}."
 
 

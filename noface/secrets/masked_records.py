@@ -116,7 +116,7 @@ def masked_issue(issue: Issue, masker: Masker) -> Issue:
 def masked_backlog(backlog: Backlog, masker: Masker) -> Backlog:
     """Return a backlog whose titles, faults and warnings hold no secret: that is what is stored of it."""
     faults, warnings = (
-        tuple(replace(fault, problem=masker.text(fault.problem), hint=masker.text(fault.hint)) for fault in faults)
+        tuple(fault._replace(problem=masker.text(fault.problem), hint=masker.text(fault.hint)) for fault in faults)
         for faults in (backlog.faults, backlog.warnings)
     )
     issues = tuple(replace(issue, title=masker.text(issue.title)) for issue in backlog.issues)

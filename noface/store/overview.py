@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import Annotated, NamedTuple, TypeVar
 
-from noface.model.description import Timestamp
+from noface.model.description import Minimum, Timestamp
+from noface.model.issue_fault import IssueFault
 from noface.model.unsteady import UnsteadyTest
 from noface.store.records import UNSTEADY, AttemptRow, IssueRow, PullRow, QuestionRow, RunRow, query, read, select
 
@@ -33,19 +34,11 @@ _ORDER = "ORDER BY present DESC, priority, position, id"
 _T = TypeVar("_T")
 
 
-class FaultRow(NamedTuple):
-    """An issue that cannot be run as written, as model/issue.IssueFault has it."""
-
-    source: str
-    problem: str
-    hint: str = ""
-    id: str | None = None
-
-
 class Gap(NamedTuple):
     """Something a worker missed."""
 
     id: Annotated[str, "The issue."]
+    attempt: Annotated[int, Minimum(1), "Who missed it first."]
     gap: Annotated[str, "What was missing."]
 
 
@@ -274,12 +267,12 @@ class Overview:
         """Return what workers of a run reported as missing (L2), each once, in the order reported."""
         return [Gap(*row) for row in self._rows(query("gaps"), run_id, _GAPS_MAX)]
 
-    def faults(self, name: str = "faults") -> tuple[FaultRow, ...]:
+    def faults(self, name: str = "faults") -> tuple[IssueFault, ...]:
         """Return the backlog's faults (or `warnings`) as last seen."""
         items = json.loads(self.fact(name) or "[]")
-        return tuple(FaultRow(**{key: item[key] for key in FaultRow._fields if key in item}) for item in items)
+        return tuple(IssueFault(**{key: item[key] for key in IssueFault._fields if key in item}) for item in items)
 
-    def left_out(self) -> tuple[FaultRow, ...]:
+    def left_out(self) -> tuple[IssueFault, ...]:
         """Return why issues that wait to be worked on are not: those of the warnings that are about no issue here."""
         warnings = [each for each in self.faults("warnings") if each.id]
         here = {row[0] for row in self._rows("SELECT id FROM issues WHERE present = 1")} if warnings else set()

@@ -120,7 +120,7 @@ WHERE a.started_at >= ?;
 
 -- name: gaps
 -- What workers of a run report as missing, each once, in the order reported.
-SELECT a.issue_id, gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap
+SELECT a.issue_id, MIN(a.number), gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap
 WHERE a.run_id = ? AND a.report IS NOT NULL
 GROUP BY a.issue_id, gap.value
 ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?;

@@ -8,16 +8,17 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-from noface.model.description import OneOf, Timestamp
+from noface.model.description import Minimum, OneOf, Timestamp
 
 if TYPE_CHECKING:
     from noface.model.actions import NextAction
     from noface.model.failure import Failure
-    from noface.model.failure_document import Steps
+    from noface.model.failure_document import Exhausted, Steps, TaskFailure
     from noface.model.history import Advice
     from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
@@ -26,6 +27,8 @@ SCHEMA_VERSION = 8
 """The schema that schema.sql makes and these queries know."""
 
 _KIND = "noface.model.taxonomy.FailureKind"
+_OUTCOMES = ("PASSED", "INTERRUPTED")
+_Cost = Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
 _T = TypeVar("_T")
 
 
@@ -34,36 +37,40 @@ class IssueRow(NamedTuple):
 
     `block` is what a person needs to know of an issue that waits for them (recovery/blocked), else None.
     `content_hash` is what the issue says now, `blocked_hash` what it said when it was last worked on or blocked, or "".
+    The fields after `cause` are no columns: whoever shows the issue knows them.
     """
 
-    id: str
+    id: Annotated[str, "Its id."]
     present: bool
-    title: str
-    priority: int
-    source: str
-    depends_on: tuple[str, ...]
-    status: str
-    reason: str
-    until: float | None
+    title: Annotated[str, "Its title."]
+    priority: Annotated[int, "0 is most urgent."]
+    source: Annotated[str, "Where a person edits it."]
+    depends_on: Annotated[tuple[str, ...], "Ids of issues that must be merged first."]
+    status: Annotated[str, OneOf("noface.model.taxonomy.IssueStatus"), "Where it stands."]
+    reason: Annotated[str, "Why it stands there; may be empty."]
+    until: Annotated[float | None, Timestamp, "While it waits for a time: until when."]
     epoch: int
-    note: str
-    attempts: int
-    model: str | None
-    last_kind: str | None
-    last_message: str | None
-    branch: str | None
-    merged_commit: str | None
-    cost_usd: float | None
+    note: Annotated[str, "What a person said for the next attempt."]
+    attempts: Annotated[int, "The attempts that count against its limit, since it was last given back."]
+    model: Annotated[str | None, "The entry of [models] that worked on it last."]
+    last_kind: Annotated[str | None, OneOf(_KIND), "How its last attempt failed; null where it did not."]
+    last_message: Annotated[str | None, "What went wrong in it."]
+    branch: Annotated[str | None, "The branch with its best work."]
+    merged_commit: Annotated[str | None, "The commit of main that holds it."]
+    cost_usd: _Cost
     block: "PersonRequest | None"
-    satisfied: bool
-    wanted_model: str | None
-    wanted_attempts: int | None
-    granted_paths: tuple[str, ...]
-    needs: tuple[str, ...]
-    parent: str | None
+    satisfied: Annotated[bool, "Skipped since main holds already what it asks for."]
+    wanted_model: Annotated[str | None, "The entry of [models] that a person wants it to begin with."]
+    wanted_attempts: Annotated[int | None, "The number of attempts that a person allowed."]
+    granted_paths: Annotated[tuple[str, ...], "Paths that a person allowed it to change as well."]
+    needs: Annotated[tuple[str, ...], "Ids of issues that the work turned out to need."]
+    parent: Annotated[str | None, "The issue it is a part of."]
     content_hash: str
     blocked_hash: str
     cause: str
+    all_attempts: Annotated[int, "All attempts that were made, whether they count or not."] = 0
+    pull_url: Annotated[str | None, "The address of its newest pull request."] = None
+    happened_at: Annotated[float | None, Timestamp, "With --since: the last time that something happened to it."] = None
 
     @property
     def edited(self) -> bool:
@@ -93,54 +100,75 @@ class GateRun(NamedTuple):
 
 
 class AttemptRow(NamedTuple):
-    """A worker run. `outcome` and `finished_at` are None while it is under way; `partial` is what each step left.
-
-    `slot` is the workspace that it had, `doubts` what somebody had to look at before it landed.
-    """
+    """A worker run. `slot` is the workspace that it had, `doubts` what somebody had to look at before it landed."""
 
     issue_id: str
-    number: int
-    model: str
+    number: Annotated[int, Minimum(1), "Its number."]
+    model: Annotated[str, "The entry of [models] that made it."]
     tier: int
-    think: bool
+    think: Annotated[bool, "Whether extended thinking was asked for."]
     directory: str
-    started_at: float
+    started_at: Annotated[float, Timestamp, "When it began."]
     finished_at: float | None
-    outcome: str | None
-    charged: bool
-    commit_id: str | None
+    outcome: Annotated[str | None, OneOf(_KIND, _OUTCOMES), "What came of it; null while it is under way."]
+    charged: Annotated[bool, "Whether it counts against the issue's attempts."]
+    commit_id: Annotated[str | None, "The commit that keeps its work."]
     candidate: str | None
-    cost_usd: float | None
-    tokens_in: int | None
-    tokens_out: int | None
-    session_id: str | None
-    failure: "Failure | None"
-    action: "NextAction | None"
-    gates: tuple[GateRun, ...]
-    notes: tuple[str, ...]
-    changed: tuple[str, ...]
-    lines: int
-    report: "WorkerReport | None"
-    partial: "Steps | None"
-    resumed: "Resumed | None"
+    cost_usd: _Cost
+    tokens_in: Annotated[int | None, "Tokens read; null where nobody said."]
+    tokens_out: Annotated[int | None, "Tokens written; null where nobody said."]
+    session_id: Annotated[str | None, "What the agent calls its session; null where it told none."]
+    failure: Annotated["Failure | None", "How it failed; null where it did not."]
+    action: Annotated["NextAction | None", "What followed it; null while that is open."]
+    gates: Annotated[tuple[GateRun, ...], "The gates that ran on its work."]
+    notes: Annotated[tuple[str, ...], "What else a person should know."]
+    changed: Annotated[tuple[str, ...], "The paths it changed."]
+    lines: Annotated[int, "How many lines it added and deleted."]
+    report: Annotated[
+        "WorkerReport | None", "What the worker said of its work (see the schema `report`); null where it said nothing."
+    ]
+    partial: Annotated["Steps | None", "What each step of the attempt left; null where nothing was kept."]
+    resumed: Annotated["Resumed | None", "An earlier session that it was to go on with; null where it began afresh."]
     slot: int
     doubts: tuple[str, ...]
 
     @property
-    def seconds(self) -> float | None:
+    def cost_estimated(self) -> Annotated[bool, "Whether the cost is priced from the tokens: its agent told none."]:
+        """True if the cost is priced from the tokens."""
+        from noface.model.budget import ESTIMATED
+
+        return ESTIMATED in self.notes
+
+    @property
+    def task_failure(
+        self,
+    ) -> Annotated["TaskFailure | Exhausted | None", "The failure with all that is known of it; null without one."]:
+        """The failure with reason, details, steps and metrics (P2, P10)."""
+        from noface.recovery.reported import task_failure
+
+        if self.failure is None:
+            return None
+        metrics = {name: getattr(self, name) for name in ("cost_usd", "tokens_in", "tokens_out", "seconds")}
+        known = {name: number for name, number in metrics.items() if number is not None}
+        return task_failure(self.failure, partial=self.partial, metrics=known, notes=self.notes)
+
+    @property
+    def seconds(self) -> Annotated[float | None, "How long it took; null while it is under way."]:
         """How long it took; None while it is under way."""
         return None if self.finished_at is None else round(self.finished_at - self.started_at, 3)
 
 
 class RunRow(NamedTuple):
-    """A noface that works through the backlog, or did. `ended_at` is None while it works or where it was killed."""
+    """A noface that works through the backlog, or did. Who shows it knows `running` and `paused_at`: no columns."""
 
-    id: str
-    pid: int
-    started_at: float
-    ended_at: float | None
-    exit_code: int | None
-    ended_why: str
+    id: Annotated[str, "Its id."]
+    pid: Annotated[int, Minimum(1), "Its process."]
+    started_at: Annotated[float, Timestamp, "When it began."]
+    ended_at: Annotated[float | None, Timestamp, "When it ended; null while it works, or where it was killed."]
+    exit_code: Annotated[int | None, "Its exit code; null likewise."]
+    ended_why: Annotated[str, "Why it ended."]
+    running: Annotated[bool, "Whether it is at work now."] = False
+    paused_at: Annotated[float | None, Timestamp, "Since when it is paused; null if it is not."] = None
 
 
 class EventRow(NamedTuple):
@@ -155,17 +183,29 @@ class EventRow(NamedTuple):
 
 
 class QuestionRow(NamedTuple):
-    """Something that was asked about an issue after an attempt; `answer` and `outcome` are None while it is open."""
+    """Something that was asked about an issue after an attempt."""
 
     issue_id: str
-    after: int
-    topic: str
-    model: str
-    asked_at: float
-    answered_at: float | None
-    outcome: str | None
-    answer: "Advice | None"
-    cost_usd: float | None
+    after: Annotated[int, Minimum(1), "The attempt it is about."]
+    topic: Annotated[str, OneOf("noface.model.history.Topic"), "What was asked."]
+    model: Annotated[str, "The entry of [models] that was asked; empty where noface answered itself."]
+    asked_at: Annotated[float, Timestamp, "When."]
+    answered_at: Annotated[float | None, Timestamp, "When it was answered."]
+    outcome: Annotated[
+        str | None, OneOf("noface.model.history.AdviceOutcome", ("INTERRUPTED",)), "What came of it; null while open."
+    ]
+    answer: Annotated["Advice | None", "The answer; null while it is open."]
+    cost_usd: _Cost
+
+    @property
+    def task_failure(
+        self,
+    ) -> Annotated["TaskFailure | Exhausted | None", "What was wrong with the form of an answer, and the answer."]:
+        """What was wrong with the form of an answer; None if nothing was (P6)."""
+        from noface.recovery.reported import task_failure
+
+        broken = self.answer.failure if self.answer is not None else None
+        return task_failure(broken) if broken is not None else None
 
 
 class DecisionRow(NamedTuple):
@@ -181,19 +221,29 @@ class PullRow(NamedTuple):
     """The pull request of an issue, as noface knows it. schema.sql says what each column is for."""
 
     issue_id: str
-    attempt: int
-    branch: str
-    head: str
+    attempt: Annotated[int, "The attempt whose work it shows."]
+    branch: Annotated[str, "The branch on the remote that it comes from."]
+    head: Annotated[str, "The commit that noface has pushed there, or is about to push."]
     pushed: str
     base: str
     tree: str
-    number: int | None
-    url: str
-    state: str
-    rounds: int
+    number: Annotated[int | None, "Its number; null before it is open."]
+    url: Annotated[str, "Where it is; empty before it is open."]
+    state: Annotated[str, OneOf("noface.store.pull_requests.PullStep"), "How far it has come; see the events."]
+    rounds: Annotated[int, "How often checks or reviews were answered, since the issue was last given back."]
     seen: Mapping[str, Any]
-    checks: str
+    checks: Annotated[str, "How its checks stand; empty where that is not known yet."]
     at: float
+
+    @property
+    def waits_for(self) -> Annotated[str, OneOf("noface.recovery.pull_rounds.WaitsFor", ("",)), "What it waits for."]:
+        """What it waits for, "" before it was looked at."""
+        return str(self.seen.get("waits_for", ""))
+
+    @property
+    def red(self) -> Annotated[tuple[tuple[str, str], ...], "The checks that were red when last seen: name, address."]:
+        """The names and addresses of the checks that were red when it was last looked at."""
+        return tuple((str(name), str(url)) for name, url in self.seen.get("failed", ()))
 
 
 _TABLES: Mapping[type[Any], str] = {
@@ -221,17 +271,22 @@ def query(name: str) -> str:
 
 def select(kind: type[Any], which: str) -> str:
     """Return the query for records of a kind; `which` is its end: WHERE, ORDER BY."""
-    return f"SELECT {', '.join(kind._fields)} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
+    return f"SELECT {', '.join(_columns(kind))} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
+
+
+def _columns(kind: type[Any]) -> tuple[str, ...]:
+    """Return the columns that a record has: its fields without a default."""
+    return tuple(name for name in kind._fields if name not in kind._field_defaults)
 
 
 def read(kind: type[_T], rows: Iterable[sqlite3.Row]) -> list[_T]:
     """Return the records of rows that have their columns. Raises ValueError or TypeError if one cannot be read."""
-    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined] # a NamedTuple
+    names = _columns(kind)
     columns: list[Iterable[Any]] = list(zip(*map(itemgetter(*names), rows), strict=True))
     for at, name in enumerate(names if columns else ()):
         if name in _FROM_COLUMN:
             columns[at] = map(_FROM_COLUMN[name], columns[at])
-    return [*map(kind._make, zip(*columns, strict=True))]  # type: ignore[attr-defined] # by columns it takes half as long
+    return [*starmap(kind, zip(*columns, strict=True))]  # by columns it takes half as long
 
 
 def value(row: sqlite3.Row, name: str) -> Any:

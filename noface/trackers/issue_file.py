@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 from noface.errors import UsageError
 from noface.model.backlog import id_problem, number_of, same_id, unknown_dependency
-from noface.model.issue import Issue, IssueFault
+from noface.model.issue import Issue
+from noface.model.issue_fault import IssueFault
 from noface.trackers.base import ISSUE_BYTES_MAX, clean_title, content_hash, title_problem, unwritable
 
 if TYPE_CHECKING:

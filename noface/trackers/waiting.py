@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from noface.model.backlog import check, same_id
-from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.issue import Backlog, Issue
+from noface.model.issue_fault import IssueFault
 
 _NAMED_MAX = 3
 

@@ -36,7 +36,7 @@ class BlockedIssue(Account, _Subject):
 
     status: Annotated[str, OneOf(("blocked",)), "Where it stands."]
     kind: Annotated[str, OneOf(_KIND), "What its last attempt ended with."]
-    report: GivenUp | None
+    report: Annotated[GivenUp | None, "What recovery did before it gave up; null where it never began."]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.issue import Backlog, Issue
+from noface.model.issue_fault import IssueFault
 from noface.ui.page import paint
 from noface.ui.status import fault_lines
 from noface.ui.text import clean, count, hanging

@@ -121,9 +121,9 @@ def show_json(document: object) -> None:
     """Print a document of schema 1, a record or a dict, as one line of ASCII."""
     import json
 
-    from noface.model.codec import encode
+    from noface.model.codec import shown
 
-    sys.stdout.write(json.dumps({"schema": 1, **encode(document)}, separators=(", ", ": ")) + "\n")
+    sys.stdout.write(json.dumps({"schema": 1, **shown(document)}, separators=(", ", ": ")) + "\n")
     sys.stdout.flush()
 
 

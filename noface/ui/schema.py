@@ -1,16 +1,18 @@
 """Makes the JSON Schema (draft 2020-12) of a document from the record that it is printed from.
 
 A record is a dataclass or a named tuple, or a TypedDict where a document is made as a dict. Its docstring is the
-description, and each field says in an annotation what it is for: `Annotated[str, "Its id."]`. All keys are required and
-no others allowed, but for those that a TypedDict has as NotRequired; what is not known is null. So a key that is added
-to a document and forgotten in its schema fails the tests. Texts in a document may come from issues and agents: they are
-data.
+description, and each field and property that is shown says what it is for: `Annotated[str, "Its id."]`. All keys are
+required and no others allowed, but for those that a TypedDict has as NotRequired; what is not known is null. So a key
+that is added to a document and forgotten in its schema fails the tests. Texts in a document may come from issues and
+agents: they are data.
 """
 
+import inspect
 import types
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
-from noface.model.description import Minimum, OneOf, Timestamp
+from noface.model import actions, failure, failure_document, history, request, worker_run
+from noface.model.description import Inline, Minimum, OneOf, Timestamp, shown_fields
 
 Schema = dict[str, Any]
 
@@ -24,6 +26,12 @@ _SCALARS: dict[Any, Schema] = {
     types.NoneType: {"type": "null"},
 }
 """Every number that noface prints is a count or an amount, and none is below 0."""
+_RECORDS = {
+    name: kind
+    for module in (actions, failure, failure_document, history, request, worker_run)
+    for name, kind in inspect.getmembers(module, inspect.isclass)
+}
+"""Records that a row names without importing them, since most pages do without."""
 
 
 def scalar(name: str) -> Schema:
@@ -48,7 +56,14 @@ def first(kind: type[Any], /, **more: Schema) -> Schema:
 
 def record(kind: type[Any]) -> Schema:
     """Return the schema of a record."""
-    properties = {name: _rule(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+    inlined: Schema = {}
+    properties: Schema = {}
+    for name, hint in _hints(kind).items():
+        if Inline in getattr(hint, "__metadata__", ()):
+            inlined |= record(hint.__origin__)["properties"]
+        else:
+            properties[name] = _rule(hint)
+    properties = inlined | properties
     return {
         "description": " ".join((kind.__doc__ or "").split()),
         "type": "object",
@@ -56,6 +71,16 @@ def record(kind: type[Any]) -> Schema:
         "required": [name for name in properties if name not in _optional(kind)],
         "additionalProperties": False,
     }
+
+
+def _hints(kind: Any) -> dict[str, Any]:
+    """Return the annotations of what a record shows."""
+    hints = get_type_hints(kind, None, _RECORDS, include_extras=True)
+    found = {}
+    for name in shown_fields(kind):
+        getter = getattr(getattr(kind, name, None), "fget", None)
+        found[name] = hints[name] if getter is None else get_type_hints(getter, None, _RECORDS, True)["return"]
+    return found
 
 
 def _optional(kind: type[Any]) -> frozenset[str]:

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from noface.data import table
 from noface.model.attempt import BESIDE, brings_back, noted
+from noface.model.failure import Failure
 from noface.model.failure_document import last_output
+from noface.model.history import NO_ANSWER
 from noface.model.taxonomy import PASSED
-from noface.store.records import DecisionRow, GateRun
+from noface.store.records import AttemptRow, DecisionRow, GateRun, QuestionRow
 from noface.ui.blocked_page import block_lines
 from noface.ui.page import evidence_lines, message_lines, paint, painted, quoted
 from noface.ui.status import tried
-from noface.ui.story import AskedQuestion, ShownAttempt, ShownFailure, Story
+from noface.ui.story import Story
 from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
 
 _EVIDENCE_LINES_MAX = 12
@@ -19,7 +21,7 @@ _SAID_ROWS_MAX = 4
 _ITEMS_MAX = 10
 
 
-def attempt_lines(attempt: ShownAttempt, now: float, width: int) -> Iterator[str]:
+def attempt_lines(attempt: AttemptRow, now: float, width: int) -> Iterator[str]:
     """Return the lines of an attempt, up to the action that followed."""
     outcome = "NOT TAKEN" if noted(attempt.notes, BESIDE) else attempt.outcome or "under way"
     role = {PASSED: "good", "under way": "active", "INTERRUPTED": "careful", "NOT TAKEN": "quiet"}.get(outcome, "bad")
@@ -47,11 +49,11 @@ def attempt_lines(attempt: ShownAttempt, now: float, width: int) -> Iterator[str
     used = _used(attempt)
     if used:
         yield paint(fit(f"  {used}", width), "quiet")
-    if attempt.commit:
-        yield f"  commit {attempt.commit[:12]}"
+    if attempt.commit_id:
+        yield f"  commit {attempt.commit_id[:12]}"
 
 
-def action_lines(attempt: ShownAttempt, width: int) -> Iterator[str]:
+def action_lines(attempt: AttemptRow, width: int) -> Iterator[str]:
     """Return what noface decided after an attempt."""
     if attempt.action is not None:
         yield from hanging(action_words(attempt.action.kind, attempt.action.reason, attempt.outcome), width, "  → ")
@@ -67,7 +69,7 @@ def action_words(name: str, reason: str, outcome: str | None) -> str:
     return f"{followed}: {why}" if why != followed else why
 
 
-def _used(attempt: ShownAttempt) -> str:
+def _used(attempt: AttemptRow) -> str:
     """Return what the agent used of its tokens, and what it calls its session."""
     counts = [(attempt.tokens_in, "read"), (attempt.tokens_out, "written")]
     used = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
@@ -77,7 +79,7 @@ def _used(attempt: ShownAttempt) -> str:
     )
 
 
-def _resumed(attempt: ShownAttempt, width: int) -> Iterator[str]:
+def _resumed(attempt: AttemptRow, width: int) -> Iterator[str]:
     """Return whether the agent went on with an earlier session."""
     tried = attempt.resumed
     if tried is not None:
@@ -87,16 +89,16 @@ def _resumed(attempt: ShownAttempt, width: int) -> Iterator[str]:
         yield from hanging(text, width, "  ", "    ")
 
 
-def _report(attempt: ShownAttempt, width: int) -> Iterator[str]:
+def _report(attempt: AttemptRow, width: int) -> Iterator[str]:
     report = attempt.report
-    asked = attempt.failure.questions if attempt.failure is not None else []
+    asked = attempt.failure.questions if attempt.failure is not None else ()
     if report is not None:
         reason = f", {str(report.blocked_reason).replace('_', ' ')}" if report.blocked_reason else ""
         sure = f", confidence {report.confidence:.2g}" if report.confidence is not None else ""
         summary = f": {report.summary}" if report.summary else ""
         claim = f"{report.status}{reason}{sure}{summary}"
         yield from hanging(claim, width, "  the worker reports: ", "    ", rows_max=_SAID_ROWS_MAX)
-        asked = list(dict.fromkeys([*asked, *report.questions]))
+        asked = tuple(dict.fromkeys([*asked, *report.questions]))
         for items, title in ((report.left, "left"), (report.risks, "risk"), (report.gaps, "gap")):
             yield from _items(items, title, width)
     yield from _items(asked, "it asks", width)
@@ -110,7 +112,7 @@ def _items(items: Sequence[str], title: str, width: int) -> Iterator[str]:
         yield f"  … {len(items) - _ITEMS_MAX} more: --json has all"
 
 
-def _failure(failure: ShownFailure, width: int) -> Iterator[str]:
+def _failure(failure: Failure, width: int) -> Iterator[str]:
     yield from message_lines(failure.message or failure.kind, width)
     if failure.ran_out:
         yield f"  {failure.ran_out}"
@@ -146,7 +148,7 @@ _OPEN = {
 }
 
 
-def asked_lines(asked: AskedQuestion, now: float, width: int) -> Iterator[str]:
+def asked_lines(asked: QuestionRow, now: float, width: int) -> Iterator[str]:
     """Return a question with its answer."""
     words = table("topics")
     topic = words["asked_for"].get(asked.topic, clean(asked.topic))
@@ -156,15 +158,16 @@ def asked_lines(asked: AskedQuestion, now: float, width: int) -> Iterator[str]:
     outcome = _OPEN.get(asked.outcome) or words["no_answer"].get(asked.outcome, "")
     if outcome:
         yield f"    {outcome}"
-    decided = asked.strategy.replace("_", " ")
+    answer = asked.answer or NO_ANSWER
+    decided = answer.strategy.replace("_", " ")
     if decided:
-        may = f" (recoverable: {asked.recoverable})" if asked.recoverable else ""
+        may = f" (recoverable: {answer.recoverable})" if answer.recoverable else ""
         yield from hanging(f"{decided}{may}", width, "    → ")
-    yield from _quoted(f"{asked.cause}\n{asked.text}", width)
-    if asked.task_failure is not None:
+    yield from _quoted(f"{answer.cause}\n{answer.text}", width)
+    if answer.failure is not None:
         yield "    it answered:"
-        yield from _quoted(asked.task_failure["details"]["original_output"], width)
-    for title, items in (("paths", asked.paths), ("needs", asked.needs)):
+        yield from _quoted(answer.failure.excerpt, width)
+    for title, items in (("paths", answer.paths), ("needs", answer.needs)):
         if items:
             yield from hanging(", ".join(items), width, f"    {title}: ", "      ")
 
@@ -189,7 +192,7 @@ def _quoted(text: str, width: int) -> Iterator[str]:
 _PUT_OUT_LINES = 6
 
 
-def _put_out(attempt: ShownAttempt, width: int) -> Iterator[str]:
+def _put_out(attempt: AttemptRow, width: int) -> Iterator[str]:
     """Return the last lines that the worker put out, if its work came to nothing (K3)."""
     output = last_output(attempt.partial) if attempt.outcome != PASSED else ""
     if output:
@@ -221,29 +224,30 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
     block = document.block
     if block is not None:
         lines += ["", paint(_WAITS[block.status], block.status)]
-        lines += block_lines(block, width, ("tried", "errors", "failing", f"noface show {document.id}"))
+        lines += block_lines(block, width, ("tried", "errors", "failing", f"noface show {document.issue.id}"))
     if last_lines:
         number = document.attempts[-1].number
         lines += [
             "",
-            paint(f"Last lines of attempt {number}", "title") + paint(f"  noface logs {document.id}", "quiet"),
+            paint(f"Last lines of attempt {number}", "title") + paint(f"  noface logs {document.issue.id}", "quiet"),
         ]
         lines += quoted("\n".join(last_lines), width, "  ")
     return lines
 
 
 def _head(document: Story, now: float, width: int) -> Iterator[str]:
-    yield from painted(hanging(document.title, width, f"{document.id}  "), "title")
+    issue = document.issue
+    yield from painted(hanging(issue.title, width, f"{issue.id}  "), "title")
     facts = [
-        tried(len(document.attempts), document.charged_attempts),
-        money(document.cost_usd),
-        f"priority {document.priority}",
+        tried(len(document.attempts), issue.attempts),
+        money(issue.cost_usd),
+        f"priority {issue.priority}",
     ]
-    yield f"  {paint(document.status, document.status)} · " + " · ".join(fact for fact in facts if fact)
-    reason = document.reason
-    if document.until is not None and document.status == "waiting":
-        reason = f"{reason}; until {moment(document.until, now)}"
-    commit = (document.merged_commit or "")[:12]
+    yield f"  {paint(issue.status, issue.status)} · " + " · ".join(fact for fact in facts if fact)
+    reason = issue.reason
+    if issue.until is not None and issue.status == "waiting":
+        reason = f"{reason}; until {moment(issue.until, now)}"
+    commit = (issue.merged_commit or "")[:12]
     more = reason.removeprefix(f"merged as {commit}") if commit else reason
     yield from hanging(more.lstrip(",; "), width, "  ")
     if commit:
@@ -251,11 +255,11 @@ def _head(document: Story, now: float, width: int) -> Iterator[str]:
     yield from _pull_request(document, width)
     yield from _relations(document, width)
     yield from _agreed(document, width)
-    if document.source:
-        yield f"  {clean(document.source)}"
+    if issue.source:
+        yield f"  {clean(issue.source)}"
     worked = any(attempt.changed for attempt in document.attempts)
-    if worked and document.branch and document.block is None and not document.merged_commit:
-        yield f"  best work so far: git diff ...{document.branch}"
+    if worked and issue.branch and document.block is None and not issue.merged_commit:
+        yield f"  best work so far: git diff ...{issue.branch}"
 
 
 _RED_SHOWN = 5
@@ -273,20 +277,21 @@ def _pull_request(document: Story, width: int) -> Iterator[str]:
     text = ", ".join(fact for fact in facts if fact)
     yield from hanging(f"pull request #{pull.number}: {clean(text)}", width, "  ", "    ")
     yield f"  {clean(pull.url)}"
-    for check in pull.red[:_RED_SHOWN]:
-        yield from hanging(f"red: {clean(check.name)}  {clean(check.url)}".rstrip(), width, "  ", "    ")
+    for name, url in pull.red[:_RED_SHOWN]:
+        yield from hanging(f"red: {clean(name)}  {clean(url)}".rstrip(), width, "  ", "    ")
     if len(pull.red) > _RED_SHOWN:
         yield f"  and {len(pull.red) - _RED_SHOWN} more checks that are red"
 
 
 def _relations(document: Story, width: int) -> Iterator[str]:
     """Return what the issue is a part of, waits for, or was divided into."""
-    if document.parent is not None:
-        yield f"  part of {clean(document.parent)}: noface show {clean(document.parent)}"
-    if document.depends_on:
-        yield from hanging(f"depends on {', '.join(document.depends_on)}", width, "  ")
-    if document.needs:
-        yield from hanging(f"found to need {', '.join(document.needs)}", width, "  ")
+    issue = document.issue
+    if issue.parent is not None:
+        yield f"  part of {clean(issue.parent)}: noface show {clean(issue.parent)}"
+    if issue.depends_on:
+        yield from hanging(f"depends on {', '.join(issue.depends_on)}", width, "  ")
+    if issue.needs:
+        yield from hanging(f"found to need {', '.join(issue.needs)}", width, "  ")
     if document.parts:
         yield f"  {document.progress}"
     id_cells = max((cells(part.id) for part in document.parts), default=0)
@@ -298,11 +303,12 @@ def _relations(document: Story, width: int) -> Iterator[str]:
 
 def _agreed(document: Story, width: int) -> Iterator[str]:
     """Return what a person said: a note, wider paths, another model, more attempts."""
-    if document.note:
-        yield from hanging(f"your note: {document.note}", width, "  ", "    ")
-    if document.granted_paths:
-        yield from hanging(f"you allowed it to change {', '.join(document.granted_paths)}", width, "  ", "    ")
-    model, attempts = document.wanted_model, document.wanted_attempts
+    issue = document.issue
+    if issue.note:
+        yield from hanging(f"your note: {issue.note}", width, "  ", "    ")
+    if issue.granted_paths:
+        yield from hanging(f"you allowed it to change {', '.join(issue.granted_paths)}", width, "  ", "    ")
+    model, attempts = issue.wanted_model, issue.wanted_attempts
     wanted = [f"to begin with {model}" if model else "", f"up to {count(attempts, 'attempt')}" if attempts else ""]
     if any(wanted):
         yield from hanging(f"you want it {', '.join(text for text in wanted if text)}", width, "  ", "    ")

@@ -6,9 +6,11 @@ to make than dataclasses: a look must cost little more than a start.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
+from noface.model.issue_fault import IssueFault
 from noface.model.unsteady import UnsteadyTest
 from noface.store.overview import Gap, HostState, ModelWait, Overview, Quota, Room, SilentService, TrackerAway
 from noface.store.records import IssueRow, RunRow
@@ -16,15 +18,12 @@ from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
 from noface.ui.unsteady import unsteady_lines
 
-if TYPE_CHECKING:
-    from noface.model.issue import IssueFault
-
-_KIND = "noface.model.taxonomy.FailureKind"
 _STATUS = "noface.model.taxonomy.IssueStatus"
 
 NOT_DONE = "skipped, not done"
 """What stands for an issue that was left undone where others ask whether they may start."""
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SETTLED = ("merged", "skipped")
 IN_REVIEW = "in review"
 """What stands for an issue whose pull request is open where others ask whether they may start."""
@@ -37,75 +36,24 @@ _STUCK = {
 """What keeps those waiting who depend on it, by its standing, as it is said of it."""
 
 
-class LastFailure(NamedTuple):
-    """How its last attempt failed; null where it did not."""
-
-    kind: Annotated[str, OneOf(_KIND), "Why."]
-    message: Annotated[str, "What went wrong."]
-
-
-class ListedIssue(NamedTuple):
-    """An issue."""
-
-    id: Annotated[str, "Its id."]
-    title: Annotated[str, "Its title."]
-    status: Annotated[str, OneOf(_STATUS), "Where it stands."]
-    attempts: Annotated[int, "The attempts that count against its limit, since it was last given back."]
-    all_attempts: Annotated[int, "All attempts that were made, whether they count or not."]
-    model: Annotated[str | None, "The entry of [models] that worked on it last."]
-    last_failure: LastFailure | None
-    branch: Annotated[str | None, "The branch with its best work."]
-    merged_commit: Annotated[str | None, "The commit of main that holds it."]
-    cost_usd: Annotated[float | None, "What it has cost, in dollars; null where nobody said."]
-    reason: Annotated[str, "Why it stands there; may be empty."]
-    until: Annotated[float | None, Timestamp, "While it waits for a time: until when."]
-    priority: Annotated[int, "0 is most urgent."]
-    satisfied: Annotated[bool, "Skipped since main holds already what it asks for."]
-    parent: Annotated[str | None, "The issue it is a part of."]
-    parts: Annotated[tuple[str, ...], "The ids of its parts, where it was divided."]
-    pull_request: Annotated[str | None, "The address of its newest pull request."] = None
-    happened_at: Annotated[float | None, Timestamp, "With --since: the last time that something happened to it."] = None
-
-
-class ListedFault(NamedTuple):
-    """An issue file that cannot be run as written."""
-
-    source: Annotated[str, "The file."]
-    problem: Annotated[str, "What is wrong."]
-    hint: Annotated[str, "What to do about it; may be empty."]
-
-
-class LatestRun(NamedTuple):
-    """The newest run; null before the first."""
-
-    id: Annotated[str, "Its id."]
-    pid: Annotated[int, Minimum(1), "Its process."]
-    started_at: Annotated[float, Timestamp, "When it began."]
-    ended_at: Annotated[float | None, Timestamp, "When it ended; null while it works, or where it was killed."]
-    exit_code: Annotated[int | None, "Its exit code; null likewise."]
-    why: Annotated[str, "Why it ended."]
-    running: Annotated[bool, "Whether it is at work now."]
-    paused_at: Annotated[float | None, Timestamp, "Since when it is paused; null if it is not."] = None
-
-
 class Status(NamedTuple):
     """Where every issue stands."""
 
-    issues: Annotated[tuple[ListedIssue, ...], "The issues, in the order they are worked on."]
+    issues: Annotated[tuple[IssueRow, ...], "The issues, in the order they are worked on."]
     counts: Annotated[
         dict[Annotated[str, OneOf(_STATUS)], Annotated[int, Minimum(1), "How many."]],
         "How many issues have each status; a status that none has is left out.",
     ]
-    faults: Annotated[tuple[ListedFault, ...], "The issues that cannot be run as written."]
-    gaps: Annotated[tuple[Gap, ...], "What workers of the newest run reported as missing."]
-    run: LatestRun | None
-    waits: Annotated[tuple[ModelWait, ...], "The models whose provider is waited for."]
+    run: Annotated[RunRow | None, "The newest run; null before the first."]
+    faults: Annotated[tuple[IssueFault, ...], "The issues that cannot be run as written."] = ()
+    gaps: Annotated[tuple[Gap, ...], "What workers of the newest run reported as missing."] = ()
+    waits: Annotated[tuple[ModelWait, ...], "The models whose provider is waited for."] = ()
     unsteady: Annotated[tuple[UnsteadyTest, ...], "The tests that fail now and then on main."] = ()
-    tracker_away: TrackerAway | None = None
-    disk: Room | None = None
+    tracker_away: Annotated[TrackerAway | None, "A tracker that did not answer the newest run; null if it did."] = None
+    disk: Annotated[Room | None, "What the workspaces took when the newest run ended; null without any."] = None
     since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
-    left_out: Annotated[tuple[ListedFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
+    left_out: Annotated[tuple[IssueFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
     quotas: Annotated[tuple[Quota, ...], "The windows of logins' quotas at their providers, as was told last."] = ()
     hosts: Annotated[tuple[HostState, ...], "The hosts of the newest run, as they were seen last."] = ()
     notify_away: Annotated[tuple[SilentService, ...], "The services of [notify] that take no messages."] = ()
@@ -164,67 +112,69 @@ def progress(parts: Sequence[tuple[str, bool]]) -> str:
     return f"{done} of {count(len(parts), 'part')} merged"
 
 
-def listed_issues(rows: Sequence[IssueRow], made: Mapping[str, int] | None = None) -> tuple[ListedIssue, ...]:
-    """Return the issues of the document; those that wait for another one stand as waiting.
-
-    `made` says how many attempts were made of each, if more were than are charged.
-    """
+def as_they_stand(rows: Sequence[IssueRow]) -> Iterator[IssueRow]:
+    """Yield the issues; those that wait for another one stand as waiting."""
     statuses = standings(rows)
-    made = made or {}
-    parts: dict[str, list[str]] = {}
     for row in rows:
-        if row.parent is not None:
-            parts.setdefault(row.parent, []).append(row.id)
-    return tuple(
-        _listed(row, *effective_status(row, statuses), tuple(parts.get(row.id, ())), made.get(row.id, row.attempts))
-        for row in rows
-    )
+        status, reason = effective_status(row, statuses)
+        yield row if (status, reason) == (row.status, row.reason) else row._replace(status=status, reason=reason)
 
 
 def status_document(
     rows: Sequence[IssueRow],
-    faults: Sequence[ListedFault],
-    run: LatestRun | None,
-    gaps: Sequence[Gap] = (),
+    run: RunRow | None,
     waits: Sequence[ModelWait] = (),
-    unsteady: Sequence[UnsteadyTest] = (),
-    made: Mapping[str, int] | None = None,
-    pulls: Mapping[str, str] | None = None,
-    behind: Mapping[str, str] | None = None,
+    made: Mapping[str, int] = _NOTHING,
+    pulls: Mapping[str, str] = _NOTHING,
+    behind: Mapping[str, str] = _NOTHING,
+    **more: Any,
 ) -> Status:
-    """Return the document of `noface status`. `gaps` are what workers of the newest run reported (L2).
+    """Return the document of `noface status`; `more` are fields that need no thought.
 
-    `waits` are the models that wait for a provider, `pulls` the addresses of pull requests. `behind` says why issues
-    start after others, by id.
+    `waits` are the models that wait for a provider. By id `made` says how many attempts were made, `pulls` the
+    addresses of pull requests, `behind` why an issue starts after others.
     """
-    issues = tuple(_with_wait(issue, waits) for issue in listed_issues(rows, made))
-    if run is None or not run.running:
-        issues = tuple(_cut_off(issue) for issue in issues)
-    elif behind:
-        issues = tuple(i._replace(reason=behind[i.id]) if i.status == "ready" and i.id in behind else i for i in issues)
-    if pulls:
-        issues = tuple(issue._replace(pull_request=pulls.get(issue.id)) for issue in issues)
-    counts = dict(Counter(issue.status for issue in issues))
-    return Status(issues, counts, tuple(faults), tuple(gaps), run, tuple(waits), tuple(unsteady))
+    running = run is not None and run.running
+    issues = []
+    for row in as_they_stand(rows):
+        issue = row._replace(
+            until=_until(row, waits), all_attempts=made.get(row.id, row.attempts), pull_url=pulls.get(row.id)
+        )
+        if running and row.status == "ready" and row.id in behind:
+            issue = issue._replace(reason=behind[row.id])
+        if not running and row.status == "running":
+            why = f"{row.reason} was cut off; it goes on with the next run"
+            issue = issue._replace(status="ready", reason=why)
+        issues.append(issue)
+    return Status(tuple(issues), _counts(issues), run=run, waits=tuple(waits), **more)
 
 
-def latest_run(rows: Overview) -> LatestRun | None:
+def _counts(issues: Iterable[IssueRow]) -> dict[str, int]:
+    return dict(Counter(issue.status for issue in issues))
+
+
+def latest_run(rows: Overview) -> RunRow | None:
     """Return the newest run, with what this machine tells: whether it lives."""
     row = rows.last_run()
-    run = run_of(row, alive=row is not None and row.ended_at is None and _runs(row.pid))
-    return run._replace(paused_at=rows.paused()) if run is not None and run.running else run
+    if row is None or row.ended_at is not None or not _runs(row.pid):
+        return row
+    return row._replace(running=True, paused_at=rows.paused())
 
 
 def status_now(rows: Overview, now: float) -> Status:
     """Return the document of what is recorded, with what this machine tells: whether the run lives, the disk's room."""
     run = latest_run(rows)
-    gaps = rows.gaps(run.id) if run is not None else []
-    faults = [ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.faults()]
-    of_models = rows.model_waits(now), rows.unsteady(), rows.attempts_made(), rows.pull_urls(), rows.behind()
-    document = status_document(rows.listed(), faults, run, gaps, *of_models)
-    left_out = (ListedFault(fault.source, fault.problem, fault.hint) for fault in rows.left_out())
-    return document._replace(
-        left_out=tuple(left_out),
+    return status_document(
+        rows.listed(),
+        run,
+        rows.model_waits(now),
+        rows.attempts_made(),
+        rows.pull_urls(),
+        rows.behind(),
+        faults=rows.faults(),
+        gaps=tuple(rows.gaps(run.id)) if run is not None else (),
+        unsteady=tuple(rows.unsteady()),
+        left_out=rows.left_out(),
         tracker_away=rows.tracker_away(),
         disk=_with_free(rows.workspaces()),
         hosts=rows.hosts(),
@@ -254,56 +204,19 @@ def happened_since(document: Status, at: float, happened: Mapping[str, float]) -
     issues = [issue._replace(happened_at=happened[issue.id]) for issue in document.issues if issue.id in happened]
     landed = sorted((each for each in issues if each.status == "merged"), key=lambda each: each.happened_at or 0.0)
     issues = [*landed, *(each for each in issues if each.status != "merged")]
-    counts = dict(Counter(issue.status for issue in issues))
     left_out = len(document.issues) - len(issues)
-    return document._replace(issues=tuple(issues), counts=counts, since=at, unchanged=left_out)
+    return document._replace(issues=tuple(issues), counts=_counts(issues), since=at, unchanged=left_out)
 
 
-def _with_wait(issue: ListedIssue, waits: Sequence[ModelWait]) -> ListedIssue:
-    """Return an issue that waits for a provider with the time until which all wait for that: it may have grown."""
-    if issue.status != "waiting" or issue.until is None:
-        return issue
-    later = [wait for wait in waits if wait.model == issue.model and wait.until > issue.until]
-    return issue._replace(until=later[0].until) if later else issue
+def _until(issue: IssueRow, waits: Sequence[ModelWait]) -> float | None:
+    """Return until when an issue waits; all that wait for a provider do as long as that takes, which may have grown."""
+    until = issue.until
+    if issue.status != "waiting" or until is None:
+        return until
+    return next((wait.until for wait in waits if wait.model == issue.model and wait.until > until), until)
 
 
-def run_of(row: RunRow | None, *, alive: bool) -> LatestRun | None:
-    """Return a run; `alive` tells whether its process still works. None if nothing has been run yet."""
-    if row is None:
-        return None
-    running = row.ended_at is None and alive
-    return LatestRun(row.id, row.pid, row.started_at, row.ended_at, row.exit_code, row.ended_why, running)
-
-
-def _cut_off(issue: ListedIssue) -> ListedIssue:
-    """Return an issue as it stands if nobody is at work: what was cut off is ready to go on."""
-    if issue.status != "running":
-        return issue
-    return issue._replace(status="ready", reason=f"{issue.reason} was cut off; it goes on with the next run")
-
-
-def _listed(row: IssueRow, status: str, reason: str, parts: tuple[str, ...], made: int) -> ListedIssue:
-    return ListedIssue(
-        id=row.id,
-        title=row.title,
-        status=status,
-        attempts=row.attempts,
-        all_attempts=made,
-        model=row.model,
-        last_failure=LastFailure(row.last_kind, row.last_message or "") if row.last_kind else None,
-        branch=row.branch,
-        merged_commit=row.merged_commit,
-        cost_usd=row.cost_usd,
-        reason=reason,
-        until=row.until,
-        priority=row.priority,
-        satisfied=row.satisfied,
-        parent=row.parent,
-        parts=parts,
-    )
-
-
-def fault_lines(faults: "Sequence[ListedFault | IssueFault]", width: int) -> Iterator[str]:
+def fault_lines(faults: Sequence[IssueFault], width: int) -> Iterator[str]:
     """Return the lines of faults or warnings: source, problem, and the hint below."""
     for fault in faults:
         yield from advised(f"{fault.source}: {fault.problem}", fault.hint, width)
@@ -315,30 +228,28 @@ _INDENT = 2
 _LEVELS_MAX = 4
 
 
-Parts = Mapping[str, tuple[ListedIssue, ...]]
+Parts = Mapping[str, tuple[IssueRow, ...]]
 """The parts of the issues that were divided, by id."""
 
 
-def family(issues: Sequence[ListedIssue]) -> tuple[tuple[ListedIssue, ...], Parts]:
+def family(issues: Sequence[IssueRow]) -> tuple[tuple[IssueRow, ...], Parts]:
     """Return the issues that stand by themselves, as a part does whose parent is gone, and the parts of others."""
     known = {issue.id for issue in issues}
-    parts: dict[str, tuple[ListedIssue, ...]] = {}
+    parts: dict[str, tuple[IssueRow, ...]] = {}
     for issue in issues:
         if issue.parent in known:
             parts[issue.parent] = (*parts.get(issue.parent, ()), issue)
     return tuple(issue for issue in issues if issue.parent not in known), parts
 
 
-def group_lines(issues: Sequence[ListedIssue], related: Parts, now: float, width: int) -> Iterator[str]:
+def group_lines(issues: Sequence[IssueRow], related: Parts, now: float, width: int) -> Iterator[str]:
     """Return the lines of a group's issues, which share the columns."""
     id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
     for issue in issues:
         yield from _issue_lines(issue, related, now, width, id_cells, 0)
 
 
-def _issue_lines(
-    issue: ListedIssue, related: Parts, now: float, width: int, id_cells: int, level: int
-) -> Iterator[str]:
+def _issue_lines(issue: IssueRow, related: Parts, now: float, width: int, id_cells: int, level: int) -> Iterator[str]:
     parts = related.get(issue.id, ())
     indent = " " * _INDENT * (level + 1)
     name = issue.id if cells(issue.id) > id_cells else pad(issue.id, id_cells)
@@ -360,7 +271,7 @@ def _issue_lines(
             yield from _issue_lines(part, related, now, width, part_cells, level + 1)
 
 
-def _facts(issue: ListedIssue, parts: Sequence[ListedIssue], now: float) -> str:
+def _facts(issue: IssueRow, parts: Sequence[IssueRow], now: float) -> str:
     """Return what stands at the right: when, how far the parts are, the landed commit, attempts, model, cost."""
     merged = issue.status == "merged"
     kept = "already on main" if issue.satisfied else "not done"
@@ -383,15 +294,15 @@ def tried(made: int, charged: int) -> str:
     return count(made, "attempt") if made == charged else f"{count(made, 'attempt')} ({charged} charged)"
 
 
-def _reason(issue: ListedIssue, now: float) -> str:
+def _reason(issue: IssueRow, now: float) -> str:
     """Return what stands below an issue: why it is where it is. Nothing for fresh and merged ones, and for epics."""
-    status, reason, failure, until = issue.status, str(issue.reason), issue.last_failure, issue.until
-    if status == "blocked" and failure is not None:
-        return f"{failure.kind}: {failure.message}" if failure.message else str(failure.kind)
+    status, reason, kind, until = issue.status, str(issue.reason), issue.last_kind, issue.until
+    if status == "blocked" and kind:
+        return f"{kind}: {issue.last_message}" if issue.last_message else kind
     if status == "waiting" and until is not None:
         return f"{f'until {moment(until, now)}' if until > now else 'may go on now'}: {reason}"
-    if status == "review" and issue.pull_request:
-        return reviewed(reason, issue.pull_request)
+    if status == "review" and issue.pull_url:
+        return reviewed(reason, issue.pull_url)
     return "" if status in ("merged", "epic") else reason
 
 
@@ -446,7 +357,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     for silent in document.notify_away:
         text = f"Messages wait since {moment(silent.since, now)}; noface notify test tries them. {silent.why}"
         lines += painted(hanging(text, width), "careful")
-    by_status: dict[str, list[ListedIssue]] = {}
+    by_status: dict[str, list[IssueRow]] = {}
     top, parts = family(document.issues)
     for issue in top:
         by_status.setdefault(issue.status, []).append(issue)
@@ -489,7 +400,7 @@ def _summary(document: Status, order: Iterable[str], now: float, width: int) -> 
     return [*lines, line]
 
 
-def _run_lines(run: LatestRun | None, now: float, width: int) -> list[str]:
+def _run_lines(run: RunRow | None, now: float, width: int) -> list[str]:
     if run is None:
         return [paint("Nothing has been run yet: noface run", "quiet")]
     since = moment(run.started_at, now)
@@ -500,14 +411,14 @@ def _run_lines(run: LatestRun | None, now: float, width: int) -> list[str]:
                 hanging(f"It is paused since {moment(run.paused_at, now)}: noface resume", width), "careful"
             )
         return lines
-    if run.ended_at is None or run.why == "cut off":
+    if run.ended_at is None or run.ended_why == "cut off":
         return hanging(f"The run of {since} was cut off; `noface run` goes on where it was.", width)
-    text = f"Last run {since} to {moment(run.ended_at, now)}: {run.why or 'ended'}"
+    text = f"Last run {since} to {moment(run.ended_at, now)}: {run.ended_why or 'ended'}"
     return painted(hanging(text, width), "quiet")
 
 
 def _group_lines(
-    status: str, issues: Sequence[ListedIssue], related: Parts, now: float, width: int, *, everything: bool
+    status: str, issues: Sequence[IssueRow], related: Parts, now: float, width: int, *, everything: bool
 ) -> Iterator[str]:
     if not issues:
         return
@@ -520,7 +431,7 @@ def _group_lines(
         yield f"  … and {rest:,} more {status} (noface status --all)"
 
 
-def _fault_lines(faults: Sequence[ListedFault], width: int) -> Iterator[str]:
+def _fault_lines(faults: Sequence[IssueFault], width: int) -> Iterator[str]:
     if faults:
         yield ""
         yield paint("faulty", "bad") + paint("  reported, not run; the rest goes on", "quiet")

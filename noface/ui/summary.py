@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noface.model.attempt import PastAttempt
+from noface.model.issue_fault import IssueFault
 from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Cause, FailureKind, happened
 from noface.model.unsteady import UnsteadyTest
 from noface.recovery.schedule import Breaker
-from noface.store.overview import FaultRow, LandedAt
+from noface.store.overview import LandedAt
 from noface.store.reader import Costs, Reader
 from noface.store.records import IssueRow
 from noface.ui.landed import LandedIssue, landed_issue, look_first
@@ -89,8 +90,8 @@ class RunSummary:
     review: tuple[IssueResult, ...] = ()
     waiting: tuple[IssueResult, ...] = ()
     ready: tuple[IssueResult, ...] = ()
-    faults: tuple[FaultRow, ...] = ()
-    left_out: tuple[FaultRow, ...] = ()
+    faults: tuple[IssueFault, ...] = ()
+    left_out: tuple[IssueFault, ...] = ()
     flaky: Mapping[str, int] = field(default_factory=dict)
     met: Mapping[str, int] = field(default_factory=dict)
     unsteady: tuple[UnsteadyTest, ...] = ()

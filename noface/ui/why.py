@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from noface.model.codec import encode, view
 from noface.model.failure import Failure, is_of_project
 from noface.model.failure_document import Steps, last_output
 from noface.recovery.learned_start import why_it_began
@@ -12,7 +11,6 @@ from noface.store.records import AttemptRow
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.show import action_words
-from noface.ui.story import ShownFailure, failure_document
 from noface.ui.text import clean, clean_block, fit, hanging, moment
 
 _PROMPT_BYTES = 200_000
@@ -29,7 +27,7 @@ def why_document(row: AttemptRow, following: AttemptRow | None) -> dict[str, obj
         "model": row.model,
         "outcome": row.outcome,
         "charged": row.charged,
-        "failure": None if row.failure is None else _evidence(row.failure),
+        "failure": row.failure,
         "gates": row.gates,
         "notes": row.notes,
         "logs": _logs(row),
@@ -43,18 +41,7 @@ def why_document(row: AttemptRow, following: AttemptRow | None) -> dict[str, obj
             "told": _part_about(following, row.number),
         },
         "partial": row.partial,
-        "task_failure": failure_document(row),
-    }
-
-
-def _evidence(failure: Failure) -> dict[str, object]:
-    also = [{"rule": rule, "line": line, "why": why} for rule, line, why in failure.also_matched]
-    return {
-        **encode(view(ShownFailure, failure)),
-        "signature": failure.signature,
-        "retry_at": failure.retry_at,
-        "also_matched": also,
-        "excerpt": failure.excerpt,
+        "task_failure": row.task_failure,
     }
 
 

@@ -87,7 +87,7 @@ def test_the_json_holds_the_whole_chain(project, login):
     assert (failure["gate"], failure["location"]) == ("unit", "tests/test_login.py:41")
     assert failure["failing_tests"] == ["tests/test_login.py::test_login"]
     assert failure["evidence"][-1] == "E       assert 401 == 200"
-    assert failure["also_matched"] == [dict(zip(("rule", "line", "why"), ALSO[0], strict=True))]
+    assert failure["also_matched"] == [list(ALSO[0])]
     assert failure["questions"] == ["Which status?"]
     assert [path.rpartition("/")[2] for path in document["logs"]] == ["unit.out"]
     assert document["action"]["kind"] == "RetryWithFeedback"

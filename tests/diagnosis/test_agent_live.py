@@ -50,7 +50,7 @@ def test_a_worker_s_recorded_failure_is_charged_to_its_cause(project, cli, name,
     assert document["failure"]["rule"] == rule
     assert document["logs"]
     if name == "credit":
-        assert [also["rule"] for also in document["failure"]["also_matched"]][:1] in ([f"{cli}-rate-limit"], [])
+        assert [also[0] for also in document["failure"]["also_matched"]][:1] in ([f"{cli}-rate-limit"], [])
     assert "some/model" in (project.folder / "argv").read_text()
 
 
@@ -67,6 +67,6 @@ def test_the_rules_of_a_gate_that_lost_are_kept_for_why(project):
     assert failure["gate"] == "check"
     assert failure["also_matched"]
     for also in failure["also_matched"]:
-        assert also["rule"] != failure["rule"]
-        assert also["why"]
-    assert f"• {failure['also_matched'][0]['rule']}: " in project.noface("why", "1").stdout
+        assert also[0] != failure["rule"]
+        assert also[2]
+    assert f"• {failure['also_matched'][0][0]}: " in project.noface("why", "1").stdout

@@ -223,8 +223,8 @@ def check(each: Ecosystem, path: Path) -> None:
     issues = {issue["id"]: issue for issue in json.loads(noface(path, "status", "--json"))["issues"]}
     if issues["1"]["status"] != "merged":
         raise FailedError(f"the good change did not land: {issues['1']}\n{said[-1500:]}")
-    if issues["2"]["status"] != "blocked" or issues["2"]["last_failure"]["kind"] != "TEST_FAILURE":
-        raise FailedError(f"the bad change: {issues['2']['status']}, {issues['2']['last_failure']}")
+    if issues["2"]["status"] != "blocked" or issues["2"]["last_kind"] != "TEST_FAILURE":
+        raise FailedError(f"the bad change: {issues['2']['status']}, {issues['2']['last_kind']}")
     if each.good[1] not in run(["git", "show", f"main:{each.source}"], path):
         raise FailedError("main does not hold the good change")
     noface(path, "fsck")

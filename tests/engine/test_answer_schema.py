@@ -27,7 +27,7 @@ def test_an_answer_comes_from_where_the_program_puts_what_a_schema_made(project)
     project.run()
     assert project.statuses()["1"] == "merged"
     (question,) = project.shown("show", "1")["asked"]
-    assert (question["outcome"], question["strategy"]) == ("ADVISED", "approve")
+    assert (question["outcome"], question["answer"]["strategy"]) == ("ADVISED", "approve")
     schema, _ = asked(project)
     assert schema["required"] == ["verdict", "summary", "points", "settled"]
 

@@ -183,11 +183,11 @@ def test_a_question_dearer_than_the_run_is_asked_twice_and_then_of_no_use(projec
     project.run("--max-cost", "1.5", code=4)
     assert asked(project) == [("INTERRUPTED", pytest.approx(2.1))]
     note = "ended at the run's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
-    assert project.shown("show", "1")["asked"][0]["cause"] == note
+    assert project.shown("show", "1")["asked"][0]["answer"]["cause"] == note
     assert project.shown("show", "1")["reason"] == f"{note}; asks again"
     project.run("--max-cost", "1.5", code=4)
     assert asked(project) == [("INTERRUPTED", pytest.approx(2.1)), ("UNUSABLE", pytest.approx(2.1))]
-    assert "it was ended 2 times" in project.shown("show", "1")["asked"][1]["cause"]
+    assert "it was ended 2 times" in project.shown("show", "1")["asked"][1]["answer"]["cause"]
     project.run("--max-cost", "1.5", code=3)
     assert (len(project.attempts("1")), len(asked(project))) == (2, 2)
 
@@ -201,7 +201,10 @@ def test_a_question_is_ended_at_its_issue_s_budget(project):
     assert time.monotonic() - began < 40, "it hangs for 60 s by itself"
     assert asked(project) == [("UNUSABLE", pytest.approx(2.1))]
     shown = project.shown("show", "1")
-    assert shown["asked"][0]["cause"] == "ended at the issue's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
+    assert (
+        shown["asked"][0]["answer"]["cause"]
+        == "ended at the issue's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
+    )
     assert (shown["status"], shown["reason"]) == ("blocked", "$2.20 spent of the issue's $1.50")
 
 

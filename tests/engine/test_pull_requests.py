@@ -53,7 +53,7 @@ def test_proven_work_is_pushed_and_proposed_and_main_is_left_alone_here_and_ther
     assert f"pull request #{number}: open" in page
     assert pull_url(shop, number) in page
     (listed,) = shop.project.shown("status")["issues"]
-    assert listed["pull_request"] == pull_url(shop, number)
+    assert listed["pull_url"] == pull_url(shop, number)
     assert all(len(line) <= 80 for line in shop.project.noface("status").stdout.splitlines())
     assert shop.project.noface("fsck").returncode == 0
 

@@ -148,7 +148,7 @@ def test_when_the_rounds_are_used_up_a_person_is_asked_and_a_log_that_cannot_be_
     (first,) = published.project.attempts("1")
     assert (first["outcome"], first["failure"]["rule"]) == ("UNKNOWN", "check-log-unreadable")
     (red,) = published.project.shown("show", "1")["pull_request"]["red"]
-    assert red["name"] == "ci / test (3.12)"
+    assert red[0] == "ci / test (3.12)"
     page = published.project.noface("show", "1").stdout
     assert "red: ci / test (3.12)" in page
     assert red["url"] in page

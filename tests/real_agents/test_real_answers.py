@@ -78,7 +78,7 @@ def test_a_reviewer_answers_by_a_schema_or_is_asked_without_where_its_program_is
     real.issue(1)
     printed = real.project.run()
     (question,) = real.project.shown("show", "1")["asked"]
-    assert (question["outcome"], question["strategy"]) == ("ADVISED", "approve"), printed
+    assert (question["outcome"], question["answer"]["strategy"]) == ("ADVISED", "approve"), printed
     assert real.landed() == ["b.txt"]
     given = [(request.get("text"), request.get("tools") or []) for request in real.model.requests]
     by_schema = [

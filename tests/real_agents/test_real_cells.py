@@ -152,7 +152,7 @@ def test_a_reviewer_that_tries_to_write_cannot_and_its_verdict_counts(real, cli)
     real.issue(1)
     printed = real.project.run()
     (question,) = real.project.shown("show", "1")["asked"]
-    assert (question["outcome"], question["strategy"]) == ("ADVISED", "approve"), printed
+    assert (question["outcome"], question["answer"]["strategy"]) == ("ADVISED", "approve"), printed
     assert played.asked
     assert played.found == []
     assert list(slots.rglob("evil.txt")) == []

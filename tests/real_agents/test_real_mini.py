@@ -45,7 +45,7 @@ def test_a_reviewer_that_tries_to_write_fails_to_and_gives_its_answer(real, cli)
     real.issue(1)
     printed = real.project.run()
     (question,) = real.project.shown("show", "1")["asked"]
-    assert (question["outcome"], question["strategy"]) == ("ADVISED", "approve"), printed
+    assert (question["outcome"], question["answer"]["strategy"]) == ("ADVISED", "approve"), printed
     assert real.landed() == ["b.txt"]
     seen = json.dumps(real.model.requests)
     assert "tried" in seen

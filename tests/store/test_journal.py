@@ -15,7 +15,8 @@ from noface.model.attempt import CHANGED_TESTS, AttemptOrder, Interrupted, Judge
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, Topic, Verdict
-from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.issue import Backlog, Issue
+from noface.model.issue_fault import IssueFault
 from noface.model.request import Failing, PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.transitions import UnexpectedStep
@@ -25,7 +26,6 @@ from noface.recovery.schedule import Breaker
 from noface.store.check import database_facts
 from noface.store.database import Database
 from noface.store.journal import Journal
-from noface.store.overview import FaultRow
 from noface.store.questions import Questions
 from noface.store.reader import Reader
 
@@ -265,8 +265,8 @@ def test_the_backlog_s_order_is_kept_and_vanished_issues_come_last(journal, read
 def test_faults_and_warnings_come_back(journal, reader):
     fault, warning = IssueFault("issues/x.md", "broken", "mend it"), IssueFault("issues/y.md", "empty", id="y")
     journal.sync_backlog(Backlog((), (fault,), (warning,)), "f2")
-    assert reader.faults() == (FaultRow(fault.source, fault.problem, fault.hint, None),)
-    assert reader.faults("warnings") == (FaultRow(warning.source, warning.problem, warning.hint, "y"),)
+    assert reader.faults() == (IssueFault(fault.source, fault.problem, fault.hint, None),)
+    assert reader.faults("warnings") == (IssueFault(warning.source, warning.problem, warning.hint, "y"),)
 
 
 def test_a_file_name_that_is_not_utf8_survives(journal, reader):

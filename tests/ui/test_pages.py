@@ -217,14 +217,7 @@ def overview(story):
     yield from blocked_page(blocked_document(waiting, ()), WIDTH)
     rows = Overview(story.database.rows)
     document = status_document(
-        rows.listed(),
-        [],
-        None,
-        rows.gaps("run1"),
-        rows.model_waits(story.now),
-        rows.unsteady(),
-        rows.attempts_made(),
-        {},
+        rows.listed(), None, rows.model_waits(story.now), rows.attempts_made(), gaps=tuple(rows.gaps("run1"))
     )
     yield from status_page(document, story.now, WIDTH, everything=True)
 

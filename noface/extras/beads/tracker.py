@@ -10,7 +10,8 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import UsageError
 from noface.extras.beads.file import FILE_NAMES, find, fingerprint, stamp
 from noface.extras.beads.issue import Beads, read_beads
-from noface.model.issue import Backlog, Issue, IssueFault
+from noface.model.issue import Backlog, Issue
+from noface.model.issue_fault import IssueFault
 from noface.trackers.folder import RACY_NS, odd_kind, read_regular
 from noface.trackers.waiting import checked, part_waiting
 

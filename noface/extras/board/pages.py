@@ -27,7 +27,7 @@ from noface.ui.issues import find_issue
 from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
 from noface.ui.show import action_words
 from noface.ui.since import since_when
-from noface.ui.status import ListedIssue, Status, counted, status_now
+from noface.ui.status import Status, counted, status_now
 from noface.ui.story import show_document
 from noface.ui.text import clean_block, count, duration, moment, money
 
@@ -60,7 +60,7 @@ class BoardQuery(NamedTuple):
 class Card(NamedTuple):
     """An issue on the board."""
 
-    issue: ListedIssue
+    issue: IssueRow
     state: str
     needs: str
     since: float | None
@@ -124,7 +124,7 @@ class Pages:
         needs = {each.id: each.detail for each in blocked.blocked} | {each.id: each.reason for each in blocked.held}
         held = frozenset(each.id for each in blocked.held)
         tasks = {issue_id: task.task for task in blocked.tasks for issue_id in task.ids}
-        chosen: dict[str, list[tuple[ListedIssue, str]]] = {task.task: [] for task in blocked.tasks}
+        chosen: dict[str, list[tuple[IssueRow, str]]] = {task.task: [] for task in blocked.tasks}
         words = wanted.find.lower().split()
         for issue in document.issues:
             place = "held" if issue.id in held else issue.status
@@ -191,7 +191,7 @@ class Pages:
             values |= _TABS[tab](state, attempt, more.get("gate", ""))
         address = {"id": row.id, "tab": tab, "n": number or "", "behind": behind}
         here = f"{base}/issue?{urlencode({key: value for key, value in address.items() if value})}"
-        return self.render("issue.html", base, heading=document.title, here=here, **{**values, **more})
+        return self.render("issue.html", base, heading=document.issue.title, here=here, **{**values, **more})
 
 
 def _of_query(wanted: BoardQuery) -> dict[str, str]:
@@ -204,7 +204,7 @@ def _of_query(wanted: BoardQuery) -> dict[str, str]:
 
 
 def _card(
-    issue: ListedIssue, place: str, needs: Mapping[str, str], newest: NewestAttempt | None, live: Mapping[str, SoFar]
+    issue: IssueRow, place: str, needs: Mapping[str, str], newest: NewestAttempt | None, live: Mapping[str, SoFar]
 ) -> Card:
     need = needs.get(issue.id, "")
     if newest is None:
