@@ -241,4 +241,4 @@ class Judging(Attempt):
     def prove(self, tree: str, main: str, *, commit: str = "") -> Proving:
         """Return a tree on its way to a proof on a main: that of the work, unless it is another `commit`'s."""
         task = self.task(tree, commit or self.snapshot.candidate, main)
-        return Proving(self.scope, task, self.order.gates, self.issue, self.order.landed)
+        return Proving(self.scope, task, self.order.gates, self.issue)

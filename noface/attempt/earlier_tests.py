@@ -1,20 +1,16 @@
-"""How strong main's tests were when the run began, so that many landings cannot take from a test what none may at once.
+"""What a change takes from main's tests: bodies that are gone or ask for less, and their data."""
 
-What others than the run put on main since then counts as they left it, and so does what somebody let a landing change:
-a person, a reviewer, or an issue that names the tests.
-"""
-
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from noface.attempt.parts import Parts
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
-from noface.integrity.entries import Values, all_values, fewer_values
+from noface.integrity.entries import all_values, fewer_values
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.looking import looked_at_less
 from noface.integrity.origins import Side
-from noface.integrity.strength import K, Loss, Texts, V, Weaker, all_bodies, as_was, of_bodies
+from noface.integrity.strength import Loss, Weaker, all_bodies, of_bodies
 from noface.integrity.tampering import asserts, is_code, is_test_file
 from noface.integrity.uses import uses_code
 from noface.model.attempt import ABSENT, REGULAR, AttemptOrder, FileChange
@@ -26,7 +22,7 @@ _HOLDING = (*REGULAR, "120000")
 
 @dataclass(frozen=True, slots=True)
 class EarlierTests:
-    """Main's tests before and after an order's change, and as they were when the run began.
+    """Main's tests before and after an order's change.
 
     `parts` tells which data judges.
     """
@@ -37,7 +33,7 @@ class EarlierTests:
     parts: Parts
 
     def weaker(self, files: tuple[FileChange, ...]) -> Weaker:
-        """Return what tests and their data have lost by a change of `files`, with what earlier landings took from them.
+        """Return what tests and their data have lost by a change of `files`.
 
         What the issue may change of them has lost nothing. A test that has lost what it asserts need not be said to
         look at nothing as well.
@@ -77,12 +73,7 @@ class EarlierTests:
         new = {c.path: text for c in others if asserts(text := self.blobs.text(c.new_oid, _TEXT_BYTES_MAX))}
         now |= {p: text for p, text in new.items() if any(uses_code(test, now[test], p) for test in now)}
         bodies, after = all_bodies(main), all_bodies(now)
-        weaker = of_bodies(bodies, after)
-        if weaker.lost or not self.order.landed:
-            return weaker
-        mine = {body.label for key, body in bodies.items() if body != after.get(key)}
-        over_all = of_bodies(self._at_first(main, all_bodies), after)
-        return replace(weaker, lost=tuple(loss for loss in over_all.lost if loss.test in mine))
+        return of_bodies(bodies, after)
 
     def _fewer_values(self, changes: tuple[FileChange, ...]) -> tuple[Loss, ...]:
         """Return which data of main's tests is gone or holds little of it; what stands elsewhere is not lost."""
@@ -94,40 +85,7 @@ class EarlierTests:
         main = all_values({c.path: _text(self.blobs, c.old_oid) for c in (*data, *gaining) if c.old_mode in _HOLDING})
         now = all_values({c.path: _text(self.blobs, c.new_oid) for c in gaining})
         paths = [c.path for c in data]
-        weaker = fewer_values(main, now, paths)
-        if weaker or not self.order.landed:
-            return weaker
-        less = [path for path in paths if path in now and now[path].total() < main[path].total()]
-        return self._fewer_over_all((main, now), less) if less else ()
-
-    def _fewer_over_all(
-        self, change: tuple[Mapping[str, Values], Mapping[str, Values]], less: list[str]
-    ) -> tuple[Loss, ...]:
-        """Return which of these files has lost most since the run began; what any landing put elsewhere is not lost."""
-        main, now = change
-        start = self.order.landed[0][0]
-        moved = tuple(c.path for c in self.plumbing.changes(start, self.order.main) if part_of(c.path) is Part.TEST)
-        first = {path: values for path, values in main.items() if path not in moved}
-        first |= all_values(self._texts(start, moved))
-        first |= self._at_first(less, all_values)
-        others = all_values(self._texts(self.order.main, tuple(path for path in moved if path not in {*first, *now})))
-        return fewer_values(first, {**others, **now}, less)
-
-    def _at_first(self, paths: Iterable[str], read: Callable[[Texts], Mapping[K, V]]) -> dict[K, V]:
-        """Return what these files held when the run began, as `read` tells; on main they hold what is new there."""
-        mine = {new for _, new in self.order.landed}
-        first, paths = self.order.landed[0][0], tuple(paths)
-        free = []
-        for commit in reversed(self.plumbing.landed_commits(first, self.order.main)):
-            if commit not in mine:
-                pair = (f"{commit}^", commit)
-                old, new = (self._texts(each, paths) for each in pair)
-                free += [(read(old), read(new))] if old != new else []
-        main = self._texts(self.order.main, paths)
-        return as_was(read(self._texts(first, paths)), free, read(main))
-
-    def _texts(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
-        return _texts(self.plumbing, self.blobs, commit, paths)
+        return fewer_values(main, now, paths)
 
 
 def _may_lose(blobs: ObjectReader, change: FileChange, new: Collection[str]) -> bool:

@@ -141,18 +141,15 @@ class _Examination:
         return (*phrases, *replaced_frameworks(lines), *self._flags_of_judges(lines))
 
     def _excuses(self) -> Iterator[str]:
-        """Yield what excuses the product's code from a check, in words that neither main nor the issue has.
-
-        What earlier landings of the run have excused is nobody's custom yet.
-        """
+        """Yield what excuses the product's code from a check, in words that neither main nor the issue has."""
         order, plumbing = self.attempt.order, self.attempt.plumbing
         checks = checks_of(order.gates)
-        main, issue = order.landed[0][0] if order.landed else order.main, "\n".join(words_of(order.issue))
+        issue = "\n".join(words_of(order.issue))
         paths = {decoded(change.path) for change in self.files}
         found = excused_lines((line for line in changed_lines(self.patch) if line.path in paths), checks)
         asked = {words for words in found.values() if words not in issue}
         named = tuple(sorted(asked))[:_EXCUSES_MAX]
-        on_main = plumbing.texts(main, plumbing.files_with(main, named)[:_PLACES_MAX], _MANIFEST_BYTES_MAX)
+        on_main = plumbing.texts(order.main, plumbing.files_with(order.main, named)[:_PLACES_MAX], _MANIFEST_BYTES_MAX)
         known = frozenset[str]().union(*(excuses_in(text, checks) for text in on_main.values()))
         yield from (phrase for phrase, words in found.items() if words in asked - known)
         if "check" in checks and "stub" not in issue and not any(path.endswith(".pyi") for path in self._on_main):

@@ -9,7 +9,6 @@ After the gates are green on the change:
    report must agree with how the gate ended and what it printed (`integrity/agreement.py`).
 3. Files that may judge and may as well be the product (build files, settings) are main's in another run, where ids do
    not show what the tests do; so are those that only judges use (`parts.py`), each group in a run of its own.
-4. If earlier landings of the run have rewritten main's tests, these judge as the run found them (`first_tests.py`).
 
 Nothing runs again if nothing of that kind is touched and the ids are there.
 """
@@ -18,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from noface.attempt.first_tests import FirstTests
 from noface.attempt.gate_session import GateSession
 from noface.attempt.main_tools import Tools, tools_of
 from noface.attempt.parts import Parts
@@ -46,7 +44,6 @@ from noface.integrity.judges import Part, Touched, builds, lifted, may_be_made, 
 from noface.integrity.tampering import (
     ALTERED,
     BY_BODY,
-    CONTRADICTED,
     EMPTIED,
     altered,
     assertions,
@@ -94,28 +91,7 @@ class Judges(Trial):
         for group in parts.by_use(of_main) if failure is None else ():
             by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
             failure = failure or self._altered(by_use, called)
-        failure = failure or self._with_main_tools(judging)
-        return self._since_the_run_began(judging, failure)
-
-    def _since_the_run_began(self, judging: Touched, failure: Failure | None) -> Failure | None:
-        """Add what main's tests as the run found them have against a change of which nothing else is to be said.
-
-        A question of the issue's is asked with what they contradict as well, if they stand in what it is about.
-        """
-        if not self.landed or (failure is not None and failure.rule != CONTRADICTED):
-            return failure
-        tests = FirstTests(self, self._own)
-        mains, inside = self._mains(judging), self._inner_tests(judging)
-        asked = failure is not None or (self._all_by_id() and not self._lacks(judging))
-        changed = (*judging.tests, *(c for c in judging.sources if c.path in inside)) if asked else ()
-        known = failure.failing_tests if failure is not None else ()
-        first = tests.failure(mains, changed, (*self.taken, *known))
-        if failure is None or (first is not None and first.failing_tests and first.rule != CONTRADICTED):
-            return first
-        if first is None or not first.failing_tests:
-            return failure
-        message, evidence = f"{failure.message}; {first.message}", (*failure.evidence, *first.evidence)
-        return replace(failure, message=message, evidence=evidence, failing_tests=(*known, *first.failing_tests))
+        return failure or self._with_main_tools(judging)
 
     def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
         """Return what the change does to files of main, and which new files may be found in the place of one."""

@@ -22,7 +22,6 @@ from noface.integrity.judges import (
     steers_by_name,
     with_main_judging,
 )
-from noface.integrity.strength import mostly_asserts
 from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
 from noface.model.gate import GateSpec
@@ -93,24 +92,6 @@ class Parts:
         if named in (Part.TEST, Part.CONFIG):
             return Part.PRODUCT if path not in self.reached.files and self._surely_by_product(path) else named
         return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
-
-    def judges(self, path: str, *, helps: bool = False) -> bool:
-        """True if a file judges and is nothing else: a test, what one expects, a helper that only judges use.
-
-        A helper is told by its text, unless it is known that it `helps`: most of its functions assert something.
-        """
-        if self(path) not in _UNTOLD:
-            return self(path) is Part.TEST
-        if not is_code(path):
-            return self._is_expected(path)
-        return (helps or mostly_asserts(path, self._text(path))) and self._only_judges(path, _DEPTH_MAX)
-
-    def unused(self, paths: Iterable[str], gone: Collection[str]) -> frozenset[str]:
-        """Return which of these files of code nothing uses but they themselves and what is `gone`."""
-        left = set(paths)
-        while used := {p for p in left if (users := self._users_of(p)) is None or not users <= {*left, *gone}}:
-            left -= used
-        return frozenset(left)
 
     def why(self, path: str) -> str:
         """Return what makes a file, put back to main's version, a judge: the end of "it is a judge …"."""

@@ -19,12 +19,10 @@ class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
 class Trial(Gating):
     """A task whose tree is judged. What runs a gate raises CutShort if a cancel ends it.
 
-    Of several issues whose work the tree holds, `issue` is what they are together (`joined`). `landed` are main before
-    and after each landing of the run that nobody let change tests. `parts` are main's.
+    Of several issues whose work the tree holds, `issue` is what they are together (`joined`). `parts` are main's.
     """
 
     issue: Issue
-    landed: tuple[tuple[str, str], ...] = ()
     parts: Parts = field(init=False)
 
     @property
@@ -63,11 +61,6 @@ class Trial(Gating):
             self.run_on(tree, (gate,), on_main=tree == self.main_tree)
         self.facts.asked.add(key)
         return self.facts.inventories.get(key)
-
-    def passes(self, tree: str, gate: GateSpec) -> bool:
-        """True if a gate is known to pass on a tree."""
-        result = self.scope.env.memo.get(self.scope.env.key(tree, gate))
-        return result is not None and result.failure is None
 
     def run_on(
         self, tree: str, gates: tuple[GateSpec, ...], *, on_main: bool = False, anew: bool = False, steady: bool = True

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from noface.attempt.earlier_tests import bodies_since
 from noface.engine.context import RunContext
-from noface.engine.landing.unasked import change_of
 from noface.engine.prompt_context import prior_failures
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
@@ -21,6 +20,7 @@ from noface.model.issue import Issue
 from noface.model.patch import changed_lines
 from noface.model.quoting import some
 from noface.prompts.data import QuestionData
+from noface.store.reader import OpenLanding
 
 LET_BY_CONFIGURATION = '[review] changed_tests = "land"'
 
@@ -95,12 +95,21 @@ def contested(context: RunContext, history: History) -> Advice | None:
         kin = other in (history.issue.id, issue.id) or parents.get(other) in (history.issue.id, issue.id)
         if kin or other in issue.depends_on or _speaks_of(issue, other):
             continue
-        own = bodies_since(context.env.plumbing, *change_of(context, landing))
+        own = bodies_since(context.env.plumbing, *_change_of(context.env.plumbing, landing))
         if mine := tuple(test for test in tests if named_among(test, own)):
             cause = f"issue {other}, which landed first, asks for what main's {some(mine, 3)} expects"
             number, epoch = last.number, history.epoch
             return Advice(Topic.CHANGED_TESTS, number, epoch=epoch, strategy=CONTESTED, cause=cause, tests=mine)
     return None
+
+
+def _change_of(plumbing: Plumbing, landing: OpenLanding) -> tuple[str, str]:
+    """Return the commits before and after an issue's own work, where it landed alone or with others."""
+    landings = plumbing.landings(f"{landing.old}..{landing.new}")
+    own = next((each for each in landings if each.issue == landing.issue_id), None)
+    if own is None or own.commit == landing.new:
+        return landing.old, landing.new
+    return own.parents[0], own.commit
 
 
 def _speaks_of(issue: Issue, other: str) -> bool:

@@ -113,8 +113,7 @@ class RunContext(Planning):
     attempts in a row ended at once. `remote` is the git remote, None if
     there is none; `forge` is where pull requests are opened, None if none are; `issues_elsewhere`: the tracker is on
     another machine. `forge_away` is why the forge did not answer at the start, as was told.
-    `linear_branches`: rules let no merge commit onto noface's branches. `changes_landed` are the commits before and
-    after an issue's own work by landing, as far as git was asked.
+    `linear_branches`: rules let no merge commit onto noface's branches.
     """
 
     run_id: str
@@ -144,7 +143,6 @@ class RunContext(Planning):
     boot: str = field(default_factory=boot_id)
     away_since: dict[str, float] = field(default_factory=dict)
     sudden_ends: dict[str, tuple[SuddenEnd, ...]] = field(default_factory=dict)
-    changes_landed: dict[int, tuple[str, str]] = field(default_factory=dict)
     hosts: dict[str, HostState] = field(default_factory=dict)
 
     def keep_hold(self) -> None:

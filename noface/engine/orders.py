@@ -8,7 +8,6 @@ from pathlib import Path
 from noface.attempt.gate_session import REPEATS_MAX
 from noface.engine.context import RunContext
 from noface.engine.going_on import finished_before, next_session
-from noface.engine.landing.unasked import unasked_landings
 from noface.engine.lessons import lessons_for
 from noface.engine.prompt_context import attempt_directory, files_given, prior_failures
 from noface.engine.protection import protection_for
@@ -99,7 +98,6 @@ def make_order(
         files=change_files,
         files_to_read=read_files,
         finished=finished,
-        landed=unasked_landings(context),
     )
     return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

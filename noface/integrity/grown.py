@@ -9,13 +9,10 @@ that stands for something already. Main's own tests are judged with main's file 
 
 import ast
 import builtins
-import re
-from collections import Counter
 from collections.abc import Iterator
 
 from noface.data import table
 from noface.integrity.lexing import python_tree
-from noface.integrity.strength import Body, asks_only_more, bodies
 from noface.integrity.tampering import is_test_file
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -23,13 +20,6 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _HOOKS = ("pytest_", "collect_ignore", "__")
 _DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "cache", "lru_cache"})
 _KEYWORDS = frozenset({"scope", "params", "ids", "name", "loop_scope", "maxsize"})
-
-_ONE_IMPORT = re.compile(
-    r"(?:from\s++(\S++)\s++import\s++([\w, ]++)|import\s*+\{([\w, ]++)\}\s*+from\s++(\S++)|import\s++(\w[\w.]*+))\s*+$"
-)
-_OPENS = re.compile(r"(?:class\s++(\w++)|describe\(|[\])};,]++$)")
-_NAME = re.compile(r"[A-Za-z_]\w*+")
-_NOTHING = Body("", "", False, (), ())
 
 
 def may_be_new(path: str) -> bool:
@@ -151,45 +141,3 @@ def _is_literal(node: ast.expr) -> bool:
     except _UNREADABLE:
         return False
     return True
-
-
-def grown(path: str, first: str, now: str) -> bool:
-    """True if a test file has all that it had as it was, and beside that only more tests and what these import.
-
-    A name that it knew already, in another meaning now, would be more than that, and so would what runs before tests.
-    """
-    before, after = bodies(path, first), bodies(path, now)
-    new = {key: body for key, body in after.items() if body.name and key not in before}
-    if any(body.name and not asks_only_more(body, after.get(key, _NOTHING)) for key, body in before.items()):
-        return False
-    if any(not body.test or key[:3] in before for key, body in new.items()):
-        return False
-    old, lines = (
-        [line for body in side.values() if not body.name for line in body.written] for side in (before, after)
-    )
-    removed, added = Counter(old) - Counter(lines), Counter(lines) - Counter(old)
-    if [line for line in old if line not in removed] != [line for line in lines if line not in added]:
-        return False
-    words, had, has = set(_NAME.findall(first)), dict[str, set[str]](), dict[str, set[str]]()
-    for _, line in removed:
-        module, names = _imported_by(line)
-        if not names:
-            return False
-        had.setdefault(module, set()).update(names)
-    for _, line in added:
-        module, names = _imported_by(line)
-        opens = _OPENS.match(line)
-        if (not names and (opens is None or opens[1] in words)) or names & (words - had.get(module, set())):
-            return False
-        has.setdefault(module, set()).update(names)
-    return all(names <= has.get(module, set()) for module, names in had.items())
-
-
-def _imported_by(line: str) -> tuple[str, set[str]]:
-    """Return from where a line imports which names, none if it does something else, or gives them other names."""
-    match = _ONE_IMPORT.match(line.rstrip(";"))
-    if match is None:
-        return "", set()
-    module = match[1] or match[4] or match[5]
-    names = {name.strip() for name in (match[2] or match[3] or match[5].partition(".")[0]).split(",") if name.strip()}
-    return module, set() if any(" " in name for name in names) else names

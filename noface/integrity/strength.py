@@ -12,15 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 from noface.data import pattern
 
 Texts = Mapping[str, str]
 """What test files hold, by path."""
 _Key = tuple[str, ...]
-K = TypeVar("K")
-V = TypeVar("V")
 _WIDE = re.compile(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'')
 _TICKED = re.compile(r'`(?:\\.|[^`\\]){0,9999}+`|"(?:\\.|[^"\\\n]){0,400}+"|\'(?:\\.|[^\'\\\n]){0,400}+\'|//[^\n]*')
 _TICKS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".go")
@@ -177,28 +174,6 @@ def bodies(path: str, text: str) -> dict[_Key, Body]:
             key = (*key, str(alike[key]))
         result[key] = Body(path, name, writing.test, tuple(each for _, each in writing.head), tuple(writing.lines))
     return result
-
-
-def mostly_asserts(path: str, text: str) -> bool:
-    """True if at least half of a file's functions assert something, as those of a helper of tests do."""
-    named = [body for body in bodies(path, text).values() if body.name]
-    return bool(named) and 2 * sum(bool(body.asserts) for body in named) >= len(named)
-
-
-def asks_only_more(main: Body, now: Body) -> bool:
-    """True if a body has main's lines in their order, and beside them nothing but further assertions."""
-    if main.head != now.head:
-        return False
-    left = iter(now.written)
-    for line in main.written:
-        for other in left:
-            if other == line:
-                break
-            if not asserting(other[1]):
-                return False
-        else:
-            return False
-    return all(asserting(line) for _, line in left)
 
 
 def _inside(path: str, text: str) -> set[int]:
@@ -491,19 +466,3 @@ def _emptied(body: Body, now: Body, gained: _Gained, helpers: frozenset[str]) ->
     ):
         return f"is given {still} values in place of {rows}"
     return ""
-
-
-def as_was(
-    start: Mapping[K, V], free: Iterable[tuple[Mapping[K, V], Mapping[K, V]]], main: Mapping[K, V]
-) -> dict[K, V]:
-    """Return what main's tests held as a run found them: `start`, changed by what is `free`, before and after each.
-
-    Free is what others than the run put on main, and what somebody let it change. What is new on main counts as it is.
-    """
-    first = dict(start)
-    for old, new in free:
-        for key in {*old, *new}:
-            if old.get(key) != new.get(key):
-                first.pop(key, None)
-                first |= {key: new[key]} if key in new else {}
-    return {**main, **first}

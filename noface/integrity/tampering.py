@@ -8,7 +8,7 @@ failure here as well.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from noface.data import pattern
@@ -254,37 +254,6 @@ def altered(paths: tuple[str, ...], failure: Failure, why: Callable[[str], str])
         excerpt=failure.excerpt,
         failing_tests=tests,
         gate=failure.gate,
-    )
-
-
-def outlived(
-    gate: GateSpec, tests: tuple[str, ...], by: Mapping[str, tuple[str, ...]], failure: Failure | None
-) -> Failure:
-    """Return the failure of a change that tests do not accept which earlier landings of the run have rewritten.
-
-    `by` names the issues whose landings changed each file, `tests` what fails in it as the run found it; none: the
-    gate, as `failure` tells.
-    """
-    if tests:
-        fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}"
-    else:
-        fails = f"it fails: {failure.message}" if failure is not None else "it fails"
-    issues, paths = tuple(dict.fromkeys(issue for each in by.values() for issue in each)), tuple(by)
-    whose = f"issue {issues[0]}" if len(issues) == 1 else f"issues {_few(issues)}"
-    return Failure(
-        FailureKind.GATE_TAMPERING,
-        f"green only since {whose}, which landed earlier in this run, rewrote {_few(paths)}: with main's tests as this"
-        f" run found them, in the gate {gate.name}, {fails}, and not so on main. What they ask for still holds",
-        rule=ALTERED,
-        location=paths[0] if paths else None,
-        signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
-        evidence=(
-            *(f"rewritten by issue {_few(each)}: {path}" for path, each in tuple(by.items())[:_SHOWN_MAX]),
-            *(f"fails: {test}" for test in tests[:_SHOWN_MAX]),
-        ),
-        excerpt=failure.excerpt if failure is not None else "",
-        failing_tests=tests,
-        gate=gate.name,
     )
 
 

@@ -107,7 +107,6 @@ class AttemptOrder:
     of the answer, for an agent with an option for it. `files` are those that the work is about, `files_to_read` those
     that it goes by and must not change; both are empty if the agent finds files by itself. `allowance` is the money
     that its run may spend, as of its start. `finished`: `start` holds this work, which is judged; no worker is called.
-    `landed` are main before and after each landing of the run that nobody let change tests.
     """
 
     run_id: str
@@ -140,7 +139,6 @@ class AttemptOrder:
     files_to_read: tuple[str, ...] = ()
     allowance: Allowance | None = None
     finished: Finished | None = None
-    landed: tuple[tuple[str, str], ...] = ()
 
     @property
     def cost_usd_max(self) -> float | None:

@@ -270,18 +270,6 @@ WHERE p.state IN ('intent', 'pushed') AND i.status = 'landing' ORDER BY p.issue_
 -- name: landing_facts
 SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORDER BY id;
 
--- name: unasked_in_run
-SELECT id, issue_id, number, old, new FROM landings AS l
-WHERE state = 'landed' AND at >= (
-    SELECT MIN(started_at) FROM runs
-    WHERE rowid > COALESCE((SELECT MAX(rowid) FROM runs WHERE exit_code IS NOT NULL), 0)
-) AND NOT EXISTS (
-    SELECT 1 FROM attempts AS a, json_each(a.notes) AS note
-    WHERE a.issue_id = l.issue_id AND a.number = l.number AND instr(note.value, ?) = 1
-) AND NOT EXISTS (
-    SELECT 1 FROM approvals AS p WHERE p.issue_id = l.issue_id AND p.attempt = l.number AND p.verdict = ?
-) ORDER BY id;
-
 -- name: landed_since_read
 SELECT id, issue_id, number, old, new FROM landings
 WHERE state = 'landed' AND id > (SELECT read_after FROM issues WHERE id = ?) ORDER BY id;

@@ -10,12 +10,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from noface.model.attempt import CHANGED_TESTS, AttemptOrder, PastAttempt, as_decided
+from noface.model.attempt import AttemptOrder, PastAttempt, as_decided
 from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
 from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
-from noface.model.history import IssueKind, Tried, Verdict
+from noface.model.history import IssueKind, Tried
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
 from noface.model.unsteady import UnsteadyTest
@@ -301,19 +301,6 @@ class Reader(Overview):
         """Return the landings that were intended and neither done nor dropped."""
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
         return tuple(OpenLanding(**dict(row)) for row in rows)
-
-    def unasked_in_run(self) -> tuple[OpenLanding, ...]:
-        """Return the landings since the run began that goes on, also over runs that were cut off; the first first.
-
-        Those are left out of which a note or a person's approval says that they may change tests.
-        """
-        rows = self._db.rows(query("unasked_in_run"), CHANGED_TESTS, Verdict.APPROVED)
-        return tuple(OpenLanding(**dict(row)) for row in rows)
-
-    def began_on(self, issue_id: str, number: int) -> str:
-        """Return where main stood when an attempt was ordered, "" if there is no such attempt."""
-        rows = self._db.rows("SELECT main FROM attempts WHERE issue_id = ? AND number = ?", issue_id, number)
-        return rows[0]["main"] if rows else ""
 
     def landed_since_read(self, issue_id: str) -> tuple[OpenLanding, ...]:
         """Return the landings since noface first read an issue as it is now; the first first."""

@@ -51,7 +51,7 @@ def lost(tmp_path):
         git("commit", "-qm", "x")
         return git("rev-parse", "HEAD")
 
-    def ask(steps, *, ours=True, reads=None):
+    def ask(steps, *, reads=None):
         nonlocal folder
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
@@ -59,11 +59,9 @@ def lost(tmp_path):
         first, *since = [commit(step) for step in (AT_FIRST | steps[0], *steps[1:])]
         *landings, now = since
         main = landings[-1] if landings else first
-        befores = (first, *landings)
-        landed = tuple(zip(befores, landings, strict=False)) if ours else ((first, first),)
         plumbing = Plumbing(discover(folder, "main"))
         model = ModelSpec("m", "command")
-        order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "", main, main, 0, "", (UNIT,), landed=landed)
+        order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "", main, main, 0, "", (UNIT,))
         noted = {"unit": Reads(*map(frozenset, reads), tree=plumbing.tree(main))} if reads else {}
         parts = Parts(plumbing, main, reached(plumbing, main, (UNIT,)), noted)
         with plumbing.blobs() as blobs:
@@ -82,9 +80,6 @@ MOST = [f"{DATA} holds 8 in place of 24 values"]
     ("steps", "more", "found"),
     [
         ([{DATA: rows(0)}, {DATA: rows(4)}], {}, MOST),
-        ([{DATA: rows(0)}, {DATA: rows(2)}, {DATA: rows(4)}], {}, MOST),  # one landing after the other
-        ([{DATA: rows(0)}, {DATA: rows(2)}, {DATA: rows(4)}], {"ours": False}, []),  # the first is another's
-        ([{DATA: rows(0)}, {DATA: rows(4), "tests/more.json": rows(0, 4)}, {DATA: rows(5)}], {}, []),  # moved before
         ([{DATA: rows(0)}, {DATA: rows(4)}, {DATA: rows(3)}], {}, []),  # gives some back
         ([{DATA: rows(0)}, {DATA: None}], {"reads": ((), (DATA,))}, []),  # no gate reads it
         ([{DATA: rows(0)}, {DATA: None}], {"reads": ((DATA,), ())}, [f"{DATA} is gone (it held 24 values)"]),
@@ -97,7 +92,7 @@ MOST = [f"{DATA} holds 8 in place of 24 values"]
         ([{DATA: rows(0)}, {DATA: None, "examples/cases.json": rows(0)}], {}, []),  # moved as it is
     ],
 )
-def test_data_that_loses_its_cases_is_found_also_over_several_landings(lost, steps, more, found):
+def test_data_that_loses_its_cases_is_found(lost, steps, more, found):
     said = lost(steps, **more)
     assert len(said) == len(found)
     assert all(one.startswith(other) for one, other in zip(said, found, strict=True))

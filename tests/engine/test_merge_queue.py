@@ -12,13 +12,9 @@ from support.cases import first_ones
 from support.processes import wait_for
 from support.run_parts import run_parts
 
-from noface.engine.landing.commits import commits_of
 from noface.engine.landing.entries import QueueEntry
-from noface.engine.landing.stacks import StackedEntry, build
-from noface.engine.landing.unasked import rewritten_beside, unasked_landings
-from noface.model.attempt import AttemptOrder
+from noface.engine.landing.stacks import build
 from noface.model.issue import Issue
-from noface.model.worker_run import ModelSpec
 from noface.process.command import Canceller
 
 TOGETHER = 6
@@ -119,40 +115,6 @@ def test_each_candidate_costs_a_stack_one_process_of_git(project, seen):
     assert (built.main, len(built.steps)) == (main, 5)
     assert sum(" merge-tree " in line for line in seen.read_text().splitlines()) == 5
     assert len(seen.read_text().splitlines()) == 5, seen.read_text()
-
-
-def test_what_has_landed_together_is_asked_of_git_once(project, seen):
-    # Each order, entry of the queue and stack asks for all landings of the run: a process for each held up the loop.
-    project.config()
-    project.issue(9)
-    base = project.commit()
-    with run_parts(project.path) as context:
-        model = ModelSpec("small", "scripted", tier=1)
-        order = AttemptOrder("run-1", "t9", Issue("9", "9"), 9, model, "p", base, base, 0, "/d", ())
-        context.journal.attempt_started(1.0, order, epoch=0, prompt_hash="", branch="noface/9")
-        steps, plumbing = [], context.env.plumbing
-        for name in ("1", "2"):
-            project.git("reset", "-q", "--hard", base)
-            project.write(f"test_{name}.txt", name)
-            work = project.commit(f"work\n\nNoface-Issue: {name}\nNoface-Outcome: PASSED")
-            merge = plumbing.merge(steps[-1].commit if steps else base, work)
-            commit = plumbing.commit_tree(merge.tree, (base, work), "stacked\n")
-            steps.append(StackedEntry(QueueEntry(Issue(name, name), 1, work), work, merge.tree, commit))
-        project.git("reset", "-q", "--hard", base)
-        commits = commits_of(context, steps, base)(Canceller())
-        project.git("reset", "-q", "--hard", commits.main)
-        rows = context.journal.landing_intents(
-            2.0, (("1", 1), ("2", 1)), old=base, new=commits.main, tree=steps[-1].tree, gates=()
-        )
-        for row, name, own in zip(rows, ("1", "2"), commits.own, strict=True):
-            context.journal.landed(3.0, row, name, own)
-        pairs = ((base, commits.own[0]), commits.own)
-        assert unasked_landings(context) == pairs
-        assert not rewritten_beside(context, "9", 9), "they add files, and rewrite none"
-        seen.unlink()
-        assert unasked_landings(context) == pairs
-        assert not rewritten_beside(context, "9", 9)
-        assert not seen.exists()
 
 
 @pytest.mark.parametrize("slots", [1, pytest.param(3, marks=pytest.mark.thorough)])

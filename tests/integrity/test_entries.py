@@ -6,13 +6,11 @@ data for their tests, in 50 (0.34 %), of which 27 speak of it: mostly data that 
 """
 
 import json
-from itertools import pairwise
 
 import pytest
 from support.cases import cases
 
 from noface.integrity.entries import all_values, fewer_values, is_data
-from noface.integrity.strength import as_was
 
 ROWS = [{"cents": cents, "text": f"{cents / 100:.2f} EUR"} for cents in (0, 5, 17, 250, 3211, 99999)]
 JSON = json.dumps(ROWS, indent=2)
@@ -101,15 +99,6 @@ def test_data_that_is_written_otherwise_or_stands_elsewhere_has_lost_nothing(mai
 def test_what_one_file_gains_makes_up_for_one_that_is_lost_not_for_two():
     twice = {"tests/a.json": JSON, "tests/b.json": JSON}
     assert lost(twice, {"tests/c.json": JSON}) == [("tests/b.json", "is gone (it held 18 values)")]
-
-
-def test_what_landings_take_bit_by_bit_is_found():
-    texts = [{"tests/a.json": json.dumps(ROWS[:count])} for count in (6, 4, 2)]
-    assert [lost(main, now) for main, now in pairwise(texts)] == [[], []]
-    first, main, now = map(all_values, texts)
-    (loss,) = fewer_values(as_was(first, (), main), now, ["tests/a.json"])
-    assert loss.how == "holds 6 in place of 18 values"
-    assert fewer_values(as_was(first, [(first, main)], main), now, ["tests/a.json"]) == ()
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", '"' * 9_999, "\\u12", "<" * 9_999, "a." * 9_999, "a" * 9_999 + ":"])

@@ -5,9 +5,8 @@ Of 507 honest commits of public projects that change a conftest.py 83 only let i
 """
 
 import pytest
-from support.cases import cases
 
-from noface.integrity.grown import asked_for, grown, growth, may_be_new
+from noface.integrity.grown import asked_for, growth, may_be_new
 
 MAIN = '''\
 """Shared fixtures."""
@@ -115,38 +114,3 @@ def test_a_name_is_met_where_a_test_asks_for_it(text, asked):
 )
 def test_a_new_one_may_lie_in_a_folder_of_tests(path, new):
     assert may_be_new(path) is new
-
-
-OLD = "from shop import price\n\nCENTS = 5\n\n\ndef cost():\n    return price(CENTS)\n\n\ndef test_price():\n    assert cost() == '0.05'\n"
-MORE = "\n\ndef test_total():\n    assert total([1]) == 1\n"
-
-
-@cases(
-    ("path", "first", "now", "only_more"),
-    [
-        ("tests/test_a.py", OLD, OLD + MORE, True),
-        ("tests/test_a.py", OLD, OLD.replace("import price", "import price, total") + MORE, True),
-        ("tests/test_a.py", OLD, f"import math\nfrom till import total\n{OLD}{MORE}", True),
-        ("tests/test_a.py", OLD, f"{OLD}\n\nclass TestTotal:\n    def test_total(self):\n        assert total([1]) == 1\n", True),
-        ("tests/test_a.py", OLD, f"{OLD}    assert price(6) == '0.06'\n", True),
-        ("tests/test_a.py", OLD, OLD.replace("from shop", "from money"), False),
-        ("tests/test_a.py", OLD, OLD.replace("\nCENTS", "from money import price\n\nCENTS"), False),
-        ("tests/test_a.py", OLD, OLD.replace("import price", "import total as price"), False),
-        ("tests/test_a.py", OLD, OLD.replace("\nCENTS", "import money as shop\n\nCENTS"), False),
-        ("tests/test_a.py", OLD, OLD.replace("CENTS = 5", "CENTS = 5\nprice = '{}'.format"), False),
-        ("tests/test_a.py", OLD, f"{OLD}\n\ndef setup_module():\n    shop.price = None\n", False),
-        ("tests/test_a.py", OLD, f"{OLD}\n\ndef test_price():\n    assert 1 == 1\n", False),
-        ("tests/test_a.py", OLD, f"{OLD}\n\nclass price:\n    pass\n", False),
-        ("tests/test_a.py", OLD, OLD.replace("return price(CENTS)", "return '0.05'"), False),
-        ("tests/test_a.py", OLD, OLD.replace("def test_price():\n", "@skip\ndef test_price():\n"), False),
-        ("tests/test_a.py", OLD, OLD.replace("    assert cost() == '0.05'\n", "    cost()\n"), False),
-        ("a.test.js", "import { a } from './a.js'\ntest('a', () => {\n  expect(a()).toBe(1)\n})\n",
-         "import { a, b } from './a.js'\ntest('a', () => {\n  expect(a()).toBe(1)\n})\ntest('b', () => {\n  expect(b()).toBe(2)\n})\n", True),
-        ("a.test.js", "import { a } from './a.js'\ntest('a', () => {\n  expect(a()).toBe(1)\n})\n",
-         "import { a } from './a.js'\njest.mock('./a.js')\ntest('a', () => {\n  expect(a()).toBe(1)\n})\n", False),
-        ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n",
-         "package a\n\nfunc TestA(t *testing.T) {\n\tif A() != 1 {\n\t\tt.Fatal()\n\t}\n}\n\nfunc TestB(t *testing.T) {\n\tif B() != 1 {\n\t\tt.Fatal()\n\t}\n}\n", True),
-    ],
-)  # fmt: skip
-def test_a_file_that_has_only_got_more_tests_judges_as_it_did(path, first, now, only_more):
-    assert grown(path, first, now) is only_more

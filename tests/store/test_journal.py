@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from noface.model.actions import Land, Mode, NextAction, RunWorker
-from noface.model.attempt import CHANGED_TESTS, AttemptOrder, Interrupted, Judged, Snapshot
+from noface.model.attempt import AttemptOrder, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
-from noface.model.history import Advice, Topic, Verdict
+from noface.model.history import Advice, Topic
 from noface.model.issue import Backlog, Issue
 from noface.model.issue_fault import IssueFault
 from noface.model.request import Failing, PersonRequest
@@ -296,34 +296,6 @@ def test_landings_are_open_from_intent_to_end(journal, reader):
     assert reader.open_landings() == ()
     assert (reader.issue("7").status, reader.issue("7").merged_commit) == ("merged", "b" * 40)
     assert reader.issue("8").status == "ready"
-
-
-@pytest.mark.parametrize(
-    ("note", "verdict", "attempt", "unasked"),
-    [
-        ("", None, 1, True),
-        ("the words: tests of main are changed", None, 1, True),
-        (f"{CHANGED_TESTS}: the issue wants that", None, 1, False),
-        ("", Verdict.APPROVED, 1, False),
-        ("", Verdict.APPROVED, 2, True),
-        ("", Verdict.REJECTED, 1, True),
-    ],
-)
-def test_a_landing_that_may_change_tests_is_told_from_those_that_nobody_asked(
-    database, journal, reader, note, verdict, attempt, unasked
-):
-    journal.run_started(0.5, 1)
-    start(journal, 1)
-    journal.attempt_finished(2.0, report(1, None), charged=True, notes=("a note", *filter(None, (note,))))
-    if verdict is not None:
-        Questions(database, journal).approve(2.5, "7", attempt, epoch=0, verdict=verdict, note="")
-    (landing,) = journal.landing_intents(3.0, (("7", 1),), old="a", new="b", tree="t", gates=())
-    assert reader.unasked_in_run() == ()
-    journal.landed(4.0, landing, "7", "b")
-    assert [each.id for each in reader.unasked_in_run()] == [landing] * unasked
-    journal.run_ended(5.0, 0, "all done")
-    Journal(database, "run-2").run_started(6.0, 1)
-    assert reader.unasked_in_run() == ()
 
 
 def test_a_merge_that_only_main_s_history_tells_of_is_learnt(journal, reader):

@@ -23,7 +23,6 @@ from noface.engine.landing.line import LineVerdict, MergeLine, Stack, slots_by_l
 from noface.engine.landing.merged_branches import remove_merged
 from noface.engine.landing.pushed import LandedThere, follow_push, push_landing, was_pushed
 from noface.engine.landing.stacks import StackBuilt, StackedEntry, build, has_leave, is_judged, overruled, proof_of
-from noface.engine.landing.unasked import rewritten_beside
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, Outage
 from noface.engine.outside import branch_in_the_way, wait_for_person
@@ -187,8 +186,6 @@ class MergeQueue:
         # It may have brought back what a person took away, of which its attempt knew nothing; or it is held back.
         lost = entry.proof is not None and taken_back(env.plumbing, mains, env.plumbing.main())
         if lost or (entry.proof is not None and why_held_back(env, entry.proof.candidate)):
-            entry.proof = None
-        if entry.proof is not None and rewritten_beside(self._context, issue_id, entry.number):
             entry.proof = None
         self._entries[issue_id] = entry
         self._line.add(issue_id, first=issue_id in self._context.reader.lost_to_main())

@@ -19,7 +19,6 @@ from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.pushed import LandedThere, landed_there
-from noface.engine.landing.unasked import unasked_landings
 from noface.engine.prompt_context import attempt_directory
 from noface.git.refs import hold_ref
 from noface.git.taken_back import bring_onto
@@ -105,7 +104,6 @@ class StackProof:
     slot: str
     judged: bool
     let: frozenset[str] | None
-    landed: tuple[tuple[str, str], ...]
     decides: bool = True
 
     def prove(self, context: RunContext, cancel: Canceller) -> Proof | Unproven | None:
@@ -123,7 +121,7 @@ class StackProof:
         issue = joined(tuple(step.entry.issue for step in self.steps))
         if len(self.steps) > 1:
             issue = replace(issue, paths=(), may_change=())
-        proving = Proving(context.scope(cancel), task, self._gates(context), issue, self.landed, tuple(self.let or ()))
+        proving = Proving(context.scope(cancel), task, self._gates(context), issue, tuple(self.let or ()))
         try:
             return prove_tree(proving, judged=self.judged, let=self.let)
         except CutShort:
@@ -160,7 +158,7 @@ def proof_of(context: RunContext, steps: tuple[StackedEntry, ...], main: str, sl
     """Return what proves a stack of entries that are all to be judged, or all not; of several none has leave."""
     first = steps[0].entry
     let = let_for(context.questions.advice(first.issue.id), first.number) if len(steps) == 1 else None
-    return StackProof(steps, main, slot, is_judged(context, first), let, unasked_landings(context))
+    return StackProof(steps, main, slot, is_judged(context, first), let)
 
 
 def overruled(context: RunContext, entry: QueueEntry, failure: Failure, main: str) -> Failure:
