@@ -25,7 +25,6 @@ from noface.git.workspace import Slot, open_slot, slot_path
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
-from noface.integrity.tools import Packages
 from noface.integrity.unsteady import Known, SteadinessRules
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import encode
@@ -57,8 +56,7 @@ class GateFacts:
     tree of main's while this run was at work. `inventories`: which tests a command ran on a tree; `asked`: where noface
     has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
     are. `unsteady`: the tests of a command that fail now and then on main. `reads`: which files of main a test gate's
-    command has read, where the file system tells. `installed`: the packages that setup has installed, by the state of
-    its inputs.  `busy`: how many cores main's gates
+    command has read, where the file system tells. `busy`: how many cores main's gates
     keep busy, None if that is not known. `made`: the files and folders that setup and gates made of main. `turns`:
     which gates run now.
     """
@@ -72,7 +70,6 @@ class GateFacts:
     plain: set[str] = field(default_factory=set)
     unsteady: dict[str, Known] = field(default_factory=dict)
     reads: dict[str, Reads] = field(default_factory=dict)
-    installed: dict[str, Packages] = field(default_factory=dict)
     busy: float | None = None
     made: set[str] = field(default_factory=set)
     turns: GateTurns = field(default_factory=GateTurns)

@@ -17,11 +17,9 @@ from pathlib import Path
 from noface.attempt.environment import AttemptEnvironment, GateAgain, MainSeen, Scope
 from noface.attempt.gate_turns import Turn
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
-from noface.attempt.main_tools import prepare_with_main_tools
-from noface.attempt.prepare import Preparation, kept_digest, looking, setup_stamp
+from noface.attempt.prepare import Preparation, kept_digest, looking
 from noface.diagnosis.known_causes import company_line
 from noface.gates.inventory import instrumented, read_inventory
-from noface.gates.packages import packages_in
 from noface.gates.run import OTHERS_SERVER, GatePlace, log_name, log_names, run_gate
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
@@ -133,8 +131,7 @@ class GateTask:
 
     `known` are the failures of main that do not count, None if every failure counts. `steady`: a test that fails now
     and then is told from one that fails. `repeats` is how often a gate may be run again for a cause that passes by
-    itself. `product` are the packages that it has as the tree's setup installs them, while all others are main's; None
-    where all are the tree's.
+    itself.
     """
 
     issue_id: str
@@ -148,7 +145,6 @@ class GateTask:
     known: Known | None = None
     steady: bool = True
     repeats: int = REPEATS_MAX
-    product: frozenset[tuple[str, str]] | None = None
 
     @property
     def on_main(self) -> bool:
@@ -195,21 +191,11 @@ class GateSession:
         """Check the task's tree out, clean; return why that failed, if it did."""
         task = self.task
         preparation = Preparation(self.scope, self.slot, task.token)
-        if task.product is not None:
-            failure = prepare_with_main_tools(preparation, task.tree, task.main, task.product)
-        else:
-            failure = preparation.prepare_for_gates(task.tree, task.main)
+        failure = preparation.prepare_for_gates(task.tree, task.main)
         if failure is None:
-            self._note_packages()
             self._remember()
             hit("gate_checkout")
         return failure
-
-    def _note_packages(self) -> None:
-        """Note what setup has installed, once for each state of its inputs; what is put together is no such state."""
-        known, stamp = self.env.gate_facts.installed, setup_stamp(self.env, self.task.tree)
-        if self.task.product is None and stamp and stamp not in known:
-            known[stamp] = {each.key: each for each in packages_in(self.slot.path, self.slot.keep)}
 
     def settle(self, before: tuple[GateSpec, ...]) -> Failure | None:
         """Undo what the last of the gates `before` left, unless it was a build; return why that failed."""
@@ -364,8 +350,6 @@ class GateSession:
         env, task = self.env, self.task
         # As on a server of CI, where tools take nobody's server for theirs; a person's own value comes after it.
         variables = (("CI", "true"), *gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky))
-        if task.product is not None:
-            variables = (*variables, ("UV_NO_SYNC", "1"))  # `uv run` would install the tree's versions again
         if reports is not None:
             ends = f"{env.clock.now() + gate.timeout_s}/{gate.timeout_s}"
             variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))

@@ -14,14 +14,11 @@ Nothing runs again if nothing of that kind is touched and the ids are there.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from noface.attempt.gate_session import GateSession
-from noface.attempt.main_tools import Tools, tools_of
 from noface.attempt.parts import Parts
-from noface.attempt.prepare import setup_differs, setup_stamp
-from noface.attempt.trial import CutShort, Trial
+from noface.attempt.trial import Trial
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import entries_before, store_text
 from noface.git.stored import Entry
@@ -54,7 +51,6 @@ from noface.integrity.tampering import (
     skipped,
     unbelieved,
 )
-from noface.integrity.tools import Packages
 from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -75,7 +71,6 @@ class Judges(Trial):
     taken: tuple[str, ...] = ()
     _excused: set[tuple[str, str]] = field(default_factory=set)
     _own: frozenset[str] = frozenset()
-    _differing: Tools | None = None
 
     def failure(self) -> Failure | None:
         """Return why the change must not land by itself, None if main's tests and settings accept it."""
@@ -91,7 +86,7 @@ class Judges(Trial):
         for group in parts.by_use(of_main) if failure is None else ():
             by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
             failure = failure or self._altered(by_use, called)
-        return failure or self._with_main_tools(judging)
+        return failure
 
     def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
         """Return what the change does to files of main, and which new files may be found in the place of one."""
@@ -165,54 +160,6 @@ class Judges(Trial):
             failure = self._judged(tree, tuple(soft), tuple(GateKind))
         return failure
 
-    def _with_main_tools(self, judging: Touched) -> Failure | None:
-        """Return what the gates have against the change in main's versions of the tools that judge."""
-        env, task, tools = self.scope.env, self.task, self._tools()
-        if isinstance(tools, Failure):
-            return tools
-        if not tools.other:
-            return None
-        hard, names = self._mains(judging), tools.other
-        tree = env.plumbing.tree_with(task.tree, hard) if hard else task.tree
-        # What is known of a tree holds for its own tools.
-        facts = replace(self.facts, inventories=dict(self.facts.inventories), asked=set(self.facts.asked))
-        apart = replace(self.scope, env=replace(env, memo={}, gate_facts=facts))
-        judges = replace(self, scope=apart, task=replace(task, product=tools.product), _differing=Tools())
-        judges.parts = self.parts
-        facts.inventories = {key: each for key, each in facts.inventories.items() if key[0] != tree}
-        facts.asked -= {key for key in facts.asked if key[0] == tree}
-        failure = judges._judged(tree, names, tuple(GateKind), why=_no_use_of)  # noqa: SLF001
-        failure = failure or judges._absent(tree, names) or judges._unbelieved(tree)  # noqa: SLF001
-        return replace(failure, location=None) if failure is not None and failure.charged else failure
-
-    def _tools(self) -> Tools | Failure:
-        """Return which tools judge the change in other versions than main's, as far as they are not main's by now."""
-        env, task = self.scope.env, self.task
-        if self._differing is not None:
-            return self._differing
-        tools = Tools()
-        if setup_differs(env, task.tree, task.main):
-            main, now = self._installed(task.main, self.main_tree), self._installed(task.commit, task.tree)
-            if isinstance(main, Failure):
-                return main
-            if isinstance(now, Failure):
-                return now
-            tools = tools_of(env.plumbing, (task.main, task.tree), self.issue, main, now)
-        self._differing = tools
-        return tools
-
-    def _installed(self, commit: str, tree: str) -> Packages | Failure:
-        """Return what setup installs on a tree; it is made there if that is not known, as after a restart."""
-        stamp = setup_stamp(self.scope.env, tree)
-        if stamp not in self.facts.installed:
-            task = replace(self.task, commit=commit, tree=tree)
-            failure = GateSession(self.scope, task, self.scope.env.gate_slot(task.name)).ready()
-            if self.scope.cancel.cancelled:
-                raise CutShort
-            if failure is not None:
-                return replace(failure, charged=False)
-        return self.facts.installed.get(stamp, {})
-
     def _mains(self, judging: Touched) -> dict[str, Entry | None]:
         """Return main's versions of what judges, of a file that also does something else as far as it judges."""
         return {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
@@ -279,24 +226,20 @@ class Judges(Trial):
                 gone += short.gone
         return tuple(gone)
 
-    def _judged(
-        self, tree: str, paths: tuple[str, ...], kinds: Collection[GateKind], why: Callable[[str], str] | None = None
-    ) -> Failure | None:
+    def _judged(self, tree: str, paths: tuple[str, ...], kinds: Collection[GateKind]) -> Failure | None:
         """Run the gates on the change with main's judges; red counts only twice, since tests may be flaky."""
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
         gated = self.run_on(tree, tuple(replace(gate, again=0) for gate in gates))
         if gated.failure is None and any(not result.passed for result in gated.results):
             gated = self.run_on(tree, gates, anew=True)
-        if gated.failure is not None and self.task.product is not None:
-            return replace(gated.failure, charged=False)  # this setup has passed before
         if gated.failure is not None:
-            return altered(paths, replace(gated.failure, charged=True), why or self.parts.why)
+            return altered(paths, replace(gated.failure, charged=True), self.parts.why)
         reds = (result for result in gated.results if not result.passed)
         red = next((r for r in reds if not (kinds == _TESTING and self._short_of_new_tests(tree, r))), None)
         if red is None or red.failure is None:
             return None
         tests = red.failing_tests or red.failure.failing_tests
-        return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests), why or self.parts.why)
+        return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests), self.parts.why)
 
     def _short_of_new_tests(self, tree: str, red: GateResult) -> bool:
         """True if a gate is red only because the change's own tests are missing: a threshold of coverage, say.
@@ -343,19 +286,13 @@ class Judges(Trial):
         return None
 
     def _disagreement(self, gate: GateSpec, tree: str, *, is_asked: bool) -> str:
-        """Tell what speaks against a gate's reports; where the issue is about judges, how they run is theirs.
-
-        A plug-in may replace functions of its runner. If the change installs another one, main's tools tell.
-        """
+        """Tell what speaks against a gate's reports; where the issue is about judges, how they run is theirs."""
         main, own = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
         judged = self.inventory(tree, gate)
         if main is None or judged is None or own is None or self.task.known is not None:
             return ""
         if is_asked:
             judged = replace(main, patched=None)
-        if judged.patched and not {*judged.patched} <= {*(main.patched or ())}:
-            tools = self._tools()
-            judged = replace(judged, patched=None) if isinstance(tools, Failure) or tools.other else judged
         return disagreement(main, judged, own, self.facts.unsteady.get(gate.command, {}))
 
     def _unhidden(self, gate: GateSpec, short: Shortfall) -> Shortfall:
@@ -424,10 +361,6 @@ class Judges(Trial):
                 if text is not None:
                     entries[change.path] = (change.new_mode, store_text(plumbing, text))
         return entries
-
-
-def _no_use_of(_tool: str) -> str:
-    return "since nothing of main's product uses it"
 
 
 def _text(blobs: ObjectReader, oid: str) -> str:

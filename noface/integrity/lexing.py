@@ -4,7 +4,6 @@ import ast
 import warnings
 from contextlib import suppress
 
-TEXT_CHARS_MAX = 1_000_000
 _TRIES = 20
 
 
