@@ -11,10 +11,9 @@ from posixpath import basename
 
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, added_secrets
-from noface.attempt.earlier_tests import EarlierTests
+from noface.attempt.earlier_tests import weaker_tests
 from noface.attempt.isolation import outside_modules
 from noface.attempt.left_out import left_out
-from noface.attempt.parts import Parts
 from noface.diagnosis import syntax
 from noface.gates.secrets import secret_failure
 from noface.git.filtered import changed_form
@@ -82,7 +81,6 @@ class _Examination:
         """Return the change as the rules see it."""
         issue, env, changes = self.attempt.issue, self.attempt.env, self.change.files
         commands = tuple(gate.command for gate in self.attempt.order.gates)
-        parts = Parts.known(env, self.attempt.order.main, self.attempt.order.gates, by_id=False)
         return rules.Diff(
             changes=changes,
             patch=self.patch,
@@ -104,7 +102,7 @@ class _Examination:
             lifted=frozenset(decoded(file.path) for file in changes if lifted(file.path, issue)),
             only_form=self._only_form(),
             made_asked=asks_for("generated", words_of(issue)) or any(names_file(issue, each.path) for each in changes),
-            weaker=EarlierTests(env.plumbing, self.blobs, self.attempt.order, parts).weaker(changes),
+            weaker=weaker_tests(self.blobs, issue, changes),
             unfit=(
                 *unfit_names(changes, self._on_main if adds(changes) else frozenset(), asked_paths(issue)),
                 *self._refused(),

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from noface.attempt.environment import AttemptEnvironment
 from noface.attempt.protected_files import Reached, reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.entries import is_data
 from noface.integrity.inventory import files_of
 from noface.integrity.judges import (
     Part,
@@ -62,14 +61,12 @@ class Parts:
     _index: dict[str, set[str]] | None = None
 
     @classmethod
-    def known(
-        cls, env: AttemptEnvironment, commit: str, gates: tuple[GateSpec, ...], *, by_id: bool = True, tree: str = ""
-    ) -> "Parts":
-        """Return what is known of a commit of main by what its gates read, and by the ids of its tests if `by_id`."""
+    def known(cls, env: AttemptEnvironment, commit: str, gates: tuple[GateSpec, ...], *, tree: str = "") -> "Parts":
+        """Return what is known of a commit of main by what its gates read, and by the ids of its tests."""
         plumbing, facts = env.plumbing, env.gate_facts
         of_commit, tests = plumbing.tree(commit), [gate for gate in gates if gate.of_tests]
         reads = {gate.name: facts.reads[gate.command].on(of_commit) for gate in tests if gate.command in facts.reads}
-        asked = [gate.command for gate in tests if by_id and gate.command not in facts.plain]
+        asked = [gate.command for gate in tests if gate.command not in facts.plain]
         listed = files_of(facts.inventories.get((of_commit, command)) for command in asked)
         return cls(plumbing, commit, reached(plumbing, commit, gates), reads, listed, tree)
 
@@ -123,12 +120,6 @@ class Parts:
         helpers = (path for path in paths if is_code(path) and self._judges_itself(path))
         by_use = {path for path in helpers if self._only_judges(path, _DEPTH_MAX)}
         return tuple(p for p in paths if p in by_use or self(p) not in _UNTOLD or self._is_expected(p))
-
-    def holds_cases(self, path: str) -> bool:
-        """True if a file of main is data of tests: by its name, if a gate may read it, or since only judges do."""
-        if is_data(path):
-            return not self._unread(path)
-        return any(path in reads.read for reads in self.reads.values()) and self._is_expected(path)
 
     def _index_words(self) -> bool:
         """Read each text of code once, to ask about many files; False if they are too large together."""
