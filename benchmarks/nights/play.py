@@ -401,7 +401,8 @@ def _told(ground: Ground) -> tuple[dict[str, Any], dict[str, Any], dict[str, str
 
     try:
         issues = {row["id"]: row for row in json.loads(noface("status", "--json"))["issues"]}
-        blocked = {row["id"]: row for row in json.loads(noface("blocked", "--json"))["blocked"]}
+        waiting = json.loads(noface("blocked", "--json"))["blocked"]
+        blocked = {row["id"]: row for row in waiting if row["status"] != "held"}
     except (ValueError, KeyError):
         return {}, {}, {}
     overview = noface("blocked") if blocked else ""

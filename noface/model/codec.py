@@ -39,15 +39,14 @@ def shown(value: object) -> Any:
     if kind in _PLAIN:
         return value
     if _names(kind) is not None:
-        inlined: dict[str, Any] = {}
-        own: dict[str, Any] = {}
+        known: dict[str, Any] = {}
         for name, hint in shown_fields(kind).items():
             item = shown(getattr(value, name))
             if Inline in getattr(hint, "__metadata__", ()):
-                inlined |= item
+                known = item | known
             else:
-                own[name] = item
-        return inlined | own
+                known[name] = item
+        return known
     if isinstance(value, (tuple, list, frozenset)):
         return [shown(item) for item in value]
     if isinstance(value, Mapping):

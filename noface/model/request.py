@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from noface.model.description import OneOf
 
 _KIND = "noface.model.taxonomy.FailureKind"
+_NONE: dict[str, int] = {}
 
 
 class RequestKind(StrEnum):
@@ -47,16 +48,6 @@ class TriedAnswer(NamedTuple):
     result: Annotated[str, "What came of it."]
 
 
-class Resources(NamedTuple):
-    """What it took."""
-
-    attempts_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many attempts each model made."]
-    questions_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many questions each model was asked."]
-    cost_usd: Annotated[float | None, "Dollars; null where nobody said."]
-    tokens_in: Annotated[int | None, "Tokens read; null where nobody said."] = None
-    tokens_out: Annotated[int | None, "Tokens written; null where nobody said."] = None
-
-
 class GivenUp(NamedTuple):
     """What recovery did before it gave up; null where it never began."""
 
@@ -70,7 +61,9 @@ class GivenUp(NamedTuple):
     last_error: Annotated[str | None, "What went wrong last."] = None
     recovery_attempted: Annotated[tuple[TriedAnswer, ...], "What was tried, oldest first."] = ()
     recommendation: Annotated[str, "What a person could do."] = ""
-    resources: Resources = Resources({}, {}, None)
+    attempts_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many attempts each model made."] = _NONE
+    questions_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many questions each was asked."] = _NONE
+    cost_usd: Annotated[float | None, "Dollars; null where nobody said."] = None
     subtask_failures: Annotated[
         tuple[dict[str, Any], ...], "For each part that failed its request, error, depth and partial output."
     ] = ()
@@ -91,9 +84,18 @@ class Failing(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Account:
-    """What is told of an issue that waits for a person, whatever they are asked."""
+class PersonRequest:
+    """What a person is asked, and what is told with it.
 
+    `task` is the heading under which issues stand that need the same, "" if the kind of failure says it. `agent` is
+    the program of `model`, `limit` the key of [retry] whose money is spent. `branch` is not kept: the issue's row has
+    it. A request of another kind than a yes or a no wants nothing.
+    """
+
+    kind: Annotated[str, OneOf(_KIND, ("PASSED",)), "What its last attempt ended with."] = "UNKNOWN"
+    task: str = ""
+    limit: str = ""
+    agent: str = ""
     model: Annotated[str, "The entry of [models] of its last attempt; empty without one."] = ""
     summary: Annotated[str, "What happened, in a sentence or two."] = ""
     question: Annotated[str, "What a person is asked."] = ""
@@ -106,38 +108,17 @@ class Account:
     questions: Annotated[tuple[str, ...], "What workers asked."] = ()
     options: Annotated[tuple[str, ...], "What a person can do."] = ()
     commands: Annotated[tuple[str, ...], "The command for each of `options`."] = ()
-    parts_failed: Annotated[
-        str, "Where it was divided: what became of the parts that could not be done. Else empty."
+    parts_failed: Annotated[str, "What became of its parts that could not be done; may be empty."] = ""
+    report: Annotated[GivenUp | None, "What recovery did before it gave up; null where it never began."] = None
+    wants: Annotated[
+        str, OneOf("noface.model.actions.ApprovalKind", ("",)), "What is to be approved; empty where nothing is."
     ] = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What is asked for by a yes or a no; a request of another kind wants nothing."""
-
-    wants: Annotated[str, OneOf("noface.model.actions.ApprovalKind"), "What is to be approved."] = ""
-    attempt: Annotated[int, "The attempt it is about; 0 where there is none."] = 0
+    attempt: Annotated[int, "The attempt that is to be approved; 0 where there is none."] = 0
     branch: Annotated[str | None, "The branch with its work."] = None
     paths: Annotated[tuple[str, ...], "The paths that it would be allowed to change as well."] = ()
     changed: Annotated[tuple[str, ...], "The paths that the attempt changed, the first hundred."] = ()
     changed_files: Annotated[int, "How many files it changed."] = 0
     changed_lines: Annotated[int, "How many lines it added and deleted."] = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class PersonRequest(Wanted, Account):
-    """What a person is asked. `kind` is what the last attempt ended with, PASSED included.
-
-    `task` is the heading under which issues stand that need the same, "" if the kind of failure says it. `agent` is
-    the program of `model`, `limit` the key of [retry] whose money is spent, `report` what recovery did of an issue that
-    was given up. `branch` is not kept: the issue's row has it.
-    """
-
-    kind: str = "UNKNOWN"
-    task: str = ""
-    limit: str = ""
-    agent: str = ""
-    report: GivenUp | None = None
 
 
 NOTHING_ASKED = PersonRequest()

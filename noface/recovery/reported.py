@@ -22,7 +22,7 @@ from noface.model.failure import Failure
 from noface.model.failure_document import Details, Exhausted, Steps, TaskFailure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
-from noface.model.request import GivenUp, Resources, TriedAnswer
+from noface.model.request import GivenUp, TriedAnswer
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 
@@ -312,7 +312,9 @@ def abort_report(
         last_error=_last_error(attempts),
         recovery_attempted=recovery_attempted(attempts, advice),
         recommendation=kind.info.recommendation,
-        resources=_resources(attempts, advice),
+        attempts_by_model=dict(Counter(attempt.model for attempt in attempts)),
+        questions_by_model=dict(Counter(answer.model for answer in advice if answer.model)),
+        cost_usd=_sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
         subtask_failures=tuple(subtask_failure(failed) for answer in advice for failed in answer.parts),
     )
 
@@ -361,15 +363,6 @@ def _came_of(answer: "Advice") -> str:
 def _last_error(attempts: tuple[PastAttempt, ...]) -> str | None:
     last = next((attempt for attempt in reversed(attempts) if attempt.outcome not in (PASSED, INTERRUPTED)), None)
     return failure_of(last).message if last is not None else None
-
-
-def _resources(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> Resources:
-    """Return what it took (P10); an amount that is unknown is None, never 0."""
-    return Resources(
-        dict(Counter(attempt.model for attempt in attempts)),
-        dict(Counter(answer.model for answer in advice if answer.model)),
-        _sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
-    )
 
 
 def _sum(amounts: Iterable[float | None]) -> float | None:

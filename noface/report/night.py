@@ -204,7 +204,7 @@ def _sum(records: Records) -> Sum:
         attempts=len(attempts),
         landed=len(landed),
         to_look_at=len(look_first(landed)),
-        need_you=len(records.needs.blocked) + len(records.needs.held),
+        need_you=len(records.needs.blocked),
         in_review=len(records.review),
         going_on=records.left,
         seconds=_seconds([*attempts, *records.questions], records.at),

@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.report.night import UNDER_WAY, CostShare, Night
 from noface.store.overview import Quota
-from noface.ui.blocked import Held, Waiting
+from noface.ui.blocked import BlockedIssue
 from noface.ui.landed import LandedIssue
 from noface.ui.page import paint, painted
 from noface.ui.status import reviewed
@@ -108,7 +108,7 @@ def lines_of(issue: LandedIssue) -> str:
 
 
 def _needs(night: Night, width: int) -> Iterator[str]:
-    issues = {each.id: each for each in (*night.needs.blocked, *night.needs.held)}
+    issues = {each.id: each for each in night.needs.blocked}
     if issues:
         yield from _title("These need you", width, "in full: noface blocked ID")
     for task in night.needs.tasks:
@@ -122,12 +122,11 @@ def _needs(night: Night, width: int) -> Iterator[str]:
         yield from painted(hanging(reviewed(each.reason, each.url), width, indent), "quiet")
 
 
-def _need(issue: Waiting | Held, width: int) -> Iterator[str]:
+def _need(issue: BlockedIssue, width: int) -> Iterator[str]:
     """Yield an issue that needs a person: what is asked, and the first commands that answer it, whole, for copying."""
-    detail = issue.reason if isinstance(issue, Held) else issue.detail
-    commands = commands_of(issue)
+    commands = issue.request.commands
     indent = yield from _named(issue.id, issue.title, width)
-    yield from painted(hanging(detail, width, indent, rows_max=3), "quiet")
+    yield from painted(hanging(issue.detail, width, indent, rows_max=3), "quiet")
     yield from (f"{indent}{clean(command)}" for command in commands[:_COMMANDS_MAX])
     if (more := len(commands) - _COMMANDS_MAX) > 0:
         yield paint(f"{indent}… {count(more, 'more way')}: noface blocked {clean(issue.id)}", "quiet")
@@ -138,11 +137,6 @@ def _named(name: str, title: str, width: int) -> Generator[str, None, str]:
     start = f"  {clean(name)}  "
     yield from painted(hanging(title or "(no title)", width, start, rows_max=1), "title")
     return " " * cells(start)
-
-
-def commands_of(issue: Waiting | Held) -> Sequence[str]:
-    """Return the commands that decide about an issue that needs a person."""
-    return ("noface run",) if isinstance(issue, Held) else issue.commands
 
 
 def _landed(night: Night, width: int) -> Iterator[str]:

@@ -6,57 +6,26 @@ issue tells all. Scripts read the document: add keys, never rename.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 from noface.data import table
-from noface.model.codec import view
-from noface.model.description import OneOf
+from noface.model.description import Inline, OneOf
 from noface.model.quoting import quoted as in_quotes
-from noface.model.request import NOTHING_ASKED, Account, GivenUp, PersonRequest, Wanted
+from noface.model.request import NOTHING_ASKED, PersonRequest
 from noface.store.records import IssueRow
 
-_KIND = "noface.model.taxonomy.FailureKind"
 
+class BlockedIssue(NamedTuple):
+    """An issue that needs a person: it is blocked, waits for a yes, or passed and cannot land."""
 
-@dataclass(frozen=True, kw_only=True)
-class _Subject:
     id: Annotated[str, "Its id."]
     title: Annotated[str, "Its title."]
-    status: str
-    kind: str
+    status: Annotated[str, OneOf(("blocked", "approval", "held")), "Where it stands."]
     task: Annotated[str, "What a person has to do, in words that issues share which need the same."]
     detail: Annotated[str, "What it is about, in a line."]
     reason: Annotated[str, "Why it waits."]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockedIssue(Account, _Subject):
-    """An issue that is blocked."""
-
-    status: Annotated[str, OneOf(("blocked",)), "Where it stands."]
-    kind: Annotated[str, OneOf(_KIND), "What its last attempt ended with."]
-    report: Annotated[GivenUp | None, "What recovery did before it gave up; null where it never began."]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApprovalRequest(Wanted, Account, _Subject):
-    """An issue that waits for approval."""
-
-    status: Annotated[str, OneOf(("approval",)), "Where it stands."]
-    kind: Annotated[str, OneOf(_KIND, ("PASSED",)), "What its last attempt ended with."]
-
-
-Waiting = BlockedIssue | ApprovalRequest
-"""An issue that needs a person."""
-
-
-class Held(NamedTuple):
-    """An issue."""
-
-    id: Annotated[str, "Its id."]
-    title: Annotated[str, "Its title."]
-    reason: Annotated[str, "What is in the way, and what to do about it."]
+    request: Annotated[PersonRequest, Inline]
 
 
 class Task(NamedTuple):
@@ -68,12 +37,9 @@ class Task(NamedTuple):
 
 
 class BlockedDocument(NamedTuple):
-    """The issues that need a person, the blocked ones before those that wait for approval."""
+    """The issues that need a person: the blocked ones, those that wait for approval, those that cannot land."""
 
-    blocked: Annotated[tuple[Annotated[Waiting, "An issue that needs a person."], ...], "The issues."]
-    held: Annotated[
-        tuple[Held, ...], "Issues whose work passed and cannot land, since something of yours is in the way."
-    ]
+    blocked: Annotated[tuple[Annotated[BlockedIssue, "An issue that needs a person."], ...], "The issues."]
     tasks: Annotated[tuple[Annotated[Task, "Something to do."], ...], "What there is to do, the quickest first."]
 
 
@@ -86,29 +52,34 @@ def blocked_document(
 ) -> BlockedDocument:
     """Return the document of `noface blocked`; `held` is work that passed and cannot land."""
     ordered = sorted(waiting, key=lambda row: row.status == "approval")
-    records = tuple(waiting_of(row, has_branch) for row in ordered)
-    in_the_way = tuple(Held(row.id, row.title, row.reason) for row in held)
-    return BlockedDocument(records, in_the_way, _tasks(records, in_the_way))
+    issues = (*(waiting_of(row, has_branch) for row in ordered), *map(_held, held))
+    return BlockedDocument(issues, _tasks(issues))
 
 
-def waiting_of(row: IssueRow, has_branch: HasBranch = bool) -> Waiting:
+def waiting_of(row: IssueRow, has_branch: HasBranch = bool) -> BlockedIssue:
     """Return what a person needs to know of an issue that is blocked, or waits for approval (N13, L10)."""
     request, branch = row.block or NOTHING_ASKED, row.branch
     if branch is not None and not has_branch(branch):
         request, branch = _without_branch(request, branch), None
-    computed: dict[str, str] = {
-        "id": row.id,
-        "title": row.title,
-        "status": row.status,
-        "task": _task(row.status, request),
-        "detail": _detail(row, request),
-        "reason": row.reason,
-        "model": request.model or row.model or "",
-        "summary": request.summary or row.reason,
-    }
-    if row.status != "approval":
-        return view(BlockedIssue, request, **computed)
-    return view(ApprovalRequest, request, **computed, branch=branch)
+    told = replace(
+        request,
+        model=request.model or row.model or "",
+        summary=request.summary or row.reason,
+        branch=branch if row.status == "approval" else None,
+    )
+    return BlockedIssue(
+        row.id, row.title, row.status, _task(row.status, request), _detail(row, request), row.reason, told
+    )
+
+
+def _held(row: IssueRow) -> BlockedIssue:
+    request = PersonRequest(
+        kind="PASSED",
+        summary=f"cannot land: {row.reason}",
+        options=("clear the way; the next run lands it by itself", "see the work first"),
+        commands=("noface run", f"noface logs {row.id} --diff"),
+    )
+    return BlockedIssue(row.id, row.title, "held", _OF_HELD, row.reason, row.reason, request)
 
 
 def _without_branch(request: PersonRequest, branch: str) -> PersonRequest:
@@ -178,27 +149,25 @@ def _without_path(message: str, tests: Sequence[str]) -> str:
     return message.removeprefix(test[: test.rfind("::") + 2] if "::" in test else "").replace(": E ", ": ", 1)
 
 
-def _tasks(records: Sequence[Waiting], held: Sequence[Held]) -> tuple[Task, ...]:
+def _tasks(issues: Sequence[BlockedIssue]) -> tuple[Task, ...]:
     """Return what there is to do: what helps several issues at once, then what takes a word, then what takes thought.
 
     Of tasks that are alike in that the one comes first that most issues need.
     """
-    by_task: dict[tuple[int, str], list[tuple[str, str]]] = {}
-    for record in records:
-        by_task.setdefault((_rank(record), record.task), []).append((record.id, record.kind))
-    if held:
-        by_task[1, _OF_HELD] = [(each.id, "PASSED") for each in held]
+    by_task: dict[tuple[int, str], list[BlockedIssue]] = {}
+    for issue in issues:
+        by_task.setdefault((_rank(issue), issue.task), []).append(issue)
     ordered = sorted(by_task.items(), key=lambda item: (item[0][0], -len(item[1])))
     return tuple(
-        Task(task, tuple(name for name, _ in issues), tuple(dict.fromkeys(kind for _, kind in issues)))
-        for (_, task), issues in ordered
+        Task(task, tuple(issue.id for issue in needing), tuple(dict.fromkeys(issue.request.kind for issue in needing)))
+        for (_, task), needing in ordered
     )
 
 
-def _rank(record: Waiting) -> int:
-    if isinstance(record, ApprovalRequest):
-        return 2
+def _rank(issue: BlockedIssue) -> int:
+    if issue.status != "blocked":
+        return 1 if issue.status == "held" else 2
     kinds = table("kinds")
-    if kinds.get(record.kind, kinds["UNKNOWN"])["category"] in _QUICK:
+    if kinds.get(issue.request.kind, kinds["UNKNOWN"])["category"] in _QUICK:
         return 0
-    return 2 if record.task == kinds["AGENT_CONFUSION"]["task"] else 3
+    return 2 if issue.task == kinds["AGENT_CONFUSION"]["task"] else 3

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from noface.model.request import Failing
+from noface.model.request import Failing, PersonRequest
 from noface.store.records import IssueRow
-from noface.ui.blocked import ApprovalRequest, BlockedDocument, BlockedIssue, Held, Task, Waiting
+from noface.ui.blocked import BlockedDocument, BlockedIssue, Task
 from noface.ui.page import evidence_lines, paint, painted, quoted
 from noface.ui.status import edited_since
 from noface.ui.text import cells, clean, count, fit, hanging, pad
@@ -24,7 +24,7 @@ def blocked_page(document: BlockedDocument, width: int, edited: Sequence[IssueRo
 
     `edited` were blocked before a person edited them, who looks for them here.
     """
-    issues = [*document.blocked, *document.held]
+    issues = document.blocked
     if not issues:
         since = [line for row in edited for line in hanging(f"{clean(row.id)}  {edited_since(row)}", width, "  ")]
         return ["Nothing is blocked.", *(since and [*since, "", "Next: noface run"])]
@@ -43,38 +43,33 @@ def blocked_page(document: BlockedDocument, width: int, edited: Sequence[IssueRo
 
 def issues_page(document: BlockedDocument, width: int) -> list[str]:
     """Return all there is to tell of each issue."""
-    pages = [issue_page(each, width) for each in (*document.blocked, *document.held)]
+    pages = [issue_page(each, width) for each in document.blocked]
     return [line for number, each in enumerate(pages) for line in (*([""] * bool(number)), *each)]
 
 
 def _headline(document: BlockedDocument) -> str:
-    blocked = sum(isinstance(record, BlockedIssue) for record in document.blocked)
-    parts = [
-        (blocked, "blocked"),
-        (len(document.blocked) - blocked, "for approval"),
-        (len(document.held), "cannot land"),
-    ]
-    total = len(document.blocked) + len(document.held)
-    numbers = ", ".join(f"{number} {what}" for number, what in parts if number)
+    names = {"blocked": "blocked", "approval": "for approval", "held": "cannot land"}
+    counts = {what: sum(issue.status == status for issue in document.blocked) for status, what in names.items()}
+    numbers = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
+    total = len(document.blocked)
     return f"{count(total, 'issue')} need{'s' if total == 1 else ''} you: {numbers}"
 
 
 def _task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int) -> list[str]:
     """Return the heading of what there is to do, and below it the issues that need it."""
-    details = {record.id: (record.title, record.detail) for record in document.blocked}
-    details |= {held.id: (held.title, held.reason) for held in document.held}
+    issues = {issue.id: issue for issue in document.blocked}
     heading = f"{task.task}: {count(len(task.ids), 'issue')}"
     lines = painted(hanging(heading, width, "", "  "), "title")
-    same = {details[name][1] for name in task.ids}
-    of_held = task.ids[0] in {held.id for held in document.held}  # its reason names places, and is long
+    same = {issues[name].detail for name in task.ids}
+    of_held = issues[task.ids[0]].status == "held"  # its reason names places, and is long
     shared = len(same) == 1 and (len(task.ids) > 1 or of_held)
     if shared:
         lines += painted(hanging(same.pop(), width, "  ", rows_max=2), "quiet")
     if len(task.ids) > _LINES_MAX:
         return [*lines, *hanging(", ".join(task.ids), width, "  ")]
     for name in task.ids:
-        title, detail = details[name]
-        lines.append(_issue_line(name, title, "" if shared else detail, id_cells, width))
+        issue = issues[name]
+        lines.append(_issue_line(name, issue.title, "" if shared else issue.detail, id_cells, width))
     return lines
 
 
@@ -93,48 +88,42 @@ _CHANGED_SHOWN = 10
 _PARTS_LINES_MAX = 30
 _TESTS_SHOWN = 10
 _COMMAND_ROWS_MAX = 3
+_ROLES = {"held": "blocked"}
 _LOOK = "See "
 """What begins the steps that name a command to look with; the others say what question and options say."""
 
 
-def issue_page(record: Waiting | Held, width: int) -> list[str]:
+def issue_page(record: BlockedIssue, width: int) -> list[str]:
     """Return the lines of an issue's own page."""
-    lines = painted(hanging(record.title, width, f"{clean(record.id)}  "), "title")
-    if isinstance(record, Held):
-        lines += painted(hanging(f"cannot land: {record.reason}", width, "  "), "blocked")
-        return [*lines, *_section("What you can do", _once_clear(record))]
-    return [*lines, *block_lines(record, width)]
+    title = painted(hanging(record.title, width, f"{clean(record.id)}  "), "title")
+    return [*title, *block_lines(record, width)]
 
 
-def _once_clear(held: Held) -> Iterator[str]:
-    yield from ("    • clear the way; the next run lands it by itself", "        noface run")
-    yield from ("    • see the work first", f"        noface logs {clean(held.id)} --diff")
-
-
-def block_lines(record: Waiting, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
+def block_lines(record: BlockedIssue, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
     """Return what is told of one issue, without its name; `leave_out` are keys and commands told elsewhere."""
-    yield from painted(hanging(_why(record), width, "  "), record.status)
-    if record.failing is not None and "failing" not in leave_out:
-        yield from _section("What still fails", _still_failing(record.failing, width))
-    if record.question:
-        yield from _section("The question", hanging(record.question, width, "    "))
-    yield from _section("What it changes", _changed(record, width))
+    request = record.request
+    yield from painted(hanging(_why(request), width, "  "), _ROLES.get(record.status, record.status))
+    if request.failing is not None and "failing" not in leave_out:
+        yield from _section("What still fails", _still_failing(request.failing, width))
+    if request.question:
+        yield from _section("The question", hanging(request.question, width, "    "))
+    yield from _section("What it changes", _changed(request, width))
     if "tried" not in leave_out:
-        yield from _section("Tried", _items(record.tried_in_short or record.tried, width))
+        yield from _section("Tried", _items(request.tried_in_short or request.tried, width))
     for name, title in _SECTIONS:
         if name not in leave_out:
-            yield from _section(title, _items(_untold(record, name), width))
-    yield from _section("What became of its parts", quoted(record.parts_failed, width, "    ", _PARTS_LINES_MAX))
-    yield from _ways(record, width)
-    looks = [step.removeprefix(_LOOK) for step in record.next_steps if step.startswith(_LOOK)]
-    elsewhere = (*leave_out, *record.commands)
+            yield from _section(title, _items(_untold(request, name), width))
+    yield from _section("What became of its parts", quoted(request.parts_failed, width, "    ", _PARTS_LINES_MAX))
+    yield from _ways(request, width)
+    looks = [step.removeprefix(_LOOK) for step in request.next_steps if step.startswith(_LOOK)]
+    elsewhere = (*leave_out, *request.commands)
     looks = [look for look in looks if not any(look.endswith(f": {each}") for each in elsewhere)]
     yield from _section("What to look at", _items(looks, width))
 
 
-def _why(record: Waiting) -> str:
+def _why(request: PersonRequest) -> str:
     """Return why an issue waits; what went wrong last stands in a section of its own."""
-    return record.summary.partition(". Last: ")[0] if record.tried else record.summary
+    return request.summary.partition(". Last: ")[0] if request.tried else request.summary
 
 
 def _still_failing(failing: Failing, width: int) -> Iterator[str]:
@@ -164,9 +153,9 @@ def _items(items: Sequence[str], width: int) -> Iterator[str]:
         yield from hanging(item, width, "    • ")
 
 
-def _ways(record: Waiting, width: int) -> Iterator[str]:
+def _ways(request: PersonRequest, width: int) -> Iterator[str]:
     """Return the options, each above the command that carries it out; commands stay whole, for copying."""
-    options, commands = record.options, record.commands
+    options, commands = request.options, request.commands
     if len(options) == len(commands):
         lines = [
             row
@@ -179,27 +168,25 @@ def _ways(record: Waiting, width: int) -> Iterator[str]:
     yield from _section("Commands", [f"    {clean(command)}" for command in commands])
 
 
-def _changed(record: Waiting, width: int) -> Iterator[str]:
+def _changed(request: PersonRequest, width: int) -> Iterator[str]:
     """Return what the attempt changed that waits for approval, and what it would be allowed."""
-    if not isinstance(record, ApprovalRequest):
-        return
-    if record.paths:
-        yield from hanging(f"asks to change as well: {', '.join(record.paths)}", width, "    ")
-    paths = record.changed
+    if request.paths:
+        yield from hanging(f"asks to change as well: {', '.join(request.paths)}", width, "    ")
+    paths = request.changed
     if not paths:
         return
-    size = f"{count(record.changed_files, 'file')}, {count(record.changed_lines, 'line')}"
-    yield from hanging(f"attempt {record.attempt}: {size}", width, "    ")
+    size = f"{count(request.changed_files, 'file')}, {count(request.changed_lines, 'line')}"
+    yield from hanging(f"attempt {request.attempt}: {size}", width, "    ")
     for path in paths[:_CHANGED_SHOWN]:
         yield fit(f"    • {clean(path)}", width)
-    if record.changed_files > _CHANGED_SHOWN:
-        yield f"    … and {record.changed_files - _CHANGED_SHOWN:,} more"
+    if request.changed_files > _CHANGED_SHOWN:
+        yield f"    … and {request.changed_files - _CHANGED_SHOWN:,} more"
 
 
-def _untold(record: Waiting, name: str) -> list[str]:
+def _untold(request: PersonRequest, name: str) -> list[str]:
     """Return the items of a section that no earlier section has told; JSON keeps them all."""
     if name == "errors":
-        return [item for item in record.errors if not any(item in other for other in record.tried)]
+        return [item for item in request.errors if not any(item in other for other in request.tried)]
     if name == "questions":
-        return [item for item in record.questions if not any(item in other for other in record.unclear)]
-    return list(record.unclear)
+        return [item for item in request.questions if not any(item in other for other in request.unclear)]
+    return list(request.unclear)

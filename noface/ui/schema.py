@@ -56,14 +56,12 @@ def first(kind: type[Any], /, **more: Schema) -> Schema:
 
 def record(kind: type[Any]) -> Schema:
     """Return the schema of a record."""
-    inlined: Schema = {}
     properties: Schema = {}
     for name, hint in _hints(kind).items():
         if Inline in getattr(hint, "__metadata__", ()):
-            inlined |= record(hint.__origin__)["properties"]
+            properties = record(hint.__origin__)["properties"] | properties
         else:
             properties[name] = _rule(hint)
-    properties = inlined | properties
     return {
         "description": " ".join((kind.__doc__ or "").split()),
         "type": "object",

@@ -7,7 +7,7 @@ from noface.model.description import Inline
 from noface.store.overview import Gap
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, DecisionRow, IssueRow, PullRow, QuestionRow
-from noface.ui.blocked import HasBranch, Waiting, waiting_of
+from noface.ui.blocked import BlockedIssue, HasBranch, waiting_of
 from noface.ui.status import as_they_stand, progress
 
 _FOR_A_PERSON = ("blocked", "approval")
@@ -18,7 +18,7 @@ class Story(NamedTuple):
 
     issue: Annotated[IssueRow, Inline]
     parts: Annotated[tuple[IssueRow, ...], "Its parts, where it was divided."]
-    block: Annotated[Waiting | None, "What a person is asked; null where nothing is."]
+    block: Annotated[BlockedIssue | None, "What a person is asked; null where nothing is."]
     attempts: Annotated[tuple[AttemptRow, ...], "Its attempts, oldest first."]
     asked: Annotated[tuple[QuestionRow, ...], "What was asked about it, oldest first."]
     approvals: Annotated[tuple[DecisionRow, ...], "What people decided on it, oldest first."]

@@ -24,8 +24,9 @@ def night(project):
 
 def test_the_json_tells_what_a_person_needs(project, night):
     document = project.shown("blocked")
-    assert {"blocked", "held", "schema"} <= set(document)
-    (block,) = document["blocked"]
+    assert {"blocked", "tasks", "schema"} <= set(document)
+    block, held = document["blocked"]
+    assert held["status"] == "held"
     assert set(block) > KEYS_OF_0_1, "scripts read them"
     assert (block["id"], block["status"], block["kind"]) == ("002", "blocked", "TEST_FAILURE")
     assert "tests/test_login.py::test_login" in block["question"]
@@ -163,7 +164,7 @@ def test_a_block_without_a_document_still_has_every_key(project):
 
 def test_what_waits_for_approval_has_its_commands(project, night):
     night.attempt("005", 1, changed=("a.py", "b.py")).request_approval("005")
-    blocked, waiting = project.shown("blocked")["blocked"]
+    blocked, waiting, _ = project.shown("blocked")["blocked"]
     assert (blocked["id"], blocked["status"]) == ("002", "blocked")
     assert (waiting["id"], waiting["status"], waiting["wants"]) == ("005", "approval", "landing")
     assert (waiting["attempt"], waiting["changed"], waiting["branch"]) == (1, ["a.py", "b.py"], "noface/005")
@@ -183,7 +184,7 @@ def test_what_waits_for_approval_has_its_commands(project, night):
 def test_a_branch_that_is_gone_is_named_nowhere(project, night):
     night.attempt("005", 1, changed=("a.py",)).request_approval("005")
     project.git("branch", "-D", "noface/005")
-    (_, waiting) = project.shown("blocked")["blocked"]
+    (_, waiting, _) = project.shown("blocked")["blocked"]
     assert waiting["branch"] is None
     assert "noface/005" not in project.noface("blocked", "5").stdout + project.noface("show", "5").stdout
 

@@ -307,7 +307,7 @@ def test_a_local_change_in_the_way_holds_the_landing_and_says_which_file(project
     assert (project.path / "a.txt").read_text() == "mine\n"
     assert project.statuses() == {"7": "landing"}
     assert "Next: noface blocked" in out
-    (held,) = project.shown("blocked")["held"]
+    (held,) = project.shown("blocked")["blocked"]
     assert (held["id"], held["reason"].endswith("commit, stash or undo them: a.txt")) == ("7", True)
     page = project.noface("blocked").stdout
     assert page.startswith("7  Issue 7\n  cannot land: ")

@@ -5,7 +5,6 @@
 writes them anew. Read the diff before you commit it.
 """
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +13,6 @@ from support.cli_story import Story, red_test, usual_night, write_issue
 
 from noface.engine.main_checks import UNCOMMITTED
 from noface.model.actions import Block, RequestApproval
-from noface.model.codec import encode
 from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.history import Topic
 from noface.model.pull_request import Check, CheckState
@@ -110,7 +108,6 @@ def requests(root):
         record = waiting_of(row)
         yield from issue_page(record, WIDTH)
         yield from comment(story, "7")
-        yield json.dumps(encode(record), indent=1)
         story.close()
 
 

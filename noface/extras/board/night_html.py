@@ -14,7 +14,6 @@ from noface.model.quoting import printable_lines
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.report import page
 from noface.report.night import UNDER_WAY, Night, Span
-from noface.ui.blocked import ApprovalRequest, Held
 from noface.ui.text import clean, count, duration, moment, money
 
 if TYPE_CHECKING:
@@ -99,16 +98,11 @@ def _environment() -> "Environment":
         "state": _state,
         "safe_markup": Markup,
     }
-    made.tests |= {
-        "approval": lambda issue: isinstance(issue, ApprovalRequest),
-        "held": lambda issue: isinstance(issue, Held),
-    }
     made.globals |= {
         "headline": page.headline,
         "summary": page.summary,
         "run_words": page.run_words,
         "look_command": page.look_command,
-        "commands_of": page.commands_of,
         "trend_words": page.trend_words,
         "quota_words": page.quota_words,
     }

@@ -96,7 +96,8 @@ class Pages:
         """Return the board."""
         now = time.time()
         document = status_now(state.reader, now)
-        blocked = blocked_document(state.reader.waiting_for_a_person(), state.reader.held(), state.location.has_branch)
+        held = state.reader.held()
+        blocked = blocked_document(state.reader.waiting_for_a_person(), held, state.location.has_branch)
         stacks = self._stacks(state, document, blocked, wanted)
         columns = [(name, [each for each in stacks if each.state in states]) for name, states in COLUMNS]
         here = urlencode({key: value for key, value in _of_query(wanted).items() if value})
@@ -107,9 +108,9 @@ class Pages:
             columns=[(name, each) for name, each in columns if each],
             wanted=wanted,
             here=f"{base}/?{here}" if here else f"{base}/",
-            needing=len(blocked.blocked) + len(blocked.held),
+            needing=len(blocked.blocked),
             counts={each: document.counts[each] for each in STATES if each in document.counts},
-            states=[each for each in STATES if each in document.counts or (each == "held" and blocked.held)],
+            states=[each for each in STATES if each in document.counts or (each == "held" and held)],
             spent=state.reader.costs().of_run,
             done=done,
         )
@@ -121,8 +122,8 @@ class Pages:
 
         A person who goes through them meets the same order here, there, and behind each *Next*.
         """
-        needs = {each.id: each.detail for each in blocked.blocked} | {each.id: each.reason for each in blocked.held}
-        held = frozenset(each.id for each in blocked.held)
+        needs = {each.id: each.detail for each in blocked.blocked}
+        held = frozenset(each.id for each in blocked.blocked if each.status == "held")
         tasks = {issue_id: task.task for task in blocked.tasks for issue_id in task.ids}
         chosen: dict[str, list[tuple[IssueRow, str]]] = {task.task: [] for task in blocked.tasks}
         words = wanted.find.lower().split()
