@@ -11,7 +11,7 @@ FAST := $(addprefix tests/, model diagnosis integrity secrets prompts knowledge 
 .PHONY: demo test test-fast test-nightly test-agents soak lint bench nights github-openapi clean
 
 demo: $(STAMP)
-	$(BIN)/noface demo
+	$(BIN)/noface tools demo
 
 # SHUFFLE=random, or SHUFFLE=… with the seed of an earlier run, changes the order.
 # mypy runs beside the tests, which wait now and then; what it found is printed before the tests' last word is given.

@@ -44,10 +44,10 @@ LIVES = ("1", "1", "1", "3", "3", "3", "3", "2", "2", "4")
 MONTH_S = 30 * 86400
 LOOKS = (
     "status", "status --all", "status --json", "status --since 8h", "blocked", "blocked --json", "issues",
-    "issues --json", "issue show 500", "show 14", "show 14 --json", "why 14", "why 14 --json", "logs 5", "logs 5 --json",
+    "issues --json", "issues show 500", "show 14", "show 14 --json", "show 14 --why", "show 14 --why --json", "logs 5", "logs 5 --json",
     "report", "report --json", "report --since 2020-01-01",
-    "run --dry-run", "run --dry-run --json", "config show", "config check", "doctor", "fsck", "fsck --json",
-    "hints list", "policy", "clean --dry-run", "clean --dry-run --json", "",
+    "run --dry-run", "run --dry-run --json", "config show", "config check", "doctor", "tools fsck", "tools fsck --json",
+    "config hints list", "config policy", "tools clean --dry-run", "tools clean --dry-run --json", "",
 )  # fmt: skip
 """What only looks; "" asks for the completion of an issue's id."""
 COMPLETE = {"_NOFACE_COMPLETE": "complete_bash", "COMP_WORDS": "noface show ", "COMP_CWORD": "2"}

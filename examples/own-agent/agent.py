@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def work(order: dict) -> dict:
-    """Do what the order asks, in the current folder; return the report. `noface schema` describes both."""
+    """Do what the order asks, in the current folder; return the report. `noface tools schema` describes both."""
     issue = order["issue"]
     files = [Path(path) for path in issue["paths"] if Path(path).is_file()]
     if not files:

@@ -39,9 +39,9 @@ def _issues_that(*statuses: str, without: tuple[str, ...] = ()) -> Candidates:
 
 any_issue = _issues_that()
 open_issue = _issues_that(without=("merged", "epic"))
-shut_issue = _issues_that("blocked", "skipped", "approval")
 blocked_issue = _issues_that("blocked", "approval", "landing", "review")
 retried_issue = _issues_that("blocked", "skipped", "approval", "waiting", "ready", "review")
+skippable_issue = _issues_that("ready", "waiting", "blocked", "approval", "review")
 proposed_issue = _issues_that("approval")
 
 

@@ -1,4 +1,4 @@
-"""The cases of `noface classify`: what one may say, read and judged. A case is a JSON object or a command line."""
+"""The cases of `noface tools classify`: a JSON object or a command line, read and judged."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -29,7 +29,7 @@ def judge(kind: str, case: Case) -> dict[str, Any]:
     known = {"gate": GATE_KEYS, "agent": AGENT_KEYS}
     if kind not in known:
         raise UsageError(
-            f'kind is {kind!r}; expected "gate" or "agent"', 'Add "kind", or name it: noface classify gate'
+            f'kind is {kind!r}; expected "gate" or "agent"', 'Add "kind", or name it: noface tools classify gate'
         )
     unknown = [key for key in case if key not in known[kind] and key not in ("id", "kind")]
     if unknown:
@@ -192,7 +192,7 @@ def _text(case: Case, key: str, default: str | None = None) -> str:
     if value is None:
         value = default
     if value is None:
-        raise UsageError(f"{key} is missing", "See noface classify --help.")
+        raise UsageError(f"{key} is missing", "See noface tools classify --help.")
     if not isinstance(value, str):
         raise UsageError(f"{key} is {value!r}; expected text")
     return value

@@ -1,4 +1,4 @@
-"""`noface classify`: names the failure of a gate or a worker from its recorded output; also for many at once."""
+"""`noface tools classify`: names the failure of a gate or a worker from its recorded output; also for many at once."""
 
 from functools import partial
 from pathlib import Path
@@ -16,12 +16,11 @@ _EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code;
 
 
 def _any(
-    context: typer.Context,
     batch: str | None = typer.Option(
         None, "--batch", metavar="FILE", help='Many cases, each with a "kind": gate or agent.'
     ),
 ) -> None:
-    if context.invoked_subcommand is None and batch is not None:
+    if batch is not None:
         _answer_all(batch, None)
 
 

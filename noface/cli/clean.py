@@ -1,4 +1,4 @@
-"""`noface clean`: remove workspaces, and what merged issues left behind. Unmerged work stays, and is named.
+"""`noface tools clean`: remove workspaces, and what merged issues left behind. Unmerged work stays, and is named.
 
 What may go: workspaces whose attempts are all recorded; branches and refs of issues that main holds; the files of
 their attempts but for report.json. Everything else is kept with its reason; --force lets go of unmerged issues'
@@ -135,7 +135,7 @@ def _files(repository: "Repository", sizes: "dict[EndedAttempt, int]", known: "K
 
 
 def _remember_released(repository: "Repository", going: "list[Leftover]") -> None:
-    """Remember which attempts a person lets go of, or `noface fsck` would take their work for lost."""
+    """Remember which attempts a person lets go of, or `noface tools fsck` would take their work for lost."""
     from noface.store.database import Database
     from noface.store.journal import Journal
     from noface.store.reader import Reader
@@ -178,6 +178,6 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]", allotted
             case What.REF:
                 plumbing.refs.apply(RefUpdate(each.name, ZERO, each.oid))
             case What.FILES:
-                clear(repository.state_dir, Path(each.oid), "noface clean", time.time())
+                clear(repository.state_dir, Path(each.oid), "noface tools clean", time.time())
     with contextlib.suppress(OSError):
         slots.rmdir()

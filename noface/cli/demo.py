@@ -1,4 +1,4 @@
-"""`noface demo`: makes a small project with real bugs, runs noface over it with a scripted worker, and sums up."""
+"""`noface tools demo`: makes a small project with real bugs, runs noface on it with a scripted worker, and sums up."""
 
 import shutil
 import subprocess
@@ -51,7 +51,7 @@ def _make_sample(directory: Path | None, seed: int | None) -> tuple[Path, int]:
     try:
         sample = build(target.absolute(), seed, sys.executable)
     except ValueError as error:
-        raise UsageError(str(error), "For example: noface demo /tmp/oddments") from error
+        raise UsageError(str(error), "For example: noface tools demo /tmp/oddments") from error
     except RuntimeError as error:
         raise NofaceError(f"the sample project could not be made: {error}") from error
     return sample.directory, len(sample.issues)

@@ -1,4 +1,4 @@
-"""`noface fetch`: bring the copy of a tracker's issues up to date without a run. Nothing is written there."""
+"""`noface tools fetch`: bring the copy of a tracker's issues up to date without a run. Nothing is written there."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`noface fsck`: check what noface keeps of a repository, and repair what is safe.
+"""`noface tools fsck`: check what noface keeps of a repository, and repair what is safe.
 
 The check needs git and the database only; a run may be at work beside it. A repair needs the lock and the
 configuration, as a run does, and touches nothing of a person's.

@@ -1,4 +1,4 @@
-"""Collects the facts that `noface fsck` judges: what git, the database and the processes say. Changes nothing."""
+"""Collects the facts that `noface tools fsck` judges: what git, the database and the processes say. Changes nothing."""
 
 from contextlib import closing
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`noface hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
+"""`noface config hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
 
 from functools import partial
 from pathlib import Path
@@ -181,14 +181,16 @@ def suggest(
     from noface.ui.hints import proposals_document, proposals_page
 
     if hint and chosen is None:
-        raise UsageError("--hint goes with --apply", "To add a hint of your own: noface hints add")
+        raise UsageError("--hint goes with --apply", "To add a hint of your own: noface config hints add")
     seen = open_session(config)
     rules = _rules(seen, config)
     failures = recorded(seen, *rules)
     proposals = propose(failures, rules, patient_search(), fixes(seen), least)
     if chosen is not None:
         if not 1 <= chosen <= len(proposals):
-            raise UsageError(f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface hints suggest")
+            raise UsageError(
+                f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface config hints suggest"
+            )
         proposal = proposals[chosen - 1]
         rule = replace(proposal.rule, hint=hint or proposal.rule.hint)
         return _add(seen, config, rule, draft=proposal.draft and not hint)

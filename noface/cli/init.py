@@ -260,7 +260,7 @@ def _next_steps(target: Path, detection: "Detection", ready: "Ready | None" = No
     lacks = "" if tested else f" and say there how your project is {'tested' if detection.gates else 'checked'}"
     steps = [
         f"Look over {target.name}{lacks}",
-        ready.issue_step if ready is not None else 'noface issue add "What should be done"',
+        ready.issue_step if ready is not None else 'noface issues add "What should be done"',
         "noface run --dry-run, then noface run",
     ]
     return ["", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]

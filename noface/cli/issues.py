@@ -1,4 +1,4 @@
-"""`noface issues`, `noface issue add` and `noface issue show`: the backlog, and one issue of it."""
+"""`noface issues`, `issues add` and `issues show`: the backlog, and one issue of it."""
 
 import sys
 from contextlib import closing
@@ -101,9 +101,6 @@ def show(
     return VerbResult(document, lambda _, width: issue_page(record, issue.body, width))
 
 
-group = partial(grouped, "Add an issue to the backlog, or read one.", {"add": add, "show": show}, no_args_is_help=True)
-
-
 @answers("The backlog as JSON.")
 def issues(config: ConfigFile = None) -> VerbResult:
     """List the backlog in working order, with its faults.
@@ -144,3 +141,7 @@ def _uncommitted(issues: "list[Issue]", session: "ReadSession", path: Path | Non
             return tuple(uncommitted(PersonsCheckout(plumbing, session.tracker.protected), issues, gates).values())
     except NofaceError:
         return ()
+
+
+_HELP = "List the backlog in working order, add an issue, or read one."
+group = partial(grouped, _HELP, {"add": add, "show": show}, issues)

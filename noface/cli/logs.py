@@ -114,7 +114,7 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
     if gone := removed(directory):
         raise UsageError(f"the files of {where} {gone}", "Its report is kept: noface show has what came of it.")
     if not directory.is_dir() or [path.name for path in directory.iterdir()] == ["report.json"]:
-        raise UsageError(f"the files of {where} are gone", "`noface clean` removes them once an issue is merged.")
+        raise UsageError(f"the files of {where} are gone", "`noface tools clean` removes them once an issue is merged.")
     names = gate_names(directory) if gate else []
     hint = f"Gates with logs: {', '.join(names)}." if names else f"Its files: ls {directory}"
     raise UsageError(f"there is no {what} in {where}", hint)

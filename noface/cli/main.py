@@ -14,45 +14,33 @@ from noface.process.startup import prepare_streams
 
 EXTRA, EXTRA_GROUP = "extra", "extra.group"
 SECTIONS: dict[str, dict[str, str]] = {
+    "Set up": {
+        "init": "init",
+        "doctor": "doctor",
+        "config": "config.group",
+    },
     "Work": {
+        "issues": "issues.group",
         "run": "run",
-        "issue": "issues.group",
         "pause": "run",
         "resume": "run",
-        "night": EXTRA_GROUP,
-        "fetch": "fetch",
-        "worker": EXTRA,
-        "demo": "demo",
     },
     "Look": {
         "status": "status",
+        "report": "report",
         "blocked": "blocked",
         "show": "show",
-        "why": "why",
         "logs": "logs",
-        "report": "report",
-        "issues": "issues",
         "board": EXTRA,
     },
     "Decide": {
         "approve": "decide",
         "reject": "decide",
-        "unblock": "give_back",
-        "retry": "give_back",
+        "retry": "retry",
+        "skip": "retry",
     },
-    "Set up": {
-        "init": "init",
-        "config": "config.group",
-        "doctor": "doctor",
-        "policy": "policy.group",
-        "hints": "hints.group",
-        "notify": EXTRA_GROUP,
-    },
-    "Keep in order": {
-        "fsck": "fsck",
-        "clean": "clean",
-        "classify": "classify.group",
-        "schema": "schema",
+    "More": {
+        "tools": "tools.group",
     },
 }
 """The verbs as `noface --help` lists them: heading → verb → module of this package, whose function of that name it is.
@@ -60,12 +48,31 @@ SECTIONS: dict[str, dict[str, str]] = {
 `.group` makes a verb that has verbs of its own; those of `extra` stand in data/extras.py.
 """
 
+SUBVERBS: dict[str, dict[str, str]] = {
+    "config": {
+        "policy": "policy.group",
+        "hints": "hints.group",
+    },
+    "tools": {
+        "demo": "demo",
+        "night": EXTRA_GROUP,
+        "notify": EXTRA_GROUP,
+        "fetch": "fetch",
+        "worker": EXTRA,
+        "fsck": "fsck",
+        "clean": "clean",
+        "classify": "classify.group",
+        "schema": "schema",
+    },
+}
+"""Verbs of verbs that are modules of their own. `tools` has what is set up once, serves scripts, or repairs."""
+
 VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()}
 
 COMPLETION_VARIABLE = "_NOFACE_COMPLETE"
 """Set by the scripts that `noface --show-completion` prints: a shell asks what can stand at the cursor."""
 
-EPILOG = "Begin with `noface demo`, or in your repository with `noface init`."
+EPILOG = "Begin with `noface tools demo`, or in your repository with `noface init`."
 
 
 class _All(Verbs):
@@ -87,16 +94,21 @@ def build(verb: str | None) -> typer.Typer:
     app.callback()(_root)
     for name, place in VERBS.items():
         if verb not in VERBS or name == verb:
-            module, _, group = place.partition(".")
-            if module == EXTRA:
-                made = extra(f"verb {name}")
-            else:
-                made = getattr(import_module(f"noface.cli.{module}"), group or name)
-            if group:
-                app.add_typer(made(), name=name, cls=Group)
-            else:
-                app.command(name, cls=Verb)(made)
+            _add(app, name, place)
     return app
+
+
+def _add(app: typer.Typer, name: str, place: str) -> None:
+    """Add a verb; it is imported only now."""
+    module, _, group = place.partition(".")
+    made = extra(f"verb {name}") if module == EXTRA else getattr(import_module(f"noface.cli.{module}"), group or name)
+    if not group:
+        app.command(name, cls=Verb)(made)
+        return
+    app_of_it = made()
+    for inner, its_place in SUBVERBS.get(name, {}).items():
+        _add(app_of_it, inner, its_place)
+    app.add_typer(app_of_it, name=name, cls=Group)
 
 
 def _version(asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""`noface policy`: what happens after each kind of failure, and what another policy would have decided so far."""
+"""`noface config policy`: what follows each kind of failure, and what another policy would have decided."""
 
 import sys
 from dataclasses import replace
@@ -32,19 +32,13 @@ _ISSUE = typer.Option(
 
 @answers()
 def policy(
-    context: typer.Context,
     kind: str | None = typer.Option(
         None, "--kind", metavar="KIND", help="Only this kind of failure, step by step.", autocompletion=failure_kind
     ),
     issue_id: str | None = _ISSUE,
     config: ConfigFile = None,
-) -> VerbResult | None:
+) -> VerbResult:
     """Show what happens after each kind of failure, attempt by attempt, until a person is asked."""
-    if context.invoked_subcommand is not None:
-        if any(context.params.values()):
-            sub = context.invoked_subcommand
-            raise UsageError(f"options of {sub} come after its name", f"For example: noface policy {sub} --json")
-        return None
     from noface.model.taxonomy import FailureKind
     from noface.ui.policy import policy_document, policy_page
     from noface.ui.policy_path import path_document, path_page

@@ -1,4 +1,4 @@
-"""`noface schema`: the JSON Schemas of what other programs read from noface and write for it."""
+"""`noface tools schema`: the JSON Schemas of what other programs read from noface and write for it."""
 
 import typer
 

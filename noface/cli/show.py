@@ -1,28 +1,36 @@
-"""`noface show ID`: the story of an issue, with the rule and the lines that decided each attempt."""
+"""`noface show ID`: the story of an issue; `--why` or a number shows how one attempt was judged."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import any_issue
+from noface.cli.candidates import any_issue, attempt_number
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
+    from noface.cli.session import ReadSession
     from noface.model.request import GivenUp
     from noface.store.records import IssueRow
 
 _LAST_LINES = 8
 
 
-@answers("The issue and its attempts as JSON.")
+@answers("The issue and its attempts, or how one was judged, as JSON.")
 def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
+    number: int | None = typer.Argument(
+        None, metavar="[N]", help="Only this attempt, and how it was judged.", autocompletion=attempt_number
+    ),
+    why: bool = typer.Option(False, "--why", help="How the newest attempt that failed was judged."),
     report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
     config: ConfigFile = None,
 ) -> VerbResult | None:
-    """Show an issue's attempts, why each failed, and what followed."""
+    """Show an issue's attempts, why each failed, and what followed.
+
+    For one attempt: the rule and the lines that decided, the rules that lost, and what the next worker was told.
+    """
     import time
 
     from noface.cli.session import open_session
@@ -38,6 +46,8 @@ def show(
     if report:
         page.show_json(_abort_report(row))
         return None
+    if why or number is not None:
+        return _one_attempt(session, row, number)
     document = show_document(reader, row, session.location.has_branch)
     newest = next(reversed(reader.attempts(row.id)), None)
     last = tuple[str, ...]()
@@ -45,6 +55,18 @@ def show(
         gone = removed(Path(newest.directory))
         last = (f"its files {gone}",) if gone else last_lines(Path(newest.directory), newest.model, _LAST_LINES)
     return VerbResult(document, lambda story, width: story_page(story, last, time.time(), width))
+
+
+def _one_attempt(session: "ReadSession", row: "IssueRow", number: int | None) -> VerbResult:
+    from noface.ui.issues import find_attempt
+    from noface.ui.why import why_document, why_page
+
+    attempts = session.reader.attempts(row.id)
+    attempt = find_attempt(attempts, row.id, number)
+    if number is None:
+        attempt = next((each for each in reversed(attempts) if each.failure), attempt)
+    following = next(iter(attempts[attempts.index(attempt) + 1 :]), None)
+    return VerbResult(why_document(attempt, following), lambda _, width: why_page(attempt, following, width))
 
 
 def _abort_report(row: "IssueRow") -> "GivenUp":

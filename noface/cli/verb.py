@@ -87,11 +87,29 @@ def grouped(
     """Return a verb with verbs of its own; alone it is `bare`, else its help. `no_args_is_help`: that is an error."""
     app = typer.Typer(help=help_text, rich_markup_mode=None, no_args_is_help=no_args_is_help)
     if bare is not None or not no_args_is_help:
-        app.callback(invoke_without_command=True, no_args_is_help=no_args_is_help)(bare or _show_help)
+        root = _show_help if bare is None else _bare(bare)
+        app.callback(invoke_without_command=True, no_args_is_help=no_args_is_help)(root)
     for name, verb in verbs.items():
         # What is only printed for other programs can do nothing without an option.
         app.command(name, cls=Verb, no_args_is_help=no_args_is_help and bare is not None)(verb)
     return app
+
+
+def _bare(function: Callable[..., None]) -> Callable[..., None]:
+    """Return what a group does without one of its verbs."""
+
+    @wraps(function)
+    def bare(context: typer.Context, **options: Any) -> None:
+        if context.invoked_subcommand is None:
+            function(**options)
+        elif any(options.values()):
+            words = f"{context.command_path} {context.invoked_subcommand}"
+            raise UsageError(f"options of {words} come after its name", f"For example: {words} --help")
+
+    taken = Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    bare.__dict__["__signature__"] = Signature([taken, *signature(function).parameters.values()])
+    bare.__annotations__ = {"context": typer.Context, **function.__annotations__}
+    return bare
 
 
 def _show_help(context: typer.Context) -> None:

@@ -228,7 +228,9 @@ class Gate(Section):
 class GateRule(Section):
     """A pattern that names a failure of this project's gates; it explains a red gate and never makes it green."""
 
-    name: Name = setting(..., "a unique name, shown as project:NAME by `noface why`, `show` and `classify`", "db-away")
+    name: Name = setting(
+        ..., "a unique name, shown as project:NAME by `noface show` and `noface tools classify`", "db-away"
+    )
     kind: GateFailure = setting(
         ..., f"what the failure is: {', '.join(_GATE_FAILURES[:-1])} or {_GATE_FAILURES[-1]}", "ENVIRONMENT"
     )

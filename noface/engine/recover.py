@@ -1,6 +1,6 @@
 """Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat.
 
-Whether an open attempt may have killed noface is judged in `deaths`. `noface fsck` has its repairs done here.
+Whether an open attempt may have killed noface is judged in `deaths`. `noface tools fsck` has its repairs done here.
 """
 
 import json

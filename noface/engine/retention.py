@@ -195,7 +195,7 @@ def let_go(context: RunContext, now: float) -> None:
     if not going:
         return
     gone = {known.slugs[ref.removeprefix(f"{_HELD}/").partition("/")[0]] for ref in going}
-    context.journal.released({name: old[name] for name in gone})  # before it is so: `noface fsck` would miss them
+    context.journal.released({name: old[name] for name in gone})  # before it is so: `noface tools fsck` would miss them
     try:
         plumbing.refs.apply(*(RefUpdate(ref, ZERO, oid) for ref, oid in going.items()))
     except GitError as error:  # a person's git holds a lock; the next run does it

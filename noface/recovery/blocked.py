@@ -347,7 +347,7 @@ def _steps(issue: Issue, first: str, branch: str, failing: Failing | None = None
     if failing is not None:
         gate = shlex.quote(failing.gate)
         look.append(f"See what the gate wrote: noface logs {issue.id} {failing.attempt} --gate {gate}")
-    asks = f"See what it asks for: noface issue show {issue.id}"
+    asks = f"See what it asks for: noface issues show {issue.id}"
     return (first, f"See the evidence: noface show {issue.id}", asks, *look)
 
 

@@ -85,7 +85,7 @@ def options_of_blocked(
     strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
     options = [*_for_limit(issue, action.limit), *_for_kind(issue, kind, history, configured)]
     if kind is FailureKind.ENVIRONMENT:
-        options.append(Option("say how to do without what is missing", _unblock(issue, _NOTE)))
+        options.append(Option("say how to do without what is missing", _retry(issue, _NOTE)))
     if kind.category is not Category.ENVIRONMENT:
         options.append(_answer(issue))
         known = strongest is not None and (not configured.agents or strongest.model in configured.agents)
@@ -187,16 +187,16 @@ def _other_model(issue: Issue, last: str, configured: Configured, kind: FailureK
     other = next(iter(others), None)
     if other is None:
         return []
-    return [Option(f"go on with another model, such as {other}", _unblock(issue, f"--model {shlex.quote(other)}"))]
+    return [Option(f"go on with another model, such as {other}", _retry(issue, f"--model {shlex.quote(other)}"))]
 
 
 def _more_attempts(issue: Issue, model: str) -> Option:
     text = f"give it {_MORE_ATTEMPTS} more attempts with {model}, or name a stronger model"
-    return Option(text, _unblock(issue, f"--model {shlex.quote(model)} --attempts {_MORE_ATTEMPTS}"))
+    return Option(text, _retry(issue, f"--model {shlex.quote(model)} --attempts {_MORE_ATTEMPTS}"))
 
 
 def _answer(issue: Issue) -> Option:
-    return Option("answer the question, or say what the workers could not know", _unblock(issue, _NOTE))
+    return Option("answer the question, or say what the workers could not know", _retry(issue, _NOTE))
 
 
 def edit_command(issue: Issue) -> str:
@@ -207,9 +207,5 @@ def edit_command(issue: Issue) -> str:
     return f"{program} {shlex.quote(issue.source)}"
 
 
-def _retry(issue: Issue) -> str:
-    return f"noface retry {issue.id}"
-
-
-def _unblock(issue: Issue, how: str) -> str:
-    return f"noface unblock {issue.id} {how}"
+def _retry(issue: Issue, how: str = "") -> str:
+    return f"noface retry {issue.id} {how}".rstrip()

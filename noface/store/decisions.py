@@ -27,7 +27,6 @@ NOTE_CHARS_MAX = 10_000
 OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 _MESSAGE_CHARS_MAX = 300
 _LETS_CHANGE = (ApprovalKind.PATHS, ApprovalKind.CONTRACT, ApprovalKind.GOING_ON)
-_OPENABLE = (IssueStatus.BLOCKED, IssueStatus.SKIPPED, IssueStatus.APPROVAL, IssueStatus.REVIEW)
 _GOES_ON_WITHOUT = (
     IssueStatus.READY,
     IssueStatus.WAITING,
@@ -35,7 +34,7 @@ _GOES_ON_WITHOUT = (
     IssueStatus.LANDING,
     IssueStatus.REVIEW,
 )
-ADD_ANOTHER = 'For more work on it, add another issue: noface issue add "What should be done"'
+ADD_ANOTHER = 'For more work on it, add another issue: noface issues add "What should be done"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verd
     if problem is not None:
         raise problem
     if not past:
-        raise UsageError(f"issue {row.id} has no attempt to decide on", f"Unblock it: noface unblock {row.id}")
+        raise UsageError(f"issue {row.id} has no attempt to decide on", f"Try it again: noface retry {row.id}")
     request = row.block or NOTHING_ASKED
     otherwise = ApprovalKind.LANDING if past[-1].failure is None else ApprovalKind.GOING_ON
     wants = next((each for each in ApprovalKind if each.value == request.wants), otherwise)
@@ -142,13 +141,13 @@ def _rejection(note: str, who: str) -> Failure:
 def _no_approval(row: IssueRow) -> UsageError:
     name, status = row.id, str(row.status)
     hints = {
-        "blocked": f"It needs more than a yes or no: noface blocked. To let it go on: noface unblock {name}",
+        "blocked": f"It needs more than a yes or no: noface blocked. To let it go on: noface retry {name}",
         "merged": f"It has landed; see: noface show {name}",
         "running": "A worker is on it; whether it needs you is not known yet. To look: noface status",
         "landing": f"It has passed and needs no approval; what is in its way: noface show {name}",
         "review": f"Its pull request is what is decided on: merge it or ask for changes there; see: noface show {name}",
         "epic": f"Its parts do the work; which there are: noface show {name}",
-        "skipped": f"To let it be worked on after all: noface unblock {name}",
+        "skipped": f"To let it be worked on after all: noface retry {name}",
     }
     hint = hints.get(status, "It is worked on by itself: noface run")
     return UsageError(f"issue {name} is {status}; it does not wait for approval", hint)
@@ -196,27 +195,12 @@ def gone(row: IssueRow) -> UsageError | None:
     if row.source.startswith(("https://", "http://")):
         return UsageError(
             f"issue {row.id} is not in the backlog any more: it is closed or moved there, or no longer one for noface",
-            f"See it at {row.source}, or fetch what is there now: noface fetch",
+            f"See it at {row.source}, or fetch what is there now: noface tools fetch",
         )
     return UsageError(
         f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
         f"Put {row.source or 'its file'} back, or see what is faulty: noface issues",
     )
-
-
-def no_unblocking(row: IssueRow) -> UsageError | None:
-    """Return the refusal for an issue that waits for nobody, None for one that a person can give back."""
-    status = row.status
-    if status in _OPENABLE:
-        return None
-    hints = {
-        "merged": f"It has landed. For more work on it, add another issue; see: noface show {row.id}",
-        "running": "A worker is on it. If no noface runs any more: noface run",
-        "landing": f"What is in its way: noface show {row.id}",
-        "epic": f"Its parts do the work; unblock one of them. Which there are: noface show {row.id}",
-    }
-    hint = hints.get(status, f"It is tried by itself; to let its counters start again: noface retry {row.id}")
-    return UsageError(f"issue {row.id} is {status}, not blocked", hint)
 
 
 def no_skipping(row: IssueRow) -> UsageError | None:

@@ -93,7 +93,7 @@ class Journal:
             self.fact("fingerprint", fingerprint)
 
     def released(self, newest: Mapping[str, int]) -> None:
-        """Remember up to which attempt the refs of issues went, or `noface fsck` would take their work for lost."""
+        """Remember up to which attempt the refs of issues went, or fsck would take their work for lost."""
         with self._db.transaction() as connection:
             known = connection.execute("SELECT value FROM facts WHERE name = 'released'").fetchone()
             self.fact("released", json.dumps(json.loads(known[0] if known else "{}") | dict(newest)))
@@ -139,7 +139,7 @@ class Journal:
             self.event(at, f"issue_{status}", issue_id, reason=reason, until=until)
 
     def step(self, of: str, name: str, before: str, after: str) -> None:
-        """Record a change of state that the table of transitions does not have, for `noface fsck`; it takes place.
+        """Record a change of state that the table of transitions does not have, for fsck; it takes place.
 
         A wrong table must not cost a night.
         """

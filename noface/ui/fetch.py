@@ -1,4 +1,4 @@
-"""The page and the document of `noface fetch`: what the tracker has for noface, and what differs from before."""
+"""The page and the document of `noface tools fetch`: what the tracker has for noface, and what differs from before."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class FetchDocument:
 
 
 def fetch_document(before: Backlog, now: Backlog) -> FetchDocument:
-    """Return the document of `noface fetch --json`."""
+    """Return the document of `noface tools fetch --json`."""
     old, new = _by_id(before.issues), _by_id(now.issues)
     faulty = {fault.id for fault in now.faults}
     return FetchDocument(
@@ -48,7 +48,7 @@ def fetch_document(before: Backlog, now: Backlog) -> FetchDocument:
 
 
 def fetch_page(document: FetchDocument, width: int) -> list[str]:
-    """Return the lines of `noface fetch`."""
+    """Return the lines of `noface tools fetch`."""
     lines = [f"{count(document.issues, 'issue')} for noface."]
     for word, issues in (("new", document.new), ("edited", document.edited), ("gone", document.gone)):
         for issue in issues[:_SHOWN_MAX]:

@@ -1,4 +1,4 @@
-"""The page and the document of `noface fsck`: what was repaired, what is left, and what to do about it."""
+"""The page and the document of `noface tools fsck`: what was repaired, what is left, and what to do about it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from noface.ui.text import clean, count, hanging
 
 _HEADINGS = {
     Severity.PERSON: ("Needs a person:", "bad"),
-    Severity.REPAIRABLE: ("`noface fsck --repair` would settle:", "careful"),
+    Severity.REPAIRABLE: ("`noface tools fsck --repair` would settle:", "careful"),
     Severity.NOTE: ("To know:", "quiet"),
 }
 
@@ -21,7 +21,7 @@ class FsckFinding:
     """One thing that is not as it should be."""
 
     kind: Annotated[str, OneOf(FaultKind), "What is wrong."]
-    severity: Annotated[str, OneOf(Severity), "Who has to do something: nobody, `noface fsck --repair`, or a person."]
+    severity: Annotated[str, OneOf(Severity), "Who has to act: nobody, `noface tools fsck --repair`, or a person."]
     subject: Annotated[str, "What it is about."]
     message: Annotated[str, "What is wrong with it."]
     advice: Annotated[str | None, "What the repair does, or what a person does."]
@@ -40,7 +40,7 @@ class FsckDocument:
 
 
 def fsck_document(findings: Sequence[Fault], repaired: Sequence[Fault], *, running: str, dry_run: bool) -> FsckDocument:
-    """Return the document of `noface fsck --json`."""
+    """Return the document of `noface tools fsck --json`."""
     return FsckDocument(
         sound=is_sound(tuple(findings)),
         running=running or None,

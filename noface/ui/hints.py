@@ -1,4 +1,4 @@
-"""The pages of `noface hints`: the rules and what they match, proposals for new ones, and lessons of recoveries.
+"""The pages of `noface config hints`: the rules and what they match, proposals for new ones, and lessons of recoveries.
 
 The page of proposals is TOML: what explains them stands in comments.
 """
@@ -35,7 +35,7 @@ class ListedHint:
 
 @dataclass(frozen=True, slots=True)
 class HintList:
-    """What `noface hints list --json` prints."""
+    """What `noface config hints list --json` prints."""
 
     file: str
     hints: tuple[ListedHint, ...]
@@ -46,7 +46,7 @@ class HintList:
 def list_document(
     file: str, rules: tuple[HintRule, ...], failures: tuple[PastFailure, ...], search: Search
 ) -> HintList:
-    """Return the document of `noface hints list`."""
+    """Return the document of `noface config hints list`."""
     hints = tuple(_listed(number, rule, failures, search) for number, rule in enumerate(rules, 1))
     warnings = tuple(slow_warning(hint.number) for hint in hints if hint.too_slow)
     return HintList(file, hints, len(failures), warnings)
@@ -58,7 +58,7 @@ def list_page(document: HintList, width: int) -> list[str]:
     if not hints:
         return [
             f"{file} has no [[failure_hints]].",
-            "Add one: noface hints add. Let noface propose some: noface hints suggest",
+            "Add one: noface config hints add. Let noface propose some: noface config hints suggest",
         ]
     heading = f"{count(len(hints), 'hint')} in {file}; {count(document.failures, 'failure')} recorded"
     lines = [paint(heading, "title")]
@@ -70,7 +70,7 @@ def list_page(document: HintList, width: int) -> list[str]:
 
 
 def match_document(issue: Issue, attempt: PastAttempt | None, matches: Sequence[MatchExplained]) -> dict[str, object]:
-    """Return what `noface hints test --json` prints; `attempt` is the failed one, None if there is none."""
+    """Return what `noface config hints test --json` prints; `attempt` is the failed one, None if there is none."""
     failure = attempt.failure if attempt is not None else None
     return {
         "id": issue.id,
@@ -94,7 +94,7 @@ def match_page(issue: Issue, attempt: PastAttempt | None, matches: Sequence[Matc
         head = f"Issue {issue_id}, attempt {attempt.number}: {attempt.failure.kind}: {message}"
         lines = painted(hanging(head, width, rest="  ", rows_max=4), "title")
     if not matches:
-        lines += ["", "There are no [[failure_hints]] to try. To add one: noface hints add"]
+        lines += ["", "There are no [[failure_hints]] to try. To add one: noface config hints add"]
     for number, match in enumerate(matches, 1):
         verdict = paint("matches", "good") if match.matched else paint("does not match", "careful")
         lines += ["", f"{number}  {verdict}", *hanging(match.rule.hint, width, "   → ")]
@@ -181,7 +181,7 @@ _NO_FULL_TEXT = "This SQLite has no FTS5: lessons are found for the same failure
 def lessons_document(
     lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup], *, full_text: bool
 ) -> dict[str, object]:
-    """Return what `noface hints list --lessons --json` prints; `full_text` tells whether similar failures are found.
+    """Return what `noface config hints list --lessons --json` prints; `full_text`: similar failures are found.
 
     `without` says how attempts ended that read no lesson, by the kind of the failure before. `lift` says by how much
     more of those passed that read the lesson, -1 to 1; null until one has.
@@ -239,7 +239,7 @@ def _worth(lesson: Lesson, control: ControlGroup) -> str:
 def proposals_document(
     proposals: Sequence[HintProposal], failures: Sequence[PastFailure], least: int
 ) -> dict[str, object]:
-    """Return what `noface hints suggest --json` prints: each proposal with the failures that it comes from."""
+    """Return what `noface config hints suggest --json` prints: each proposal with the failures that it comes from."""
     return {
         "proposals": [
             {
@@ -276,7 +276,7 @@ def proposals_page(
         return [*_comment(text, width)]
     lines = [
         *_comment(f"{count(len(proposals), 'proposal')} from {recorded} recorded.", width),
-        *_comment("Paste what fits into noface.toml, or add one: noface hints suggest --apply N", width),
+        *_comment("Paste what fits into noface.toml, or add one: noface config hints suggest --apply N", width),
     ]
     for number, proposal in enumerate(proposals, 1):
         times = count(len(proposal.failures), "time")
@@ -291,7 +291,7 @@ def proposals_page(
 def added_document(
     file: str, number: int, rule: HintRule, matches: Sequence[tuple[PastFailure, MatchExplained]], *, draft: bool
 ) -> dict[str, object]:
-    """Return what `noface hints add --json` prints; `draft` if its text has yet to be written.
+    """Return what `noface config hints add --json` prints; `draft` if its text has yet to be written.
 
     `matches` are all recorded failures, each with what became of the rule's conditions.
     """

@@ -1,4 +1,4 @@
-"""The pages of `noface issues` and `noface issue show`, and how an issue is found by the id that a person typed."""
+"""The pages of `noface issues` and `noface issues show`, and how an issue is found by the id that a person typed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -121,7 +121,7 @@ def backlog_page(document: BacklogDocument, width: int) -> list[str]:
         id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
         lines += [_issue_line(issue, id_cells, width) for issue in issues]
     elif not document.faults:
-        lines.append('The backlog is empty. Add an issue: noface issue add "What should be done"')
+        lines.append('The backlog is empty. Add an issue: noface issues add "What should be done"')
     for faults, title, role in ((document.faults, "faulty", "bad"), (document.warnings, "warnings", "careful")):
         if faults:
             lines += ["", paint(title, role), *fault_lines(faults, width)]
@@ -129,7 +129,7 @@ def backlog_page(document: BacklogDocument, width: int) -> list[str]:
 
 
 def issue_page(record: BacklogIssue, body: str, width: int) -> list[str]:
-    """Return the lines of `noface issue show`: what the file says, then its text."""
+    """Return the lines of `noface issues show`: what the file says, then its text."""
     head = painted(hanging(record.title, width, f"{record.id}  "), "title")
     head.append(f"  {paint(record.status, record.status)} · priority {record.priority}")
     for items, name in ((record.labels, "labels"), (record.depends_on, "depends on"), (record.paths, "may touch")):

@@ -1,4 +1,4 @@
-"""The page of `noface clean`: what went, what was kept, and why."""
+"""The page of `noface tools clean`: what went, what was kept, and why."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ ByItself = Mapping[str, Sequence[tuple[float, int]]]
 def clean_document(
     leftovers: Sequence[Leftover], by_itself: ByItself = MappingProxyType({}), *, dry_run: bool
 ) -> dict[str, object]:
-    """Return what `noface clean --json` prints."""
+    """Return what `noface tools clean --json` prints."""
     named = [({"what": each.what, "name": each.name, "issue": each.issue or None}, each) for each in leftovers]
     return {
         "dry_run": dry_run,

@@ -1,4 +1,4 @@
-"""The table of `noface policy`: what is done about each kind of failure, a column for each attempt.
+"""The table of `noface config policy`: what is done about each kind of failure, a column for each attempt.
 
 Where the columns do not fit the width, each row becomes a line that reads from left to right.
 """

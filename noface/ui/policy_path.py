@@ -1,4 +1,4 @@
-"""The pages of `noface policy --kind KIND` and of `noface policy replay`.
+"""The pages of `noface config policy --kind KIND` and of `noface config policy replay`.
 
 One kind of failure step by step, and the recorded decisions that another policy would take otherwise.
 """
@@ -58,7 +58,7 @@ _LIKE = {
 
 
 def path_document(view: PolicyView, kind: FailureKind) -> dict[str, object]:
-    """Return what `noface policy --kind KIND --json` prints; `person` is null where the path asks nobody.
+    """Return what `noface config policy --kind KIND --json` prints; `person` is null where the path asks nobody.
 
     A step has the template of its prompt, and `carries`: what that tells the worker, or what a question asks for.
     """
@@ -194,7 +194,7 @@ def _ending_lines(made: SimulatedIssue, width: int) -> list[str]:
 def replay_document(
     name: str, decisions: Sequence[DecisionPoint], less: Sequence[Spared], *, everything: bool
 ) -> dict[str, object]:
-    """Return what `noface policy replay --json` prints; `everything`: with the decisions that are the same."""
+    """Return what `noface config policy replay --json` prints; `everything`: with the decisions that are the same."""
     return {
         "file": name,
         "decisions": len(decisions),

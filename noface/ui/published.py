@@ -23,7 +23,7 @@ SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
         "a night on one page: `noface report --json`",
         lambda: first(resolve_name("noface.report.night:Night")),  # of a room above this one
     ),
-    "fsck": ("the findings of `noface fsck --json`", lambda: first(FsckDocument)),
+    "fsck": ("the findings of `noface tools fsck --json`", lambda: first(FsckDocument)),
     "error": ("what a command with --json prints if it fails", contracts.error_schema),
 }
 """What each describes, in half a line, and what makes it."""

@@ -355,7 +355,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
         text = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then. {away.why}"
         lines += painted(hanging(text, width), "careful")
     for silent in document.notify_away:
-        text = f"Messages wait since {moment(silent.since, now)}; noface notify test tries them. {silent.why}"
+        text = f"Messages wait since {moment(silent.since, now)}; noface tools notify test tries them. {silent.why}"
         lines += painted(hanging(text, width), "careful")
     by_status: dict[str, list[IssueRow]] = {}
     top, parts = family(document.issues)
@@ -375,7 +375,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
         if document.unchanged:
             lines += ["", paint(f"{count(document.unchanged, 'issue')} without news: noface status", "quiet")]
     elif not document.issues and not document.faults and not document.left_out:
-        lines += ["", 'The backlog is empty. Add an issue: noface issue add "What should be done"']
+        lines += ["", 'The backlog is empty. Add an issue: noface issues add "What should be done"']
     return lines
 
 

@@ -25,7 +25,7 @@ _WORKED_MIN = 5
 """Of so many issues that were worked on a run names the page that tells all of them."""
 _NAMES_MAX = 12
 _QUESTION_CHARS_MAX = 200
-_NOTHING_THERE = 'The backlog is empty: noface issue add "What should be done".'
+_NOTHING_THERE = 'The backlog is empty: noface issues add "What should be done".'
 
 
 class RunTally:

@@ -1,4 +1,4 @@
-"""The page of `noface why ID N`: how an attempt was judged, step by step, and what followed from it."""
+"""The page of `noface show ID N`: how an attempt was judged, step by step, and what followed from it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ _OF_PROJECT = ", of [[gate_rules]] in noface.toml"
 
 
 def why_document(row: AttemptRow, following: AttemptRow | None) -> dict[str, object]:
-    """Return what `noface why --json` prints, the evidence chain of an attempt; `following` is the one after it."""
+    """Return what `noface show --why --json` prints of an attempt; `following` is the one after it."""
     return {
         "id": row.issue_id,
         "attempt": row.number,

@@ -28,7 +28,7 @@ def row_of(story, issue):
     return row.status, row.reason
 
 
-def test_approve_reject_unblock_retry_skip_and_note_do_what_the_verbs_do(landing, person):
+def test_approve_reject_retry_skip_and_note_do_what_the_verbs_do(landing, person):
     assert person.decide(landing, "005", "approve").status_code == 303
     assert row_of(landing, "005") == ("ready", "approved by a person")
     assert person.decide(landing, "005", "note", "Mind the old column.").status_code == 303
@@ -36,14 +36,14 @@ def test_approve_reject_unblock_retry_skip_and_note_do_what_the_verbs_do(landing
     assert "do-retry" not in page, "it would be refused"
     assert 'class="primary"' not in page, "nothing is asked of a person here"
     assert landing.reader.issue("005").note == "Mind the old column."
-    assert person.decide(landing, "002", "unblock", "The comma ends the name.").status_code == 303
-    assert row_of(landing, "002") == ("ready", "unblocked by a person")
+    assert person.decide(landing, "002", "retry", "The comma ends the name.").status_code == 303
+    assert row_of(landing, "002") == ("ready", "retried by a person")
     assert landing.reader.issue("002").note == "The comma ends the name."
     assert person.decide(landing, "006", "retry").status_code == 303
     assert row_of(landing, "006") == ("ready", "retried by a person")
     assert person.decide(landing, "003", "skip").status_code == 303
     assert row_of(landing, "003") == ("skipped", "skipped by a person")
-    assert person.decide(landing, "003", "unblock").status_code == 303
+    assert person.decide(landing, "003", "retry").status_code == 303
     assert "is ready" in person.get("/issue", id="3").text
     assert "is ready" not in person.get("/issue", id="3").text, "what was done is told once"
 
@@ -70,7 +70,7 @@ def test_what_has_gone_on_since_the_page_was_made_is_not_decided_and_no_word_is_
 def test_what_cannot_be_decided_is_refused_with_why_and_changes_nothing(night, person):
     before = [tuple(row) for row in night.database.rows("SELECT * FROM issues")]
     refused = (
-        "001 retry, 001 skip, 001 note, 002 approve, 003 unblock, 005 steal, 007 retry, 007 skip, 008 retry, 404 retry"
+        "001 retry, 001 skip, 001 note, 002 approve, 003 steal, 005 steal, 007 retry, 007 skip, 008 retry, 404 retry"
     )
     for words in refused.split(", "):
         issue, verb = words.split()
@@ -84,10 +84,10 @@ def test_what_cannot_be_decided_is_refused_with_why_and_changes_nothing(night, p
 def test_a_page_offers_what_can_be_decided_and_a_read_only_one_nothing(landing, board_of, person):
     def offered(someone, issue):
         text = someone.get("/issue", id=issue).text
-        return [verb for verb in ("approve", "reject", "unblock", "retry", "skip", "note") if f'id="do-{verb}"' in text]
+        return [verb for verb in ("approve", "reject", "retry", "skip", "note") if f'id="do-{verb}"' in text]
 
     assert offered(person, "5") == ["approve", "reject", "retry", "skip"]
-    assert offered(person, "2") == ["unblock", "retry", "skip"]
+    assert offered(person, "2") == ["retry", "skip"]
     assert offered(person, "7") == ["note"]
     assert offered(person, "1") == []
     shared = board_of(landing, read_only=True)
@@ -170,7 +170,7 @@ def test_a_review_of_blocked_work_unblocks_it_and_one_of_work_to_come_is_kept(ni
     (night.directory("002", 3) / "diff.patch").write_text(PATCH)
     comment(person, night, "002", 6, "No.")
     person.post("/review", **person.seen(night, "002"), note="")
-    assert row_of(night, "002") == ("ready", "unblocked by a person")
+    assert row_of(night, "002") == ("ready", "retried by a person")
     assert "No." in night.reader.issue("002").note
     night.attempt("006", 1, red_test())
     (night.directory("006", 1) / "diff.patch").write_text(PATCH)

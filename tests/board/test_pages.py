@@ -122,7 +122,7 @@ def test_after_a_decision_next_goes_on_behind_what_was_decided(many, board_of, p
     for issue in order[at:]:
         if issue == "004":
             continue  # it is held, and nothing is decided here
-        verb = "approve" if many.reader.issue(issue).status == "approval" else "unblock"
+        verb = "approve" if many.reader.issue(issue).status == "approval" else "retry"
         expected = following(person.get("/issue", id=issue).text)
         answer = person.decide(many, issue, verb)
         page = person.client.get(answer.headers["location"], headers={"cookie": person.cookie}).text

@@ -8,8 +8,8 @@ from ui.test_pages import REQUESTS
 from noface.model.actions import ApprovalKind
 from noface.model.request import RequestKind
 
-VERBS = ("approve", "reject", "retry", "unblock")
-GOES_ON = {"approve": ("ready", "skipped"), "reject": ("ready",), "retry": ("ready",), "unblock": ("ready",)}
+VERBS = ("approve", "reject", "retry")
+GOES_ON = {"approve": ("ready", "skipped"), "reject": ("ready",), "retry": ("ready",)}
 WITHOUT_A_VERB = ("accept names what main has not",)
 """What goes on by itself once it is mended."""
 

@@ -118,7 +118,7 @@ def test_a_worker_that_argues_gets_a_persons_word(project, contract):
 
 
 def test_a_note_on_work_that_lands_does_not_replace_what_was_said_before(project, night):
-    night.journal.unblocked(night.tick(), "005", "Mind the header.", "unblocked by a person")
+    night.journal.unblocked(night.tick(), "005", "Mind the header.", "retried by a person")
     night.attempt("005", 1, changed=MIGRATION).request_approval("005")
     project.noface("approve", "5", "--note", "Good.")
     assert night.reader.issue("005").note == "Mind the header."
@@ -166,7 +166,7 @@ def test_rejecting_takes_a_reason(project, landing):
     ("issue", "status", "hint"),
     [
         ("1", "merged", "has landed"),
-        ("2", "blocked", "noface unblock 002"),
+        ("2", "blocked", "noface retry 002"),
         ("4", "landing", "needs no approval"),
         ("5", "ready", "noface run"),
         ("6", "waiting", "noface run"),

@@ -34,7 +34,7 @@ def test_the_json_tells_what_a_person_needs(project, night):
     assert len(block["tried"]) == 3
     assert sorted(block["errors"]) == ["TEST_FAILURE: assert 401 == 200", "TEST_FAILURE: assert 403 == 200"]
     assert block["unclear"] == ["Should a comma end the name, as the old site did?"]
-    assert 'noface unblock 002 --note "…"' in block["commands"]
+    assert 'noface retry 002 --note "…"' in block["commands"]
     assert document["tasks"][1] == {"task": "Help with tests that fail", "ids": ["002"], "kinds": ["TEST_FAILURE"]}
     assert project.shown("blocked", "2")["blocked"] == [block]
 
@@ -47,7 +47,7 @@ def test_the_page_of_an_issue_fits_80_columns_and_repeats_nothing(project, night
     assert "    at tests/test_login.py:41\n" in page
     assert "\n  Errors\n" not in page, "all of them stand under Tried"
     assert "Should a comma end the name" in page
-    assert " or name a stronger model\n        noface unblock 002 --model claude-opus --attempts 3\n" in page
+    assert " or name a stronger model\n        noface retry 002 --model claude-opus --attempts 3\n" in page
     assert "    • what the gate wrote: noface logs 002 3 --gate unit\n" in page
     lines = [line for line in page.splitlines() if line.strip()]
     assert len(set(lines)) == len(lines)

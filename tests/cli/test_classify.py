@@ -1,4 +1,4 @@
-"""`noface classify`: a verdict as JSON for one recorded run, or for many in one process."""
+"""`noface tools classify`: a verdict as JSON for one recorded run, or for many in one process."""
 
 import json
 import subprocess
@@ -68,7 +68,7 @@ def test_a_gate_s_failure_is_named_from_its_files(noface, tmp_path):
     files = written(tmp_path, stdout=PYTEST, stderr="", files="tests/test_calc.py\ncalc.py\n", report=REPORT)
     arguments = ["--stdout", files["stdout"], "--stderr", files["stderr"], "--exit-code", 1, "--seconds", 0.4]
     arguments += ["--command", "python -m pytest", "--limit-s", 60, "--repo-files", files["files"]]
-    done = noface("classify", "gate", *arguments, "--report", files["report"])
+    done = noface("tools", "classify", "gate", *arguments, "--report", files["report"])
     (answer,) = answers(done)
     assert answer["class"] == "TEST_FAILURE"
     assert answer["location"] == "tests/test_calc.py:5"
@@ -80,27 +80,27 @@ def test_a_gate_s_failure_is_named_from_its_files(noface, tmp_path):
 def test_a_gate_that_passed_has_the_class_pass(noface, tmp_path):
     files = written(tmp_path, stdout="1 passed in 0.01s\n")
     (answer,) = answers(
-        noface("classify", "gate", "--stdout", files["stdout"], "--exit-code", 0, "--command", "pytest")
+        noface("tools", "classify", "gate", "--stdout", files["stdout"], "--exit-code", 0, "--command", "pytest")
     )
     assert (answer["class"], answer["category"], answer["tests_run"]) == ("PASS", None, 1)
 
 
 def test_a_killed_gate_at_its_limit_is_a_timeout(noface):
-    (answer,) = answers(noface("classify", "gate", "--exit-code", -9, "--seconds", 60, "--limit-s", 60))
+    (answer,) = answers(noface("tools", "classify", "gate", "--exit-code", -9, "--seconds", 60, "--limit-s", 60))
     assert answer["class"] == "TIMEOUT"
 
 
 def test_a_report_that_is_none_is_said(noface, tmp_path):
     files = written(tmp_path, stdout=PYTEST, report="nonsense")
     arguments = ["--stdout", files["stdout"], "--exit-code", 1, "--report", files["report"]]
-    (answer,) = answers(noface("classify", "gate", *arguments))
+    (answer,) = answers(noface("tools", "classify", "gate", *arguments))
     assert answer["class"] == "TEST_FAILURE"
     assert "neither JUnit XML nor TAP" in answer["notes"][0]
 
 
 def test_bytes_that_are_not_utf_8_are_no_hindrance(noface, tmp_path):
     files = written(tmp_path, stdout=b"\xff\xfe\0" + PYTEST.encode())
-    (answer,) = answers(noface("classify", "gate", "--stdout", files["stdout"], "--exit-code", 1))
+    (answer,) = answers(noface("tools", "classify", "gate", "--stdout", files["stdout"], "--exit-code", 1))
     assert answer["class"] == "TEST_FAILURE"
 
 
@@ -108,7 +108,7 @@ def test_a_worker_s_failure_comes_with_its_reset_time_cost_and_session(noface, t
     each = run("claude", "usage_limit_oauth_weekly")
     files = written(tmp_path, stdout=each.stdout, stderr=each.stderr)
     arguments = ["--stdout", files["stdout"], "--stderr", files["stderr"], "--exit-code", each.exit_code]
-    (answer,) = answers(noface("classify", "agent", "--agent", "claude", *arguments))
+    (answer,) = answers(noface("tools", "classify", "agent", "--agent", "claude", *arguments))
     assert (answer["class"], answer["retry_at"]) == ("RATE_LIMITED", 1_795_490_120)
     assert answer["cost_usd"] == 0
     assert answer["tokens"] == {"in": 0, "out": 0}
@@ -120,8 +120,8 @@ def test_a_worker_that_edited_succeeds_and_one_that_did_not_does_not(noface, tmp
     each = run("codex", "success")
     files = written(tmp_path, stdout=each.stdout)
     arguments = ["--agent", "codex", "--stdout", files["stdout"], "--exit-code", 0]
-    (edited,) = answers(noface("classify", "agent", *arguments, "--edited"))
-    (idle,) = answers(noface("classify", "agent", *arguments))
+    (edited,) = answers(noface("tools", "classify", "agent", *arguments, "--edited"))
+    (idle,) = answers(noface("tools", "classify", "agent", *arguments))
     assert (edited["class"], idle["class"]) == ("SUCCESS", "NO_DIFF")
 
 
@@ -129,16 +129,16 @@ def test_local_times_are_read_in_the_zone_that_is_given(noface, tmp_path):
     each = run("codex", "usage_limit")
     files = written(tmp_path, stdout=each.stdout)
     arguments = ["--agent", "codex", "--stdout", files["stdout"], "--exit-code", 1, "--now", 1_795_188_600]
-    (utc,) = answers(noface("classify", "agent", *arguments, "--zone", "UTC"))
-    (chicago,) = answers(noface("classify", "agent", *arguments, "--zone", "America/Chicago"))
+    (utc,) = answers(noface("tools", "classify", "agent", *arguments, "--zone", "UTC"))
+    (chicago,) = answers(noface("tools", "classify", "agent", *arguments, "--zone", "America/Chicago"))
     assert chicago["retry_at"] - utc["retry_at"] == 6 * 3600
 
 
 def test_an_interrupted_worker_is_judged_by_the_interruption(noface):
     arguments = ["--agent", "gemini", "--exit-code", 0, "--ended-by"]
-    (answer,) = answers(noface("classify", "agent", *arguments, "idle"))
+    (answer,) = answers(noface("tools", "classify", "agent", *arguments, "idle"))
     assert answer["class"] == "TIMEOUT"
-    assert "sleep" in noface("classify", "agent", *arguments, "sleep", code=2).stderr
+    assert "sleep" in noface("tools", "classify", "agent", *arguments, "sleep", code=2).stderr
 
 
 def test_many_cases_are_answered_in_order_in_one_process(noface, tmp_path):
@@ -153,7 +153,7 @@ def test_many_cases_are_answered_in_order_in_one_process(noface, tmp_path):
                 case = {"id": f"{cli}/{each.name}", "agent": cli, "stdout": stdout, "stderr": stderr}
                 cases.append({**case, "exit_code": each.exit_code, "edited": each.edited})
                 expected.append(each.expected)
-    got = answers(noface("classify", "agent", "--batch", batch(tmp_path, *cases)))
+    got = answers(noface("tools", "classify", "agent", "--batch", batch(tmp_path, *cases)))
     assert [answer["id"] for answer in got] == [case["id"] for case in cases]
     assert all(answer["class"] in kinds for answer, kinds in zip(got, expected, strict=True))
 
@@ -161,7 +161,7 @@ def test_many_cases_are_answered_in_order_in_one_process(noface, tmp_path):
 def test_gates_and_workers_may_stand_in_one_batch_that_names_their_kind(noface, tmp_path):
     worker = {"id": 7, "kind": "agent", "agent": "claude", "exit_code": 1}
     path = batch(tmp_path, {**gate_case(tmp_path), "kind": "gate"}, worker)
-    got = answers(noface("classify", "--batch", path))
+    got = answers(noface("tools", "classify", "--batch", path))
     assert [(answer["id"], answer["class"]) for answer in got] == [("a", "TEST_FAILURE"), (7, "AGENT_CRASH")]
 
 
@@ -169,12 +169,12 @@ def test_the_batch_takes_what_the_command_line_takes(noface, tmp_path):
     files = written(tmp_path, files="calc.py\n", report=REPORT)
     case = gate_case(tmp_path, limit_s=60, repo_files=files["files"], report=files["report"])
     listed = {**case, "id": "b", "repo_files": ["calc.py"], "report": None}
-    got = answers(noface("classify", "gate", "--batch", batch(tmp_path, case, listed)))
+    got = answers(noface("tools", "classify", "gate", "--batch", batch(tmp_path, case, listed)))
     assert [answer["class"] for answer in got] == ["TEST_FAILURE"] * 2
 
 
 def test_a_batch_comes_from_standard_input_too(noface, tmp_path):
-    done = noface("classify", "gate", "--batch", "-", input=json.dumps(gate_case(tmp_path)) + "\n")
+    done = noface("tools", "classify", "gate", "--batch", "-", input=json.dumps(gate_case(tmp_path)) + "\n")
     assert answers(done)[0]["class"] == "TEST_FAILURE"
 
 
@@ -194,7 +194,7 @@ def test_a_batch_comes_from_standard_input_too(noface, tmp_path):
 )  # fmt: skip
 def test_a_faulty_line_is_answered_with_its_error_and_the_rest_goes_on(noface, tmp_path, bad, said):
     path = batch(tmp_path, bad, gate_case(tmp_path, id="good"))
-    wrong, right = answers(noface("classify", "gate", "--batch", path, code=2))
+    wrong, right = answers(noface("tools", "classify", "gate", "--batch", path, code=2))
     assert said in wrong["error"]
     assert wrong["id"] == (bad["id"] if isinstance(bad, dict) else None)
     assert (right["id"], right["class"]) == ("good", "TEST_FAILURE")
@@ -212,26 +212,26 @@ def test_a_faulty_line_is_answered_with_its_error_and_the_rest_goes_on(noface, t
     ],
 )  # fmt: skip
 def test_a_faulty_worker_s_case_says_what_is_wrong(noface, tmp_path, case, said):
-    (answer,) = answers(noface("classify", "agent", "--batch", batch(tmp_path, case), code=2))
+    (answer,) = answers(noface("tools", "classify", "agent", "--batch", batch(tmp_path, case), code=2))
     assert said in answer["error"]
 
 
 def test_a_case_without_a_kind_is_faulty_where_none_is_named(noface, tmp_path):
-    (answer,) = answers(noface("classify", "--batch", batch(tmp_path, {"id": 1, "exit_code": 0}), code=2))
+    (answer,) = answers(noface("tools", "classify", "--batch", batch(tmp_path, {"id": 1, "exit_code": 0}), code=2))
     assert '"gate" or "agent"' in answer["error"]
 
 
 def test_what_is_missing_on_the_command_line_is_said(noface, tmp_path):
-    assert "--exit-code is missing" in noface("classify", "gate", "--command", "make", code=2).stderr
-    assert "no such file" in noface("classify", "gate", "--batch", "/no/such", code=2).stderr
-    assert "it is a folder" in noface("classify", "--batch", tmp_path, code=2).stderr
-    wrong = noface("classify", "gate", "--exit-code", 0, "--stdout", "/no/such", code=2)
+    assert "--exit-code is missing" in noface("tools", "classify", "gate", "--command", "make", code=2).stderr
+    assert "no such file" in noface("tools", "classify", "gate", "--batch", "/no/such", code=2).stderr
+    assert "it is a folder" in noface("tools", "classify", "--batch", tmp_path, code=2).stderr
+    wrong = noface("tools", "classify", "gate", "--exit-code", 0, "--stdout", "/no/such", code=2)
     assert (wrong.stdout, "/no/such" in wrong.stderr) == ("", True)
 
 
 def test_it_imports_nothing_heavy(tmp_path):
     code = (
-        "import sys; sys.argv = ['noface', 'classify', 'agent', '--agent', 'claude', '--exit-code', '1']\n"
+        "import sys; sys.argv = ['noface', 'tools', 'classify', 'agent', '--agent', 'claude', '--exit-code', '1']\n"
         "from noface.cli.main import main\n"
         "try: main()\nexcept SystemExit: pass\n"
         "print(sorted({'pydantic', 'git', 'rich', 'jsonschema', 'jinja2', 'sqlite3'} & set(sys.modules)))"

@@ -1,4 +1,4 @@
-"""`noface clean`: what merged issues left behind goes, unmerged work and a person's own stay."""
+"""`noface tools clean`: what merged issues left behind goes, unmerged work and a person's own stay."""
 
 import pytest
 from support.cli_story import Story, red_test, write_issue
@@ -73,7 +73,7 @@ UNMERGED = {"refs/heads/noface/2", "refs/noface/issues/2/1"}
 
 
 def test_refs_of_merged_issues_go_and_those_of_others_stay(project, night):
-    done = project.noface("clean")
+    done = project.noface("tools", "clean")
     assert done.returncode == 0, done.stderr
     assert night.refs() == UNMERGED
     assert "branch noface/1" in done.stdout
@@ -82,7 +82,7 @@ def test_refs_of_merged_issues_go_and_those_of_others_stay(project, night):
 
 
 def test_the_logs_of_merged_attempts_go_but_for_the_report(project, night):
-    project.noface("clean")
+    project.noface("tools", "clean")
     assert sorted(path.name for path in night.story.directory("1", 1).iterdir()) == ["removed.json", "report.json"]
     assert "were removed on 20" in project.noface("logs", "1").stderr
     assert len(list(night.story.directory("2", 1).iterdir())) == 3
@@ -90,7 +90,7 @@ def test_the_logs_of_merged_attempts_go_but_for_the_report(project, night):
 
 def test_workspaces_go_with_their_git_dirs(project, night):
     home = night.make_slots("agent-0", "gate-0", "gate-land")
-    document = project.shown("clean")
+    document = project.shown("tools", "clean")
     names = [each["name"] for each in document["clean"] if each["what"] == "workspace"]
     assert names == ["agent-0", "gate-0", "gate-land"]
     assert all(each["bytes"] >= 2000 for each in document["clean"] if each["what"] == "workspace")
@@ -113,7 +113,7 @@ def test_the_tmpdir_of_each_workspace_that_goes_goes_with_it(project, night, tmp
         (folder / "left").mkdir(parents=True)
     mine = tmp_path / "noface-mine"
     mine.mkdir()
-    assert project.noface("clean").returncode == 0
+    assert project.noface("tools", "clean").returncode == 0
     assert [name for name, folder in folders.items() if folder.exists()] == ["agent-001"], "its work was cut off"
     assert mine.exists()
     made.close()
@@ -121,14 +121,14 @@ def test_the_tmpdir_of_each_workspace_that_goes_goes_with_it(project, night, tmp
 
 def test_what_is_no_workspace_of_noface_stays(project, night):
     home = night.make_slots("agent-0", "mine")
-    project.noface("clean", "--force")
+    project.noface("tools", "clean", "--force")
     assert (home / "mine" / "file").exists()
 
 
 def test_a_workspace_that_holds_the_only_copy_of_cut_off_work_stays(project, night):
     home = night.make_slots("agent-0", "agent-1")
     night.story.start("2", 2, slot=1)
-    document = project.shown("clean")
+    document = project.shown("tools", "clean")
     assert [(each["name"], "cut off" in each["why"]) for each in document["kept"] if each["what"] == "workspace"] == [
         ("agent-1", True)
     ]
@@ -141,7 +141,7 @@ def test_without_the_database_workspaces_of_agents_stay(project, night):
     night.story.close()
     for path in night.story.state.glob("state.db*"):
         path.unlink()
-    project.noface("clean")
+    project.noface("tools", "clean")
     assert (home / "agent-0").exists()
     assert not (home / "gate-0").exists()
     assert night.refs() >= UNMERGED
@@ -150,14 +150,14 @@ def test_without_the_database_workspaces_of_agents_stay(project, night):
 def test_a_dry_run_changes_nothing_and_says_the_same(project, night):
     night.make_slots("agent-0")
     refs = night.refs()
-    planned = project.shown("clean", "--dry-run")
+    planned = project.shown("tools", "clean", "--dry-run")
     assert planned["dry_run"] is True
     assert night.refs() == refs
     assert (night.story.directory("1", 1) / "agent.log").exists()
-    page = project.noface("clean", "--dry-run").stdout
+    page = project.noface("tools", "clean", "--dry-run").stdout
     assert "Would remove" in page
     assert "\nKept:\n" in page
-    done = project.shown("clean")
+    done = project.shown("tools", "clean")
     assert (done["clean"], done["kept"]) == (planned["clean"], planned["kept"])
 
 
@@ -166,12 +166,12 @@ def test_issues_are_named_in_the_order_of_their_numbers(project, night):
         write_issue(project.path, f"{number}-x", "More")
         project.git("update-ref", f"refs/noface/issues/{number}/1", night.work)
     night.story.sync()
-    page = project.noface("clean", "--dry-run").stdout
+    page = project.noface("tools", "clean", "--dry-run").stdout
     assert [line.split()[0] for line in page.splitlines() if ": not merged" in line] == ["2", "3", "11"]
 
 
 def test_force_lets_go_of_unmerged_work_after_naming_it_and_resets_nothing(project, night):
-    done = project.noface("clean", "--force")
+    done = project.noface("tools", "clean", "--force")
     assert night.refs() == set()
     assert "branch noface/2" in done.stdout
     assert night.story.reader.issue("2").status == "blocked"
@@ -180,7 +180,7 @@ def test_force_lets_go_of_unmerged_work_after_naming_it_and_resets_nothing(proje
 
 def test_a_branch_that_is_checked_out_stays_even_with_force(project, night):
     project.git("worktree", "add", "-q", str(project.folder / "look"), "noface/1")
-    document = project.shown("clean", "--force")
+    document = project.shown("tools", "clean", "--force")
     assert "refs/heads/noface/1" in night.refs()
     (kept,) = document["kept"]
     assert (kept["name"], "checked out" in kept["why"]) == ("noface/1", True)
@@ -188,20 +188,20 @@ def test_a_branch_that_is_checked_out_stays_even_with_force(project, night):
 
 def test_commits_that_a_person_put_on_a_landed_branch_stay(project, night):
     project.git("update-ref", "refs/heads/noface/1", night.commit("my own addition"))
-    document = project.shown("clean")
+    document = project.shown("tools", "clean")
     assert "refs/heads/noface/1" in night.refs()
     assert [each["name"] for each in document["kept"] if each["issue"] == "1"] == ["noface/1"]
 
 
 def test_a_branch_of_a_persons_own_below_noface_stays_even_with_force(project, night):
     project.git("update-ref", "refs/heads/noface/idea", night.work)
-    project.noface("clean", "--force")
+    project.noface("tools", "clean", "--force")
     assert night.refs() == {"refs/heads/noface/idea"}
 
 
 def test_refs_of_a_merged_issue_stay_where_main_no_longer_holds_it(project, night):
     project.git("reset", "-q", "--hard", night.main)
-    document = project.shown("clean")
+    document = project.shown("tools", "clean")
     assert {"refs/heads/noface/1", "refs/noface/issues/1/1"} <= night.refs()
     assert any("main does not hold it any more" in each["why"] for each in document["kept"])
 
@@ -234,7 +234,7 @@ def test_a_run_removes_no_branch_that_may_be_needed(project, night, theirs):
 def test_a_second_noface_keeps_it_from_cleaning(project, night):
     refs = night.refs()
     with RepositoryLock(night.story.state / "lock"):
-        done = project.noface("clean")
+        done = project.noface("tools", "clean")
     assert done.returncode == 2
     assert "another noface works on this repository" in done.stderr
     assert night.refs() == refs
@@ -243,19 +243,19 @@ def test_a_second_noface_keeps_it_from_cleaning(project, night):
 def test_what_goes_is_named_before_it_goes(project, night):
     """So a removal that fails halfway has said what it was about to remove."""
     (project.path / ".git" / "refs" / "heads" / "noface" / "1.lock" / "held").mkdir(parents=True)
-    done = project.noface("clean")
+    done = project.noface("tools", "clean")
     assert done.returncode != 0
     assert "branch noface/1" in done.stdout
 
 
 def test_cleaning_twice_finds_nothing(project, night):
-    project.noface("clean")
-    assert project.noface("clean").stdout.startswith("Nothing to clean.\n")
+    project.noface("tools", "clean")
+    assert project.noface("tools", "clean").stdout.startswith("Nothing to clean.\n")
 
 
 def test_where_noface_never_ran_nothing_is_made(project):
-    assert project.noface("clean").stdout == "Nothing to clean.\n"
-    assert project.shown("clean")["clean"] == []
+    assert project.noface("tools", "clean").stdout == "Nothing to clean.\n"
+    assert project.shown("tools", "clean")["clean"] == []
     assert not project.state.exists()
 
 
@@ -265,5 +265,5 @@ def test_an_attempts_folder_outside_noface_is_never_touched(project, night):
     (outside / "agent.log").write_text("keep")
     with night.story.database.transaction() as connection:
         connection.execute("UPDATE attempts SET directory = ? WHERE issue_id = '1'", (str(outside),))
-    project.noface("clean", "--force")
+    project.noface("tools", "clean", "--force")
     assert (outside / "agent.log").exists()

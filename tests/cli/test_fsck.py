@@ -1,4 +1,4 @@
-"""`noface fsck`: each invariant is broken in a real repository, seen, and repaired where that is safe."""
+"""`noface tools fsck`: each invariant is broken in a real repository, seen, and repaired where that is safe."""
 
 import json
 import os
@@ -42,14 +42,14 @@ class Checked:
         project.run(code=ATTENTION)
 
     def check(self, *args, code=None):
-        """The document of `noface fsck`; what is only looked at needs no process."""
+        """The document of `noface tools fsck`; what is only looked at needs no process."""
         if not args:
             with closing(Plumbing(discover(self.project.path, "main"))) as plumbing:
                 running, findings = look(plumbing)
             document = fsck_document(findings, (), running=running, dry_run=False)
             assert code is None or document.sound is (code == 0), document
             return encode(document)
-        done = self.project.noface("fsck", "--json", *args)
+        done = self.project.noface("tools", "fsck", "--json", *args)
         assert code is None or done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
 
@@ -91,15 +91,15 @@ def checked(project, after_a_run):
 
 
 def test_what_a_run_leaves_is_sound(project, checked):
-    document = project.shown("fsck")
+    document = project.shown("tools", "fsck")
     assert document["findings"] == []
     jsonschema.validate(document, published("fsck"))
-    page = project.noface("fsck")
+    page = project.noface("tools", "fsck")
     assert (page.stdout, page.returncode) == ("No problems found.\n", 0)
 
 
 def test_before_the_first_run_all_is_sound_and_nothing_is_made(project):
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
     assert not project.state.exists()
 
 
@@ -116,9 +116,9 @@ def test_a_run_that_was_killed_is_settled_by_a_repair(project):
     wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
     running.kill()
     running.communicate()
-    found = json.loads(project.noface("fsck", "--json").stdout)
+    found = json.loads(project.noface("tools", "fsck", "--json").stdout)
     assert {"run-open", "attempt-open"} <= {each["kind"] for each in found["findings"]}
-    assert json.loads(project.noface("fsck", "--repair", "--json").stdout)["sound"]
+    assert json.loads(project.noface("tools", "fsck", "--repair", "--json").stdout)["sound"]
     assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
     (attempt,) = project.attempts("1")
     assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
@@ -133,9 +133,9 @@ def test_a_landing_that_was_cut_off_is_settled_by_a_repair(project, name):
     project.commit()
     assert project.noface("run", NOFACE_FAILPOINT=name).returncode == -signal.SIGKILL
     wait_for(lambda: not project.processes())
-    kinds = {each["kind"] for each in json.loads(project.noface("fsck", "--json").stdout)["findings"]}
+    kinds = {each["kind"] for each in json.loads(project.noface("tools", "fsck", "--json").stdout)["findings"]}
     assert "landing-open" in kinds
-    assert json.loads(project.noface("fsck", "--repair", "--json").stdout)["sound"]
+    assert json.loads(project.noface("tools", "fsck", "--repair", "--json").stdout)["sound"]
     assert (project.git("status", "--porcelain"), project.git("show", "main:b.txt")) == ("", "done")
     assert project.statuses() == {"1": "merged"}
 
@@ -147,9 +147,9 @@ def test_a_cut_off_landing_that_no_record_tells_of_is_settled_by_a_repair(projec
     wait_for(lambda: not project.processes())
     for file in project.state.glob("state.db*"):
         file.unlink()
-    found = json.loads(project.noface("fsck", "--json").stdout)["findings"]
+    found = json.loads(project.noface("tools", "fsck", "--json").stdout)["findings"]
     assert "landing-cut-off" in {each["kind"] for each in found}
-    project.noface("fsck", "--repair")
+    project.noface("tools", "fsck", "--repair")
     assert not (project.path / ".git" / "index.lock").exists()
     assert project.git("status", "--porcelain") == ""
 
@@ -185,7 +185,7 @@ def test_work_whose_object_is_gone_needs_a_person(project, checked):
 
 
 def test_work_that_a_person_let_go_of_is_not_missed(project, checked):
-    project.noface("clean", "--force")
+    project.noface("tools", "clean", "--force")
     project.git("reflog", "expire", "--expire=now", "--all")
     project.git("gc", "-q", "--prune=now")
     assert checked.kinds(code=0) == set()
@@ -363,11 +363,11 @@ def test_beside_a_run_what_is_in_flight_is_only_noted_and_a_repair_is_refused(pr
     project.commit()
     running = project.start("run")
     wait_for(lambda: list((project.folder / "slots").rglob("half.txt")))
-    document = json.loads(project.noface("fsck", "--json").stdout)
+    document = json.loads(project.noface("tools", "fsck", "--json").stdout)
     assert document["running"] == f"noface with pid {running.pid}"
     assert document["sound"]
     assert ("attempt-open", "note") in {(each["kind"], each["severity"]) for each in document["findings"]}
-    refused = project.noface("fsck", "--repair")
+    refused = project.noface("tools", "fsck", "--repair")
     assert refused.returncode == 2
     assert str(running.pid) in refused.stderr
     running.kill()
@@ -392,19 +392,24 @@ def test_a_repair_touches_nothing_of_a_persons(project, checked):
 
 def test_the_page_fits_80_columns_and_says_what_to_do(project, checked):
     checked.sql("DELETE FROM gate_memo", "UPDATE issues SET attempts = 7 WHERE id = '2'")
-    page = project.noface("fsck", "--dry-run").stdout
+    page = project.noface("tools", "fsck", "--dry-run").stdout
     assert max(map(len, page.splitlines())) <= 80
-    for words in ("Needs a person:", "`noface fsck --repair` would settle:", "count anew", "Nothing was changed."):
+    for words in (
+        "Needs a person:",
+        "`noface tools fsck --repair` would settle:",
+        "count anew",
+        "Nothing was changed.",
+    ):
         assert words in page
 
 
 @pytest.mark.parametrize(
     ("place", "commands"),
     [
-        ("refs/noface/issues/odd", (["fsck"], ["fsck", "--repair"], ["clean"], ["run"])),
-        ("refs/heads/noface/odd", (["fsck"],)),
-        ("refs/tags/odd", (["fsck"],)),
-        ("refs/noface/link", (["fsck"],)),
+        ("refs/noface/issues/odd", (["tools", "fsck"], ["tools", "fsck", "--repair"], ["tools", "clean"], ["run"])),
+        ("refs/heads/noface/odd", (["tools", "fsck"],)),
+        ("refs/tags/odd", (["tools", "fsck"],)),
+        ("refs/noface/link", (["tools", "fsck"],)),
     ],
 )
 def test_a_fifo_among_refs_is_named_by_every_command_that_asks_git_and_none_waits(project, checked, place, commands):
@@ -423,11 +428,11 @@ def test_a_fifo_among_refs_is_named_by_every_command_that_asks_git_and_none_wait
 @pytest.mark.parametrize(
     ("name", "commands"),
     [
-        ("noface/state.db", ("fsck", "status", "clean", "run")),
-        ("noface/lock", ("fsck", "status", "clean", "run")),
-        ("noface/hubs/agent-000/config", ("fsck", "run")),
-        ("index.lock", ("fsck", "run")),
-        ("logs/refs/heads/main", ("fsck", "run")),
+        ("noface/state.db", ("tools fsck", "status", "tools clean", "run")),
+        ("noface/lock", ("tools fsck", "status", "tools clean", "run")),
+        ("noface/hubs/agent-000/config", ("tools fsck", "run")),
+        ("index.lock", ("tools fsck", "run")),
+        ("logs/refs/heads/main", ("tools fsck", "run")),
     ],
 )
 def test_a_fifo_in_place_of_a_file_that_is_read_is_not_waited_for(project, checked, name, commands):
@@ -435,4 +440,4 @@ def test_a_fifo_in_place_of_a_file_that_is_read_is_not_waited_for(project, check
     file.unlink(missing_ok=True)
     os.mkfifo(file)
     for command in commands:
-        assert "Traceback" not in project.noface(command).stderr
+        assert "Traceback" not in project.noface(*command.split()).stderr

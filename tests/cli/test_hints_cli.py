@@ -1,4 +1,4 @@
-"""`noface hints`: list, test, add and suggest."""
+"""`noface config hints`: list, test, add and suggest."""
 
 import json
 import tomllib
@@ -58,14 +58,14 @@ def config(project):
 
 
 def test_bare_hints_lists_what_it_can_do(project):
-    done = project.noface("hints")
+    done = project.noface("config", "hints")
     assert done.returncode == 0
     for name in ("list", "test", "add", "suggest"):
         assert f"  {name} " in done.stdout
 
 
 def test_the_list_tells_how_often_each_hint_has_matched(project, night):
-    document = project.shown("hints", "list")
+    document = project.shown("config", "hints", "list")
     assert (document["schema"], document["failures"], document["warnings"]) == (1, 3, [])
     first, second = document["hints"]
     assert first["conditions"] == {"label": "auth", "error_pattern": "401 =="}
@@ -76,20 +76,20 @@ def test_the_list_tells_how_often_each_hint_has_matched(project, night):
         ["1"],
     )
     assert (second["matched"], second["issues"]) == (2, ["1"])
-    page = project.noface("hints", "list").stdout
+    page = project.noface("config", "hints", "list").stdout
     assert page.startswith("2 hints in noface.toml; 3 failures recorded\n\n1  label")
     assert "   → Read docs/auth.md first.\n   matched 2 failures, in issue 1\n" in page
     assert max(map(len, page.splitlines())) <= 80
 
 
 def test_without_hints_the_list_says_how_to_get_some(project):
-    page = project.noface("hints", "list").stdout
+    page = project.noface("config", "hints", "list").stdout
     assert "noface.toml has no [[failure_hints]]." in page
-    assert "noface hints suggest" in page
+    assert "noface config hints suggest" in page
 
 
 def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
-    document = project.shown("hints", "test", "2")
+    document = project.shown("config", "hints", "test", "2")
     assert (document["attempt"], document["failure"]["message"]) == (1, "there is no cart of 'ann' in the store")
     first, second = document["hints"]
     assert [(c["name"], c["held"], c["why"]) for c in first["conditions"]] == [
@@ -97,7 +97,7 @@ def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
         ("error_pattern", False, "the error does not contain this text"),
     ]
     assert (first["matched"], second["matched"]) == (False, False)
-    page = project.noface("hints", "test", "1", "--attempt", "1").stdout
+    page = project.noface("config", "hints", "test", "1", "--attempt", "1").stdout
     assert page.startswith("Issue 1, attempt 1: TEST_FAILURE: assert 401 == 200\n\n1  matches\n")
     assert '   yes  label "auth": the issue has it\n' in page
     assert '   yes  language "python": tests/test_login.py is in it\n' in page
@@ -105,12 +105,12 @@ def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
 
 
 def test_an_issue_that_has_not_failed_is_tested_by_what_it_is(project, night):
-    assert project.shown("hints", "test", "3")["failure"] is None
-    assert "Issue 3 has not failed" in project.noface("hints", "test", "3").stdout
+    assert project.shown("config", "hints", "test", "3")["failure"] is None
+    assert "Issue 3 has not failed" in project.noface("config", "hints", "test", "3").stdout
 
 
 def test_an_attempt_that_did_not_fail_is_refused(project, night):
-    done = project.noface("hints", "test", "1", "--attempt", "9")
+    done = project.noface("config", "hints", "test", "1", "--attempt", "9")
     assert (done.returncode, "Those that failed: 1, 2." in done.stderr) == (2, True)
 
 
@@ -118,22 +118,22 @@ def test_a_catastrophic_expression_is_reported_when_it_is_added_listed_or_tested
     project.config()
     night.attempt("3", 1, red_test("a" * 5000 + "!"))
     said = "hint 1: its expression took too long on this failure; simplify it"
-    assert f"! {said}\n" in project.noface("hints", "add", "--hint", "x", "--error-regex", "(a+)+$").stdout
-    assert project.shown("hints", "test", "3")["warnings"] == [said]
-    assert f"! {said}\n" in project.noface("hints", "list").stdout
+    assert f"! {said}\n" in project.noface("config", "hints", "add", "--hint", "x", "--error-regex", "(a+)+$").stdout
+    assert project.shown("config", "hints", "test", "3")["warnings"] == [said]
+    assert f"! {said}\n" in project.noface("config", "hints", "list").stdout
 
 
 def test_add_writes_the_hint_keeps_comments_and_tells_what_it_would_have_matched(project, night):
     before = config(project)
     done = project.noface(
-        "hints", "add", "--hint", "Use the fixture.", "--error-pattern", "assert 401", "--label", "auth"
+        "config", "hints", "add", "--hint", "Use the fixture.", "--error-pattern", "assert 401", "--label", "auth"
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Added hint 3 to noface.toml:\n\n  [[failure_hints]]\n")
     assert "It would have matched 2 of 3 failures recorded.\n  1 attempt 1: TEST_FAILURE: assert 401" in done.stdout
     entry = '[[failure_hints]]\nlabel = "auth"\nerror_pattern = "assert 401"\nhint = "Use the fixture."\n'
     assert config(project) == f"{before}\n{entry}"
-    assert project.shown("hints", "add", "--hint", "h", "--path", "db/")["would_match"] == []
+    assert project.shown("config", "hints", "add", "--hint", "h", "--path", "db/")["would_match"] == []
     assert tomllib.loads(config(project))["failure_hints"][3]["path"] == "db/"
 
 
@@ -147,16 +147,16 @@ def test_add_writes_the_hint_keeps_comments_and_tells_what_it_would_have_matched
 )
 def test_a_hint_that_cannot_be_used_is_refused_and_nothing_is_written(project, night, args, said):
     before = config(project)
-    done = project.noface("hints", "add", *args)
+    done = project.noface("config", "hints", "add", *args)
     assert (done.returncode, said in done.stderr) == (2, True)
     assert config(project) == before
 
 
 def test_suggest_prints_toml_that_can_be_pasted(project, night):
     night.attempt("2", 2, cart("bob"))
-    assert "Nothing to propose" in project.noface("hints", "suggest").stdout, "one issue alone had it"
+    assert "Nothing to propose" in project.noface("config", "hints", "suggest").stdout, "one issue alone had it"
     night.attempt("3", 1, cart("eve"))
-    done = project.noface("hints", "suggest")
+    done = project.noface("config", "hints", "suggest")
     (entry,) = tomllib.loads(done.stdout)["failure_hints"]
     assert entry == {
         "language": "javascript",
@@ -164,24 +164,26 @@ def test_suggest_prints_toml_that_can_be_pasted(project, night):
         "hint": "This has failed 3 times, in issues 2, 3. Describe what to do here.",
     }
     assert "# Proposal 1: TEST_FAILURE 3 times, in issues 2, 3\n# It would have matched 3 of 5 failures" in done.stdout
-    (proposal,) = project.shown("hints", "suggest")["proposals"]
+    (proposal,) = project.shown("config", "hints", "suggest")["proposals"]
     assert (proposal["count"], proposal["issues"], proposal["draft"]) == (3, ["2", "3"], True)
     assert [(f["issue"], f["attempt"]) for f in proposal["would_match"]] == [("2", 1), ("2", 2), ("3", 1)]
 
 
 def test_suggest_says_when_there_is_nothing(project, night):
-    assert "Nothing to propose: of 3 failures recorded" in project.noface("hints", "suggest").stdout
-    done = project.noface("hints", "suggest", "--apply", "1")
+    assert "Nothing to propose: of 3 failures recorded" in project.noface("config", "hints", "suggest").stdout
+    done = project.noface("config", "hints", "suggest", "--apply", "1")
     assert (done.returncode, "there is no proposal 1" in done.stderr) == (2, True)
-    assert project.noface("hints", "suggest", "--min", "1").returncode == 2, "one issue's failure is no pattern"
+    assert project.noface("config", "hints", "suggest", "--min", "1").returncode == 2, (
+        "one issue's failure is no pattern"
+    )
 
 
 def test_a_proposal_can_be_applied_with_a_text_of_one_s_own(project, night):
     night.attempt("3", 1, cart("eve"))
-    done = project.noface("hints", "suggest", "--apply", "1", "--hint", "Make the cart first.", "--json")
+    done = project.noface("config", "hints", "suggest", "--apply", "1", "--hint", "Make the cart first.", "--json")
     assert json.loads(done.stdout)["draft"] is False
     assert tomllib.loads(config(project))["failure_hints"][2]["hint"] == "Make the cart first."
-    assert "--hint goes with --apply" in project.noface("hints", "suggest", "--hint", "x").stderr
+    assert "--hint goes with --apply" in project.noface("config", "hints", "suggest", "--hint", "x").stderr
 
 
 def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_contains(project):
@@ -197,10 +199,10 @@ def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_
     project.play(*plays)
     project.commit()
     project.run()
-    (proposal,) = project.shown("hints", "suggest")["proposals"]
+    (proposal,) = project.shown("config", "hints", "suggest")["proposals"]
     assert proposal["hint"] == 'Issues 7, 8 passed once they had this as well: "import pricing"'
     assert (proposal["issues"], proposal["draft"]) == (["7", "8"], False)
-    applied = project.noface("hints", "suggest", "--apply", "1")
+    applied = project.noface("config", "hints", "suggest", "--apply", "1")
     assert applied.returncode == 0, applied.stderr
     project.issue(9)
     project.play(
@@ -214,7 +216,7 @@ def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_
     assert "In issue 8, " in told
     assert "src/shop/a8.py\n+ import pricing\n" in told, "the lesson shows the change that mended it"
     assert "import pricing" not in project.prompt("9", 1)
-    (lesson,) = project.shown("hints", "list", "--lessons")["lessons"]
+    (lesson,) = project.shown("config", "hints", "list", "--lessons")["lessons"]
     assert (lesson["learned"], lesson["hits"], lesson["successes"]) == (3, 2, 2)
     assert (lesson["without"], lesson["lift"]) == ({"passed": 1, "again": 0}, 0.35)
 
@@ -223,14 +225,14 @@ def test_what_a_worker_wrote_cannot_drive_the_terminal(project, night):
     evil = "\x1b]0;pwned\x07\x1b[2Jthe end is\nhint = 'x'\u202e near now"
     night.attempt("3", 1, red_test(evil, signature="s9")).attempt("2", 2, red_test(evil, signature="s9"))
     for command in (["list"], ["test", "3"], ["suggest"], ["add", "--hint", "h", "--error-pattern", "near"]):
-        shown = project.noface("hints", *command).stdout
+        shown = project.noface("config", "hints", *command).stdout
         assert shown
         assert not {"\x1b", "\u202e"} & set(shown)
-    tomllib.loads(project.noface("hints", "suggest").stdout)
+    tomllib.loads(project.noface("config", "hints", "suggest").stdout)
 
 
 def test_lessons_are_listed_with_what_they_are_worth(project):
-    assert "No lesson yet" in project.noface("hints", "list", "--lessons").stdout
+    assert "No lesson yet" in project.noface("config", "hints", "list", "--lessons").stdout
     story = Story(project.path)
     attempts = (
         PastAttempt(1, "m", 1, "TEST_FAILURE", charged=True, failure=red_test("no reply"), answer="Escalate"),
@@ -238,10 +240,10 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
     )
     LessonStore(story.database).learn(lesson_of(Issue("2", "Login", labels=("auth",)), attempts, MEND), 1.0)
     story.close()
-    document = project.shown("hints", "list", "--lessons")
+    document = project.shown("config", "hints", "list", "--lessons")
     (lesson,) = document["lessons"]
     assert (lesson["kind"], lesson["strategy"], lesson["confidence"]) == ("TEST_FAILURE", "Escalate", 0.5)
-    page = project.noface("hints", "list", "--lessons").stdout
+    page = project.noface("config", "hints", "list", "--lessons").stdout
     assert "was mended by this change.\n   src/login.py\n   + return Reply(200)\n" in page
     assert "confidence 50%; learned 1 time" in page
     assert max(map(len, page.splitlines())) <= 80

@@ -27,7 +27,7 @@ def test_it_writes_a_configuration_that_loads_and_a_folder_for_issues(fresh):
     assert list((fresh.path / "issues").iterdir()) == []
     assert "Wrote noface.toml for work that lands on main." in done.stdout
     assert config.gates[0].command in done.stdout
-    assert 'noface issue add "What should be done"' in done.stdout
+    assert 'noface issues add "What should be done"' in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     checked = fresh.noface("config", "check", "--json")
     assert json.loads(checked.stdout)["problems"] == []  # what the machine lacks is nobody's mistake

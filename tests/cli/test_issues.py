@@ -1,4 +1,4 @@
-"""`noface issues`, `noface issue add` and `noface issue show`."""
+"""`noface issues`, `noface issues add` and `noface issues show`."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def test_the_backlog_comes_in_the_order_it_would_be_worked(project):
 
 def test_an_issue_can_be_added_and_shown(project):
     done = project.noface(
-        "issue",
+        "issues",
         "add",
         "Fix login",
         "--body",
@@ -38,10 +38,10 @@ def test_an_issue_can_be_added_and_shown(project):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "Added issue 001: issues/001-fix-login.md\nNext: noface run\n"
-    shown = project.shown("issue", "show", "1")["issue"]
+    shown = project.shown("issues", "show", "1")["issue"]
     assert (shown["title"], shown["priority"], shown["labels"]) == ("Fix login", 0, ["bug"])
     assert (shown["accept"], shown["body"].strip()) == (["pytest -k login"], "It answers 401.")
-    page = project.noface("issue", "show", "1").stdout
+    page = project.noface("issues", "show", "1").stdout
     assert page.startswith("001  Fix login\n")
     assert "accept: pytest -k login" in page
     assert page.endswith("It answers 401.\n")
@@ -49,7 +49,7 @@ def test_an_issue_can_be_added_and_shown(project):
 
 def test_the_text_can_come_from_standard_input(project):
     subprocess.run(
-        [sys.executable, "-m", "noface", "issue", "add", "Fix login", "--body", "-"],
+        [sys.executable, "-m", "noface", "issues", "add", "Fix login", "--body", "-"],
         cwd=project.path,
         env=project.environment(),
         input="# Why\n\nIt fails.\n",
@@ -57,21 +57,21 @@ def test_the_text_can_come_from_standard_input(project):
         capture_output=True,
         check=True,
     )
-    assert project.shown("issue", "show", "1")["issue"]["body"].strip() == "# Why\n\nIt fails."
+    assert project.shown("issues", "show", "1")["issue"]["body"].strip() == "# Why\n\nIt fails."
 
 
 def test_an_issue_without_text_is_added_with_a_word_of_advice(project):
-    assert "It has no text yet" in project.noface("issue", "add", "Fix login").stdout
+    assert "It has no text yet" in project.noface("issues", "add", "Fix login").stdout
 
 
 def test_the_added_issue_can_be_had_as_json(project):
-    issue = project.shown("issue", "add", "Fix login", "--path", "src/**")["issue"]
+    issue = project.shown("issues", "add", "Fix login", "--path", "src/**")["issue"]
     assert (issue["id"], issue["source"], issue["paths"]) == ("001", "issues/001-fix-login.md", ["src/**"])
 
 
 @pytest.mark.parametrize("args", [["two\nlines"], ["x", "--depends-on", "9"], ["x", "--priority", "-1"], [""]])
 def test_a_faulty_draft_is_refused_and_nothing_written(project, args):
-    done = project.noface("issue", "add", *args)
+    done = project.noface("issues", "add", *args)
     assert done.returncode == 2
     assert not (project.path / "issues").exists()
 
@@ -81,14 +81,14 @@ def test_the_number_of_a_merged_issue_is_not_used_again(project):
     story = Story(project.path).sync().run()
     story.merge("1").close()
     path.unlink()
-    assert project.shown("issue", "add", "Two")["issue"]["id"] == "2"
+    assert project.shown("issues", "add", "Two")["issue"]["id"] == "2"
 
 
 def test_an_issue_whose_file_is_gone_points_to_its_story(project):
     path = write_issue(project.path, "1-x", "One")
     Story(project.path).sync().close()
     path.unlink()
-    done = project.noface("issue", "show", "1")
+    done = project.noface("issues", "show", "1")
     assert done.returncode == 2
     assert "noface show 1" in done.stderr
 
@@ -96,13 +96,13 @@ def test_an_issue_whose_file_is_gone_points_to_its_story(project):
 def test_an_empty_backlog_is_no_error(project):
     done = project.noface("issues")
     assert done.returncode == 0
-    assert "noface issue add" in done.stdout
+    assert "noface issues add" in done.stdout
 
 
 def test_a_new_issue_takes_no_id_that_has_landed_in_another_clone(project):
     base = project.git("rev-parse", "HEAD")
     project.git("commit", "-q", "--allow-empty", "-m", f"One\n\nNoface-Issue: 001\nNoface-Base: {base}")
-    assert "Added issue 002" in project.noface("issue", "add", "Other work").stdout
+    assert "Added issue 002" in project.noface("issues", "add", "Other work").stdout
 
 
 def test_what_accept_names_in_the_checkout_only_is_told_before_a_run(project):

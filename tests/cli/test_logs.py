@@ -166,7 +166,7 @@ def test_what_is_not_there_is_said_with_what_is(project, story):
     assert "Its attempts: 1, 2." in refused(project, "1", "7")
     assert "no output of the worker" in refused(project, "1")
     (story.directory("1", 2) / "report.json").write_text("{}")
-    assert "noface clean" in refused(project, "1")
+    assert "noface tools clean" in refused(project, "1")
     assert "there is no issue 9" in refused(project, "9")
     assert refused(project, "1", "--prompt", "--diff")
 

@@ -1,4 +1,4 @@
-"""`noface night`: what the system's scheduler is given, and what is said of it."""
+"""`noface tools night`: what the system's scheduler is given, and what is said of it."""
 
 import plistlib
 import re
@@ -121,7 +121,7 @@ def test_a_night_is_shown_proven_written_after_a_yes_and_removed(project):
     project.env["NTFY_URL"] = "ntfys://ntfy.sh/secret-topic"
     project.config('\n[notify]\nurls = ["$NTFY_URL"]\n')
     project.commit("settings")
-    shown = project.noface("night", "install", "--at", "23:15")
+    shown = project.noface("tools", "night", "install", "--at", "23:15")
     assert "OnCalendar=*-*-* 23:15:00" in shown.stderr
     assert "enable-linger" in shown.stderr
     assert "lid is closed" in shown.stderr
@@ -130,20 +130,20 @@ def test_a_night_is_shown_proven_written_after_a_yes_and_removed(project):
     assert "--yes" in shown.stdout
     assert units(project) == []
     assert "systemd-run" in log.read_text()
-    done = project.noface("night", "install", "--at", "23:15", "--yes")
+    done = project.noface("tools", "night", "install", "--at", "23:15", "--yes")
     assert done.returncode == 0, done.stderr
     assert units(project) == ["service", "timer"]
     assert "systemctl --user enable --now noface-repo-" in log.read_text()
-    assert "Fri 22:00" in project.noface("night", "status").stdout
-    assert project.noface("night", "remove").returncode == 0
+    assert "Fri 22:00" in project.noface("tools", "night", "status").stdout
+    assert project.noface("tools", "night", "remove").returncode == 0
     assert units(project) == []
-    assert "No night is installed" in project.noface("night", "status").stdout
+    assert "No night is installed" in project.noface("tools", "night", "status").stdout
 
 
 @pytest.mark.thorough
 def test_where_systemd_cannot_be_reached_nothing_is_written_and_it_is_said_what_to_do(project):
     systemd(project, reached=False)
-    done = project.noface("night", "install", "--yes")
+    done = project.noface("tools", "night", "install", "--yes")
     assert done.returncode == 1
     assert "No medium found" in done.stderr
     assert "by ssh" in done.stderr
@@ -157,12 +157,12 @@ def test_a_night_whose_doctor_is_not_content_is_not_installed(project):
     systemd(project)
     project.write("noface.toml", "[[gates]]\n")
     project.commit("broken")
-    done = project.noface("night", "install", "--yes")
+    done = project.noface("tools", "night", "install", "--yes")
     assert done.returncode != 0
     assert units(project) == []
 
 
 @pytest.mark.parametrize("times", first_ones([("22", "07:00"), ("25:00", "07:00"), ("22:00", "22:00")]))
 def test_a_night_has_two_times_of_the_clock(project, times):
-    done = project.noface("night", "install", "--at", times[0], "--until", times[1])
+    done = project.noface("tools", "night", "install", "--at", times[0], "--until", times[1])
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""`noface policy`: the table, one kind step by step, and the replay of what was decided so far."""
+"""`noface config policy`: the table, one kind step by step, and the replay of what was decided so far."""
 
 import json
 import sqlite3
@@ -23,7 +23,7 @@ from noface.ui.policy_cells import short_names
 from noface.ui.policy_path import path_page
 
 PRESETS = '[retry]\ndefault_model = "claude-sonnet"\nescalation_model = "claude-opus"\n'
-_SHOWN = (ROOT / "docs/recovery.md").read_text("utf-8").partition("$ noface policy\n")[2].partition("…\n")[0]
+_SHOWN = (ROOT / "docs/recovery.md").read_text("utf-8").partition("$ noface config policy\n")[2].partition("…\n")[0]
 DEFAULT_TABLE = _SHOWN[_SHOWN.index("failures so far") :]
 OWN_LADDER = """
 [approval]
@@ -193,7 +193,7 @@ def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
         "  =  BLOCK: after 5 attempts it waits for you\n     all 5 attempts are used up",
         '  TEST_FAILURE: "Compare what the tests expect',
         "What `noface blocked` shows then",
-        'noface unblock ID --note "…"',
+        'noface retry ID --note "…"',
     ):
         assert expected in shown
 
@@ -223,7 +223,7 @@ def test_no_progress_says_what_it_stands_for():
 
 
 def test_the_command_needs_nothing_but_the_configuration(project):
-    done = project.noface("policy")
+    done = project.noface("config", "policy")
     assert (done.returncode, done.stderr) == (0, "")
     assert "  1  small  tier 1 · 2 attempts" in done.stdout
     assert "\x1b" not in done.stdout
@@ -232,7 +232,7 @@ def test_the_command_needs_nothing_but_the_configuration(project):
 
 
 def test_the_json_holds_the_policy_and_every_path(project):
-    document = project.shown("policy")
+    document = project.shown("config", "policy")
     assert (document["schema"], document["file"], document["issue"]) == (1, "noface.toml", None)
     assert [(rung["model"], rung["times"], rung["think"]) for rung in document["ladder"]] == [
         ("small", 2, False),
@@ -245,14 +245,14 @@ def test_the_json_holds_the_policy_and_every_path(project):
     assert sorted(listed) == sorted(FailureKind)
     row = next(row for row in document["policy"] if "TEST_FAILURE" in row["kinds"])
     assert [step["action"] for step in row["steps"]][-1] == "Block"
-    one = project.shown("policy", "--kind", "rate-limited")
+    one = project.shown("config", "policy", "--kind", "rate-limited")
     assert (one["kind"], one["category"], one["strategy"]) == ("RATE_LIMITED", "transient", "switch")
     assert [step["wait_s"] for step in one["policy"]] == [0.0, 30.0, 60.0, 120.0]
     assert (one["finite"], one["person"]) == (False, None)
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest_and_all_of_them(project):
-    done = project.noface("policy", "--kind", "TEST_FAILUR")
+    done = project.noface("config", "policy", "--kind", "TEST_FAILUR")
     assert done.returncode == 2
     assert "there is no failure kind TEST_FAILUR" in done.stderr
     assert "Did you mean TEST_FAILURE? The kinds: SYNTAX_ERROR, RUNTIME_ERROR," in done.stderr
@@ -263,36 +263,36 @@ def test_an_issue_s_own_model_limits_and_labels_count(project):
     project.issue(8, "Small one", no_escalate=True, model="small")
     path = project.path / "noface.toml"
     path.write_text(path.read_text() + '\n[approval]\nlabels = ["risky"]\n')
-    shown = project.noface("policy", "--issue", "007").stdout
+    shown = project.noface("config", "policy", "--issue", "007").stdout
     assert shown.startswith("7  Rename it\n  tier 2 and above; at most 2 attempts; the rest is the policy of")
     assert "small" not in shown
     assert "  attempts    2 charged ones per issue" in shown
     assert 'needs your approval, since the issue has the label "risky"' in shown
-    one = project.shown("policy", "--issue", "8", "--kind", "TEST_FAILURE")
+    one = project.shown("config", "policy", "--issue", "8", "--kind", "TEST_FAILURE")
     assert (one["issue"]["no_escalate"], {step["model"] for step in one["policy"]}) == (True, {"small", None})
-    assert "there is no issue 9" in project.noface("policy", "--issue", "9").stderr
+    assert "there is no issue 9" in project.noface("config", "policy", "--issue", "9").stderr
 
 
 def test_options_of_a_replay_stand_behind_it(project):
-    done = project.noface("policy", "--json", "replay")
-    assert (done.returncode, "noface policy replay --json" in done.stderr) == (2, True)
+    done = project.noface("config", "policy", "--json", "replay")
+    assert (done.returncode, "noface config policy replay --help" in done.stderr) == (2, True)
 
 
 # The replay
 
 
 def test_before_the_first_run_there_is_nothing_to_replay(project):
-    done = project.noface("policy", "replay")
+    done = project.noface("config", "policy", "replay")
     assert (done.returncode, done.stdout) == (
         0,
         "Nothing recorded yet: there is no decision to ask noface.toml about.\n",
     )
-    assert project.shown("policy", "replay")["replay"] == []
+    assert project.shown("config", "policy", "replay")["replay"] == []
 
 
 def test_the_policy_in_force_would_decide_as_it_did(night):
-    assert night.noface("policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
-    everything = night.noface("policy", "replay", "--all").stdout
+    assert night.noface("config", "policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
+    everything = night.noface("config", "policy", "replay", "--all").stdout
     assert "7  Login of visitors\n  at first\n    FirstAttempt small, as before\n" in everything
     assert "  after attempt 2: " in everything
     assert "    Escalate big, as before" in everything
@@ -300,39 +300,39 @@ def test_the_policy_in_force_would_decide_as_it_did(night):
 
 def test_another_configuration_shows_what_it_would_have_decided(night):
     other = other_config(night, "[retry]\n", "[retry]\nescalate_after_attempts = 1\n")
-    done = night.noface("policy", "replay", "--config", str(other))
+    done = night.noface("config", "policy", "replay", "--config", str(other))
     assert done.returncode == 0
     assert "  after attempt 1: " in done.stdout
     assert "    RetryWithFeedback small → Escalate big\n" in done.stdout
     assert "at first" not in done.stdout
     assert "4 decisions, 2 would differ under" in done.stdout
-    document = night.shown("policy", "replay", "--config", str(other), "--issue", "7")
+    document = night.shown("config", "policy", "replay", "--config", str(other), "--issue", "7")
     assert (document["decisions"], document["differ"], len(document["replay"])) == (4, 2, 2)
     first = document["replay"][0]
     assert (first["issue"], first["attempt"], first["differs"]) == ("7", 1, True)
     assert (first["recorded"]["action"], first["now"]["action"]) == ("RetryWithFeedback", "Escalate")
     assert first["now"]["reason"].endswith("next step, big")
-    assert len(night.shown("policy", "replay", "--config", str(other), "--all")["replay"]) == 4
+    assert len(night.shown("config", "policy", "replay", "--config", str(other), "--all")["replay"]) == 4
 
 
 def test_a_replay_changes_nothing(night):
     before = night.shown("show", "7"), night.git("for-each-ref"), night.git("status", "--porcelain")
     other = other_config(night, "[run]\n", '[tracker]\npath = "elsewhere"\n\n[run]\n')
-    night.noface("policy", "replay", "--config", str(other), "--all")
+    night.noface("config", "policy", "replay", "--config", str(other), "--all")
     assert (night.shown("show", "7"), night.git("for-each-ref"), night.git("status", "--porcelain")) == before
 
 
 def test_an_issue_that_is_gone_is_replayed_all_the_same(night):
     (night.path / "issues" / "7-x.md").unlink()
-    assert night.noface("policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
+    assert night.noface("config", "policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
 
 
 def test_a_broken_or_missing_configuration_is_refused_as_everywhere(night):
-    missing = night.noface("policy", "replay", "--config", "nowhere.toml")
+    missing = night.noface("config", "policy", "replay", "--config", "nowhere.toml")
     assert (missing.returncode, "there is no file nowhere.toml" in missing.stderr) == (2, True)
     broken = night.folder / "broken.toml"
     broken.write_text('[retry]\ndefault_modl = "small"\n')
-    done = night.noface("policy", "replay", "--config", str(broken), "--json")
+    done = night.noface("config", "policy", "replay", "--config", str(broken), "--json")
     assert (done.returncode, "retry.default_modl" in done.stderr) == (2, True)
     assert json.loads(done.stdout)["error"]["code"] == 2
 
@@ -342,7 +342,7 @@ def test_what_an_agent_wrote_cannot_drive_the_terminal(night):
     with closing(sqlite3.connect(night.state / "state.db")) as database, database:
         changed = database.execute("UPDATE attempts SET action = ?, model = ?", (evil, "\x1b[31mred"))
         assert changed.rowcount == 3
-    done = night.noface("policy", "replay")
+    done = night.noface("config", "policy", "replay")
     assert (done.returncode, "red" in done.stdout, "\x1b" in done.stdout) == (0, True, False)
 
 
@@ -352,20 +352,20 @@ def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
         PRESETS.replace("[retry]\n", "[retry]\nmax_cost_usd = 6\nmax_tokens = 1_000_000\n")
         + "\n[run]\nmax_cost_usd = 20\nmax_tokens = 5_000_000\n[models.claude-opus]\nmax_cost_usd = 2.5\n",
     )
-    shown = " ".join(project.noface("policy").stdout.split())
+    shown = " ".join(project.noface("config", "policy").stdout.split())
     assert "attempts 5 charged ones and $6.00 and 1,000,000 tokens per issue, then it is blocked" in shown
     assert "budget $20.00 or 5,000,000 tokens a run, then it stops; $2.50 an attempt of claude-opus roles" in shown
-    document = project.shown("policy")
+    document = project.shown("config", "policy")
     assert (document["max_cost_usd"], document["max_tokens"]) == (6.0, 1_000_000)
     assert document["run"] == {"max_cost_usd": 20.0, "max_tokens": 5_000_000}
     assert document["attempt"] == {"claude-opus": {"max_cost_usd": 2.5}}
 
 
-@pytest.mark.parametrize("verb", ["policy", "fsck"])
+@pytest.mark.parametrize("verb", ["config policy", "tools fsck"])
 def test_a_look_imports_nothing_of_a_run(project, verb):
     code = f"""
 import sys
-sys.argv = ["noface", "{verb}"]
+sys.argv = ["noface", *"{verb}".split()]
 from noface.__main__ import main
 try:
     main()

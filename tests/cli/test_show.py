@@ -113,7 +113,7 @@ def test_the_story_names_rule_lines_action_and_branch_at_80_columns(project, nig
         "  note: protected files put back: conftest.py",
         "git diff ...noface/002",
         "    • Should a comma end the name, as the old site did?",
-        'noface unblock 002 --note "…"',
+        'noface retry 002 --note "…"',
         "  │ I am sure it works",
     ):
         assert expected in page
@@ -248,7 +248,7 @@ def test_an_issue_shows_its_parts_and_a_part_its_parent(project, night):
 def test_what_a_person_agreed_to_is_shown(project, night):
     night.journal.allowed(night.tick(), "005", ("src/db.py",))
     night.journal.depends(night.tick(), "005", ("002",))
-    night.journal.unblocked(night.tick(), "005", "Mind the header.", "unblocked by a person", "claude-opus", 7)
+    night.journal.unblocked(night.tick(), "005", "Mind the header.", "retried by a person", "claude-opus", 7)
     document = project.shown("show", "5")
     assert (document["granted_paths"], document["needs"]) == (["src/db.py"], ["002"])
     assert (document["wanted_model"], document["wanted_attempts"]) == ("claude-opus", 7)

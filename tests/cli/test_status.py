@@ -193,7 +193,7 @@ def test_before_the_first_run_the_backlog_is_shown_and_nothing_is_written(projec
 
 
 def test_an_empty_backlog_says_how_to_begin(project):
-    assert "noface issue add" in project.noface("status").stdout
+    assert "noface issues add" in project.noface("status").stdout
 
 
 def test_a_run_that_ended_is_told_with_its_reason(project):

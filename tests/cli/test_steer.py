@@ -1,4 +1,4 @@
-"""`noface unblock` and `noface retry`: what they change, and what they refuse."""
+"""`noface retry` and `noface skip`: what they change, and what they refuse."""
 
 import pytest
 from support.cli_story import red_test, usual_night, write_issue
@@ -22,17 +22,17 @@ def refused(project, *args):
 
 
 def test_unblocking_starts_the_counters_again_and_keeps_the_note(project, night):
-    done = project.noface("unblock", "2", "--note", "Split at the first comma.")
+    done = project.noface("retry", "2", "--note", "Split at the first comma.")
     assert done.returncode == 0
     row = night.reader.issue("002")
-    assert (row.status, row.reason, row.epoch, row.attempts) == ("ready", "unblocked by a person", 1, 0)
+    assert (row.status, row.reason, row.epoch, row.attempts) == ("ready", "retried by a person", 1, 0)
     assert (row.note, row.block) == ("Split at the first comma.", None)
     assert "your note: Split at the first comma." in project.noface("show", "2").stdout
 
 
 def test_unblocking_says_what_is_ready_now_as_json(project, night):
-    document = project.shown("unblock", "2")
-    (given,) = document["unblock"]
+    document = project.shown("retry", "2")
+    (given,) = document["retry"]
     assert given == {
         "id": "002",
         "title": night.reader.issue("002").title,
@@ -43,43 +43,27 @@ def test_unblocking_says_what_is_ready_now_as_json(project, night):
     assert (document["schema"], document["dry_run"]) == (1, False)
 
 
-@pytest.mark.parametrize(
-    ("issue", "status", "hint"),
-    [
-        ("1", "merged", "add another issue"),
-        ("4", "landing", "noface show 004"),
-        ("5", "ready", "noface retry 005"),
-        ("6", "waiting", "noface retry 006"),
-        ("7", "running", "noface run"),
-    ],
-)
-def test_only_what_waits_for_a_person_can_be_unblocked(project, night, issue, status, hint):
-    said = refused(project, "unblock", issue)
-    assert f"is {status}, not blocked" in said
-    assert hint in said
-
-
 def test_one_refusal_leaves_all_as_they_were(project, night):
-    refused(project, "unblock", "2", "5")
+    refused(project, "retry", "2", "7")
     assert night.reader.issue("002").status == "blocked"
 
 
 def test_all_blocked_issues_can_be_unblocked_at_once(project, night):
     night.status("005", "skipped", "already satisfied")
-    assert [issue["id"] for issue in project.shown("unblock", "--all")["unblock"]] == ["002"]
+    assert [issue["id"] for issue in project.shown("retry", "--all")["retry"]] == ["002"]
     assert night.reader.issue("005").status == "skipped", "--all means the blocked ones"
-    assert project.noface("unblock", "--all").stdout == "Nothing is blocked.\n"
+    assert project.noface("retry", "--all").stdout == "Nothing is blocked.\n"
 
 
 def test_a_skipped_issue_can_be_unblocked_by_name(project, night):
     night.status("005", "skipped", "already satisfied")
-    assert project.noface("unblock", "5").returncode == 0
+    assert project.noface("retry", "5").returncode == 0
     assert night.reader.issue("005").status == "ready"
 
 
 def test_neither_ids_nor_all_or_both_is_an_error(project, night):
-    assert "--all" in refused(project, "unblock")
-    assert "--all" in refused(project, "unblock", "2", "--all")
+    assert "--all" in refused(project, "retry")
+    assert "--all" in refused(project, "retry", "2", "--all")
 
 
 @pytest.fixture
@@ -140,7 +124,7 @@ def test_a_kind_that_no_issue_has_is_met_with_those_there_are(project, morning):
 
 
 def test_issues_of_a_kind_can_be_unblocked_with_a_note(project, morning):
-    assert project.noface("unblock", "--kind", "AUTH", "--note", "Use the other key.").returncode == 0
+    assert project.noface("retry", "--kind", "AUTH", "--note", "Use the other key.").returncode == 0
     assert [morning.reader.issue(issue).note for issue in ("003", "006")] == ["Use the other key."] * 2
 
 
@@ -163,7 +147,7 @@ def test_past_attempts_keep_their_numbers_after_a_retry(project, night):
     assert night.reader.next_number("002") == 4
 
 
-@pytest.mark.parametrize("verb", ["unblock", "retry"])
+@pytest.mark.parametrize("verb", ["skip", "retry"])
 def test_before_the_first_run_there_is_nothing_to_give_back(project, verb):
     write_issue(project.path, "1-x", "One")
     assert "nothing has run yet" in refused(project, verb, "1")
@@ -173,11 +157,11 @@ def test_before_the_first_run_there_is_nothing_to_give_back(project, verb):
 def test_an_issue_whose_file_is_gone_cannot_be_given_back(project, night):
     (project.path / "issues" / "002-login.md").unlink()
     (project.path / "issues" / "003-page.md").unlink()
-    assert "its file is gone" in refused(project, "unblock", "2")
+    assert "its file is gone" in refused(project, "retry", "2")
 
 
 def test_unblocking_can_name_a_model_and_how_many_attempts(project, night):
-    done = project.noface("unblock", "2", "--model", "big", "--attempts", "7")
+    done = project.noface("retry", "2", "--model", "big", "--attempts", "7")
     assert done.returncode == 0
     assert ": ready, with big, up to 7 attempts" in " ".join(done.stdout.split())
     state = night.reader.states()["002"]
@@ -188,36 +172,36 @@ def test_unblocking_can_name_a_model_and_how_many_attempts(project, night):
 
 
 def test_what_was_wanted_is_told_as_json(project, night):
-    (given,) = project.shown("unblock", "2", "--model", "big", "--attempts", "7")["unblock"]
+    (given,) = project.shown("retry", "2", "--model", "big", "--attempts", "7")["retry"]
     assert (given["status"], given["model"], given["attempts"]) == ("ready", "big", 7)
 
 
 def test_a_model_with_a_slip_is_met_with_the_model_meant(project, night):
-    assert 'noface.toml has no model smal; did you mean "small"?' in refused(project, "unblock", "2", "--model", "smal")
+    assert 'noface.toml has no model smal; did you mean "small"?' in refused(project, "retry", "2", "--model", "smal")
     assert night.reader.issue("002").status == "blocked"
 
 
 @pytest.mark.parametrize("attempts", ["0", "-1", "51"])
 def test_attempts_out_of_bounds_are_refused(project, night, attempts):
-    assert "--attempts takes 1 to 50" in refused(project, "unblock", "2", "--attempts", attempts)
+    assert "--attempts takes 1 to 50" in refused(project, "retry", "2", "--attempts", attempts)
 
 
 def test_a_note_too_long_for_a_prompt_is_refused(project, night):
-    assert "at most 10,000" in refused(project, "unblock", "2", "--note", "x" * 10_001)
+    assert "at most 10,000" in refused(project, "retry", "2", "--note", "x" * 10_001)
 
 
 def test_a_note_that_is_no_utf_8_is_kept_as_far_as_it_is(project, night):
-    assert project.noface("unblock", "2", "--note", "caf\udce9").returncode == 0
+    assert project.noface("retry", "2", "--note", "caf\udce9").returncode == 0
     assert night.reader.issue("002").note == "caf?"
 
 
 def test_a_part_is_given_back_like_any_issue(project, night):
     night.divide("005", "Write the header", "Write the rows").attempt("005.1", 1).block("005.1")
-    assert project.noface("unblock", "005.1").returncode == 0
+    assert project.noface("retry", "005.1").returncode == 0
     assert night.reader.issue("005.1").status == "ready"
 
 
-@pytest.mark.parametrize("verb", ["unblock", "retry"])
+@pytest.mark.parametrize("verb", ["skip", "retry"])
 def test_an_epic_leaves_the_work_to_its_parts(project, night, verb):
     night.divide("005", "Write the header")
     assert "noface show 005" in refused(project, verb, "5")
@@ -228,10 +212,23 @@ def test_an_epic_leaves_the_work_to_its_parts(project, night, verb):
 )
 def test_a_part_that_its_parent_does_without_stays_where_it_is(project, night, parent, said):
     night.divide("005", "Write the header").status("005.1", "skipped", "taken back").status("005", parent)
-    for verb in ("unblock", "retry"):
-        assert said in refused(project, verb, "005.1")
+    assert said in refused(project, "retry", "005.1")
 
 
 def test_a_part_can_be_tried_again_while_its_parent_is_blocked(project, night):
     night.divide("005", "Write the header").status("005.1", "skipped", "taken back").status("005", "blocked")
-    assert project.noface("unblock", "005.1").returncode == 0
+    assert project.noface("retry", "005.1").returncode == 0
+
+
+def test_skipped_issues_are_left_undone_until_they_are_retried(project, night):
+    assert project.noface("skip", "2", "5").stdout.endswith(": skipped\n")
+    assert statuses(night, "002", "005") == ["skipped", "skipped"]
+    assert [each["was"] for each in project.shown("skip", "2")["skip"]] == ["skipped"]
+    assert project.noface("retry", "2").returncode == 0
+    assert statuses(night, "002") == ["ready"]
+
+
+@pytest.mark.parametrize(("issue", "said"), [("1", "merged already"), ("4", "waits to land"), ("7", "is running")])
+def test_what_is_under_way_or_done_cannot_be_skipped(project, night, issue, said):
+    assert said in refused(project, "skip", "2", issue)
+    assert statuses(night, "002") == ["blocked"]

@@ -1,4 +1,4 @@
-"""`noface why`: the evidence chain of an attempt, from the lines that decided to what the next attempt was told."""
+"""`noface show --why`: the evidence chain of an attempt, from the lines that decided to what the next attempt was told."""
 
 import re
 
@@ -61,7 +61,7 @@ def login(project):
 LONG = f'/repo/src/login.py:7: error: {"Handler[Request, Response], " * 30}has no attribute "status"'
 
 
-@pytest.mark.parametrize("verb", ["why", "show", "blocked"])
+@pytest.mark.parametrize("verb", [("show", "1", "--why"), ("show", "1"), ("blocked", "1")])
 def test_the_point_of_a_long_line_is_shown(project, verb):
     write_issue(project.path, "1-login", "Login")
     story = Story(project.path).sync().run()
@@ -69,14 +69,14 @@ def test_the_point_of_a_long_line_is_shown(project, verb):
     story.attempt("1", 1, red_test(message="short", evidence=(LONG,), excerpt=f"{begins}\n{LONG}\nlast line"))
     story.block("1")
     story.close()
-    page = project.noface(verb, "1", COLUMNS="80").stdout
+    page = project.noface(*verb, COLUMNS="80").stdout
     assert "│ /repo/src/login.py:7: error: Handler" in page
     assert 'has no attribute "status"' in page
-    assert verb != "why" or "│ last line" in page
+    assert "--why" not in verb or "│ last line" in page
 
 
 def test_the_json_holds_the_whole_chain(project, login):
-    document = project.shown("why", "1")
+    document = project.shown("show", "1", "--why")
     assert (document["schema"], document["id"], document["attempt"]) == (1, "1", 1)
     failure = document["failure"]
     assert (failure["kind"], failure["category"], failure["rule"]) == (
@@ -99,7 +99,7 @@ def test_the_json_holds_the_whole_chain(project, login):
 
 
 def test_the_page_says_what_decided_what_lost_and_what_followed_at_80_columns(project, login):
-    page = project.noface("why", "1").stdout
+    page = project.noface("show", "1", "--why").stdout
     for expected in (
         "Attempt 1 of issue 1  TEST_FAILURE  claude-sonnet",
         "  kind: TEST_FAILURE (correctable), charged to the worker",
@@ -120,21 +120,21 @@ def test_the_page_says_what_decided_what_lost_and_what_followed_at_80_columns(pr
 
 
 def test_the_newest_failure_is_meant_unless_an_attempt_is_named(project, night):
-    assert project.shown("why", "002")["attempt"] == 3
-    first = project.shown("why", "2", "1")
+    assert project.shown("show", "002", "--why")["attempt"] == 3
+    first = project.shown("show", "2", "1")
     assert (first["attempt"], first["failure"]["message"]) == (1, "assert 401 == 200")
     assert first["next"]["number"] == 2
-    assert project.shown("why", "7")["attempt"] == 1, "the second is under way"
+    assert project.shown("show", "7", "--why")["attempt"] == 1, "the second is under way"
 
 
 def test_an_attempt_that_passed_has_nothing_to_explain(project, night):
-    assert project.shown("why", "1")["failure"] is None
-    assert "every hard gate passed" in project.noface("why", "1").stdout
-    assert "no verdict yet" in project.noface("why", "7", "2").stdout
+    assert project.shown("show", "1", "--why")["failure"] is None
+    assert "every hard gate passed" in project.noface("show", "1", "--why").stdout
+    assert "no verdict yet" in project.noface("show", "7", "2").stdout
 
 
 def test_a_failure_written_before_rules_that_lost_were_kept_is_shown(project, night):
-    page = project.noface("why", "2", "1").stdout
+    page = project.noface("show", "2", "1").stdout
     assert "Nothing else." in page
 
 
@@ -146,7 +146,7 @@ def test_a_worker_s_own_failure_shows_its_log_and_when_it_ends(project):
     )
     story.attempt("1", 1, limit, gates=(), charged=False)
     (story.directory("1", 1) / "agent.log").write_text("{}\n")
-    page = project.noface("why", "1").stdout
+    page = project.noface("show", "1", "--why").stdout
     assert "not charged to the worker" in page
     assert re.search(r"retry at: \w+ 2026-11-2", page)
     assert "agent.log" in page
@@ -158,12 +158,12 @@ def test_what_an_agent_wrote_cannot_drive_the_terminal(project):
     story = Story(project.path).sync().run()
     evil = "\x1b]0;pwned\x07\x1b[2Jgone"
     story.attempt("1", 1, red_test(evil, also_matched=((evil, evil, evil),), excerpt=evil, evidence=(evil,)))
-    assert "\x1b" not in project.noface("why", "1").stdout
+    assert "\x1b" not in project.noface("show", "1", "--why").stdout
     story.close()
 
 
 def test_an_unknown_issue_or_attempt_is_refused(project, night):
-    assert "there is no issue 42" in project.noface("why", "42").stderr
-    done = project.noface("why", "2", "9")
+    assert "there is no issue 42" in project.noface("show", "42", "--why").stderr
+    done = project.noface("show", "2", "9")
     assert (done.returncode, "Its attempts: 1, 2, 3." in done.stderr) == (2, True)
-    assert "has no attempt yet" in project.noface("why", "3").stderr
+    assert "has no attempt yet" in project.noface("show", "3", "--why").stderr

@@ -16,7 +16,7 @@ import typer
 from support import ROOT
 from support.cases import cases
 
-from noface.cli.main import VERBS, build
+from noface.cli.main import SUBVERBS, VERBS, build
 from noface.config.load import parse
 from noface.config.problems import InvalidConfigError, sections
 from noface.model.taxonomy import Category, FailureKind
@@ -165,6 +165,8 @@ def test_verbs_and_flags_that_are_named_exist(name):
             known |= {"--version", "--no-color", "--verbose", "--help"}
             if words[0] not in VERBS and not words[0].startswith("-"):
                 unknown.append(f"noface {part}")
+            if words[0] in SUBVERBS and len(words) > 1 and words[1].isalpha() and command(words) is command(words[:1]):
+                unknown.append(f"noface {part}")
             unknown += [f"noface {part}: {flag}" for flag in flags - known]
     assert unknown == []
 
@@ -189,10 +191,10 @@ def test_the_policy_that_is_shown_is_the_one_in_force(tmp_path):
     models = 'default_model = "claude-sonnet"\nescalation_model = "claude-opus"'
     config.write_text(f'[[gates]]\nname = "tests"\ncommand = "true"\n[retry]\n{models}\n')
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    argv = [sys.executable, "-m", "noface", "policy", "--config", str(config)]
+    argv = [sys.executable, "-m", "noface", "config", "policy", "--config", str(config)]
     environment = {**os.environ, "COLUMNS": "90", "NO_COLOR": "1"}
     done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
-    shown = TEXTS["docs/recovery.md"].partition("$ noface policy\n")[2].partition("\n…")[0]
+    shown = TEXTS["docs/recovery.md"].partition("$ noface config policy\n")[2].partition("\n…")[0]
     printed = iter(done.stdout.splitlines())
     assert [line for line in shown.splitlines() if line not in printed] == []
 

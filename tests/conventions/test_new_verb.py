@@ -44,13 +44,13 @@ def test_a_verb_is_a_page_a_module_and_a_line_of_the_table(tmp_path: Path):
     (package / "ui" / "greet.py").write_text(PAGE)
     (package / "cli" / "greet.py").write_text(VERB)
     table = package / "cli" / "main.py"
-    table.write_text(table.read_text().replace('        "demo": "demo",\n', f'        "demo": "demo",\n{LINE}'))
+    table.write_text(table.read_text().replace('        "run": "run",\n', f'        "run": "run",\n{LINE}'))
 
     def noface(*arguments: str) -> str:
         command = [sys.executable, "-P", "-m", "noface", *arguments]
         env = {**os.environ, "PYTHONPATH": str(tmp_path)}
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout
 
-    assert "greet     Greet whoever reads this." in noface("--help")
+    assert "greet    Greet whoever reads this." in noface("--help")
     assert noface("greet") == "hello\n"
     assert json.loads(noface("greet", "--json")) == {"schema": 1, "text": "hello"}

@@ -27,7 +27,7 @@ class Demonstration:
     def __init__(self, folder):
         self.path = folder / "oddments"
         self.done = subprocess.run(
-            [sys.executable, "-m", "noface", "demo", str(self.path), "--seed", str(SEED)],
+            [sys.executable, "-m", "noface", "tools", "demo", str(self.path), "--seed", str(SEED)],
             env={**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "80"},
             capture_output=True,
             text=True,
@@ -173,6 +173,6 @@ def test_two_of_its_bugs_are_worked_and_told_as_in_the_demonstration(tmp_path, c
 
 
 def test_a_folder_that_is_not_empty_is_refused(project):
-    done = project.noface("demo", str(project.path))
+    done = project.noface("tools", "demo", str(project.path))
     assert done.returncode == 2
     assert "not empty" in done.stderr

@@ -1,4 +1,4 @@
-"""noface run with programs that print what the real CLIs printed: the verdict reaches the attempt, and `noface why`."""
+"""noface run with programs that print what the real CLIs printed: the verdict reaches the attempt, and `noface show --why`."""
 
 import pytest
 from support.agent_recordings import run
@@ -46,7 +46,7 @@ def test_a_worker_s_recorded_failure_is_charged_to_its_cause(project, cli, name,
     project.run("--once", code=3)
     (attempt,) = project.attempts("1")
     assert (attempt["outcome"], attempt["failure"]["rule"], attempt["charged"]) == (kind, rule, False)
-    document = project.shown("why", "1")
+    document = project.shown("show", "1", "--why")
     assert document["failure"]["rule"] == rule
     assert document["logs"]
     if name == "credit":
@@ -63,10 +63,10 @@ def test_the_rules_of_a_gate_that_lost_are_kept_for_why(project):
     project.issue(1)
     project.commit("a gate that the worker turns red")
     project.run("--once", code=3)
-    failure = project.shown("why", "1")["failure"]
+    failure = project.shown("show", "1", "--why")["failure"]
     assert failure["gate"] == "check"
     assert failure["also_matched"]
     for also in failure["also_matched"]:
         assert also[0] != failure["rule"]
         assert also[2]
-    assert f"• {failure['also_matched'][0][0]}: " in project.noface("why", "1").stdout
+    assert f"• {failure['also_matched'][0][0]}: " in project.noface("show", "1", "--why").stdout

@@ -127,15 +127,15 @@ def test_a_run_and_its_pages_name_the_rule(project):
     project.run()
     first, second = project.attempts("7")
     assert (first["outcome"], second["outcome"]) == ("LINT_FAILURE", "PASSED")
-    failure = project.shown("why", "7", "1")["failure"]
+    failure = project.shown("show", "7", "1")["failure"]
     assert (failure["rule"], failure["evidence"]) == ("project:depot", ["depot: closed"])
-    assert "rule: project:depot, of [[gate_rules]] in noface.toml" in project.noface("why", "7", "1").stdout
+    assert "rule: project:depot, of [[gate_rules]] in noface.toml" in project.noface("show", "7", "1").stdout
     assert "by the rule project:depot" in project.noface("show", "7").stdout
     log = project.write("recorded.log", "depot: closed\n")
-    done = project.noface("classify", "gate", "--exit-code", "1", "--stdout", str(log))
+    done = project.noface("tools", "classify", "gate", "--exit-code", "1", "--stdout", str(log))
     assert json.loads(done.stdout)["rule"] == "project:depot"
     project.config(CONFIG.replace("'^depot: closed'", "'^shop: closed'"))
-    broken = json.loads(project.noface("classify", "gate", "--exit-code", "1", "--stdout", str(log)).stdout)
+    broken = json.loads(project.noface("tools", "classify", "gate", "--exit-code", "1", "--stdout", str(log)).stdout)
     assert broken["rule"] != "project:depot"
     assert "the [[gate_rules]] of noface.toml are not used" in broken["notes"][0]
     checked = project.noface("config", "check")
@@ -154,7 +154,7 @@ def test_a_run_does_what_policy_promises_of_the_kind_that_a_rule_names(project, 
     project.config(CONFIG.replace("ENVIRONMENT", kind), gate=gate)
     project.issue(1)
     project.commit()
-    promised = [step for step in project.shown("policy", "--kind", kind)["policy"] if step["prompt"]]
+    promised = [step for step in project.shown("config", "policy", "--kind", kind)["policy"] if step["prompt"]]
     project.run(code=3)
     made = project.attempts("1")
     assert [(each["model"], each["charged"]) for each in made] == [

@@ -388,7 +388,7 @@ def test_a_change_that_touches_no_judge_is_gated_once(calc):
 def test_why_and_show_tell_what_was_bought(calc):
     project = calc(WEAKER)
     project.run(code=3)
-    for verb in (["why", "1"], ["show", "1"], ["blocked"]):
+    for verb in (["show", "1", "--why"], ["show", "1"], ["blocked"]):
         told = " ".join(project.noface(*verb).stdout.split())
         assert "tests/test_calc.py" in told
         assert "test_half" in told
@@ -417,7 +417,7 @@ WHY_IT_JUDGES = "a judge since it is read by gate check, and by nothing of the p
 def test_what_only_a_gate_s_reading_makes_a_judge_is_told(read_by_a_gate):
     project, failure = read_by_a_gate
     assert failure["evidence"][0] == f"altered: expected/6.txt, {WHY_IT_JUDGES}"
-    assert WHY_IT_JUDGES in " ".join(project.noface("why", "1").stdout.replace("│", "").split())
+    assert WHY_IT_JUDGES in " ".join(project.noface("show", "1", "--why").stdout.replace("│", "").split())
     told = [
         each for each in json.loads(project.noface("doctor", "--json").stdout)["project"] if each["name"] == "judges"
     ]

@@ -63,4 +63,4 @@ def test_a_kill_while_one_has_ended_and_another_works_loses_no_work_and_charges_
     assert first["charged"]
     assert [row["outcome"] for row in later if row["charged"]] == ["PASSED"]
     assert project.statuses()["1"] == "merged"
-    assert "No problems found" in project.noface("fsck").stdout
+    assert "No problems found" in project.noface("tools", "fsck").stdout

@@ -76,10 +76,10 @@ def test_a_model_that_has_failed_each_issue_is_not_tried_on_each_further_one(pro
     assert [worked[str(number)] for number in (1, 2)] == [["small", "small", "big"]] * 2
     assert [worked[str(number)] for number in range(4, 11)] == [["big"]] * 7
     skipped = next(number for number in worked if worked[number] == ["big"])
-    why = " ".join(project.noface("why", skipped).stdout.split())
+    why = " ".join(project.noface("show", skipped, "--why").stdout.split())
     assert "Why this model begins with big: small has failed" in why
     assert "first attempts here, at $0.10 each; big has passed" in why
-    replayed = project.noface("policy", "replay").stdout
+    replayed = project.noface("config", "policy", "replay").stdout
     assert "none would differ" in replayed
 
 
@@ -88,14 +88,14 @@ def test_with_start_first_each_issue_begins_at_the_bottom_and_replay_says_what_t
     configure(project, 'start = "first"\n', issues=6)
     project.run()
     assert list(models(project).values()) == [["small", "small", "big"]] * 6
-    assert "none would differ" in project.noface("policy", "replay").stdout
+    assert "none would differ" in project.noface("config", "policy", "replay").stdout
     other = project.folder / "learned.toml"
     other.write_text((project.path / "noface.toml").read_text().replace('start = "first"\n', ""))
-    document = project.shown("policy", "replay", "--config", str(other))
+    document = project.shown("config", "policy", "replay", "--config", str(other))
     spared = document["spared"]
     assert sum(each["attempts"] for each in spared) >= 3
     assert not any(each["passed"] for each in spared)
-    shown = " ".join(project.noface("policy", "replay", "--config", str(other)).stdout.split())
+    shown = " ".join(project.noface("config", "policy", "replay", "--config", str(other)).stdout.split())
     assert "if the rest had gone as it went" in shown
 
 

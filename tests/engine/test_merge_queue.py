@@ -41,7 +41,7 @@ def check_history(project):
         assert project.git("rev-parse", f"{new}^{{tree}}") == tree
         assert tree in green
     assert not database.execute("SELECT COUNT(*) FROM landings WHERE state = 'intent'").fetchone()[0]
-    found = json.loads(project.noface("fsck", "--json").stdout)
+    found = json.loads(project.noface("tools", "fsck", "--json").stdout)
     assert found["findings"] == [], found
     return history
 

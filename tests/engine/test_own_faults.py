@@ -84,7 +84,7 @@ def test_the_same_fault_three_times_in_a_row_stops_the_run_and_keeps_everything(
     project.config()
     project.run()
     assert set(project.statuses().values()) == {"merged"}
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 def test_work_that_was_recorded_is_judged_again_and_not_paid_for_again(project):

@@ -37,9 +37,9 @@ def test_what_a_plain_worker_printed_is_told_to_the_next_one_and_shown(project):
         assert first["task_failure"]["details"]["partial_output"] == first["partial"]["partial_output"], end
     assert "warn: deprecated" in project.prompt("1", 2)
     assert found in project.noface("show", "3").stdout
-    assert found in project.noface("why", "3", "1").stdout
-    assert "step: 1 of 3, agent" in project.noface("why", "3", "1").stdout
-    assert "step: 3 of 3, gate check; done: agent, snapshot" in project.noface("why", "5", "1").stdout
+    assert found in project.noface("show", "3", "1").stdout
+    assert "step: 1 of 3, agent" in project.noface("show", "3", "1").stdout
+    assert "step: 3 of 3, gate check; done: agent, snapshot" in project.noface("show", "5", "1").stdout
 
 
 def test_what_a_plain_worker_printed_before_noface_was_killed_is_told_to_the_next_one(project):

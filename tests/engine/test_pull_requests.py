@@ -55,7 +55,7 @@ def test_proven_work_is_pushed_and_proposed_and_main_is_left_alone_here_and_ther
     (listed,) = shop.project.shown("status")["issues"]
     assert listed["pull_url"] == pull_url(shop, number)
     assert all(len(line) <= 80 for line in shop.project.noface("status").stdout.splitlines())
-    assert shop.project.noface("fsck").returncode == 0
+    assert shop.project.noface("tools", "fsck").returncode == 0
 
 
 def pull_url(shop, number):
@@ -69,9 +69,9 @@ def test_once_it_is_merged_there_nothing_of_it_is_taken_for_lost_here(shop):
     shop.project.run()
     assert shop.project.statuses() == {"1": "merged"}
     assert shop.project.git("rev-parse", "main") == shop.base
-    checked = shop.project.noface("fsck")
+    checked = shop.project.noface("tools", "fsck")
     assert checked.returncode == 0, checked.stdout
-    assert shop.project.noface("clean").returncode == 0
+    assert shop.project.noface("tools", "clean").returncode == 0
     assert shop.project.git("for-each-ref", "--format=%(refname)", "refs/noface", "refs/heads/noface") == (
         "refs/noface/remote/main"
     )
@@ -104,7 +104,7 @@ def test_a_retry_goes_on_with_the_same_branch_and_pull_request(shop):
     shop.project.run(code=3)
     first, pulls = shop.head(), shop.pulls()
     shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
-    assert shop.project.noface("unblock", "1", "--note", "Add c as well.").returncode == 0
+    assert shop.project.noface("retry", "1", "--note", "Add c as well.").returncode == 0
     shop.project.run(code=3)
     assert shop.pulls() == pulls
     assert "Add c as well." in shop.project.prompt("1", 2)

@@ -168,7 +168,7 @@ def test_a_pull_request_that_was_closed_asks_a_person_and_goes_on_once_it_is_ope
     assert block["reason"] == "pull request #1 was closed by alice without a merge"
     assert "Shall issue 1 be tried again?" in block["question"]
     assert any(command.startswith("gh pr reopen ") for command in block["commands"])
-    assert 'noface unblock 1 --note "…"' in block["commands"]
+    assert 'noface retry 1 --note "…"' in block["commands"]
     published.alice.reopens(1)
     published.runs()
     assert published.status() == "review"
@@ -367,11 +367,18 @@ def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published
     (told,) = published.project.attempts("1")
     assert (told["number"], told["outcome"], told["charged"]) == (2, "PASSED", False)
     assert (published.status(), published.head) == ("review", head), "the review was answered before"
-    for verb in (("show", "1"), ("why", "1"), ("logs", "1", "2"), ("fsck",), ("status",), ("diff", "1")):
+    for verb in (
+        ("show", "1"),
+        ("show", "1", "--why"),
+        ("logs", "1", "2"),
+        ("tools", "fsck"),
+        ("status",),
+        ("diff", "1"),
+    ):
         done = published.project.noface(*verb)
         assert "Traceback" not in done.stdout + done.stderr
         assert done.returncode in {0, 2}, (verb, done.stdout, done.stderr)
-    assert published.project.noface("fsck").returncode == 0
+    assert published.project.noface("tools", "fsck").returncode == 0
     published.is_red()
     published.runs()
     second, third = published.project.attempts("1")

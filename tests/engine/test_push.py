@@ -46,7 +46,7 @@ def test_each_landing_is_pushed_and_nothing_else(project, remote):
     assert remote.main == main(project)
     assert remote.refs == ["refs/heads/main"]
     assert project.git("status", "--porcelain") == ""
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 def test_a_push_that_comes_too_late_is_proven_anew_on_what_is_there(project, remote):
@@ -62,7 +62,7 @@ def test_a_push_that_comes_too_late_is_proven_anew_on_what_is_there(project, rem
     assert remote.main == main(project)
     assert (project.path / "theirs.txt").exists()
     assert landings(project) == ["7"]
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 @pytest.mark.thorough
@@ -107,7 +107,7 @@ def test_a_run_that_is_killed_or_fails_anywhere_around_the_push_lands_once(proje
     assert remote.main == main(project)
     assert project.git("status", "--porcelain") == ""
     assert project.statuses() == {"7": "merged"}
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 def test_what_the_server_refuses_stays_in_landing_with_its_words(project, remote):

@@ -23,8 +23,8 @@ def test_a_context_that_is_full_is_named_with_usage_and_limit(project):
     amount = "205,213 of 200,000 tokens"
     assert amount in project.prompt("1", 2)
     assert amount in project.noface("show", "1").stdout
-    assert amount in project.noface("why", "1", "1").stdout
-    why = json.loads(project.noface("why", "1", "1", "--json").stdout)["task_failure"]
+    assert amount in project.noface("show", "1", "1").stdout
+    why = json.loads(project.noface("show", "1", "1", "--json").stdout)["task_failure"]
     assert (why["resource"], why["usage"], why["limit"]) == ("context", 205_213, 200_000)
     assert "~205213 tokens (limit 200000)" in " ".join(project.noface("blocked", "1").stdout.split())
 

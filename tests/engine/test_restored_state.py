@@ -58,7 +58,7 @@ def test_an_old_database_lands_nothing_again(restored):
     assert landed(restored) == ["2", "1"]
     assert refs(restored) == before
     assert "state.db is older than main" in out
-    assert restored.noface("fsck").returncode == 0, restored.noface("fsck").stdout
+    assert restored.noface("tools", "fsck").returncode == 0, restored.noface("tools", "fsck").stdout
 
 
 @pytest.mark.thorough

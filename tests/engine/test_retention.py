@@ -76,17 +76,17 @@ def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
     project.commit()
     project.run(code=3)
     before = set(project.git("for-each-ref", "--format=%(refname)", "refs/noface").split())
-    nothing_yet = {each["setting"]: each for each in project.shown("clean", "--dry-run")["by_itself"]}
+    nothing_yet = {each["setting"]: each for each in project.shown("tools", "clean", "--dry-run")["by_itself"]}
     assert [each["count"] for each in nothing_yet.values()] == [1, 1]
     assert all(each["next_at"] > time.time() + DAY - 60 for each in nothing_yet.values())
     with closing(sqlite3.connect(project.state / "state.db")) as database, database:
         database.execute("UPDATE attempts SET finished_at = finished_at - ?", (5 * DAY,))
         database.execute("UPDATE events SET at = at - ?", (5 * DAY,))
-    page = project.noface("clean", "--dry-run").stdout
+    page = project.noface("tools", "clean", "--dry-run").stdout
     assert "logs_days: 1 attempt's files (" in page
     assert "refs_days: 1 issue with refs now" in page
     project.run(code=3)
-    assert not project.shown("clean", "--dry-run")["by_itself"]
+    assert not project.shown("tools", "clean", "--dry-run")["by_itself"]
     files = {name: sorted(path.name for path in (project.state / "attempts" / name / "1").iterdir()) for name in "12"}
     assert files["1"] == ["removed.json", "report.json"]
     assert "agent.log" in files["2"]
@@ -98,7 +98,7 @@ def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
         assert {"attempt_started", "issue_blocked"} <= {each.kind for each in Reader(database).events("2")}
     assert "were removed on 20" in project.noface("logs", "1").stderr
     assert "its files were removed on" in project.noface("show", "1").stdout
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
     assert project.statuses() == {"1": "merged", "2": "blocked"}
 
 
@@ -132,7 +132,7 @@ def test_a_run_that_lasts_days_lets_go_while_workers_are_at_work(project):
     with closing(Database.open(project.state / "state.db")) as database:
         assert {each.kind for each in Reader(database).events("1")} == {"issue_merged"}
         assert "attempt_started" in {each.kind for each in Reader(database).events("2")}
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 @pytest.mark.thorough
@@ -153,7 +153,7 @@ def test_after_many_short_runs_disk_refs_and_database_are_as_after_some(project)
     (*early, small), (*late, large) = sizes[9], sizes[-1]
     assert all(after <= before * 1.1 for before, after in zip(early, late, strict=True)), sizes
     assert large - small < 14 * 12_000, ("the rows of an issue and its attempt, which stay", sizes)
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 def test_the_files_of_the_oldest_of_very_many_attempts_go_also_at_an_unmerged_issue(tmp_path):

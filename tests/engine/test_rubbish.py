@@ -58,7 +58,7 @@ def test_a_module_that_git_ignores_is_told_to_the_next_worker_and_to_a_person_un
     assert (first["failure"]["kind"], second["failure"]["rule"]) == ("RUNTIME_ERROR", "not-taken")
     assert all(what in attempt["failure"]["message"] for attempt in (first, second))
     assert what in project.prompt("7", 2)
-    assert what in " ".join(project.noface("why", "7", "1").stdout.split())
+    assert what in " ".join(project.noface("show", "7", "1").stdout.split())
     asked = " ".join(project.noface("blocked").stdout.split())
     assert f'How can what issue 7 needs be part of the project? noface found: "{what}' in asked
     held = project.git("show", "refs/noface/issues/7/aside-2:shop/build/loader.py")
@@ -91,8 +91,8 @@ def test_rubbish_does_not_land_and_what_looks_forgotten_is_told_once(played, pro
         assert told in prompt
     assert "made/b.js" not in prompt
     assert project.git("log", "--format=%H", "main", "--", "dist", "made", "node_modules", "src/add.o") == ""
-    assert project.git("show", "refs/noface/issues/7/aside-1:node_modules/x/i.js") == "z"  # until `noface clean`
-    assert project.noface("fsck").returncode == 0
+    assert project.git("show", "refs/noface/issues/7/aside-1:node_modules/x/i.js") == "z"  # until `noface tools clean`
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 def test_what_is_left_out_stands_first_wherever_a_landing_is_told_and_its_command_brings_it_back(played, project):

@@ -71,7 +71,7 @@ def test_a_clock_that_jumped_between_two_runs_holds_nothing_up(project, seconds)
     project.run()
     assert project.statuses() == {"1": "merged"}
     assert [attempt["outcome"] for attempt in project.attempts("1")] == ["RUNTIME_ERROR", "PASSED"]
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 # make soak arms all of them, at random.
@@ -98,7 +98,7 @@ def test_a_disk_that_is_full_at_any_write_ends_the_run_in_good_order(project, na
     assert "No space left" in said
     project.run()
     assert project.statuses() == {"1": "merged"}
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
     assert project.git("status", "--porcelain") in ("", "?? moved")
 
 
@@ -141,7 +141,7 @@ def test_a_database_that_cannot_be_used_stops_every_command_and_is_left_as_it_is
     database.close()
     damage(path)
     before = path.read_bytes()
-    for command in (("run",), ("status",), ("clean",), ("blocked",)):
+    for command in (("run",), ("status",), ("tools", "clean"), ("blocked",)):
         assert str(path) in in_good_order(project.noface(*command), 1).replace("\n", "")
     assert path.read_bytes() == before
 
@@ -238,10 +238,10 @@ def test_a_real_disk_that_a_worker_fills_is_no_end_of_anything(tmp_path):
         assert "Traceback" not in done.stdout + done.stderr
         assert done.returncode in (0, 1, 3), done.stdout + done.stderr
         fill.unlink()
-        project.noface("unblock", "--all")
+        project.noface("retry", "--all")
         project.run()
         assert project.statuses() == {"1": "merged"}
-        assert project.noface("fsck").returncode == 0
+        assert project.noface("tools", "fsck").returncode == 0
     finally:
         subprocess.run(["umount", "-l", disk], check=False)
 
@@ -255,7 +255,7 @@ def test_a_file_system_that_is_read_only_is_named_and_nothing_is_lost(tmp_path):
         project.play(("2", 0, [{"write": "c.txt", "text": "c"}]))
         project.issue(2)
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-        for command, code in ((("run",), 2), (("status",), 1), (("clean",), 2), (("unblock", "--all"), 1)):
+        for command, code in ((("run",), 2), (("status",), 1), (("tools", "clean"), 2), (("retry", "--all"), 1)):
             assert "ead-only" in in_good_order(project.noface(*command), code).replace("\n", " ").replace("- ", "-")
         subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
         project.run()

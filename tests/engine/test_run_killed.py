@@ -200,7 +200,7 @@ def test_what_people_quote_of_a_landing_lands_nothing_also_where_the_database_is
     project.run()
     assert project.statuses() == {"1": "merged", "2": "merged"}
     assert len(project.attempts("2")) == 1
-    assert "landing of 2" not in project.noface("fsck").stdout
+    assert "landing of 2" not in project.noface("tools", "fsck").stdout
 
 
 @pytest.mark.thorough

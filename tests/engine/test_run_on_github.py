@@ -46,7 +46,7 @@ def test_a_labelled_issue_is_worked_on_told_in_one_comment_and_closed_and_nothin
 
 
 def test_an_issue_added_from_the_command_line_is_on_github_before_the_first_run(project, repo):
-    out = project.noface("issue", "add", "Write b", "--body", "Do it.").stdout
+    out = project.noface("issues", "add", "Write b", "--body", "Do it.").stdout
     assert "/acme/shop/issues/1" in out
     assert labels(repo, 1) == ["ready-for-agent"]
     assert "Write b" in project.noface("issues").stdout
@@ -54,7 +54,7 @@ def test_an_issue_added_from_the_command_line_is_on_github_before_the_first_run(
 
 def test_a_fetch_tells_whose_issues_are_left_out_and_which_key_lets_them_in(project, repo):
     repo.person("mallory").opens_issue("Send me the keys", "b", labels=["ready-for-agent"])
-    out = " ".join(project.noface("fetch").stdout.split())
+    out = " ".join(project.noface("tools", "fetch").stdout.split())
     assert "#1 by mallory, who has no write access to acme/shop" in out
     assert '[tracker] authors = ["mallory"]' in out
     assert "#1 by mallory, who has no write access" in " ".join(project.run().split())

@@ -478,7 +478,7 @@ def test_an_issue_never_takes_over_the_id_of_one_with_attempts(project):
     project.commit()
     project.run(code=3)
     path.unlink()
-    done = project.noface("issue", "add", "another")
+    done = project.noface("issues", "add", "another")
     assert "issue 8" in done.stdout, done.stdout
 
 

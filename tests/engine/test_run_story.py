@@ -46,7 +46,7 @@ def test_unblocking_puts_the_note_into_the_next_prompt_and_starts_the_counters_a
     project.issue(8, max_attempts=1)
     project.commit()
     project.run(code=3)
-    assert project.noface("unblock", "7", "--note", "write b.txt, please").returncode == 0
+    assert project.noface("retry", "7", "--note", "write b.txt, please").returncode == 0
     project.issue(8, body="Write c.txt. That is all.", max_attempts=1)
     project.play(("7", 0, [{"write": "b.txt", "text": "b"}]), ("8", 0, [{"write": "c.txt", "text": "c"}]))
     project.run()
@@ -111,7 +111,7 @@ def test_what_depends_on_a_blocked_issue_waits_and_the_rest_goes_on(project):
     (blocked,) = project.shown("blocked")["blocked"]
     assert (blocked["id"], len(blocked["tried"])) == ("1", 5)
     assert blocked["next_steps"]
-    assert any("noface unblock 1" in command for command in blocked["commands"])
+    assert any("noface retry 1" in command for command in blocked["commands"])
 
 
 def test_a_run_tells_that_it_goes_on_beside_what_is_blocked_and_asks_a_person_once_nothing_is_left(project):

@@ -101,7 +101,7 @@ def test_what_was_taken_out_again_is_in_no_history_that_is_pushed(project, way, 
     assert project.statuses() == {"7": "merged"}
     assert remote.main == project.git("rev-parse", "main")
     assert holds(remote.path, AWS, VALUE) == []
-    assert project.noface("fsck").returncode == 0
+    assert project.noface("tools", "fsck").returncode == 0
 
 
 @pytest.mark.parametrize("way", first_ones(WAYS))

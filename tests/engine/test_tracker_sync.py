@@ -269,7 +269,7 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     assert done.returncode == 1
     assert done.stderr.count("no copy of the issues yet, and they cannot be fetched now") == 1
     assert "no copy of the issues yet, and they cannot be fetched:" in done.stderr
-    shop.project.noface("fetch")
+    shop.project.noface("tools", "fetch")
     with shop.github.away():
         done = clocked(shop.project, "run", step_s=900.0)
     out = done.stdout + done.stderr
@@ -292,7 +292,7 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
 def test_an_outage_at_the_start_is_waited_out(shop, copied):
     number = shop.issue()
     if copied:
-        shop.project.noface("fetch")
+        shop.project.noface("tools", "fetch")
         late = shop.issue()
     shop.github.breaks(503, times=9)
     done = clocked(shop.project, "run", step_s=30.0)
@@ -306,7 +306,7 @@ def test_an_outage_at_the_start_is_waited_out(shop, copied):
 @pytest.mark.thorough
 def test_a_rate_limit_at_the_start_is_waited_out(shop):
     number = shop.issue()
-    shop.project.noface("fetch")
+    shop.project.noface("tools", "fetch")
     shop.github.limits.leave(shop.github.user(BOT), 0)
     shop.github.later(0)
     with shop.github.away():
@@ -356,15 +356,15 @@ def test_the_issues_can_be_fetched_and_looked_at_without_a_run(shop):
     number, project = shop.issue(), shop.project
     before = project.noface("issues")
     assert before.returncode == 2
-    assert "noface fetch" in before.stderr
-    assert f"new    {number}  Log in with a passkey" in project.noface("fetch").stdout
+    assert "noface tools fetch" in before.stderr
+    assert f"new    {number}  Log in with a passkey" in project.noface("tools", "fetch").stdout
     asked = len(shop.github.requests)
-    assert f"/{NAME}/issues/{number}" in project.noface("issue", "show", str(number)).stdout
+    assert f"/{NAME}/issues/{number}" in project.noface("issues", "show", str(number)).stdout
     assert "Log in with a passkey" in project.noface("status").stdout
     assert len(shop.github.requests) == asked
     assert f"now  {number} with small" in project.noface("run", "--dry-run").stdout
     shop.alice.edits(number, title="Log in with two passkeys")
-    assert f"edited {number}  Log in with two passkeys" in project.noface("fetch").stdout
+    assert f"edited {number}  Log in with two passkeys" in project.noface("tools", "fetch").stdout
 
 
 @pytest.mark.thorough

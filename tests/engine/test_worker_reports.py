@@ -60,7 +60,7 @@ def test_a_plain_worker_that_asks_about_its_work_is_answered_and_not_called_lazy
     questions = {row["id"]: row["question"] for row in project.shown("blocked")["blocked"]}
     assert asks in questions["0"]
     assert asks in questions["1"]
-    assert project.noface("unblock", "0", "--note", "The ISO format.").returncode == 0
+    assert project.noface("retry", "0", "--note", "The ISO format.").returncode == 0
     project.run("--issue", "0", code=3)
     assert "A person has answered what was unclear: go by the note above." in project.prompt("0", 2)
 

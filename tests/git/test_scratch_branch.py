@@ -127,7 +127,7 @@ def test_clean_keeps_what_a_person_committed_unless_it_is_forced(project):
     project.commit()
     project.run()
     theirs = commit_by_hand(project, "theirs.txt", "person\n")
-    project.noface("clean")
+    project.noface("tools", "clean")
     assert project.git("rev-parse", "noface/7") == theirs
-    project.noface("clean", "--force")
+    project.noface("tools", "clean", "--force")
     assert project.git("branch", "--list", "noface/7") == ""

@@ -195,7 +195,7 @@ WRONG = {
     "an account that lets nobody in": (
         "echo 'This account is currently not available.'; exit 1",
         "ended at once (exit code 1)",
-        "noface worker --check",
+        "noface tools worker --check",
     ),
     "an older noface": ("echo \"Error: No such command 'worker'.\" >&2; exit 2", "is too old", "Install the version"),
     "it ends in the handshake": (says().replace("cat", "head -c 1"), "ended at once (exit code 0)", "--check"),

@@ -1,4 +1,4 @@
-"""`noface worker`: what it says of its machine, how it joins a standing cluster by hand, and how it ends."""
+"""`noface tools worker`: what it says of its machine, how it joins a standing cluster by hand, and how it ends."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from noface.extras.hosts.handshake import Invitation, parse_invitation
 from noface.extras.hosts.hello import hello, parse_hello
 from noface.extras.hosts.worker import EndRequest, reach, serve
 
-NOFACE = [sys.executable, "-P", "-m", "noface", "worker"]
+NOFACE = [sys.executable, "-P", "-m", "noface", "tools", "worker"]
 
 
 @pytest.fixture(scope="module")

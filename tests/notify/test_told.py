@@ -176,7 +176,7 @@ def test_what_cannot_be_told_is_said_before_anything_starts(project, case):
 def test_notify_test_says_what_came_of_each_service_and_shows_none_of_their_secrets(project, phone):
     notify(project, [phone.ntfy, f"json://127.0.0.1:1/{'s' * 12}", "nosuch://x.example/y"], 'on_event = "exit 3"\n',
            answers=[phone.replies, phone.telegram])  # fmt: skip
-    done = project.noface("notify", "test")
+    done = project.noface("tools", "notify", "test")
     assert done.returncode == 3
     lines = done.stdout.splitlines()
     assert [line[0] for line in lines] == ["✓", "✗", "✗", "✓", "✓", "✗"]

@@ -164,13 +164,13 @@ def test_every_kind_of_failure_has_a_question_a_next_step_and_a_command_for_each
         assert told["next_steps"][1] == "See the evidence: noface show 7"
         assert len(set(told["commands"])) == len(told["commands"]) == len(told["options"])
         of_a_login = kind in (FailureKind.AUTH, FailureKind.MISCONFIGURED, FailureKind.BASELINE_RED)
-        assert ('noface unblock 7 --note "…"' in told["commands"]) is not of_a_login, "no note logs anybody in"
+        assert ('noface retry 7 --note "…"' in told["commands"]) is not of_a_login, "no note logs anybody in"
         assert "noface retry 7" in told["commands"]
 
 
 def test_more_attempts_are_offered_with_the_strongest_model_that_was_tried():
     told = block(attempt(1, model="claude-opus", tier=3), attempt(2, model="small"))
-    assert "noface unblock 7 --model claude-opus --attempts 3" in told["commands"]
+    assert "noface retry 7 --model claude-opus --attempts 3" in told["commands"]
 
 
 def test_what_clears_itself_begins_with_the_next_run_and_says_how_to_log_in():
@@ -182,10 +182,10 @@ def test_what_clears_itself_begins_with_the_next_run_and_says_how_to_log_in():
     assert told["options"][0].startswith("log in: run `claude` and log in with /login")
     another = replace(configured, ready={"other": "its", **ready, "mini": "another"})
     elsewhere = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH, configured=another)
-    assert elsewhere["commands"][1] == "noface unblock 7 --model mini", "another login of the same program comes first"
+    assert elsewhere["commands"][1] == "noface retry 7 --model mini", "another login of the same program comes first"
     nobody = block(attempt(1, "no key", FailureKind.AUTH), kind=FailureKind.AUTH, configured=replace(another, ready={}))
     assert not any("--model" in command for command in nobody["commands"])
-    assert told["commands"][1] == "noface unblock 7 --model other", "the models of one agent share its login"
+    assert told["commands"][1] == "noface retry 7 --model other", "the models of one agent share its login"
     assert (told["model"], told["agent"]) == ("small", "claude")
 
 

@@ -14,7 +14,7 @@ QUESTION = PersonRequest(
     summary="TEST_FAILURE after 2 attempts: no more rungs",
     question="What do the workers not know that would make test_a pass? @mallory says #13",
     options=("answer it",),
-    commands=('noface unblock 7 --note "…"',),
+    commands=('noface retry 7 --note "…"',),
     tried_in_short=("attempts 1 and 2 with small: TEST_FAILURE",),
     failing=Failing(gate="unit", location="a.py:3", message="assert 1 == 2", lines=("E  assert @all",)),
 )
@@ -35,7 +35,7 @@ def test_a_blocked_issue_asks_its_question_first_and_says_how_to_answer():
     text = said(status="blocked", reason="no more rungs", request=QUESTION, attempts=(FIRST,)).text
     assert text.index("> What do the workers") < text.index("To answer") < text.index("assert 1 == 2")
     assert "any other comment" in said(status="blocked", request=QUESTION, any_answer=True).text
-    for way in ("`/noface` and your answer", "`/noface retry`", "`/noface skip`", "`noface unblock 7 --note"):
+    for way in ("`/noface` and your answer", "`/noface retry`", "`/noface skip`", "`noface retry 7 --note"):
         assert way in text
 
 

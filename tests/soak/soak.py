@@ -4,7 +4,7 @@
 which is killed at random instants, at random failpoints, or by the death of one of its children (supervisor, fork
 server, git, agent); or mistakes of its own are raised at random failpoints, several a run. Meanwhile a person commits
 to main, rebases and switches branches, and packs, and `git gc`, `git prune` and `git repack` run one after the other
-without a pause. After each run `noface fsck` and checks of this program's own must find nothing; at the end all issues
+without a pause. After each run `noface tools fsck` and checks of this program's own must find nothing; at the end all issues
 must have landed once, without a person's word and with every file, and every commit of main must pass the gates in a
 fresh clone. Prints kills and violations; exit code 1 if there is a violation.
 """
@@ -276,7 +276,7 @@ class Soak:
             time.sleep(0.05)
 
     def fsck(self, *args: str) -> None:
-        done = self.noface("fsck", "--json", *args)
+        done = self.noface("tools", "fsck", "--json", *args)
         try:
             findings = json.loads(done.stdout)["findings"]
         except (ValueError, KeyError):

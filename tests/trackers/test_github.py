@@ -82,7 +82,7 @@ def refreshed(tracker):
 def test_before_the_first_fetch_there_is_no_backlog_and_an_error_says_what_fetches(tracker):
     with pytest.raises(UsageError, match="no copy of this repository's issues") as caught:
         tracker.backlog()
-    assert "noface fetch" in caught.value.hint
+    assert "noface tools fetch" in caught.value.hint
 
 
 def test_open_issues_with_the_label_by_people_who_may_write_are_the_backlog(tracker, ann, repo, github):

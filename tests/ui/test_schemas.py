@@ -606,17 +606,17 @@ def test_a_run_that_cannot_begin_prints_an_error_as_its_only_line(project):
 
 
 def test_the_schemas_are_listed_within_a_narrow_terminal_and_in_a_pipe(project):
-    listed = project.noface("schema").stdout
+    listed = project.noface("tools", "schema").stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(SCHEMAS)
     assert max(map(len, listed.splitlines())) <= 80
     assert "\x1b" not in listed
-    narrow = project.noface("schema", COLUMNS="40").stdout
+    narrow = project.noface("tools", "schema", COLUMNS="40").stdout
     assert max(map(len, narrow.splitlines())) <= 40
     assert "".join(narrow.split()) == "".join(listed.split())
 
 
 def test_the_list_can_be_had_as_json(project):
-    document = project.shown("schema")
+    document = project.shown("tools", "schema")
     assert document["schema"] == 1
     assert [each["name"] for each in document["schemas"]] == list(SCHEMAS)
     assert all(each["describes"] for each in document["schemas"])
@@ -624,19 +624,19 @@ def test_the_list_can_be_had_as_json(project):
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_is_printed_as_json_wherever_it_goes(project, name):
-    done = project.noface("schema", name)
+    done = project.noface("tools", "schema", name)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == published(name)
 
 
 def test_a_schema_is_json_with_and_without_being_asked_for_it_and_in_any_case(project):
-    plain = project.noface("schema", "order").stdout
-    assert project.noface("schema", "ORDER", "--json").stdout == plain
+    plain = project.noface("tools", "schema", "order").stdout
+    assert project.noface("tools", "schema", "ORDER", "--json").stdout == plain
 
 
 @pytest.mark.parametrize(("env", "colours"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_names_are_painted_on_a_terminal_unless_that_is_unwanted_and_a_schema_never_is(project, env, colours):
-    for args, painted in ((("schema",), colours), (("schema", "error"), False)):
+    for args, painted in ((("tools", "schema"), colours), (("tools", "schema", "error"), False)):
         terminal = Terminal(project, *args, **env)
         assert terminal.ended() == 0
         terminal.close()
@@ -646,18 +646,18 @@ def test_names_are_painted_on_a_terminal_unless_that_is_unwanted_and_a_schema_ne
 
 @pytest.mark.parametrize(("word", "meant"), [("event", "events"), ("Reports", "report"), ("\x1b[2Jzzz", None)])
 def test_an_unknown_name_is_told_with_the_nearest_one(project, word, meant):
-    done = project.noface("schema", word)
+    done = project.noface("tools", "schema", word)
     assert (done.returncode, done.stdout) == (2, "")
     assert (f"Did you mean {meant}? " in done.stderr) is (meant is not None)
     assert f"The schemas: {', '.join(SCHEMAS)}." in done.stderr
     assert "\x1b" not in done.stderr
-    failed = project.noface("schema", word, "--json")
+    failed = project.noface("tools", "schema", word, "--json")
     assert faults("error", json.loads(failed.stdout)) == []
 
 
 def test_it_needs_no_repository(project):
     project.path = project.folder
-    assert project.noface("schema", "order").returncode == 0
+    assert project.noface("tools", "schema", "order").returncode == 0
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def project(config: Config, repository: Repository, elsewhere: Collection[str] =
     return (
         _room("state", repository.state_dir),
         *_damaged(repository.state_dir / "state.db"),
-        _room("workspaces", slots_dir(config, repository), "noface clean removes them; the next run makes its own"),
+        _room("workspaces", slots_dir(config, repository), "noface tools clean removes them; a run makes its own"),
         *named(config, repository, repository.root, elsewhere),
         *_backlog(config, repository),
         *_isolation(config, repository),
@@ -177,7 +177,7 @@ _CHECKED_BYTES_MAX = 64 << 20
 
 
 def _damaged(path: Path) -> tuple[Point, ...]:
-    """Say how the database is damaged; `noface fsck` alone looks at a large one, which takes seconds."""
+    """Say how the database is damaged; `noface tools fsck` alone looks at a large one, which takes seconds."""
     if not path.exists() or path.stat().st_size > _CHECKED_BYTES_MAX:
         return ()
     try:
@@ -186,7 +186,7 @@ def _damaged(path: Path) -> tuple[Point, ...]:
     except NofaceError as error:
         return (Point("database", State.BAD, error.message, error.hint, error.exit_code),)
     text = f"{path} is damaged: {clean(problems[0])[:_DAMAGE_CHARS_MAX]}" if problems else ""
-    return (Point("database", State.BAD, text, "What can be done: noface fsck"),) if problems else ()
+    return (Point("database", State.BAD, text, "What can be done: noface tools fsck"),) if problems else ()
 
 
 _DAMAGE_CHARS_MAX = 160

@@ -636,7 +636,7 @@ class MergeQueue:
 def release_merged(context: RunContext) -> None:
     """Remove the refs that only the way to main needs, and the scratch branches that may go.
 
-    Attempts keep their refs until `noface clean`.
+    Attempts keep their refs until `noface tools clean`.
     """
     plumbing = context.env.plumbing
     merged = {issue_id for issue_id, state in context.reader.states().items() if state.status is IssueStatus.MERGED}

@@ -16,7 +16,6 @@ from noface.ui.issues import find_issue
 VERBS = {
     "approve": "Approve",
     "reject": "Reject",
-    "unblock": "Unblock",
     "retry": "Retry",
     "skip": "Skip",
     "note": "Keep the note",
@@ -30,9 +29,9 @@ def possible(row: IssueRow) -> tuple[str, ...]:
     """Return what can be decided on an issue now, what is asked first."""
     if not row.present:
         return ()
-    checks = {"unblock": decisions.no_unblocking, "retry": decisions.no_retrying, "skip": decisions.no_skipping}
+    checks = {"retry": decisions.no_retrying, "skip": decisions.no_skipping}
     asked = ("approve", "reject") if row.status == "approval" else ()
-    others = tuple(verb for verb, no in checks.items() if no(row) is None and not (asked and verb == "unblock"))
+    others = tuple(verb for verb, no in checks.items() if no(row) is None)
     return (*asked, *others, *(("note",) if row.status in _FOR_LATER else ()))
 
 
@@ -54,8 +53,8 @@ def decide(state: OpenState, issue_id: str, verb: str, note: str, seen: Displaye
         match verb:
             case "approve" | "reject":
                 return _judge(state, row, verb, text, now)
-            case "unblock" | "retry":
-                return _give_back(state, row, verb, text, now)
+            case "retry":
+                return _give_back(state, row, text, now)
             case "skip":
                 _refuse(decisions.no_skipping(row) or decisions.gone(row))
                 decisions.skip(now, state.journal, row)
@@ -77,11 +76,9 @@ def _judge(state: OpenState, row: IssueRow, verb: str, note: str, now: float) ->
     return f"Issue {row.id} is {verdict.value}."
 
 
-def _give_back(state: OpenState, row: IssueRow, verb: str, note: str, now: float) -> str:
-    refusal = decisions.no_unblocking if verb == "unblock" else decisions.no_retrying
-    _refuse(refusal(row) or decisions.gone(row) or decisions.taken_back(state.reader, row))
-    why = "unblocked by a person" if verb == "unblock" else "retried by a person"
-    decisions.give_back(state.journal, state.reader, now, row, note, why)
+def _give_back(state: OpenState, row: IssueRow, note: str, now: float) -> str:
+    _refuse(decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(state.reader, row))
+    decisions.give_back(state.journal, state.reader, now, row, note, "retried by a person")
     return f"Issue {row.id} is ready; its counters start again."
 
 

@@ -24,7 +24,7 @@ _COMMENTS_MAX = 200
 _COMMENT_CHARS_MAX = 4_000
 _LINES_MAX = 40
 _HEADS = ("new file", "deleted file", "rename from", "Binary files", "old mode", "new mode")
-_SENT_BY = {"approval": "reject", "blocked": "unblock", "skipped": "unblock"}
+_SENT_BY = {"approval": "reject", "blocked": "retry", "skipped": "retry"}
 """The verb that a review is sent with, by the status of its issue; else it is kept for the worker to come."""
 
 

@@ -29,7 +29,7 @@ from noface.process.supervise import Launcher
 
 @cache
 def host() -> Host:
-    """Return what this machine keeps for others, where `noface worker --folder` says."""
+    """Return what this machine keeps for others, where `noface tools worker --folder` says."""
     return Host(Path(os.environ.get(HOST_FOLDER) or host_folder()) / "projects", host_environment)
 
 

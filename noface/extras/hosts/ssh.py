@@ -28,7 +28,7 @@ from noface.extras.hosts.handshake import BEAT_S, LINE_BYTES_MAX, Invitation, he
 from noface.extras.hosts.hello import Hello, difference, hello, parse_hello
 from noface.extras.hosts.ssh_reasons import reason_of
 
-COMMAND = "noface worker --over-ssh"
+COMMAND = "noface tools worker --over-ssh"
 CONNECT_S = 20.0
 JOIN_S = 30.0
 CLOSE_S = 65.0
@@ -212,7 +212,9 @@ class SshHost:
             try:
                 value = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except Empty:
-                raise HostError(f"{self.name} {what}", f"Try it: `ssh {self.name} noface worker --check`.") from None
+                raise HostError(
+                    f"{self.name} {what}", f"Try it: `ssh {self.name} noface tools worker --check`."
+                ) from None
             if value is None:
                 raise self._reason()
             if "error" in value:

@@ -64,7 +64,7 @@ def reason_of(host: str, command: str, exit_code: int | None, words: Sequence[st
         return HostError(f"noface on {host} {how}{quoted}", "See ~/.local/state/noface/host/worker.log there.")
     return HostError(
         f"`{command}` on {host} ended at once (exit code {exit_code}){quoted}",
-        f"Try it: `ssh {host} noface worker --check`.",
+        f"Try it: `ssh {host} noface tools worker --check`.",
     )
 
 

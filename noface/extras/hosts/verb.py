@@ -1,4 +1,4 @@
-"""`noface worker`: carry attempts out for a noface that runs on another machine."""
+"""`noface tools worker`: carry attempts out for a noface that runs on another machine."""
 
 import os
 from pathlib import Path
@@ -40,7 +40,7 @@ def worker(
     ways = sum((over_ssh, check, bool(scheduler)))
     if ways != 1:
         raise UsageError(
-            "noface worker does one thing at a time." if ways else "noface worker has nobody to work for.",
+            "noface tools worker does one thing at a time." if ways else "noface tools worker has nobody to work for.",
             "Give --scheduler with --ca, --cert and --key; --check; or --over-ssh, which is for noface itself.",
         )
     if check:

@@ -1,1 +1,1 @@
-"""`noface night`: when a run begins by itself."""
+"""`noface tools night`: when a run begins by itself."""

@@ -1,4 +1,4 @@
-"""`noface night`: have the system's own scheduler begin a run each evening; noface has none of its own."""
+"""`noface tools night`: have the system's own scheduler begin a run each evening; noface has none of its own."""
 
 import os
 import re
@@ -58,7 +58,9 @@ def install(
     for argv in _begin(plan, files):
         _done(argv, plan)
     names = [str(path) for path in files]
-    return VerbResult({"installed": True, "files": names}, lambda *_: [f"Each evening at {at}: noface night status"])
+    return VerbResult(
+        {"installed": True, "files": names}, lambda *_: [f"Each evening at {at}: noface tools night status"]
+    )
 
 
 @answers()
@@ -71,7 +73,7 @@ def status(config: ConfigFile = None) -> VerbResult:
         for argv in _look(plan):
             facts |= dict(line.partition("=")[::2] for line in _done(argv, plan).splitlines() if "=" in line)
     if not there:
-        return VerbResult({"files": [], "facts": {}}, lambda *_: ["No night is installed: noface night install"])
+        return VerbResult({"files": [], "facts": {}}, lambda *_: ["No night is installed: noface tools night install"])
     words = f"/tmp/{plan.name}.log" if sys.platform == "darwin" else f"journalctl --user -u {plan.name}"  # noqa: S108
     lines = [*there, *(f"{name}: {fact}" for name, fact in facts.items() if fact), f"Its words: {words}"]
     return VerbResult({"files": there, "facts": facts}, lambda *_: lines)

@@ -1,4 +1,4 @@
-"""`noface notify test`: send one message to each service of `[notify]`, and say what came of it."""
+"""`noface tools notify test`: send one message to each service of `[notify]`, and say what came of it."""
 
 from functools import partial
 from pathlib import Path

@@ -6,7 +6,7 @@ main       Every first-parent commit of main with a Noface-Issue trailer is a re
            of a tree whose hard gates are recorded as passed. Main's reflog names noface for recorded moves only. What
            a person pulled, merged or rebased is theirs: it is noted and no complaint.
 work       The commit of every finished attempt exists and is reachable from noface's refs or a branch, unless its
-           issue is merged or a person let go of it (`noface clean --force`).
+           issue is merged or a person let go of it (`noface tools clean --force`).
 steps      Issues, pull requests and landings changed their states as the table of transitions has it.
 agreement  An issue is merged in its row where main holds it. Refs, branches and folders belong to issues that rows or
            main know. Counters are the sums of their attempts.

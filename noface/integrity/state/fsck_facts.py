@@ -136,7 +136,7 @@ class Facts:
 
 
 class Severity(StrEnum):
-    """Who has to do something: nobody, `noface fsck --repair`, or a person."""
+    """Who has to do something: nobody, `noface tools fsck --repair`, or a person."""
 
     NOTE = "note"
     REPAIRABLE = "repairable"

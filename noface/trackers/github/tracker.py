@@ -90,7 +90,7 @@ class GithubTracker:
             copy = load_copy(self._folder)
             if copy is None or copy.of[2:] != self._of("", "")[2:]:
                 name = self._settings.repository or "this repository"
-                raise UsageError(f"there is no copy of {name}'s issues yet", "Fetch them: noface fetch")
+                raise UsageError(f"there is no copy of {name}'s issues yet", "Fetch them: noface tools fetch")
             self._seen = (mark, copy)
         return backlog_of(self._seen[1], self._settings, self._readings, merged)
 

@@ -63,7 +63,7 @@
     j: () => next(1), k: () => next(-1), "/": () => focus("#find"), p: () => focus("#pause"),
     1: () => follow("#tab-1"), 2: () => follow("#tab-2"), 3: () => follow("#tab-3"), 4: () => follow("#tab-4"),
     n: () => focus("#comment, #words, #note"), c: () => line(),
-    a: () => focus("#do-approve"), r: () => focus("#do-reject"), u: () => focus("#do-unblock"), t: () => focus("#do-retry"), s: () => focus("#do-skip"),
+    a: () => focus("#do-approve"), r: () => focus("#do-reject"), t: () => focus("#do-retry"), s: () => focus("#do-skip"),
   };
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest("input, textarea, select");

@@ -1,13 +1,13 @@
-"""`noface unblock` and `retry`: a person gives issues back to the loop, with fresh counters."""
+"""`noface retry`: a person gives issues back to the loop, with fresh counters; `noface skip`: leaves them undone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import failure_kind, model_name, retried_issue, shut_issue
+from noface.cli.candidates import failure_kind, model_name, retried_issue, skippable_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
@@ -15,63 +15,89 @@ if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.store.records import IssueRow
 
-
 ATTEMPTS_MAX = 50
 _KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
-
-
-@answers("The unblocked issues as JSON.")
-def unblock(
-    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=shut_issue),
-    note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
-    model: str | None = typer.Option(
-        None, "--model", "-m", help="Begin with this model of noface.toml.", autocompletion=model_name
-    ),
-    attempts: int | None = typer.Option(None, "--attempts", help=f"Number of attempts to allow, 1 to {ATTEMPTS_MAX}."),
-    everything: bool = typer.Option(False, "--all", help="All blocked issues."),
-    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
-    config: ConfigFile = None,
-) -> VerbResult:
-    """Unblock blocked or skipped issues. Their attempt counters start again."""
-    from noface.cli.session import open_session
-    from noface.store.decisions import no_unblocking, sound_note
-
-    if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
-        raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
-    wanted = _Wanted("unblock", tuple(issue_ids or ()), _known_kinds(kinds), everything)
-    session = open_session(config)
-    if model is not None:
-        _require_model(session.location.root, config, model)
-    change = _Change(sound_note(note), "unblocked by a person", model, attempts, dry_run)
-    return _answer(wanted, give_back(session, wanted, no_unblocking, change), change)
+_KINDS_HINT = "Those of the blocked issues: noface blocked --json; all there are: noface config policy"
 
 
 @answers("The retried issues as JSON.")
 def retry(
     issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=retried_issue),
+    note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
+    model: str | None = typer.Option(
+        None, "--model", "-m", help="Begin with this model of noface.toml.", autocompletion=model_name
+    ),
+    attempts: int | None = typer.Option(None, "--attempts", help=f"Number of attempts to allow, 1 to {ATTEMPTS_MAX}."),
     everything: bool = typer.Option(False, "--all", help="All that are blocked, or wait for a provider."),
     kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     config: ConfigFile = None,
 ) -> VerbResult:
-    """Try issues again, now. Their attempt counters start again, their best work is kept.
+    """Try issues again, blocked and skipped ones too. Their attempt counters start again, their best work is kept.
 
     Providers that they wait for are asked at once, by one attempt each.
     """
-    from noface.cli.session import open_session
-    from noface.store.decisions import no_retrying
+    import time
 
-    wanted = _Wanted("retry", tuple(issue_ids or ()), _known_kinds(kinds), everything)
-    change = _Change("", "retried by a person", dry_run=dry_run)
-    return _answer(wanted, give_back(open_session(config), wanted, no_retrying, change), change)
+    from noface.cli.session import open_session
+    from noface.store import decisions
+
+    if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
+        raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
+    wanted = _Wanted(tuple(issue_ids or ()), _known_kinds(kinds), everything)
+    session = _begun(open_session(config), "retry")
+    if model is not None:
+        _require_model(session.location.root, config, model)
+    change = _Change(decisions.sound_note(note), model, attempts, dry_run)
+    given: dict[str, IssueRow] = {}
+    with session.database.transaction():
+        for row in _chosen(session, wanted):
+            problem = decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(session.reader, row)
+            if problem is not None:
+                raise problem
+            if not dry_run:
+                more = (change.note, "retried by a person", model, attempts)
+                decisions.give_back(session.journal, session.reader, time.time(), row, *more)
+            given[row.id] = row
+    return _answer(list(given.values()), change)
+
+
+@answers("The skipped issues as JSON.")
+def skip(
+    issue_ids: list[str] = typer.Argument(
+        ..., metavar="ID...", help="The issues to leave undone.", autocompletion=skippable_issue
+    ),
+    config: ConfigFile = None,
+) -> VerbResult:
+    """Leave issues undone: all of these, or none. `noface retry` takes them up again."""
+    import time
+
+    from noface.cli.session import open_session
+    from noface.store import decisions
+    from noface.ui.issues import find_issue
+    from noface.ui.text import hanging
+
+    session = _begun(open_session(config), "skip")
+    with session.database.transaction():
+        rows = {row.id: row for row in (find_issue(session.reader, name) for name in issue_ids)}
+        for row in rows.values():
+            problem = decisions.no_skipping(row) or decisions.gone(row)
+            if problem is not None:
+                raise problem
+            decisions.skip(time.time(), session.journal, row)
+    skipped = [{"id": row.id, "title": row.title, "status": "skipped", "was": row.status} for row in rows.values()]
+    return VerbResult(
+        {"skip": skipped},
+        lambda _, width: [
+            line for row in rows.values() for line in hanging(f"{row.title}: skipped", width, f"{row.id}  ")
+        ],
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """Which issues a person names: by their ids, all that are blocked, or those blocked for one of `kinds`."""
 
-    verb: str
     ids: tuple[str, ...]
     kinds: tuple[str, ...]
     everything: bool
@@ -82,8 +108,8 @@ class _Wanted:
             return
         hint = "See the blocked issues: noface blocked"
         if not any(ways):
-            raise UsageError(f"name the issues to {self.verb}, or use --all or --kind", hint)
-        raise UsageError(f"name the issues to {self.verb}, or use --all, or --kind: one of them", hint)
+            raise UsageError("name the issues to retry, or use --all or --kind", hint)
+        raise UsageError("name the issues to retry, or use --all, or --kind: one of them", hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +117,15 @@ class _Change:
     """What becomes of the issues. `model` and `attempts` hold for them until they are given back again."""
 
     note: str
-    why: str
-    model: str | None = None
-    attempts: int | None = None
-    dry_run: bool = False
+    model: str | None
+    attempts: int | None
+    dry_run: bool
+
+
+def _begun(session: "ReadSession", verb: str) -> "ReadSession":
+    if not session.exists:
+        raise UsageError(f"nothing has run yet, so there is nothing to {verb}", "Start with: noface run")
+    return session
 
 
 def _known_kinds(texts: Sequence[str]) -> tuple[str, ...]:
@@ -112,37 +143,6 @@ def _known_kinds(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-_KINDS_HINT = "Those of the blocked issues: noface blocked --json; all there are: noface policy"
-
-
-Refusal = Callable[["IssueRow"], UsageError | None]
-
-
-def give_back(session: "ReadSession", wanted: _Wanted, refusal: Refusal, change: _Change) -> "list[IssueRow]":
-    """Give all the issues that are meant back to the loop, or none of them; return their rows as they were.
-
-    Raises UsageError if nothing has been run yet, an id is unknown, an issue's file is gone, or `refusal` finds a
-    reason. A noface that is running takes them up with its next tick.
-    """
-    import time
-
-    from noface.store import decisions
-
-    if not session.exists:
-        raise UsageError(f"nothing has run yet, so there is nothing to {wanted.verb}", "Start with: noface run")
-    given: dict[str, IssueRow] = {}
-    with session.database.transaction():
-        for row in _chosen(session, wanted):
-            problem = refusal(row) or decisions.gone(row) or decisions.taken_back(session.reader, row)
-            if problem is not None:
-                raise problem
-            if not change.dry_run:
-                more = (change.note, change.why, change.model, change.attempts)
-                decisions.give_back(session.journal, session.reader, time.time(), row, *more)
-            given[row.id] = row
-    return list(given.values())
-
-
 def _chosen(session: "ReadSession", wanted: _Wanted) -> "list[IssueRow]":
     from noface.store import decisions
     from noface.ui.issues import find_issue
@@ -152,7 +152,7 @@ def _chosen(session: "ReadSession", wanted: _Wanted) -> "list[IssueRow]":
     rows = [row for row in session.reader.issues() if row.present]
     blocked = [row for row in rows if row.status == "blocked"]
     if wanted.everything:
-        waiting = [row for row in rows if row.status == "waiting"] if wanted.verb == "retry" else []
+        waiting = [row for row in rows if row.status == "waiting"]
         return [*blocked, *(row for row in waiting if decisions.met_providers(session.reader, row))]
     chosen = [row for row in blocked if _kind(row) in wanted.kinds]
     if not chosen:
@@ -166,7 +166,7 @@ def _kind(row: "IssueRow") -> str:
     return row.block.kind if row.block is not None else "UNKNOWN"
 
 
-def _answer(wanted: _Wanted, rows: "Sequence[IssueRow]", change: _Change) -> VerbResult:
+def _answer(rows: "Sequence[IssueRow]", change: _Change) -> VerbResult:
     own = {"model": change.model, "attempts": change.attempts}
     listed = [
         {
@@ -179,7 +179,7 @@ def _answer(wanted: _Wanted, rows: "Sequence[IssueRow]", change: _Change) -> Ver
         }
         for row in rows
     ]
-    document = {wanted.verb: listed, "dry_run": change.dry_run}
+    document = {"retry": listed, "dry_run": change.dry_run}
     return VerbResult(document, lambda _, width: _lines(rows, change, width) if rows else ["Nothing is blocked."])
 
 
@@ -204,7 +204,5 @@ def _require_model(root: Path, config: Path | None, model: str) -> None:
 
     known = load(root, config).models
     if model not in known:
-        raise UsageError(f"noface.toml has no model {model[:80]}; {did_you_mean(model[:80], known)}", _MODELS_HINT)
-
-
-_MODELS_HINT = "All of them, with the built-in ones: noface config show"
+        hint = "All of them, with the built-in ones: noface config show"
+        raise UsageError(f"noface.toml has no model {model[:80]}; {did_you_mean(model[:80], known)}", hint)
