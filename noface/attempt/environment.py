@@ -40,7 +40,6 @@ from noface.process.environment import Variables, passed_digest, programs_digest
 from noface.process.failpoints import hit
 from noface.process.files import write_atomic
 from noface.process.process_tree import STARTED_BY, mark_of
-from noface.process.reads import Reads
 from noface.process.supervise import Canceller, Launcher
 from noface.secrets.masking import Masker
 
@@ -55,8 +54,7 @@ class GateFacts:
     hold already. `main_green`: when a gate, by its memo key, last passed on main. `main_red`: how a gate failed on a
     tree of main's while this run was at work. `inventories`: which tests a command ran on a tree; `asked`: where noface
     has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
-    are. `unsteady`: the tests of a command that fail now and then on main. `reads`: which files of main a test gate's
-    command has read, where the file system tells. `busy`: how many cores main's gates
+    are. `unsteady`: the tests of a command that fail now and then on main. `busy`: how many cores main's gates
     keep busy, None if that is not known. `made`: the files and folders that setup and gates made of main. `turns`:
     which gates run now.
     """
@@ -69,7 +67,6 @@ class GateFacts:
     asked: set[tuple[str, str]] = field(default_factory=set)
     plain: set[str] = field(default_factory=set)
     unsteady: dict[str, Known] = field(default_factory=dict)
-    reads: dict[str, Reads] = field(default_factory=dict)
     busy: float | None = None
     made: set[str] = field(default_factory=set)
     turns: GateTurns = field(default_factory=GateTurns)

@@ -32,7 +32,6 @@ from noface.model.taxonomy import FailureKind
 from noface.process.command import OnOutput
 from noface.process.failpoints import hit
 from noface.process.files import HeldFolder, read_bounded, real_folder
-from noface.process.reads import Reads, forget_reads, notes_reads, reads_since
 from noface.secrets.masked_records import masked_gate
 
 Files = Mapping[str, tuple[int, ...]]
@@ -243,14 +242,11 @@ class GateSession:
             reports = self._reports(gate)
             place = self._place(gate, folder, reports)
             look = None if task.issue_id else self._looking(gate, place)
-            watched = self._watched(gate)
             result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed, look)
         self.beside = tuple(turn.beside)
         if result is None:
             return None
         env.gate_facts.turns.passed[gate.command] += result.passed and bool(self.beside)
-        if watched:
-            self._keep_reads(gate, reads_since(self.slot.path, watched), green=result.passed)
         if reports is not None:
             self._keep_inventory(gate, reports, place)
         result = self._checked_count(gate, self._blamed(gate, result))
@@ -301,32 +297,11 @@ class GateSession:
         remove(folder)
         return folder
 
-    def _watched(self, gate: GateSpec) -> tuple[str, ...]:
-        """Return the files of main whose reading by a gate is to be seen now; none if it is not, or cannot be."""
-        env, task = self.env, self.task
-        if not gate.of_tests or not task.on_main or task.tree != env.plumbing.tree(task.main):
-            return ()
-        if not notes_reads(self.slot.path.parent):
-            env.gate_facts.reads.setdefault(gate.command, Reads(tree=task.tree))
-            return ()
-        paths = env.plumbing.paths(task.tree)
-        forget_reads(self.slot.path, paths)  # which is written down as a change of each file that was read before
-        self.files = self.left = files_in(self.slot)
-        return paths
-
     def _note_made(self) -> None:
         """Note what setup and gates made of main itself: the outermost folders, and the files beside main's own."""
         paths = self.env.plumbing.whole(self.task.tree).paths
         new = self.left.keys() - paths - {folder for path in paths for folder in above(path)}
         self.env.gate_facts.made.update(path for path in new if path.rpartition("/")[0] not in new)
-
-    def _keep_reads(self, gate: GateSpec, seen: Reads, *, green: bool) -> None:
-        """Keep what a gate has read of main. A red run may have ended early: what it left unread tells nothing."""
-        known = self.env.gate_facts.reads
-        if green:
-            known[gate.command] = replace(seen, tree=self.task.tree)
-        else:
-            known.setdefault(gate.command, Reads(seen.read, tree=self.task.tree))
 
     def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
         """Keep which tests the gate ran, by id as far as its runners name them, in place of what is known so far.

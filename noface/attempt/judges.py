@@ -23,7 +23,6 @@ from noface.git.objects import ObjectReader
 from noface.git.plumbing import entries_before, store_text
 from noface.git.stored import Entry
 from noface.integrity.agreement import disagreement
-from noface.integrity.diff.make import only_adds_sources
 from noface.integrity.diff.rules import REWRITTEN
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
@@ -37,7 +36,7 @@ from noface.integrity.inventory import (
     newly_skipped,
     without,
 )
-from noface.integrity.judges import Part, Touched, builds, lifted, may_be_made, part_of, touched, with_main_judging
+from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
 from noface.integrity.tampering import (
     ALTERED,
     BY_BODY,
@@ -77,7 +76,7 @@ class Judges(Trial):
         task, changes = self.task, self.plumbing.changes(self.task.main, self.task.tree)
         self.parts = parts = Parts.known(self.scope.env, task.main, self.gates, tree=task.tree)
         called = parts.reached.files
-        judging = self._without_growth(touched(changes, self.issue, parts))
+        judging = touched(changes, self.issue, parts)
         of_main = self._of_main(changes, parts)
         judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]
         in_place_of = (change for change in judges if change.old_mode == ABSENT)
@@ -103,17 +102,6 @@ class Judges(Trial):
             now = {assertions(_text(blobs, c.new_oid)): c.path for c in judging.tests if c.old_mode == ABSENT}
             was = ((c.path, assertions(_text(blobs, c.old_oid))) for c in judging.tests if c.new_mode == ABSENT)
             return {path: now[asserted] for path, asserted in was if asserted and asserted in now}
-
-    def _without_growth(self, judging: Touched) -> Touched:
-        """Leave out the build files that build more sources than main's and are the same beside that."""
-        with self.plumbing.blobs() as blobs:
-
-            def same(change: FileChange) -> bool:
-                there = builds(change.path) and {change.old_mode, change.new_mode} <= REGULAR
-                return there and only_adds_sources(_text(blobs, change.old_oid), _text(blobs, change.new_oid))
-
-            config, soft = (tuple(c for c in each if not same(c)) for each in (judging.config, judging.soft))
-        return replace(judging, config=config, soft=soft)
 
     def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
         """Return what main's versions of these files have against the change, but for those that a gate makes."""

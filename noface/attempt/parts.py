@@ -1,11 +1,11 @@
-"""Tells what files of main are to the gates, by who uses them and what gates read; a name is a first guess (law 11).
+"""Tells what files of main are to the gates, by who uses them; a name is a first guess (law 11).
 
 Who uses a file is looked up on main, if nothing of the change is, and only for files that the change touches.
 """
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from noface.attempt.environment import AttemptEnvironment
@@ -24,14 +24,11 @@ from noface.integrity.judges import (
 from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
 from noface.model.gate import GateSpec
-from noface.process.reads import Reads
 
 _TEXT_BYTES_MAX = 512 * 1024
 _USERS_MAX = 200
 _PLAIN = "100644"
 _DEPTH_MAX = 6
-_INDEXED_CHARS_MAX = 4 << 20
-_WORD = re.compile(r"\w+")
 _UNTOLD = (Part.PRODUCT, Part.SOFT)
 _SETTINGS = (Part.CONFIG, Part.MANIFEST)
 
@@ -40,15 +37,13 @@ _SETTINGS = (Part.CONFIG, Part.MANIFEST)
 class Parts:
     """What the files of the commit `main` are; one that it has not is known by its name alone.
 
-    `reached` is what the gates call, `reads` what each has read of main, by its name, `listed` what the ids of main's
-    tests name.
+    `reached` is what the gates call, `listed` what the ids of main's tests name.
     `tree` is the change's: a file that main has not is the product if the product there surely uses it.
     """
 
     plumbing: Plumbing
     main: str
     reached: Reached
-    reads: Mapping[str, Reads] = field(default_factory=dict)
     listed: Collection[str] = ()
     tree: str = ""
     _known: dict[str, Part] = field(default_factory=dict)
@@ -56,19 +51,16 @@ class Parts:
     _texts: dict[str, str] = field(default_factory=dict)
     _entries: frozenset[str] | None = None
     _stems: dict[str, str] | None = None
-    _holding: frozenset[str] | None = None
     _modes: dict[str, str] = field(default_factory=dict)
-    _index: dict[str, set[str]] | None = None
 
     @classmethod
     def known(cls, env: AttemptEnvironment, commit: str, gates: tuple[GateSpec, ...], *, tree: str = "") -> "Parts":
-        """Return what is known of a commit of main by what its gates read, and by the ids of its tests."""
+        """Return what is known of a commit of main by the ids of its tests."""
         plumbing, facts = env.plumbing, env.gate_facts
         of_commit, tests = plumbing.tree(commit), [gate for gate in gates if gate.of_tests]
-        reads = {gate.name: facts.reads[gate.command].on(of_commit) for gate in tests if gate.command in facts.reads}
         asked = [gate.command for gate in tests if gate.command not in facts.plain]
         listed = files_of(facts.inventories.get((of_commit, command)) for command in asked)
-        return cls(plumbing, commit, reached(plumbing, commit, gates), reads, listed, tree)
+        return cls(plumbing, commit, reached(plumbing, commit, gates), listed, tree)
 
     def __call__(self, path: str) -> Part:
         """Return what a file is to the gates."""
@@ -82,8 +74,6 @@ class Parts:
             return named
         if path not in self.plumbing.whole(self.main).paths:
             return Part.PRODUCT if self._new_in_product(path) else named
-        if named is Part.SOFT and self._unread(path):
-            return Part.PRODUCT
         if not is_code(path) or (path in self.listed and (named is Part.TEST or self._is_all_tests(path))):
             return Part.TEST if path in self.listed else named
         if named in (Part.TEST, Part.CONFIG):
@@ -103,39 +93,11 @@ class Parts:
         if self(path) is Part.CONFIG:
             return "since a gate starts it, and nothing of the product uses it"
         if self._is_expected(path):
-            readers = " and ".join(f"gate {name}" for name, reads in self.reads.items() if path in reads.read)
             settings = [user for user in sorted(self._naming(path) or ()) if part_of(user) in _SETTINGS]
-            named = f"named by {settings[0]}" if settings else f"read by {readers or 'what judges'}"
-            return f"since it is {named}, and by nothing of the product"
+            return f"since it is named by {settings[0] if settings else 'what judges'}, and by nothing of the product"
         if part_of(path) is Part.SOFT:
             return "by its name"
         return "since only judges use it" if self._only_judges(path, _DEPTH_MAX) else "since main's tests stand in it"
-
-    def unnamed(self) -> tuple[str, ...] | None:
-        """Return what the gates read and judges though no name says so; None if there is too much to look at."""
-        if not self._index_words():
-            return None
-        read = frozenset[str]().union(*(each.read for each in self.reads.values()))
-        paths = [path for path in sorted(read & self._modes.keys()) if part_of(path) in _UNTOLD]
-        helpers = (path for path in paths if is_code(path) and self._judges_itself(path))
-        by_use = {path for path in helpers if self._only_judges(path, _DEPTH_MAX)}
-        return tuple(p for p in paths if p in by_use or self(p) not in _UNTOLD or self._is_expected(p))
-
-    def _index_words(self) -> bool:
-        """Read each text of code once, to ask about many files; False if they are too large together."""
-        entries = self.plumbing.entries(self.main, tuple(self.plumbing.whole(self.main).paths))
-        self._modes = {path: mode for path, (mode, _) in entries.items()}
-        index, left = dict[str, set[str]](), _INDEXED_CHARS_MAX
-        with self.plumbing.blobs() as blobs:
-            for path in (each for each in entries if is_code(each) or builds(each) or part_of(each) in _SETTINGS):
-                text = self._texts[path] = blobs.text(entries[path][1], _TEXT_BYTES_MAX)
-                left -= len(text)
-                if left < 0:
-                    return False
-                for word in set(_WORD.findall(text)):
-                    index.setdefault(word, set()).add(path)
-        self._index = index
-        return True
 
     def _is_all_tests(self, path: str) -> bool:
         """True if code of which a runner names tests is nothing else: it begins some, and nobody uses it.
@@ -195,10 +157,7 @@ class Parts:
         if self(path) not in (Part.PRODUCT, Part.SOFT) or not self._is_data(path):
             return False
         naming = self._naming(path)
-        if naming is None or any(self._is_product(user) for user in naming):
-            return False
-        by_settings = any(part_of(user) in _SETTINGS for user in naming)  # a linter reads it, say, and no test gate
-        return by_settings or (not self._unread(path) and (bool(naming) or self._apart(path)))
+        return bool(naming) and not any(self._is_product(user) for user in naming or ())
 
     def _is_data(self, path: str) -> bool:
         if "." not in posixpath.basename(path) or is_code(path) or sources((path,), ()) or builds(path):
@@ -206,20 +165,6 @@ class Parts:
         if path not in self._modes:
             self._modes[path] = self.plumbing.entries(self.main, (path,)).get(path, ("", ""))[0]
         return self._modes[path] == _PLAIN
-
-    def _unread(self, path: str) -> bool:
-        """True if no gate has read a file on main; False if that is unknown."""
-        return bool(self.reads) and all(path in reads.unread for reads in self.reads.values())
-
-    def _apart(self, path: str) -> bool:
-        """True if a gate is known to read a file that lies in a folder without any code of the product."""
-        top = path.partition("/")[0]
-        if top == path or not any(path in reads.read for reads in self.reads.values()):
-            return False
-        if self._holding is None:
-            code = (other for other in self.plumbing.whole(self.main).paths if is_code(other))
-            self._holding = frozenset(other.partition("/")[0] for other in code if self._is_product(other))
-        return top not in self._holding
 
     def _naming(self, path: str) -> frozenset[str] | None:
         """Return the code that names a file or its folder, and settings that name it; None if there is too much."""
@@ -304,11 +249,7 @@ class Parts:
     def _code_with(self, words: tuple[str, ...], *, settings: bool = False) -> tuple[str, ...] | None:
         """Return the code in which a word stands, and the `settings` of judges; None if there is too much to tell."""
         judging = _SETTINGS if settings else ()
-        if self._index is None:
-            named = self.plumbing.files_with(self.main, words)
-        else:
-            indexed = ([self._index.get(part, set()) for part in _WORD.findall(word)] for word in words)
-            named = tuple(set().union(*(set.intersection(*each) for each in indexed if each)))
+        named = self.plumbing.files_with(self.main, words)
         files = tuple(path for path in named if is_code(path) or builds(path) or part_of(path) in judging)
         return files if len(files) <= _USERS_MAX else None
 

@@ -210,7 +210,6 @@ def make_context(
         env.gate_facts.asked.add(ran)
         if tests is not None:
             env.gate_facts.inventories[ran] = tests
-    env.gate_facts.reads.update(reader.reads())
 
     def show(kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         with _apart(env, "the view"):

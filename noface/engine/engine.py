@@ -69,7 +69,7 @@ from noface.engine.outages import (
     too_long,
 )
 from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch, rejected_before
-from noface.engine.preflight import announce_new_rules, announce_tests, preflight, remember_reads
+from noface.engine.preflight import announce_new_rules, announce_tests, preflight
 from noface.engine.quota_guard import QuotaGuard
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, settle_open, with_work, without_end
@@ -211,7 +211,6 @@ def _record_failure(context: RunContext, error: BaseException) -> None:
 
 def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Keep what main's gates ran and read, and the results of the green ones."""
-    remember_reads(context)
     context.env.gate_facts.busy = cores_busy(results)
     for result in results:
         if result.tests_run:

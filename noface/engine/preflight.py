@@ -25,7 +25,6 @@ from noface.engine.readiness import box_findings, model_findings
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import OTHERS_SERVER, names_suffice
 from noface.integrity.inventory import Inventory
-from noface.integrity.unrun import unrun
 from noface.integrity.unsteady import failed_in
 from noface.model.failure import CHANGED_FILES, SETUP_PASSING, Failure
 from noface.model.finding import refusal
@@ -109,24 +108,14 @@ _SUMMED = frozenset({"cargo test"})
 
 
 def announce_tests(context: RunContext, results: tuple[GateResult, ...]) -> None:
-    """Announce what main's gates ran, and which test files none of them did."""
+    """Announce what main's gates ran."""
     known = context.env.gate_facts.inventories
-    inventories = {each.gate.name: known.get((each.tree, each.gate.command), Inventory()) for each in results}
-    ids = {gate: [name for name, _ in inventory.tests] for gate, inventory in inventories.items()}
-    plumbing = context.env.plumbing
-    left = unrun(ids, plumbing.paths(plumbing.main())) if any(ids.values()) else {}
-    ran = [count_of_tests(each, inventories[each.gate.name], left.get(each.gate.name, ())) for each in results]
+    ran = [count_of_tests(each, known.get((each.tree, each.gate.command), Inventory())) for each in results]
     context.announce("main_passes", None, {"gates": ran})
 
 
-def remember_reads(context: RunContext) -> None:
-    """Remember what main's test gates read of it, for runs that take their green from memory, and for people."""
-    known, commands = context.env.gate_facts.reads, {gate.command for gate in context.settings.gates}
-    context.journal.reads_recorded({command: reads for command, reads in known.items() if command in commands})
-
-
-def count_of_tests(result: GateResult, inventory: Inventory, left: tuple[str, ...]) -> str:
-    """Return a gate's name with how many tests it ran, and the test files, `left`, of which it ran none."""
+def count_of_tests(result: GateResult, inventory: Inventory) -> str:
+    """Return a gate's name with how many tests it ran."""
     name = result.gate.name
     if result.failure is not None:
         return f"{name} (red as it was)"
@@ -139,7 +128,7 @@ def count_of_tests(result: GateResult, inventory: Inventory, left: tuple[str, ..
     # One that is expected to fail ran, though its failure is none.
     skipped = min(inventory.skipped, max(0, len(inventory.tests) + (inventory.count or 0) - count))
     more = f", {skipped:,} skipped" if skipped else ""
-    return f"{name} ({tests}{more}{f', none in {some(left, _FILES_MAX)}' if left else ''})"
+    return f"{name} ({tests}{more})"
 
 
 def _with_own_library(context: RunContext, red: list[GateResult]) -> list[GateResult]:
@@ -403,7 +392,6 @@ def _red_test(result: GateResult) -> bool:
 RULES = "3"
 _RULES_FACT = "rules"
 _NAMES_MAX = 8
-_FILES_MAX = 2
 _JUDGES = (
     "a gate that changes files of the work fails: `fixes = true` in its [[gates]] entry makes that part of the work",
     "work that is green only with its own tests or settings does not land: `may_change` in an issue's file allows it",

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import zlib
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,13 +20,12 @@ from noface.model.transitions import UNEXPECTED_STEPS, unexpected
 from noface.model.worker_run import Resumed
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
-from noface.store.records import READS, UNSTEADY, query
+from noface.store.records import UNSTEADY, query
 from noface.store.rows import counted, dumps, ended_badly, issue_row, outcome_row, same_since
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
     from noface.integrity.unsteady import Known
-    from noface.process.reads import Reads
 
 
 _STEPS_MAX = 20
@@ -338,10 +336,6 @@ class Journal:
         packed = zlib.compress(dumps(tests).encode()) if tests is not None else None
         with self._db.transaction() as connection:
             insert(connection, "gate_memo", "REPLACE", **_memo(key, result, at), tests=packed)
-
-    def reads_recorded(self, reads: "Mapping[str, Reads]") -> None:
-        """Remember which files of main test gates read, by their commands."""
-        self.fact(READS, b64encode(zlib.compress(dumps(reads).encode())).decode())
 
     def gate_repeated(self, at: float, issue_id: str, number: int, gate: str, message: str) -> None:
         """Record that a gate is run again for a cause that passes by itself. Issue "" is main itself."""

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import zlib
-from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -24,7 +23,6 @@ from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
 from noface.store.records import (
-    READS,
     UNSTEADY,
     AttemptRow,
     DecisionRow,
@@ -39,7 +37,6 @@ from noface.store.records import (
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
     from noface.integrity.unsteady import Known
-    from noface.process.reads import Reads
 
 
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
@@ -134,18 +131,6 @@ class Reader(Overview):
         kept = json.loads(self.fact(UNSTEADY) or "{}")
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}
-
-    def reads(self) -> "dict[str, Reads]":
-        """Return which files of main test gates read, by their commands; none that cannot be read here."""
-        from noface.process.reads import Reads  # no look at an issue needs it
-
-        with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
-            kept = json.loads(zlib.decompress(b64decode(self.fact(READS) or "")))
-            return {
-                command: Reads(frozenset(one["read"]), frozenset(one["unread"]), str(one["tree"]))
-                for command, one in kept.items()
-            }
-        return {}
 
     def gates_counted(self, fact: str) -> dict[str, int]:
         """Return how often each gate was `flaky`, or has `met` others, in the newest run; empty if none has."""

@@ -82,7 +82,6 @@ LEARNED = "learned"
 """The fact that holds the landings that main told of when the database did not know them."""
 UNSTEADY = "unsteady"
 """The fact that holds the tests that fail now and then on main."""
-READS = "reads"
 """The fact that holds which files of main its test gates read."""
 
 

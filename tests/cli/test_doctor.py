@@ -3,7 +3,6 @@
 import json
 import shutil
 import stat
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,9 +16,6 @@ from noface.config.prices import prices_as_of
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
-from noface.process.reads import Reads
-from noface.store.database import Database
-from noface.store.journal import Journal
 from noface.ui.doctor import access_limits
 
 TOOLS = (
@@ -441,39 +437,6 @@ def test_what_is_known_of_gates_that_judge_the_workspace_is_told(doctor):
     assert "the next run proves it for check" in isolation["text"]
     doctor.configure(CONFIG + "\n[run]\nallow_leaky_gates = true\n")
     assert "allow_leaky_gates" in named(doctor.told(**LOGGED_IN)["project"], "isolation")["text"]
-
-
-def test_what_test_gates_read_of_main_is_told(doctor):
-    doctor.agents()
-    command = "test -e a.txt"
-    assert "judges" not in [each["name"] for each in doctor.told(**LOGGED_IN)["project"]]
-    tree, files = (
-        doctor.project.git("rev-parse", "main^{tree}"),
-        doctor.project.git("ls-tree", "-r", "--name-only", "main"),
-    )
-    count = len(files.splitlines())
-    for reads, state, said in (
-        (
-            Reads(frozenset({"noface.toml", "gone"}), frozenset({"x"}), tree),
-            "ok",
-            f"gate check: 1 of main's {count} files are read",
-        ),
-        (
-            Reads(frozenset({"noface.toml"}), tree="x"),
-            "ok",
-            f"{count} files are read; main has moved since, the next run looks again",
-        ),
-        (
-            Reads(tree=tree),
-            "note",
-            "the file system of the workspaces notes no reads (noatime), so only names and uses tell",
-        ),
-    ):
-        with closing(Database.open(doctor.project.state / "state.db")) as database:
-            Journal(database).reads_recorded({command: reads})
-        told = named(doctor.told(**LOGGED_IN)["project"], "judges")
-        assert told["state"] == state
-        assert said in told["text"]
 
 
 def test_the_project_is_told_with_its_folders_and_gates(doctor):

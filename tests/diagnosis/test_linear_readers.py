@@ -24,7 +24,6 @@ from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.reset_times import WallClock
 from noface.gates import secrets
 from noface.gates.report import parse_report
-from noface.integrity.diff.make import read_makefile
 from noface.integrity.diff.text import left_markers
 from noface.integrity.strength import weaker
 from noface.integrity.tampering import weakened_tests
@@ -104,7 +103,6 @@ READERS = {
     "bodies of tests": lambda text: weaker({"tests/test_a.py": text, "a.test.js": text}, {"tests/test_a.py": ""}),
     "weakened tests": lambda text: weakened_tests((CHANGE,), patch(text)),
     "markers": lambda text: left_markers(patch(text)),
-    "makefile": read_makefile,
     "report": lambda text: parse_report(b"<testsuite><testcase name='a'>" + text.encode() + b"</testcase></testsuite>"),
     "JSON in an answer": json_scan.scan,
     "prompt": lambda text: (prompt_text.clean(text), prompt_text.fenced(text), prompt_text.tidy(text)),

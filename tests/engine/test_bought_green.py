@@ -1,6 +1,5 @@
 """A change that buys its green: it does not land by itself, the worker is told what and why, and a person may allow it."""
 
-import json
 import sqlite3
 import sys
 import zlib
@@ -8,11 +7,6 @@ from contextlib import closing
 
 import pytest
 from support.project import PYTEST
-
-from noface.process.reads import Reads
-from noface.store.database import Database
-from noface.store.journal import Journal
-from noface.store.reader import Reader
 
 GOOD = "def half(number):\n    return number // 2\n\n\ndef twice(number):\n    return number * 2\n"
 BROKEN = GOOD.replace("// 2", "// 3")
@@ -392,60 +386,6 @@ def test_why_and_show_tell_what_was_bought(calc):
         told = " ".join(project.noface(*verb).stdout.split())
         assert "tests/test_calc.py" in told
         assert "test_half" in told
-
-
-BY_DATA = (
-    "from pathlib import Path\n\nfrom calc import half\n\n\ndef test_cases():\n"
-    "    for case in next(Path().glob('exp*')).iterdir():\n        assert half(int(case.stem)) == int(case.read_text())\n"
-)
-
-
-@pytest.fixture
-def read_by_a_gate(calc):
-    """A project after a run whose gate reads a file that judges by nothing else; the file, and why it judges."""
-    project = calc(write("expected/6.txt", "2\n"), write("notes/a.md", "new\n"))
-    project.write("expected/6.txt", "3\n")
-    project.write("notes/a.md", "old\n")
-    project.write("tests/test_calc.py", BY_DATA)
-    project.commit()
-    return project, refused(project)
-
-
-WHY_IT_JUDGES = "a judge since it is read by gate check, and by nothing of the product"
-
-
-def test_what_only_a_gate_s_reading_makes_a_judge_is_told(read_by_a_gate):
-    project, failure = read_by_a_gate
-    assert failure["evidence"][0] == f"altered: expected/6.txt, {WHY_IT_JUDGES}"
-    assert WHY_IT_JUDGES in " ".join(project.noface("show", "1", "--why").stdout.replace("│", "").split())
-    told = [
-        each for each in json.loads(project.noface("doctor", "--json").stdout)["project"] if each["name"] == "judges"
-    ]
-    assert [each["state"] for each in told] == ["ok"]
-    assert told[0]["text"].endswith(" files are read; by that these judge as well: expected/6.txt")
-
-
-@pytest.mark.thorough
-def test_what_a_gate_reads_is_known_after_a_restart_and_renewed_as_main_moves(read_by_a_gate):
-    project, _ = read_by_a_gate
-    with closing(sqlite3.connect(project.state / "state.db")) as database, database:
-        database.execute("UPDATE runs SET exit_code = NULL")  # cut off: main's green is taken from memory
-    project.noface("retry", "1")
-    project.run(code=3)
-    assert project.attempts("1")[1]["failure"]["evidence"][0] == f"altered: expected/6.txt, {WHY_IT_JUDGES}"
-    project.write("expected/8.txt", "4\n")
-    project.commit()
-    assert "main has moved since" in " ".join(project.noface("doctor").stdout.split())
-    with closing(Database.open(project.state / "state.db")) as database:
-        before = Reader(database).reads()
-        Journal(database).reads_recorded({"gone": Reads(tree="x"), **before})
-    project.noface("retry", "1")
-    project.run(code=3)
-    with closing(Database.open(project.state / "state.db")) as database:
-        ((command, now),) = Reader(database).reads().items()
-    assert "expected/8.txt" in now.read - before[command].read
-    assert "notes/a.md" in now.unread & before[command].unread
-    assert now.tree == project.git("rev-parse", "main^{tree}")
 
 
 def test_the_names_of_tests_are_kept_without_secrets(calc):

@@ -1,4 +1,4 @@
-"""What files of main are to the gates, by who uses them and what gates read; no gate runs."""
+"""What files of main are to the gates, by who uses them; no gate runs."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,6 @@ from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.integrity.judges import Part
 from noface.model.gate import GateKind, GateSpec
-from noface.process.reads import Reads
 
 FILES = {
     "pyproject.toml": "[project.scripts]\nshop = 'shop.cli:main'\n",
@@ -26,7 +25,6 @@ FILES = {
     "shop/data/unused.json": "{}",
     "shop/templates/mail.txt": "hello",
     "cases/a.txt": "1",
-    "cases/unread.txt": "1",
     "golden/deep/a.out": "1",
     "recorded/a.out": "1",
     "bin/shop": "#!/bin/sh\n",
@@ -83,8 +81,6 @@ NEW = {
     "web/src/index.ts": FILES["web/src/index.ts"] + "import { up } from './jest.setup.js'\n",
     "web/src/jest.setup.js": "export const up = 1\n",
 }
-UNREAD = frozenset({"cases/unread.txt", "lint/base.toml"})  # by test gates
-READS = Reads(frozenset(FILES) - UNREAD, UNREAD)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +101,7 @@ def parts(tmp_path_factory):
         git("commit", "-qm", branch)
     plumbing = Plumbing(discover(folder, "main"))
     main, calls = plumbing.main(), reached(plumbing, plumbing.main(), GATES)
-    yield Parts(plumbing, main, calls, {"pytest": READS}, LISTED, plumbing.tree("change"))
+    yield Parts(plumbing, main, calls, LISTED, plumbing.tree("change"))
     plumbing.close()
 
 
@@ -153,7 +149,7 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
         ("tests/helper.py", "by its name"),
         ("README.md", "since main's tests stand in it"),
         ("checks/run.py", "since a gate starts it, and nothing of the product uses it"),
-        ("recorded/a.out", "since it is read by gate pytest, and by nothing of the product"),
+        ("cases/a.txt", "since it is named by what judges, and by nothing of the product"),
         ("shop/testing.py", "since only judges use it"),
         ("lint/base.toml", "since it is named by ruff.toml, and by nothing of the product"),
         ("crate/src/lib.rs", "since main's tests stand in it"),
@@ -162,17 +158,6 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
 )
 def test_what_makes_a_file_a_judge_is_told(parts, path, why):
     assert parts.why(path) == why
-
-
-def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
-    reads = {"pytest": Reads(frozenset(FILES) - {"checks/run.py"})}
-    many, few = (Parts(parts.plumbing, parts.main, parts.reached, reads, parts.listed) for _ in range(2))
-    told = many.unnamed()
-    assert told == (
-        "README.md", "cases/a.txt", "cases/unread.txt", "checks/size.sh", "checks/table.py", "lint/base.toml",
-        "match/match.go", "proofs/check_half.py", "recorded/a.out", "shop/testing.py", "shop/twice.py",
-    )  # fmt: skip
-    assert {path: (many(path), many.why(path)) for path in FILES} == {p: (few(p), few.why(p)) for p in FILES}
 
 
 @cases(
@@ -188,8 +173,8 @@ def test_what_judges_though_no_name_says_so_is_told_of_all_that_is_read(parts):
         (("tests/helper.py", "shop/core.py"), ()),  # it is put back anyhow
         (("cases/a.txt", "shop/core.py"), (("cases/a.txt",),)),
         (("cases/a.txt",), ()),
-        (("cases/new.txt", "cases/unread.txt", "shop/core.py"), ()),  # main has it not, or no gate reads it
-        (("recorded/a.out", "shop/data/rates.json", "shop/templates/mail.txt", "shop/core.py"), (("recorded/a.out",),)),
+        (("cases/new.txt", "shop/core.py"), ()),  # main has it not
+        (("recorded/a.out", "shop/data/rates.json", "shop/templates/mail.txt", "shop/core.py"), ()),
         (("bin/shop", "shop/core.py"), ()),  # a program
         (("lint/base.toml", "shop/core.py"), (("lint/base.toml",),)),  # settings that settings lead to
         (("cases/a.txt", "shop/testing.py", "shop/core.py"), (("cases/a.txt",), ("cases/a.txt", "shop/testing.py"))),

@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from support.cases import cases
 
 from noface.integrity.diff.gates import Manifest, changed_gates, may_steer
-from noface.integrity.diff.make import only_adds_sources
 
 PACKAGE = {
     "scripts": {
@@ -17,24 +15,6 @@ PACKAGE = {
     },
     "jest": {"testEnvironment": "node"},
 }
-MAKEFILE = """\
-PYTEST = $(PYTHON) -m pytest
-PYTHON = python3
-UNUSED = 1
-
-all: build
-
-.PHONY: test
-test: lint
-\t$(PYTEST) -q \\
-\t  tests
-\techo done
-
-lint: ; ruff check .
-
-build:
-\ttrue
-"""
 PYPROJECT = """\
 [project]
 name = "x"
@@ -111,41 +91,6 @@ def test_a_package_json_that_does_not_parse_is_no_tampering():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("-m pytest", "-m pytest --co", "the variable PYTEST, which a gate's target uses, was changed"),
-        ("PYTHON = python3", "PYTHON = true", "the variable PYTHON"),
-        ("  tests\n", "  tests/unit\n", "the target test, which a gate calls, was changed"),
-        ("\t$(PYTEST)", "\t-$(PYTEST)", "the target test"),
-        ("test: lint", "test:", "the target test"),
-        ("ruff check .", "true", "the target lint"),
-        ("lint: ; ruff check .", "", "the target lint, which a gate calls, was removed"),
-        ("UNUSED = 1", "SHELL = /bin/true", "the variable SHELL"),
-        ("UNUSED = 1", ".IGNORE:", "errors are ignored now"),
-    ],
-)
-def test_a_make_target_that_a_gate_calls_must_stay(old, new, said):
-    assert old in MAKEFILE
-    assert found("Makefile", MAKEFILE, MAKEFILE.replace(old, new))[0].startswith(f"Makefile: {said}")
-
-
-def test_targets_that_no_gate_calls_and_added_steps_are_no_finding():
-    assert found("Makefile", MAKEFILE, MAKEFILE.replace("\ttrue", "\tfalse").replace("UNUSED = 1", "UNUSED = 2")) == ()
-    assert (
-        found("Makefile", MAKEFILE, MAKEFILE.replace("\techo done", "\tmypy\n\techo done") + "\nnew:\n\ttrue\n") == ()
-    )
-    assert found("Makefile", MAKEFILE, MAKEFILE.replace("test: lint", "test: lint build")) == ()
-
-
-def test_a_bare_make_builds_the_first_target():
-    changed = MAKEFILE.replace("build:\n\ttrue", "build:\n\tfalse")
-    assert found("Makefile", MAKEFILE, changed, "make -s") == (
-        "Makefile: the target build, which a gate calls, was changed",
-    )
-    assert found("Makefile", MAKEFILE, changed, "make test") == ()
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
         ("-m 'not slow'", "-m 'unit'", "pytest's addopts was changed (-m unit)"),
         ("--cov=x", "--cov=x --ignore tests/a", "(--ignore tests/a)"),
         ("--strict-markers ", "", "(without --strict-markers)"),
@@ -206,35 +151,8 @@ def test_tox_counts_only_where_a_gate_calls_it():
 def test_only_files_that_the_gates_go_by_are_read():
     assert may_steer("web/package.json", ())
     assert may_steer("pyproject.toml", ())
-    assert may_steer("Makefile", ("make test",))
-    assert not may_steer("Makefile", ("pytest",))
     assert may_steer("noxfile.py", ("nox -s tests",))
     assert not may_steer("noxfile.py", ("pytest",))
     assert not may_steer("src/a.py", ("python src/a.py",))
     assert found("noxfile.py", "", "b", "nox") == ()
     assert found("noxfile.py", "a", "b", "nox") == ("noxfile.py, which a gate runs, was changed",)
-
-
-BUILD = (
-    "SRCS = half.c \\\n  main.c\nhalf: half.c\n\tcc -o half half.c\n\tgrep -q x half.c\nadd_executable(half half.c)\n"
-)
-
-
-@cases(
-    ("old", "new", "grows"),
-    [
-        ("half half.c)", "half half.c halve.c)", True),
-        ("  main.c", "  halve.c \\\n  main.c", True),
-        ("half: half.c\n\tcc -o half half.c", "half: half.c halve.c\n\tcc -o half half.c halve.c", True),
-        ("x half.c", "x half.c any.c", False),
-        ("cc -o half half.c", "cc -o half half.c -w", False),
-        ("cc -o half half.c", "cc -o half half.c || true", False),
-        ("\tcc -o", "\t-cc -o", False),
-        ("\tcc -o", "cc -o", False),
-        ("cc -o half half.c", "cc -o half halve.c", False),
-        ("\tcc -o half half.c\n", "", False),
-        ("half: half.c\n", "half: half.c\n\ttrue\n", False),
-    ],
-)
-def test_a_build_file_that_only_builds_more_sources_weakens_nothing(old, new, grows):
-    assert only_adds_sources(BUILD, BUILD.replace(old, new)) is grows

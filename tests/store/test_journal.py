@@ -21,7 +21,6 @@ from noface.model.request import Failing, PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.transitions import UnexpectedStep
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
-from noface.process.reads import Reads
 from noface.recovery.schedule import Breaker
 from noface.store.check import database_facts
 from noface.store.database import Database
@@ -309,16 +308,6 @@ def test_gate_results_are_remembered_newest_first(journal, reader):
     for number in range(5):
         journal.gate_recorded(float(number), f"k{number}", replace(result, tree=str(number)))
     assert reader.newest_memo(2) == {"k4": replace(result, tree="4"), "k3": replace(result, tree="3")}
-
-
-def test_what_gates_read_of_main_survives_whatever_files_are_called(journal, reader):
-    assert reader.reads() == {}
-    reads = {"u": Reads(frozenset({"a", "b\udcff\n"}), frozenset({"c"}), "t"), "v": Reads(tree="t")}
-    journal.reads_recorded(reads)
-    assert reader.reads() == reads
-    for value in ("", "{}", "bm8="):
-        journal.fact("reads", value)
-        assert reader.reads() == {}
 
 
 def test_a_run_that_never_ended_is_marked_when_the_next_begins(database, reader):

@@ -12,8 +12,6 @@ from pathlib import Path
 from noface import __version__
 from noface.attempt.environment import SandboxRules, fingerprint
 from noface.attempt.isolation import home_of
-from noface.attempt.parts import Parts
-from noface.attempt.protected_files import reached
 from noface.cli.findings import backlog_of, config_findings, fault_finding
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
 from noface.config.sections import Config
@@ -22,19 +20,15 @@ from noface.engine.gate_networks import NETWORKS, needing, networks_of, shares
 from noface.engine.isolation_checks import isolated
 from noface.errors import NofaceError, UsageError
 from noface.git.command import Git
-from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, check_version
-from noface.integrity.inventory import files_of
 from noface.model.gate import GateKind, GateSpec
 from noface.model.network import Network
-from noface.model.quoting import some
 from noface.process.connections import available
 from noface.process.environment import gate_environment
 from noface.process.files import bytes_in
 from noface.process.home_places import needed
 from noface.process.home_settings import rebuilt_paths
 from noface.process.installation import installation
-from noface.process.reads import Reads
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.check import damage_of
@@ -73,7 +67,6 @@ def project(config: Config, repository: Repository, elsewhere: Collection[str] =
         *_backlog(config, repository),
         *_isolation(config, repository),
         *_networks(config, repository),
-        *_judges(config, repository),
     )
 
 
@@ -258,52 +251,6 @@ def _fact(path: Path, name: str) -> str | None:
             return Reader(database).fact(name)
     except NofaceError:
         return None
-
-
-def _judges(config: Config, repository: Repository) -> tuple[Point, ...]:
-    """Say what the test gates read of main, and which of it judges by that, whatever it is called."""
-    path = repository.state_dir / "state.db"
-    gates = gate_specs(config)
-    try:
-        with closing(Database.at(path)) as database:
-            known, tests = Reader(database).reads(), Reader(database).newest_tests()
-        reads = {
-            gate.name: known[gate.command] for gate in gates if gate.kind is GateKind.TEST and gate.command in known
-        }
-        if not reads:
-            return ()
-        plumbing = Plumbing(repository)
-        with closing(plumbing):
-            main = plumbing.main()
-            tree = plumbing.tree(main)
-            files = frozenset(plumbing.paths(tree))
-            listed = files_of(tests.get((tree, gate.command)) for gate in gates)
-            on_main = {name: each.on(tree) for name, each in reads.items()}
-            unnamed = Parts(plumbing, main, reached(plumbing, main, gates), on_main, listed).unnamed()
-    except NofaceError:
-        return ()
-    alike: dict[Reads, list[str]] = {}
-    for name, each in reads.items():
-        alike.setdefault(each, []).append(name)
-    return tuple(_read(each, names, files, unnamed, moved=each.tree != tree) for each, names in alike.items())
-
-
-def _read(
-    reads: Reads, gates: list[str], files: frozenset[str], unnamed: tuple[str, ...] | None, *, moved: bool
-) -> Point:
-    who = f"gate{'s' * (len(gates) > 1)} {', '.join(gates)}"
-    if not reads.noted:
-        text = "the file system of the workspaces notes no reads (noatime), so only names and uses tell what judges"
-        return Point("judges", State.NOTE, f"{who}: {text}", "Name a folder on another one: [run] slots_dir.")
-    mine = tuple(file for file in unnamed or () if file in reads.read)
-    text = f"{who}: {len(reads.read & files):,} of main's {count(len(files), 'file')} are read"
-    text += f"; by that these judge as well: {some(mine, _JUDGES_MAX)}" if mine else ""
-    text += "; there is too much code to say here which of them judge by that" if unnamed is None else ""
-    text += "; main has moved since, the next run looks again" if moved else ""
-    return Point("judges", State.OK, text)
-
-
-_JUDGES_MAX = 4
 
 
 def named(

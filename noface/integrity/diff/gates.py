@@ -17,18 +17,14 @@ from typing import Any
 
 from noface.data import pattern
 from noface.diagnosis.syntax import parse_toml
-from noface.integrity.diff.make import Makefile, only_adds_sources, read_makefile
 from noface.model.patch import ChangedLine
 
 _CALLS_PACKAGE = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]++(?:=\S++)?|-C\s++\S++|workspaces?\s++foreach\s++\S++)\s++)*+(?:run(?:-script)?\s+)?"
     r"(?P<script>[\w:.@/-]+)"
 )
-_CALLS_MAKE = re.compile(r"\bg?make\b(?P<words>[^;&|\n]*)")
 _SHORT = {"t": "test", "tst": "test", "it": "test"}
-_MANIFESTS = frozenset(
-    ("package.json", "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "Makefile", "makefile", "GNUmakefile")
-)
+_MANIFESTS = frozenset(("package.json", "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py"))
 _PACKAGE_TESTS = ("jest", "mocha", "ava", "nyc", "c8", "tap", "vitest")
 
 
@@ -47,8 +43,6 @@ def may_steer(path: str, commands: Iterable[str]) -> bool:
     name = path.rpartition("/")[2]
     if name not in _MANIFESTS:
         return False
-    if name in ("Makefile", "makefile", "GNUmakefile"):
-        return any(_CALLS_MAKE.search(command) for command in commands)
     return name != "noxfile.py" or any(_names(command, "nox") for command in commands)
 
 
@@ -63,10 +57,8 @@ def changed_gates(manifests: Iterable[Manifest], commands: tuple[str, ...]) -> t
                 changes += _package(manifest, commands)
             case "pyproject.toml" | "setup.cfg" | "tox.ini":
                 sections.setdefault(folder, _Files()).add(manifest)
-            case "noxfile.py":
-                changes += [f"{manifest.path}, which a gate runs, was changed"] if manifest.old else []
             case _:
-                changes += _make(manifest, commands)
+                changes += [f"{manifest.path}, which a gate runs, was changed"] if manifest.old else []
     for each in sections.values():
         changes += [f"{each.paths}: {change}" for change in changed_sections(each.old, each.new, commands)]
     return tuple(changes)
@@ -183,25 +175,6 @@ def _ini(text: str) -> dict[str, dict[str, Any]] | None:
     except IniError:
         return None
     return {section.removeprefix("tool:"): dict(parser.items(section)) for section in parser.sections()}
-
-
-def _make(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
-    if only_adds_sources(manifest.old, manifest.new):
-        return []
-    before, after = read_makefile(manifest.old), read_makefile(manifest.new)
-    goals = [goal for command in commands for goal in _goals(command, before)]
-    return [f"{manifest.path}: {change}" for change in before.weakened_in(after, goals)]
-
-
-def _goals(command: str, makefile: Makefile) -> list[str]:
-    goals: list[str] = []
-    for match in _CALLS_MAKE.finditer(command):
-        words = [word.strip("'\"") for word in match["words"].split()]
-        named = [word for word in words if word in makefile.rules]
-        goals += named or (
-            [makefile.first] if makefile.first and not any("=" not in w and w[:1] != "-" for w in words) else []
-        )
-    return goals
 
 
 Sections = Mapping[str, Mapping[str, Any]]
