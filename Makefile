@@ -52,7 +52,7 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/bench.py
-	$(BIN)/python benchmarks/ladder.py
+	$(BIN)/python benchmarks/best_of_several.py
 
 # Thirty nights as they happen, with noface and with two simple loops; NIGHTS="disk-full ctrl-c" chooses some.
 # SEEDS="1-300" plays generated nights instead, JOBS=2 at a time.

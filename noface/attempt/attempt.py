@@ -228,10 +228,10 @@ class Judging(Attempt):
         """Begin with the snapshot of the work."""
         self.snapshot = self.work.snapshot
 
-    def judging(self, work: str) -> None:
-        """Tell the loop that the gates run, and on which commit, "" if that may yet become another."""
+    def judging(self) -> None:
+        """Tell the loop that the gates run."""
         number, files = self.order.number, frozenset(change.path for change in self.snapshot.changes)
-        self.scope.send(AttemptProgress(self.issue.id, number, "gate", "running the gates", changed=files, work=work))
+        self.scope.send(AttemptProgress(self.issue.id, number, "gate", "running the gates", changed=files))
 
     @property
     def idle(self) -> Failure | None:

@@ -85,8 +85,7 @@ def _decided(attempt: Judging) -> Judging:
     try:
         attempt.failure = next((failure for check in CHECKS if (failure := check(attempt)) is not None), None)
     except CutShort:
-        attempt.failure = attempt.scope.cancel.why
-        attempt.interrupted = attempt.failure is None
+        attempt.interrupted = True
         return attempt
     if attempt.failure is None:
         attempt.proof = attempt.proving.proof if attempt.provable else None
@@ -212,12 +211,9 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
 
 def _gates_are_red(attempt: Judging) -> Failure | None:
     """Run the gates, and take into the work what those with `fixes` write; of main's own failures main is to blame."""
-    fixing = any(gate.fixes for gate in attempt.order.gates)  # these may take back what conflicts
-    attempt.judging("" if fixing else attempt.snapshot.candidate)
+    attempt.judging()
     attempt.proving.run_gates()
     failure = take_fixes(attempt)
-    if fixing and failure is None:
-        attempt.judging(attempt.snapshot.candidate)
     work, snapshot, gated = attempt.work, attempt.work.snapshot, attempt.proving.gated
     attempt.gates, attempt.notes = gated.results, (*attempt.notes, *_flaky(gated.results))
     if failure is None and (unproven := attempt.proving.by_gates) is not None:

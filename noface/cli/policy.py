@@ -1,7 +1,5 @@
 """`noface config policy`: what follows each kind of failure, and what another policy would have decided."""
 
-import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,8 +79,7 @@ def replay(
         ids = [find_issue(seen.reader, issue_id).id]
     known, questions = _issues(seen), seen.questions
     pasts = [_past(seen, questions, known, each) for each in ids]
-    record = seen.reader.record(sys.maxsize)
-    made = [(past, replayed(replace(past, record=record), recorded, asked)) for past, recorded in pasts]
+    made = [(past, replayed(past, recorded, asked)) for past, recorded in pasts]
     decisions = [decision for _, each in made for decision in each]
     less = [saved for past, each in made for saved in spared(past, each)]
     titles = {past.issue.id: past.issue.title for past, _ in made}

@@ -8,7 +8,7 @@ from noface.config.sections import Config, Model, Sandbox
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock
-from noface.recovery.retry_policy import BreakdownRules, LadderStart, Policy, ReviewRules, RoleModels, Rung
+from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, RoleModels, Rung
 from noface.recovery.schedule import BreakerRules
 from noface.secrets.logins import login_id
 
@@ -33,7 +33,6 @@ def policy(config: Config, model: str | None = None) -> Policy:
         approval_labels=tuple(config.approval.labels),
         review=config.review.record(ReviewRules, judge=_judge(config, ladder)),
         logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
-        start=retry.start if model is None else LadderStart.FIRST,
     )
 
 

@@ -37,7 +37,7 @@ from noface.config.problems import unknown_model
 from noface.config.sections import Config
 from noface.data.extras import extra
 from noface.engine.context import Planning, RunContext, RunSettings
-from noface.engine.dispatch import decide_each, plan_tick, record_of
+from noface.engine.dispatch import decide_each, plan_tick
 from noface.engine.engine import Stop, run_session
 from noface.engine.faults import is_fault, write_down
 from noface.engine.outside import as_agreed
@@ -328,15 +328,14 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     issues = tuple(issue for issue in issues if issue.id not in lacking)
     planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
-    record = record_of(planning)
-    actions = dict(decide_each(planning, planned.start, states, record))
+    actions = dict(decide_each(planning, planned.start, states))
     starts = [
         {
             "id": issue.id,
             "title": issue.title,
             "model": model_of(actions[issue.id]),
             "action": actions[issue.id].name,
-            "reason": planned.behind.get(issue.id) or actions[issue.id].reason,
+            "reason": actions[issue.id].reason,
             "now": position < chosen.slots,
         }
         for position, issue in enumerate(planned.start)

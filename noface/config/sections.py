@@ -70,7 +70,6 @@ from noface.model.worker_run import ModelSpec
 from noface.recovery.retry_policy import (
     BreakdownRules,
     ChangedTests,
-    LadderStart,
     Policy,
     ReviewRules,
     RoleModels,
@@ -637,11 +636,6 @@ class Retry(Section, json_schema_extra=_one_ladder):
     escalate_after_attempts: int = setting(2, "failed attempts before escalation_model takes over", ge=1)
     max_total_attempts: int = setting(
         _policy["attempts_max"], "attempts for one issue in all; then it is blocked", ge=1
-    )
-    start: Annotated[LadderStart, *one_of(LadderStart)] = setting(
-        LadderStart.LEARNED,
-        "where an issue's ladder begins: with its first step, or where the record of the models here says that it pays"
-        " (learned)",
     )
     block_after: int | None = setting(
         None, "block after this many equal failures in a row; by default max_total_attempts", 3, ge=1

@@ -48,7 +48,7 @@ from noface.model.attempt import (
 from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
 from noface.model.gate import Proof
-from noface.model.history import History, IssueKind, Topic, Tried
+from noface.model.history import History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.model.worker_run import EndedBy
@@ -59,7 +59,6 @@ from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.resume import gone_on_with
-from noface.recovery.retry_policy import LadderStart
 from noface.recovery.schedule import Contest, Plan, independent, plan
 from noface.secrets.logins import login_fix
 from noface.secrets.masked_records import masked_issue
@@ -152,14 +151,8 @@ def history(context: Planning, issue: Issue, state: IssueState | None = None) ->
     return history_of(context.reader, context.questions, issue, state or context.reader.state(issue.id))
 
 
-def record_of(context: Planning) -> tuple[Tried, ...]:
-    """Return what is known of the models here, where the policy may begin by it."""
-    return context.reader.record() if context.settings.policy.start is LadderStart.LEARNED else ()
-
-
-def decide(context: Planning, past: History, record: tuple[Tried, ...] | None = None) -> Action:
-    """Ask the policy what comes next for an issue; changes nothing. `record` is read if it is not given."""
-    past = replace(past, record=record_of(context) if record is None else record)
+def decide(context: Planning, past: History) -> Action:
+    """Ask the policy what comes next for an issue; changes nothing."""
     now, policy = context.clock.now(), replace(context.settings.policy, unreachable=frozenset(context.unreachable))
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
     may_use = estimates(context) if policy.budget.limited else None
@@ -167,18 +160,18 @@ def decide(context: Planning, past: History, record: tuple[Tried, ...] | None = 
 
 
 def decide_each(
-    context: Planning, issues: Iterable[Issue], states: Mapping[str, IssueState], record: tuple[Tried, ...]
+    context: Planning, issues: Iterable[Issue], states: Mapping[str, IssueState]
 ) -> Iterator[tuple[str, Action]]:
     """Yield what comes next for each of many issues. Those that are alike share it, if nothing was done at them yet."""
     worked, known = context.reader.worked(), dict[object, Action]()
     for issue in issues:
         state = states.get(issue.id, IssueState(issue.id))
         like = replace(issue, id="", title="", body="", source="", content_hash="", depends_on=(), parent=None)
-        key: object = (IssueKind.of(issue), like, state.epoch, state.wanted_model, state.wanted_attempts)
+        key: object = (like, state.epoch, state.wanted_model, state.wanted_attempts)
         if issue.id in worked:
             key = issue.id
         if key not in known:
-            known[key] = decide(context, history(context, issue, state), record)
+            known[key] = decide(context, history(context, issue, state))
         yield issue.id, known[key]
 
 
@@ -201,13 +194,12 @@ def plan_tick(
     """
     reader = context.reader
     waits = reader.waits()
-    record = record_of(context) if waits else ()
     open_ones = (
         issue
         for issue in (issues if waits else ())
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
     )
-    models = {name: model_of(action) for name, action in decide_each(context, open_ones, states, record)}
+    models = {name: model_of(action) for name, action in decide_each(context, open_ones, states)}
     files = {**reader.changed_so_far(), **under_way.changed} if slots and len(issues) > 1 else {}
     contest = replace(under_way, lost=reader.lost_to_main(), changed=files, workers=context.settings.slots)
     return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)
@@ -427,18 +419,17 @@ class Dispatch:
         before = gone_on_with(past.attempts) if not candidate else None  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
-        learned = action.reason if isinstance(action, RunWorker) and action.learned else ""
         place = context.executor.place(slot)
         if before is not None and place != context.executor.place(before.slot):
             order = replace(order, session=None)  # it lies on another machine
         if candidate:
             order = replace(order, session=None)  # the attempt that it stands beside has it
-        notes = (*order.notes, *filter(None, (learned, f"carried out on {place}" if place else "")))
+        notes = (*order.notes, *([f"carried out on {place}"] if place else []))
         order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
         branch = branch_name(issue.id)
         lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
         alone = lost.where if lost is not None else ""
-        more = "a candidate beside the one before" if candidate else learned
+        more = "a candidate beside the one before" if candidate else ""
         context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, alone=alone, more=more, **how)
         hit("attempt_started")
         self._stations.begin(self._attempt(order))

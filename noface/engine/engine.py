@@ -12,10 +12,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar
 
 from noface.attempt.attempt import Attempt
@@ -47,7 +45,6 @@ from noface.engine.dispatch import (
     record_attempt,
     why_over,
 )
-from noface.engine.early_conflicts import EarlyConflicts
 from noface.engine.faults import GO_ON, After, Faults, OwnFaultError, is_fault, twice
 from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.jobs import Job, JobKind, Jobs
@@ -103,14 +100,13 @@ from noface.recovery.ground import mode_of
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Contest, Plan
 from noface.recovery.sudden_ends import DOES_NOT_LOAD, NEVER_WORKED
-from noface.store.overview import BEHIND, HOSTS, WORKSPACES
+from noface.store.overview import HOSTS, WORKSPACES
 from noface.store.records import IssueRow
 
 R = TypeVar("R")
 _TICK_S = 0.5
 _DRAIN_S = 30.0
 _GONE_MAX = 10
-_BEHIND_MAX = 200
 ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED, DOES_NOT_LOAD)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
 _GLOBS_MAX = 3
@@ -372,14 +368,11 @@ class Engine:
         self._red_main = RedMain(context, self._jobs, self._stations)
         parts = (self._jobs, self._stations, self._landing, self._limits, self._red_main)
         self._dispatch = Dispatch(context, *parts, self._attempt)
-        self._early = EarlyConflicts(context, self._jobs, self._landing)
         run = RunParts(context, self._jobs, self._landing, self._watch, self._leave, self._stations)
         self._others = tuple(self._make_stations(run))
         self._resumed: list[AttemptOrder] = []
         self._planned, self._planned_until = Plan((), ()), 0.0
         self._planned_for: tuple[object, ...] = ()
-        self._stood_back: Counter[str] = Counter()
-        self._behind: dict[str, str] | None = None
 
     def run(self, resumed: tuple[AttemptOrder, ...] = ()) -> RunResult:
         """Run until done. `resumed` are attempts of an earlier run whose work only needs judging."""
@@ -417,7 +410,6 @@ class Engine:
         self._judge_resumed()
         self._settle_unfinished()
         self._stations.begin(self._landing.land_all())
-        self._stations.begin(self._early.watch())
         self._stations.begin(keep_bounds(context))
 
     def _tick(self) -> RunResult | None:
@@ -799,7 +791,6 @@ class Engine:
                     if self._anew:
                         return planned
                     self._dispatch.begin_candidates()
-                    self._stood_back.update(planned.behind.keys())
             planned = self._plan() if refused < len(self._limits.refused) else planned
         return planned
 
@@ -870,13 +861,8 @@ class Engine:
         at_work = self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._landing.due
         working = tuple(issue for issue in self._context.issues if issue.id in at_work)
         probed = self._jobs.probed(self._context.reader.waits())
-        under_way = Contest(
-            busy=working,
-            changed={name: frozenset(files) for name, files in self._jobs.changed.items()},
-            stood_back=Counter(self._stood_back),
-            met=copy(self._early.met),
-            conflicted=copy(self._early.conflicted),
-        )
+        changed = {name: frozenset(files) for name, files in self._jobs.changed.items()}
+        under_way = Contest(busy=working, changed=changed)
         seen: tuple[object, ...] = (
             wanted,
             self._context.reader.mark(),
@@ -892,10 +878,6 @@ class Engine:
             planned = plan_tick(self._context, issues, states, self._jobs.free, probed, under_way, late)
             times = (each.until for each in planned.waiting if each.until is not None)
             self._planned, self._planned_for, self._planned_until = planned, seen, min(times, default=math.inf)
-            behind = dict(islice(planned.behind.items(), _BEHIND_MAX))
-            if self._jobs.free and behind != self._behind:  # without a free slot nobody starts before them
-                self._behind = behind
-                self._context.journal.fact(BEHIND, json.dumps(behind))
         planned = self._planned
         waiting = (wait for other in self._others for wait in other.waiting)
         return replace(planned, waiting=(*planned.waiting, *waiting))

@@ -57,8 +57,8 @@ class Job(Generic[R]):
 
     `number` is an attempt's, or that of a question's row, `model` the one at work since `began_at` (epoch seconds), ""
     for none. `due`: a review, which runs whatever its issue has cost. `phase` is the last that an attempt has reported,
-    `changed` the files in its snapshot, or those that its agent says it edits, `judged` what was told with the commit
-    that is judged, and `over` why the job was ended for money. `always`: it begins though the run is stopped.
+    `changed` the files in its snapshot, or those that its agent says it edits, and `over` why the job was ended for
+    money. `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
@@ -74,7 +74,6 @@ class Job(Generic[R]):
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None
     changed: set[str] = field(default_factory=set)
-    judged: AttemptProgress | None = None
     cancel: Canceller = field(default_factory=Canceller)
     future: "Future[R]" = field(default_factory=Future)
 
@@ -210,7 +209,6 @@ class Jobs:
         if job is not None:
             job.phase = progress.phase
             job.changed |= progress.changed
-            job.judged = progress if progress.work else job.judged
 
     @property
     def changed(self) -> dict[str, set[str]]:
@@ -220,11 +218,6 @@ class Jobs:
             if job.changed:
                 files[job.issue_id] = files.get(job.issue_id, set()) | job.changed
         return files
-
-    @property
-    def judged(self) -> list[Job[Any]]:
-        """The attempts under way whose work is judged."""
-        return [job for job in self._attempts() if job.judged is not None]
 
     def _attempts(self) -> list[Job[Any]]:
         return [job for job in self._jobs if job.kind is JobKind.ATTEMPT]

@@ -159,7 +159,7 @@ def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport
         return report
     model, plumbing = order.model.name, context.env.plumbing
     unchanged = report.snapshot.candidate_tree == plumbing.tree(order.start)
-    worked = has_worked(model, context.reader.record())
+    worked = has_worked(context.reader.outcomes(model))
     end = sudden_end(order.issue.id, report.agent, report.failure, worked=worked) if unchanged else None
     before = context.sudden_ends.get(model, ())
     row = context.sudden_ends[model] = row_with(before, end)

@@ -66,7 +66,6 @@ class RunWorker(_Named):
     reason: str
     think: bool = False
     instead_of: Absence | None = None
-    learned: bool = False
     beside: tuple[str, ...] = ()
 
     @property

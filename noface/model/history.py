@@ -177,44 +177,11 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class IssueKind:
-    """What an issue is like, as far as that may tell which model is up to it: its labels, and how long its text is."""
-
-    labels: tuple[str, ...] = ()
-    words: int = 0
-
-    @classmethod
-    def of(cls, issue: Issue) -> "IssueKind":
-        """Return the kind of an issue."""
-        return cls(tuple(sorted({label.lower() for label in issue.labels})), len(f"{issue.title} {issue.body}".split()))
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """An attempt at any issue, as the record of its model has it. Times in epoch seconds.
-
-    `outcome` is "" and `finished_at` None while it is under way. `kind` is None if it is not known.
-    """
-
-    issue_id: str
-    epoch: int
-    model: str
-    think: bool
-    outcome: str
-    charged: bool
-    started_at: float
-    finished_at: float | None = None
-    cost_usd: float | None = None
-    kind: IssueKind | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class History:
     """An issue with its finished attempts, oldest first, all epochs; `epoch` is the present one.
 
     `model` and `attempts_max` are what a person set when they unblocked it; None leaves policy and issue in force.
-    `unanswered` is what the questions since then have used that were cut short. `record` has the newest attempts at all
-    issues, oldest first.
+    `unanswered` is what the questions since then have used that were cut short.
     """
 
     issue: Issue
@@ -225,7 +192,6 @@ class History:
     model: str | None = None
     attempts_max: int | None = None
     unanswered: Spent = field(default_factory=Spent)
-    record: tuple[Tried, ...] = ()
 
     @property
     def current(self) -> tuple[PastAttempt, ...]:

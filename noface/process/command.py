@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from noface.model.failure import Failure
 from noface.model.quoting import one_line
 from noface.model.worker_run import EndedBy
 from noface.process.log_masking import LogGuard
@@ -141,14 +140,9 @@ class Canceller:
         weakref.finalize(self, _close, self._wake, self._alarm)
         self._cancelled = False
         self._urgent = False
-        self.why: Failure | None = None
 
-    def cancel(self, *, urgent: bool = False, why: Failure | None = None) -> None:
-        """End the runs by the kill ladder, or with SIGKILL at once if `urgent` (a second Ctrl-C). Repeatable.
-
-        `why` is what work that is judged fails with, if that is known though it is not judged to the end.
-        """
-        self.why = self.why or why
+    def cancel(self, *, urgent: bool = False) -> None:
+        """End the runs by the kill ladder, or with SIGKILL at once if `urgent` (a second Ctrl-C). Repeatable."""
         # No lock: a signal handler may have interrupted another call, and a second byte does no harm.
         self._urgent = self._urgent or urgent
         if not self._cancelled:

@@ -8,8 +8,7 @@ breakdown) is part of the history: an asking action is followed by the same ques
 The rules, in order; the first that applies wins.
 
  0. All parts of it have landed: is that all (`closing`)?
- 1. No attempt yet: the first rung of the ladder, or with `[retry] start = "learned"` the one that the record of the
-    models chooses (`learned_start`). It may take tries from any rung but the last; the other rules see what is left.
+ 1. No attempt yet: the first rung of the ladder.
  2. The last attempt passed (`rules_passed`): have it reviewed if that is due (N2; a reviewer who is away is waited
     for, and one who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels
     (L10), land it.
@@ -111,7 +110,6 @@ from noface.model.worker_run import BlockedReason
 from noface.recovery.candidates import with_candidates
 from noface.recovery.closing import closed_or_looked_at
 from noface.recovery.done_already import closed_or_asked
-from noface.recovery.learned_start import learned_ladder, tries_left_out
 from noface.recovery.partly_done import PARTLY_DONE, PARTS_MAX, free_parts
 from noface.recovery.policy_state import (
     Attempts,
@@ -174,8 +172,7 @@ def next_action(
 
 
 def _decide(history: History, policy: Policy, now: float, jitter: float, away: Mapping[str, float]) -> Action:
-    whole = policy.ladder_for(history.issue, history.model)
-    ladder = learned_ladder(whole, history, policy, now)
+    ladder = policy.ladder_for(history.issue, history.model)
     attempts = history.current
     if (closing := closed_or_looked_at(history, policy.roles, away, now)) is not None:
         return closing
@@ -184,8 +181,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         named = history.model or history.issue.model
         whose = "as you said" if history.model else "as its issue says"
         step = f"{named}, {whose}" if named else "the ladder's first step"
-        why = first.why if first.begins else f"first attempt: {step}"
-        return RunWorker(Mode.FIRST, first.model, why, think=first.think, learned=first.begins)
+        return RunWorker(Mode.FIRST, first.model, f"first attempt: {step}", think=first.think)
     attempts = _as_decided(history, attempts)
     last = attempts[-1]
     if last.outcome == PASSED:
@@ -196,7 +192,7 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     failure = failure_of(judged[-1] if judged else last)
     dear = _too_dear(attempts, policy.budget)
     blamed = dear.kind if dear is not None else _to_blame(judged, failure.kind)
-    limit = _limit(history, policy, blamed, tries_left_out(whole, ladder)) or dear
+    limit = _limit(history, policy, blamed) or dear
     if limit is not None:
         return limit
     if last.outcome == INTERRUPTED:
@@ -262,15 +258,12 @@ def _to_blame(judged: Attempts, kind: FailureKind) -> FailureKind:
     return next((other for other in kinds if not other.category.external), FailureKind.RESOURCE_EXHAUSTED)
 
 
-def _limit(history: History, policy: Policy, kind: FailureKind, left_out: int) -> Block | None:
+def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
     answered = {each.attempt for each in history.approvals if each.verdict is Verdict.APPROVED}
     charged = sum(attempt.charged and attempt.number not in answered for attempt in history.current)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
         return Block(kind, _used_up(cap, charged, len(history.current) - charged))
-    own = history.attempts_max or history.issue.max_attempts
-    if charged and left_out and not own and charged >= cap - left_out:
-        return Block(kind, f"{charged} of {cap} attempts failed; the other {left_out} were left out (`start`, [retry])")
     refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
     return Block(kind, refusal.reason, refusal.limit) if refusal is not None else None
 

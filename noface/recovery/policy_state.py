@@ -291,9 +291,7 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> RunWorker:
             Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with everything learned so far", think=True
         )
     if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
-        left = next((one.why for one in state.ladder[:index] if one.model == last.model and one.why), "")
-        why = f"{cause}: next step, {rung.model}{f'; {left}' if left else ''}"
-        return RunWorker(Mode.ESCALATE, rung.model, why, think=rung.think)
+        return RunWorker(Mode.ESCALATE, rung.model, f"{cause}: next step, {rung.model}", think=rung.think)
     match how:
         case Strategy.CONTEXT:
             return RunWorker(Mode.CONTEXT, rung.model, f"{cause}: once more, with what noface knows", think=rung.think)

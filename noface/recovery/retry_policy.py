@@ -46,13 +46,6 @@ class ChangedTests(StrEnum):
     LAND = "land"
 
 
-class LadderStart(StrEnum):
-    """`[retry] start`: where an issue's ladder begins."""
-
-    FIRST = "first"
-    LEARNED = "learned"
-
-
 @dataclass(frozen=True, slots=True)
 class ReviewRules:
     """`[review]`. A diff beyond `files` or `lines`, a report less sure than `confidence`, is a risk.
@@ -123,8 +116,7 @@ class Rung:
     """One step: `model` for `times` charged attempts, thinking longer if `think`.
 
     Each attempt is made by so many candidates at once (`recovery/candidates`).
-    `answers` are the failure kinds it is meant for; empty means every kind. `why` is what the record says of a rung
-    that has fewer times than it is configured with, or of one with which a ladder begins: then `begins` is true.
+    `answers` are the failure kinds it is meant for; empty means every kind.
     """
 
     model: str
@@ -132,8 +124,6 @@ class Rung:
     times: int
     think: bool = False
     answers: tuple[FailureKind, ...] = ()
-    why: str = ""
-    begins: bool = False
     candidates: int = 1
 
     def suits(self, kind: FailureKind | None) -> bool:
@@ -179,8 +169,6 @@ class Policy:
 
     `logins` names each model's login: what refuses one model refuses all with the same. Without a name it is its own.
 
-    `start` says whether the record of the models may shorten the ladder (`recovery/learned_start`).
-
     `unreachable` are the models whose agent has shown in this run that its sandbox keeps from it what it needs.
 
     `transient_retries` is how often in a row an issue waits for a provider before it is blocked; None: it is not
@@ -213,7 +201,6 @@ class Policy:
     review: ReviewRules = field(default_factory=ReviewRules)
     logins: tuple[tuple[str, str], ...] = ()
     unreachable: frozenset[str] = frozenset()
-    start: LadderStart = LadderStart.FIRST
 
     @property
     def models(self) -> tuple[str, ...]:

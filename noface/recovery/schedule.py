@@ -16,10 +16,8 @@ is under way that could move main into the same place, and until it has landed n
 Issues go on beside it whose `paths` keep them away from its own, or from what it changed where it names none. It comes
 when its turn is, by priority; what waits for its dependencies, or for a time, holds up nobody.
 
-Of issues of one priority those stand back whose `paths`, or what they have changed so far, meet those of one under way:
-the others start first. No slot stays empty for that, and an issue that has stood back often starts in its turn.
-Works made beside each other tell more of a file. Where nearly all conflicted the next would be done twice, and waits
-until the other has landed. Where they could be merged nobody stands back.
+Of issues of one priority those start last whose `paths`, or what they have changed so far, meet those of one under way.
+No slot stays empty for that.
 """
 
 from collections import deque
@@ -117,18 +115,13 @@ def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
 class Contest:
     """Which issues have lost to main, by id, and which are `busy`: at work, or about to land.
 
-    `changed` are the files that the work on an issue has changed so far, and `stood_back` how many others have started
-    while it stood back. So many `workers` are at work at once. `met` counts by file how often works were merged that
-    changed it beside each other, `conflicted` how many of them conflicted there.
+    `changed` are the files that the work on an issue has changed so far. So many `workers` are at work at once.
     """
 
     lost: Mapping[str, Lost] = field(default_factory=dict)
     busy: tuple[Issue, ...] = ()
     changed: Mapping[str, Collection[str]] = field(default_factory=dict)
-    stood_back: Mapping[str, int] = field(default_factory=dict)
     workers: int = 1
-    met: Mapping[str, int] = field(default_factory=dict)
-    conflicted: Mapping[str, int] = field(default_factory=dict)
 
     def rival(self, issue: Issue, others: Iterable[Issue]) -> Issue | None:
         """Return the first of `others` beside which an issue must not be, since one of them is to be alone."""
@@ -149,31 +142,10 @@ class Contest:
         lost = self.lost.get(issue.id)
         return (*lost.files, *lost.changed) if lost is not None else ()
 
-    def neighbour(self, issue: Issue, others: Iterable[Issue]) -> tuple[Issue, str] | None:
-        """Return one of `others` that is known to change what `issue` does, and where: the likeliest to conflict.
-
-        What has been merged often enough is left out.
-        """
+    def meets(self, issue: Issue, others: Iterable[Issue]) -> bool:
+        """True if one of `others` is known to change what `issue` does."""
         mine = self._known(issue)
-        pairs = ((other, one, two) for other in others if mine for one in mine for two in self._known(other))
-        near = [(other, one if one in self.met else two) for other, one, two in pairs if overlap(one, two)]
-        return next(
-            (pair for pair in near if self.collides(pair[1])),
-            next((pair for pair in near if not self._fits(pair[1])), None),
-        )
-
-    def collides(self, file: str) -> bool:
-        """True if nearly all works that changed a file beside each other conflicted there."""
-        conflicted = self.conflicted.get(file, 0)
-        return conflicted >= _COLLIDES_MIN and conflicted >= _COLLIDES_SHARE * self.met.get(file, 0)
-
-    def why(self, other: Issue, file: str) -> str:
-        """Say why an issue does not start beside another that changes a file in which nearly all conflicted."""
-        times = f"{self.conflicted[file]} of {self.met[file]}"
-        return f"would conflict with {other.id} in {file}, as {times} did: starts once it has landed"
-
-    def _fits(self, file: str) -> bool:
-        return self.met.get(file, 0) >= _FITS_MIN * (1 + self.conflicted.get(file, 0))
+        return any(overlap(one, two) for other in others if mine for one in mine for two in self._known(other))
 
     def _known(self, issue: Issue) -> tuple[str, ...]:
         return (*(self._places(issue) if issue.paths else ()), *self.changed.get(issue.id, ()))
@@ -191,12 +163,6 @@ class Contest:
         )
 
 
-_COLLIDES_MIN, _COLLIDES_SHARE = 2, 0.75
-_FITS_MIN = 6
-"""So often, and so many times as often as they conflicted, works were merged in a file in which others may start.
-
-docs/facts.md#landing-order has how often these and other limits are right in public histories.
-"""
 _NO_CONTEST = Contest()
 _OPEN = (IssueStatus.READY, IssueStatus.WAITING)
 _FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED, IssueStatus.REVIEW)
@@ -218,18 +184,10 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to start, in order, and what waits. `hopeless` ones wait for a person, not for noface.
-
-    `behind` are the issues that stand back for others of their priority, with the reason.
-    """
+    """What to start, in order, and what waits. `hopeless` ones wait for a person, not for noface."""
 
     start: tuple[Issue, ...]
     waiting: tuple[Waiting, ...]
-    behind: Mapping[str, str] = field(default_factory=dict)
-
-
-_STOOD_BACK_MAX = 8
-"""How often each worker may start something else while an issue stands back."""
 
 
 def plan(
@@ -250,12 +208,11 @@ def plan(
     known = {issue.id: issue for issue in issues}
     start: list[Issue] = []
     waiting: list[Waiting] = []
-    behind: dict[str, str] = {}
     probed, ahead = set(at_work), list(contest.busy)
-    early, often = min(slots, contest.workers), _STOOD_BACK_MAX * contest.workers  # a dry run has slots for all
+    early = min(slots, contest.workers)  # a dry run has slots for all
     order = sorted(enumerate(issues), key=lambda pair: (pair[1].id in late, pair[1].priority, pair[0]))
     for _, equals in groupby((issue for _, issue in order), key=lambda issue: (issue.id in late, issue.priority)):
-        turn, back = deque(equals), dict[str, str]()
+        turn, back = deque(equals), set[str]()
         while turn:
             issue = turn.popleft()
             state = states.get(issue.id, IssueState(issue.id))
@@ -265,17 +222,11 @@ def plan(
             blocker = _later(_obstacle(issue, state, known, states, now), _provider(issue, model, waits, probed, now))
             rival = contest.wait(issue, ahead) if blocker is None else None
             free = blocker is None and rival is None
-            if free and issue.id not in back and contest.stood_back.get(issue.id, 0) < often:
-                near = contest.neighbour(issue, ahead) if len(start) < early and issue.id not in contest.lost else None
-                if near is not None and contest.collides(near[1]):
-                    behind[issue.id] = contest.why(*near)
-                    waiting.append(Waiting(issue.id, behind[issue.id]))
-                    continue
-                if near is not None:
-                    back[issue.id] = f"may conflict with {near[0].id} in {near[1]}: others start first"
-                    turn.append(issue)  # it comes after its equals
-                    continue
-                behind |= back
+            stands_back = free and issue.id not in back and len(start) < early and issue.id not in contest.lost
+            if stands_back and contest.meets(issue, ahead):
+                back.add(issue.id)
+                turn.append(issue)  # it comes after its equals
+                continue
             starts = free and len(start) < slots
             if starts:
                 start.append(issue)
@@ -283,7 +234,7 @@ def plan(
             waiting += [why for why in (blocker, rival) if why is not None]
             if starts or (blocker is None and issue.id in contest.lost):
                 ahead.append(issue)  # one that is to be alone has its turn, even if it has to wait for those at work
-    return Plan(tuple(start), tuple(waiting), behind)
+    return Plan(tuple(start), tuple(waiting))
 
 
 def _obstacle(

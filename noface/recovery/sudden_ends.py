@@ -13,7 +13,6 @@ from dataclasses import replace
 from noface.diagnosis.agent_errors import does_not_load
 from noface.diagnosis.text import signature_of
 from noface.model.failure import UNCHANGED, Failure
-from noface.model.history import Tried
 from noface.model.taxonomy import INTERRUPTED, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy
 
@@ -88,11 +87,11 @@ def to_be_compared(row: tuple[SuddenEnd, ...]) -> frozenset[str]:
     return frozenset(dict(row)) if not not_the_work(row) else frozenset()
 
 
-def has_worked(model: str, record: Iterable[Tried]) -> bool:
-    """True if a model has done anything here: an attempt that was finished, and failed of its work at most."""
-    nothing = {FailureKind.AGENT_CRASH, FailureKind.NO_DIFF, INTERRUPTED, ""}
+def has_worked(outcomes: Iterable[str]) -> bool:
+    """True if one of a model's attempts was finished, and failed of its work at most."""
+    nothing = {FailureKind.AGENT_CRASH, FailureKind.NO_DIFF, INTERRUPTED}
     nothing |= {kind for kind in FailureKind if kind.category.external}
-    return any(each.model == model and each.outcome not in nothing for each in record)
+    return any(outcome not in nothing for outcome in outcomes)
 
 
 def as_of_the_model(failure: Failure, row: tuple[SuddenEnd, ...], other: str | None, *, worked: bool) -> Failure:

@@ -12,7 +12,6 @@ from noface.model.attempt import BESIDE, AttemptOrder, AttemptReport, Interrupte
 from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
-from noface.model.history import IssueKind
 from noface.model.issue import Backlog
 from noface.model.request import PersonRequest
 from noface.model.taxonomy import Cause, IssueStatus
@@ -225,7 +224,6 @@ class Journal:
             on = f", in its session of attempt {session.attempt}" if session is not None else ""
             on += f", alone ({alone})" if alone else ""
             on += f"; {more}" if more else ""
-            self.fact(f"kind:{issue.id}", dumps(IssueKind.of(issue)))
             self.status(at, issue.id, IssueStatus.RUNNING, f"attempt {order.number} with {order.model.name}{on}")
             who = {"model": order.model.name, "tier": order.model.tier, "think": order.think}
             resumes = session.attempt if session is not None else None

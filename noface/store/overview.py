@@ -19,8 +19,6 @@ WORKSPACES = "workspaces"
 """The fact that tells what the workspaces took when the newest run ended."""
 HOSTS = "hosts"
 """The fact that tells of the hosts of the newest run."""
-BEHIND = "behind"
-"""The fact that tells why issues start after others, as the newest run plans it."""
 PAUSED = "paused"
 """The fact that tells since when the run is paused (epoch seconds), empty if it is not."""
 NOTIFY_AWAY = "notify_away"
@@ -301,10 +299,6 @@ class Overview:
     def notify_away(self) -> tuple[SilentService, ...]:
         """Return the services that take no messages."""
         return tuple(SilentService(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
-
-    def behind(self) -> dict[str, str]:
-        """Return why issues start after others of their priority, as the newest run has planned it last."""
-        return {str(name): str(why) for name, why in json.loads(self.fact(BEHIND) or "{}").items()}
 
     def workspaces(self) -> Room | None:
         """Return what the workspaces take, without what is free; None before a run has ended."""

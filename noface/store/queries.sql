@@ -242,12 +242,6 @@ FROM attempts;
 SELECT model, think FROM attempts WHERE outcome IS NULL
 UNION ALL SELECT model, 0 FROM advice WHERE outcome IS NULL AND model != '';
 
--- name: record
--- The newest attempts at all issues, the newest first; those under way have no outcome.
-SELECT issue_id, epoch, model, think, COALESCE(outcome, '') AS outcome, charged, started_at, finished_at, cost_usd,
-    (SELECT value FROM facts WHERE name = 'kind:' || issue_id) AS kind
-FROM attempts ORDER BY started_at DESC, issue_id, number DESC LIMIT ?;
-
 -- name: issue_facts
 -- What a check holds against git; `charged` and `spent` are the counters counted anew.
 SELECT id, status, COALESCE(merged_commit, '') AS merged_commit, attempts, cost_usd,

@@ -14,11 +14,9 @@ from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
 from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
-from noface.model.history import IssueKind, Tried
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
 from noface.model.unsteady import UnsteadyTest
-from noface.recovery.learned_start import RECORD_MAX
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
@@ -211,12 +209,10 @@ class Reader(Overview):
         """Return the commits where main stood, as far as attempts, landings and pull requests tell."""
         return frozenset(row["main"] for row in self._db.rows(query("mains")))
 
-    def record(self, most: int = RECORD_MAX) -> tuple[Tried, ...]:
-        """Return the newest attempts at all issues, oldest first: what is known of the models here."""
-        rows = [dict(row) for row in reversed(self._db.rows(query("record"), most))]
-        kinds = [decode(IssueKind, json.loads(row["kind"])) if row["kind"] else None for row in rows]
-        return tuple(Tried(**{**row, "think": bool(row["think"]), "charged": bool(row["charged"]), "kind": kind})
-                     for row, kind in zip(rows, kinds, strict=True))  # fmt: skip
+    def outcomes(self, model: str) -> frozenset[str]:
+        """Return how a model's attempts have ended, at whatever issue."""
+        rows = self._db.rows("SELECT DISTINCT outcome FROM attempts WHERE model = ? AND outcome IS NOT NULL", model)
+        return frozenset(row["outcome"] for row in rows)
 
     def lost_to_main(self) -> dict[str, Lost]:
         """Return the issues under way whose newest work conflicted with main, with where it did."""

@@ -347,9 +347,6 @@ def block(state: RunState, totals: Totals, width: int, height: int, now: float, 
     away = [] if state.idle_until is not None else [Text(fit(f" {text}", width), "yellow") for text in totals.away]
     lines_max = max(height - 1 - _TOLD_ABOVE, 1 + len(ending))
     rule = [Text("─" * width, style="dim")] if height >= _RULE_FROM else []
-    if totals.behind and state.at_work:
-        more = f" (and {len(totals.behind) - 1} more stand back)" if totals.behind[1:] else ""
-        away.append(Text(fit(f" {totals.behind[0]}{more}", width), "dim"))
     away = away[: min(_AWAY_MAX, max(lines_max - len(ending) - 2, 0))]
     room = lines_max - len(ending) - len(rule) - len(away)
     at_work = len(state.at_work)

@@ -118,7 +118,6 @@ def policy_document(view: PolicyView) -> dict[str, object]:
         "strategies": [
             {"kind": kind, "strategy": strategy, "default": kind.info.strategy} for kind, strategy in policy.strategies
         ],
-        "start": policy.start,
         "policy": [
             {
                 "kinds": row.kinds,
@@ -246,11 +245,6 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
         ),
         ("no progress", _no_progress(policy)),
         ("breakdown", _breakdown(policy)),
-        *(
-            [("start", "where the record of the models here says that it pays")]
-            if view.policy.start == "learned"
-            else []
-        ),
         *([("budget", _budget(view))] if view.run.limited or view.attempt_usd else []),
         ("roles", _roles(policy)),
     ]

@@ -126,13 +126,12 @@ def status_document(
     waits: Sequence[ModelWait] = (),
     made: Mapping[str, int] = _NOTHING,
     pulls: Mapping[str, str] = _NOTHING,
-    behind: Mapping[str, str] = _NOTHING,
     **more: Any,
 ) -> Status:
     """Return the document of `noface status`; `more` are fields that need no thought.
 
     `waits` are the models that wait for a provider. By id `made` says how many attempts were made, `pulls` the
-    addresses of pull requests, `behind` why an issue starts after others.
+    addresses of pull requests.
     """
     running = run is not None and run.running
     issues = []
@@ -140,8 +139,6 @@ def status_document(
         issue = row._replace(
             until=_until(row, waits), all_attempts=made.get(row.id, row.attempts), pull_url=pulls.get(row.id)
         )
-        if running and row.status == "ready" and row.id in behind:
-            issue = issue._replace(reason=behind[row.id])
         if not running and row.status == "running":
             why = f"{row.reason} was cut off; it goes on with the next run"
             issue = issue._replace(status="ready", reason=why)
@@ -170,7 +167,6 @@ def status_now(rows: Overview, now: float) -> Status:
         rows.model_waits(now),
         rows.attempts_made(),
         rows.pull_urls(),
-        rows.behind(),
         faults=rows.faults(),
         gaps=tuple(rows.gaps(run.id)) if run is not None else (),
         unsteady=tuple(rows.unsteady()),

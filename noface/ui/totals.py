@@ -22,8 +22,7 @@ class Purse:
 class Totals:
     """Issues by status; what this run has used up, None where nobody counts; models that rest, in words.
 
-    `waits` are the issues that wait for a time: epoch seconds, and what is told of them. `behind` tells of those that
-    start after others.
+    `waits` are the issues that wait for a time: epoch seconds, and what is told of them.
     """
 
     counts: Mapping[str, int]
@@ -31,7 +30,6 @@ class Totals:
     budget: Budget | None = None
     away: tuple[str, ...] = ()
     waits: tuple[tuple[float, str], ...] = ()
-    behind: tuple[str, ...] = ()
 
 
 def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
@@ -45,7 +43,6 @@ def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
         budget=purse.budget if purse is not None else None,
         away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
         waits=tuple((until, printable(f"{row.id}: {row.reason}")) for until, row in waiting),
-        behind=tuple(printable(f"{name} {why}") for name, why in reader.behind().items()),
     )
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from noface.model.failure import Failure, is_of_project
 from noface.model.failure_document import Steps, last_output
-from noface.recovery.learned_start import why_it_began
 from noface.store.records import AttemptRow
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
@@ -55,9 +54,7 @@ def why_page(row: AttemptRow, following: AttemptRow | None, width: int) -> list[
         lines.append("  Nothing failed: every hard gate passed." if outcome == "PASSED" else "  It has no verdict yet.")
     else:
         lines += _decided(failure, width, row.partial, charged=row.charged)
-    why = why_it_began(row.notes)
-    lines += _section("Why this model", why, width)
-    lines += _section("What is noted of it", [note for note in row.notes if note not in why], width)
+    lines += _section("What is noted of it", row.notes, width)
     output = last_output(row.partial)
     if outcome != "PASSED" and output:
         lines += ["", paint("What the worker put out last", "title"), *quoted(output, width, "  ")]

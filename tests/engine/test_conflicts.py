@@ -2,11 +2,7 @@
 
 import json
 import re
-import time
 from collections import Counter
-
-import pytest
-from support.processes import wait_for
 
 ISSUES = 4
 
@@ -88,72 +84,6 @@ def test_a_worker_is_told_what_has_changed_in_its_files_though_it_merges(project
     assert "Fifteen" in told
     assert "+theirs" in told
     assert "other.txt" not in told
-
-
-def overtaken(project, **env):
-    """Have main move into the file of an attempt while its gate runs; the run."""
-    project.write("log.txt", "first line\n")
-    project.config(gate=f"test ! -e slow || (touch {project.folder}/gating; sleep 60)")
-    project.play(
-        ("1", 1, [{"write": "slow", "text": ""}, {"shell": "echo mine >> log.txt"}]),
-        ("1", 2, [{"delete": "slow"}, {"shell": "echo mine >> log.txt"}]),
-    )
-    project.issue(1)
-    project.commit()
-    running = project.start("run", **env)
-    wait_for((project.folder / "gating").exists)
-    project.write("log.txt", "first line\ntheirs\n")
-    project.commit("A person was quicker")
-    return running
-
-
-def landed_anew(project):
-    first, second = project.attempts("1")
-    assert (first["outcome"], first["charged"], second["outcome"]) == ("MERGE_CONFLICT", False, "PASSED")
-    assert "A person was quicker" in first["failure"]["message"]
-    assert (project.path / "log.txt").read_text() == "first line\ntheirs\nmine\n"
-    assert "Noface-Outcome: MERGE_CONFLICT" in project.git("log", "-1", "--format=%B", "refs/noface/issues/1/1")
-
-
-def test_work_that_main_has_overtaken_is_not_gated_to_the_end(project):
-    """Its gates would prove a merge that cannot be made. It is charged to nobody, and begun anew on that main."""
-    begun = time.monotonic()
-    assert overtaken(project).wait(60) == 0
-    assert time.monotonic() - begun < 45
-    landed_anew(project)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("place", ["attempt_judged", "attempt_recorded"])
-def test_a_kill_right_after_main_has_overtaken_work_loses_nothing(project, place):
-    assert overtaken(project, NOFACE_FAILPOINT=place).wait(60) == -9
-    project.restarted()
-    project.run()
-    landed_anew(project)
-
-
-def test_status_says_while_a_run_goes_on_who_stands_back_and_why(project):
-    project.config(workers=2, gate="true")
-    names = {1: "hot.txt", 2: "hot.txt", 3: "c.txt"}
-    for number, name in names.items():
-        project.write(name, "first line\n")
-        project.issue(number, paths=[name])
-    go = f"until test -e {project.folder}/go; do sleep 0.05; done"
-    project.play(*((str(n), 0, [{"shell": f"{go}; echo {n} >> {name}"}]) for n, name in names.items()))
-    project.commit()
-    running = project.start("run")
-    why = "may conflict with 1 in hot.txt: others start first"
-    wait_for(lambda: dict(told(project))["2"] == why)
-    time.sleep(1.5)  # the loop plans on, with no slot free
-    assert [name for name, reason in told(project) if reason == why] == ["2"]
-    assert why in project.noface("status").stdout
-    (project.folder / "go").touch()
-    assert running.wait(60) == 0
-    assert [name for name, reason in told(project) if reason == why] == []
-
-
-def told(project):
-    return [(issue["id"], issue["reason"]) for issue in project.shown("status")["issues"]]
 
 
 def test_who_is_asked_how_to_merge_sees_both_sides(project):

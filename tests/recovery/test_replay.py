@@ -9,13 +9,13 @@ from support.policies import LADDER, POLICY, TIERS, policies
 from noface.model.actions import Ask, Mode, NextAction
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
-from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Tried, Verdict
+from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Verdict
 from noface.model.issue import Issue
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.policy import next_action
 from noface.recovery.policy_table import Spared, course, replay, spared
-from noface.recovery.retry_policy import LadderStart, ReviewRules, RoleModels, Rung, When, rejection
+from noface.recovery.retry_policy import ReviewRules, RoleModels, Rung, When, rejection
 
 K = FailureKind
 ISSUE = Issue("7", "Seven")
@@ -292,18 +292,3 @@ def test_where_the_model_never_worked_on_the_issue_nobody_knows_what_is_spared()
     other = replace(POLICY, ladder=(Rung("twin", 2, 2), *LADDER[1:]))
     assert list(spared(history, replay(history, recorded, other))) == []
     assert list(spared(history, replay(history, recorded, POLICY))) == []
-
-
-def test_a_learned_start_is_replayed_by_what_was_known_then():
-    def tried(issue, at, model, how):
-        return Tried(issue, 0, model, think=False, outcome=how, charged=True, started_at=at, finished_at=at + 1)
-
-    known = [tried(str(n), NOW - 100 + n, "sonnet", "TEST_FAILURE") for n in range(8)]
-    known += [tried(str(n), NOW - 50 + n, "opus", PASSED) for n in range(8)]
-    history, recorded = night(POLICY, failed, failed, passed)
-    learned = replace(POLICY, start=LadderStart.LEARNED)
-    attempts = tuple(replace(each, started_at=NOW) for each in history.attempts)
-    before, after = (replace(history, attempts=attempts, record=tuple(record)) for record in (
-        known, [replace(each, started_at=NOW + 9, finished_at=NOW + 10) for each in known]))  # fmt: skip
-    assert replay(before, recorded, learned)[0].now.model == "opus"
-    assert replay(after, recorded, learned)[0].now.model == "sonnet"

@@ -85,12 +85,3 @@ def test_what_a_run_has_used_is_told_by_issue_and_what_an_issue_uses_until_it_la
     assert world.spending.until_landed() == Spent()
     world.journal.status(3.0, "7", IssueStatus.MERGED, "merged")
     assert world.spending.until_landed() == Spent(0.5, 120)
-
-
-def test_the_record_has_the_newest_attempts_with_what_their_issue_is_like(world):
-    world.attempt("small", 0.5)
-    world.attempt("big")
-    record = world.reader.record()
-    assert [(each.model, each.cost_usd) for each in record] == [("small", 0.5), ("big", None)]
-    assert all(each.finished_at and each.kind is not None for each in record)
-    assert [each.model for each in world.reader.record(1)] == ["big"]

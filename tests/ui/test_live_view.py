@@ -222,13 +222,6 @@ def test_a_wait_that_no_time_ends_says_for_what_and_a_pause_stays_to_be_seen():
     assert " everything waits: for new issues (--watch)" in drawn(watching)
 
 
-def test_who_stands_back_is_named_while_others_work():
-    totals = Totals({}, behind=("8 may conflict with 7 in a.py: others start first", "9 would conflict with 7"))
-    line = " 8 may conflict with 7 in a.py: others start first (and 1 more stand back)"
-    assert line in drawn(told(RunState(0.0), running()), totals)
-    assert "may conflict" not in "\n".join(drawn(RunState(0.0), totals))
-
-
 def test_a_provider_that_is_away_is_named_while_others_work():
     state = told(RunState(0.0), running())
     assert " claude-sonnet: rate limited until 16:28" in drawn(

@@ -159,11 +159,6 @@ class MergeQueue:
         return self._pushing
 
     @property
-    def entries(self) -> tuple[QueueEntry, ...]:
-        """What waits to land."""
-        return tuple(self._entries.values())
-
-    @property
     def published(self) -> frozenset[str]:
         """The issues whose work is on its way to a pull request."""
         return self.publisher.issues if self.publisher is not None else frozenset()
@@ -326,12 +321,6 @@ class MergeQueue:
         state = context.reader.state(issue.id)
         wait_for_person(context, history_of(context.reader, context.questions, issue, state), why)
         return False
-
-    def refuse(self, issue_id: str, number: int, why: Failure) -> None:
-        """Refuse an attempt that waits and cannot be merged with main any more; what is pushed already is left."""
-        entry = self._entries.get(issue_id)
-        if entry is not None and entry.number == number and issue_id not in self._pushing:
-            self._refuse(entry, why)
 
     def _refuse(self, entry: QueueEntry, why: Failure | LandedThere) -> None:
         if not self._holds(entry):
