@@ -88,7 +88,9 @@ def chat(launcher: Launcher, folder: Path, agent: str, number: int, rates: tuple
         log_max_bytes=1 << 30,
     )
     with closing(follower):
-        return launcher.run(command, on_output=follower.poll, on_end=follower.poll)
+        ended = launcher.run(command, on_output=follower.poll)
+        follower.poll()
+        return ended
 
 
 class Sampler:

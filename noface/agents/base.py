@@ -124,14 +124,12 @@ def place_in(workspace: Path, directory: Path) -> RunPlace:
 class Invocation:
     """A program to start: argument list, file for standard input, and environment on top of the usual.
 
-    `histories` are text files in which the program keeps the conversation; like logs they must hold no secret.
     `dropped` are folders that are removed after the run, since they hold what is the person's.
     """
 
     argv: tuple[str, ...]
     stdin: str | None
     env: tuple[tuple[str, str], ...] = ()
-    histories: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
 
 

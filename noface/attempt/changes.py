@@ -19,7 +19,6 @@ from noface.secrets.shapes import KEY_CHARS_MAX
 
 _GITLINK = "160000"
 _CHUNK_BYTES = 1 << 19
-_PIECES_BYTES_MAX = 8 << 20
 TOTAL_BYTES_MAX = 1 << 30
 PATCH_BYTES_MAX = 20 * 1024 * 1024
 _SHOWN_MAX = 10
@@ -27,21 +26,15 @@ _SHOWN_MAX = 10
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The secrets of a file: values as they are written, names of those in pieces, names of keys by a line of each."""
+    """The secrets of a file: values as they are written, names of keys by a line of each."""
 
     forms: frozenset[str]
-    broken: frozenset[str]
     keys: Mapping[str, str]
 
-    def without(self, before: "_Held") -> "_Held":
-        """Return what of this is new."""
-        keys = {telltale: name for telltale, name in self.keys.items() if telltale not in before.keys}
-        return _Held(self.forms - before.forms, self.broken - before.broken, keys)
-
-    def names(self, masker: Masker, on_main: Collection[str]) -> frozenset[str]:
-        """Return what those are called that do not stand on main."""
-        keys = (name for telltale, name in self.keys.items() if telltale not in on_main)
-        return frozenset((*self.broken, *masker.names_of(self.forms.difference(on_main)), *keys))
+    def without(self, known: Collection[str]) -> "_Held":
+        """Return what of this is not known."""
+        keys = {telltale: name for telltale, name in self.keys.items() if telltale not in known}
+        return _Held(self.forms.difference(known), keys)
 
 
 def secrets_in_bytes(
@@ -77,12 +70,16 @@ def secrets_in_bytes(
             added = _added(masker, blobs, change)
             if matches_any(change.path, env.diff_limits.test_keys):
                 added = replace(added, keys={})
+            if added == _NOTHING:
+                continue
             known = (occurring(plumbing, base, (*added.forms, *added.keys)) for base in (main, *bases))
-            names = added.names(masker, frozenset().union(*known)) if added != _NOTHING else frozenset()
-            if names and on_main is None:
-                on_main = plumbing.objects(main)
-            if on_main is None or change.new_oid not in on_main:
-                secrets += [AddedSecret(change.path, name, f"the value of {name}") for name in sorted(names)]
+            new = added.without(frozenset[str]().union(*known))
+            if new == _NOTHING:
+                continue
+            on_main = plumbing.objects(main) if on_main is None else on_main
+            if change.new_oid not in on_main:
+                names = sorted({*masker.names_of(new.forms), *new.keys.values()})
+                secrets += [AddedSecret(change.path, name, f"the value of {name}") for name in names]
     return tuple(secrets)
 
 
@@ -90,11 +87,12 @@ def _added(masker: Masker, blobs: ObjectReader, change: FileChange) -> _Held:
     name = change.path.encode("utf-8", "surrogateescape") if change.status == "A" else b""
     held = _held(masker, blobs, change.new_oid)
     if held != _NOTHING and change.old_mode != ABSENT:
-        held = held.without(_held(masker, blobs, change.old_oid))
+        before = _held(masker, blobs, change.old_oid)
+        held = held.without({*before.forms, *before.keys})
     return replace(held, forms=held.forms | masker.telling(name), keys={**held.keys, **_keys(name, more=False)})
 
 
-_NOTHING = _Held(frozenset(), frozenset(), {})
+_NOTHING = _Held(frozenset(), {})
 
 
 def _held(masker: Masker, blobs: ObjectReader, oid: str) -> _Held:
@@ -105,11 +103,7 @@ def _held(masker: Masker, blobs: ObjectReader, oid: str) -> _Held:
         window = window[-overlap:] + data
         forms |= masker.telling(window)
         keys |= _keys(window, more=True)
-    return _Held(
-        frozenset(forms),
-        masker.in_pieces(blobs.read(oid, _PIECES_BYTES_MAX) or b""),
-        keys | _keys(window[-overlap:], more=False),
-    )
+    return _Held(frozenset(forms), keys | _keys(window[-overlap:], more=False))
 
 
 def _keys(data: bytes, *, more: bool) -> dict[str, str]:

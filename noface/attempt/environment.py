@@ -246,7 +246,7 @@ class AttemptEnvironment:
     @property
     def masker(self) -> Masker:
         """What takes the secrets of the run out of texts."""
-        return self.launcher.masking.masker
+        return self.launcher.masker
 
     def agent_slot(self, index: int) -> Slot:
         """Return the workspace in which workers run; agents have touched it."""

@@ -38,7 +38,7 @@ def doctor(
 
 def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health":
     from noface.cli.probes.machine import machine, named, project
-    from noface.process.log_masking import known_secrets
+    from noface.process.masking import known_secrets
     from noface.process.supervise import Launcher
     from noface.ui.doctor import Health
 
@@ -51,7 +51,7 @@ def _look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> "Health
         checks = named(config, None, Path.cwd(), texts) if repository is None else project(config, repository, texts)
         findings += (*checks, *elsewhere)
     given = [variable for each in config.models.values() for variable in each.env.items()] if config else []
-    with Launcher(masking=known_secrets(given, None)) as launcher:
+    with Launcher(masker=known_secrets(given)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)
     return Health(machine_checks, findings, models, error)
 

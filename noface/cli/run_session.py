@@ -59,7 +59,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.process.clock import Clock
 from noface.process.failpoints import hit
 from noface.process.lock import RepositoryLock
-from noface.process.log_masking import known_secrets
+from noface.process.masking import known_secrets
 from noface.process.namespace import hide_memory
 from noface.process.supervise import Canceller, Launcher
 from noface.recovery.schedule import with_parts
@@ -191,9 +191,9 @@ def make_context(
     run_id = secrets.token_hex(6)
     memo: dict[str, GateResult] = {}
     given = (variable for model in config.models.values() for variable in model.env.items())
-    masking = known_secrets((*given, *connections.secrets), repository.state_dir)
+    masker = known_secrets((*given, *connections.secrets))
     namespaces, memory = config.sandbox.processes == "auto", config.limits.memory_max
-    launcher = stack.enter_context(Launcher(masking=masking, namespaces=namespaces, memory_max_bytes=memory))
+    launcher = stack.enter_context(Launcher(masker=masker, namespaces=namespaces, memory_max_bytes=memory))
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
     env = attempt_environment(config, repository, launcher, memo, bubblewrap)

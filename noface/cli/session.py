@@ -95,10 +95,10 @@ def _fetch(tracker: IssueTracker, root: Path, config: Path | None) -> None:
 
 def _masked(backlog: Backlog) -> Backlog:
     """Return the backlog without the secrets of the environment: what follows is written to disk."""
-    from noface.process.log_masking import known_secrets
+    from noface.process.masking import known_secrets
     from noface.secrets.masked_records import masked_backlog
 
-    return masked_backlog(backlog, known_secrets((), None).masker)
+    return masked_backlog(backlog, known_secrets(()))
 
 
 def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlog:

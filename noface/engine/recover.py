@@ -54,8 +54,6 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
     died = died_unexplained(context)
     if killed := sweep("NOFACE_STATE", context.env.state_marker):
         context.log_event("processes_swept", count=killed)
-    if masked := context.env.launcher.masking.catch_up():  # nothing writes these logs any more
-        context.log_event("logs_masked", count=masked)
     return settle_open(context, died=died)
 
 
@@ -82,6 +80,7 @@ def settle_open(
         if killer is None and order is not None and only_judged(order):
             resumed.append(replace(order, resumed=True))
             continue
+        settle_files(context.env, attempt.directory)
         _interrupt(context, attempt, order)
         if killer is not None:
             block_killer(context, attempt, killer)

@@ -4,8 +4,6 @@ A report is evidence only if the gate's own run wrote it: one that is older than
 ignored. So is one that is no report. A sentence says why in either case.
 """
 
-import errno
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -16,14 +14,12 @@ from noface.diagnosis.context import context_of
 from noface.diagnosis.evidence import GateEvidence, ReportCase, TestReport
 from noface.diagnosis.readers.tap import read_tap
 from noface.diagnosis.text import read_log
-from noface.process.masked_file import mask_open
 from noface.secrets.masking import Masker
 
 BYTES_MAX = 50_000_000
 CASES_MAX = 2_000
 TEXT_MAX = 4_000
 _SNIFF = 4_096
-_CLOSED_TO_WRITING = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY)
 
 
 def read_report(
@@ -32,7 +28,8 @@ def read_report(
     """Return the report at `path`, or None with the reason, a sentence for a person.
 
     `started_at` (epoch seconds) is when the gate began; None skips the check for a left-over report.
-    Below the folder `root` no link is followed: the change's code may have put one there.
+    `masker` takes secrets out of what is read. Below the folder `root` no link is followed: the change's code may have
+    put one there.
     """
     try:
         descriptor = _open_below(root or path.parent, path)
@@ -45,10 +42,6 @@ def read_report(
                 return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
             if status.st_size > BYTES_MAX:
                 return None, f"{path.name} has {status.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
-            writable = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
-            # What has another name as well may lie in a person's folder: it is not changed.
-            if masker and status.st_nlink == 1 and writable:
-                mask_open(descriptor, masker)
             data = file.read(BYTES_MAX)
     except FileNotFoundError:
         return None, f"the gate wrote no {path.name}"
@@ -56,7 +49,7 @@ def read_report(
         return None, f"{path.name} is not a file: no report was read"
     except OSError as error:
         return None, f"{path.name} cannot be read: {error.strerror}"
-    return parse_report(data, path.name)
+    return parse_report(data if masker is None else masker.masked(data), path.name)
 
 
 def _open_below(root: Path, path: Path) -> int:
@@ -70,21 +63,10 @@ def _open_below(root: Path, path: Path) -> int:
             folder = below
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise IsADirectoryError(name)
-        return _open_to_mask(name, folder)
+        # Opening a pipe that nobody writes to would wait for ever.
+        return os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     finally:
         os.close(folder)
-
-
-def _open_to_mask(name: str, folder: int) -> int:
-    """Open a report to read and, if it may be written, to take secrets out of it."""
-    # Opening a pipe that nobody writes to would wait for ever.
-    flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        return os.open(name, os.O_RDWR | flags, dir_fd=folder)
-    except OSError as error:
-        if error.errno not in _CLOSED_TO_WRITING:
-            raise
-    return os.open(name, os.O_RDONLY | flags, dir_fd=folder)
 
 
 def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, str]:

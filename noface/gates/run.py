@@ -108,8 +108,7 @@ def run_gate(
     texts = (read_bounded(stdout, _HEAD_BYTES, _TAIL_BYTES), read_bounded(stderr, _HEAD_BYTES, _TAIL_BYTES))
     report, report_note = None, ""
     if gate.report:
-        masker = launcher.masking.masker
-        report, report_note = read_report(place.folder / gate.report, started_at, place.folder, masker)
+        report, report_note = read_report(place.folder / gate.report, started_at, place.folder, launcher.masker)
     verdict = classify(_evidence(gate, place, ended, texts, report), place.rules)
     failure = _failure(gate, ended, verdict, report_note)
     if met := strangers(ended.met):

@@ -18,7 +18,6 @@ from typing import Any
 
 from noface.model.quoting import one_line
 from noface.model.worker_run import EndedBy
-from noface.process.log_masking import LogGuard
 from noface.process.process_tree import started_by
 from noface.process.sandbox import Box
 
@@ -42,10 +41,11 @@ class Ladder:
 class Command:
     """A program to run. `env` is its whole environment, but for COMMAND_MARKER; nothing is inherited.
 
-    `stdin` is a file (None: /dev/null). `stdout` and `stderr` are files to append to, which may be the same;
-    together they may grow by `log_max_bytes`. `idle_timeout_s` None means no limit. `box` is what it may reach (None:
-    what the person may), `wrap` a command line to put before it, such as a container engine's. `services`: where it
-    shares the machine's network, it is noted which servers it connects to beside these and its own; None: it is not.
+    `stdin` is a file (None: /dev/null). What is printed is appended to the files `stdout` and `stderr`, which may be
+    the same, without secrets; together they may grow by `log_max_bytes`. `idle_timeout_s` None means no limit. `box` is
+    what it may reach (None: what the person may), `wrap` a command line to put before it, such as a container engine's.
+    `services`: where it shares the machine's network, it is noted which servers it connects to beside these and its
+    own; None: it is not.
     """
 
     argv: tuple[str, ...]
@@ -198,7 +198,6 @@ class CommandWatch:
     ladder: Ladder
     on_output: OnOutput | None
     began: float
-    guard: LogGuard
     on_quiet: OnQuiet | None = None
     pid: int = 0
     ended_by: EndedBy = EndedBy.ITSELF
@@ -227,12 +226,10 @@ class CommandWatch:
         """
         with self.control:
             try:
-                report = self._wait()
+                return self._wait()
             except BaseException:
                 self._abandon()
                 raise
-        self.guard.finish()
-        return report
 
     def _wait(self) -> dict[str, Any] | None:
         poll = select.poll()
@@ -249,7 +246,6 @@ class CommandWatch:
                 else:
                     # It stays readable for ever; that it is set is all there was to learn from it.
                     poll.unregister(descriptor)
-            self.guard.look()
             self._look(time.monotonic())
             if self.stuck:
                 return None

@@ -1,7 +1,8 @@
 """The fork server: one small process per noface that forks a supervisor for each command.
 
 noface is threaded and must not fork, and starting a Python per command costs 12 ms; a fork of this one costs 1.
-It gets the control socket of each new supervisor over its own socket, and ends when noface closes that or dies.
+It gets the secrets, and then the control socket of each new supervisor, over its own socket, and ends when noface
+closes that or dies.
 Its supervisors then go on by themselves until their own sockets close.
 
 Neither it nor a supervisor shows its memory or environment to the programs that supervisors start.
@@ -17,7 +18,8 @@ import socket
 
 from noface.process import namespace, process_tree
 from noface.process.memory import oom_kills
-from noface.process.supervisor import APART, run_supervisor, survive_signals, wake_on_child
+from noface.process.supervisor import APART, receive, run_supervisor, survive_signals, wake_on_child
+from noface.secrets.masking import MaskedStream, Masker
 
 
 def serve(descriptor: int) -> None:
@@ -28,6 +30,8 @@ def serve(descriptor: int) -> None:
     process_tree.prctl(process_tree.SET_CHILD_SUBREAPER, 1)
     channel = socket.socket(fileno=descriptor)
     channel.set_inheritable(False)
+    masker = Masker(receive(channel))
+    MaskedStream(masker).feed(b"")  # what keys look like is read once, for all supervisors
     wake, alarm = wake_on_child()
     supervisors: set[int] = set()
     oom_kills()  # whose figures count is found out once
@@ -45,11 +49,11 @@ def serve(descriptor: int) -> None:
                 return
             for control in controls:
                 own = (channel.fileno(), wake, alarm)
-                _fork_supervisor(control, own, supervisors, namespaces=namespaces, apart=request == APART)
+                _fork_supervisor(control, own, supervisors, masker, namespaces=namespaces, apart=request == APART)
 
 
 def _fork_supervisor(
-    control: int, own: tuple[int, ...], supervisors: set[int], *, namespaces: bool, apart: bool
+    control: int, own: tuple[int, ...], supervisors: set[int], masker: Masker, *, namespaces: bool, apart: bool
 ) -> None:
     os.set_inheritable(control, False)
     try:
@@ -61,7 +65,7 @@ def _fork_supervisor(
             signal.set_wakeup_fd(-1)
             for descriptor in own:
                 os.close(descriptor)
-            run_supervisor(socket.socket(fileno=control), namespaces=namespaces, apart=apart and namespaces)
+            run_supervisor(socket.socket(fileno=control), masker, namespaces=namespaces, apart=apart and namespaces)
         finally:
             os._exit(1)
     if pid > 0:

@@ -1,4 +1,4 @@
-"""Spawns supervisors: starts the fork server, hands it control sockets, and replaces it if it dies.
+"""Spawns supervisors: starts the fork server, tells it the secrets, hands it control sockets, replaces it if it dies.
 
 Also says in words why a program could not be started, from what its supervisor reported.
 """
@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,13 @@ class SupervisorLostError(NofaceError):
 
 
 class ForkServer:
-    """Owns the fork server; thread-safe. Nothing is started before the first command, or `warm_up`."""
+    """Owns the fork server; thread-safe. Nothing is started before the first command, or `warm_up`.
 
-    def __init__(self) -> None:
+    Supervisors take the values of `secrets` out of what programs print; nobody else can read these processes' memory.
+    """
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        self._secrets = json.dumps(dict(secrets)).encode()
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
@@ -143,6 +147,7 @@ class ForkServer:
                     start_new_session=True,
                 )
             self._channel = ours
+            ours.sendall(LENGTH.pack(len(self._secrets)) + self._secrets)
         return self._channel
 
     def _discard(self) -> None:

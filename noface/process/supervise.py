@@ -1,7 +1,7 @@
 """Runs commands so that they end in time and leave nothing behind (laws 6 and 12).
 
 A `Launcher` gives each command to a supervisor, and waits until that reports that the program and all its
-descendants are gone. Programs write their logs themselves; here only the logs' sizes are looked at.
+descendants are gone. The supervisor writes the logs; here only their sizes are looked at.
 """
 
 import errno
@@ -11,8 +11,6 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,10 +29,10 @@ from noface.process.command import (
     OnQuiet,
 )
 from noface.process.files import read_bounded
-from noface.process.log_masking import LogGuard, Masking
 from noface.process.process_tree import send_signal, sweep
 from noface.process.spawn import ForkServer, SupervisorLostError, explain
 from noface.process.supervisor import Containment
+from noface.secrets.masking import Masker
 
 __all__ = ["COMMAND_MARKER", "Canceller", "Command", "Containment", "Exit", "Ladder", "Launcher"]
 
@@ -49,23 +47,22 @@ class Launcher:
     Each command gets a PID namespace if the system has them, unless `namespaces` is False, and may use
     `memory_max_bytes` (None: as much as there is).
 
-    Whatever secret `masking` knows is out of a command's logs a moment after it was written, and for certain once
-    `run` returns (I12).
+    No secret that `masker` knows, and nothing of the shape of a key, gets into a command's logs (I12).
     """
 
     def __init__(
         self,
         ladder: Ladder | None = None,
-        masking: Masking | None = None,
+        masker: Masker | None = None,
         *,
         namespaces: bool = True,
         memory_max_bytes: int | None = None,
     ) -> None:
-        self.masking = masking or Masking()
+        self.masker = masker or Masker()
         self.namespaces = namespaces
         self.memory_max_bytes = memory_max_bytes
         self._ladder = ladder or Ladder()
-        self._fork_server = ForkServer()
+        self._fork_server = ForkServer(self.masker.secrets)
         self._closing = Canceller()
         self._running = 0
         self._idle = threading.Condition()
@@ -102,8 +99,6 @@ class Launcher:
         command: Command,
         cancel: Canceller | None = None,
         on_output: OnOutput | None = None,
-        on_end: Callable[[], object] | None = None,
-        rewritten: tuple[str, ...] = (),
         on_quiet: OnQuiet | None = None,
     ) -> Exit:
         """Run a command to its end, and until nothing of it is left.
@@ -112,23 +107,15 @@ class Launcher:
         None before the first; without it, any growth of the logs is one. If it returns an EndedBy, the command is
         ended for that reason; if it raises, the command is killed.
         `on_quiet` says whether it works all the same if there was no sign of life for `idle_timeout_s`.
-        `on_end` is called when all has ended, before the logs are masked once more as a whole. `rewritten` are files
-        of the program's own that are kept free of secrets like its logs.
-        A command that cannot be started gives an Exit with `error`, not an exception. Raises OSError if a log
-        with a secret in it cannot be overwritten.
+        A command that cannot be started gives an Exit with `error`, not an exception.
         """
         with self._idle:
             self._running += 1
         try:
-            logs = (command.stdout, command.stderr)
-            guard = LogGuard(logs, rewritten, self.masking.masker)
-            with closing(guard), self.masking.covering(*logs, *rewritten):
-                ended = self._run(command, cancel, on_output, guard, on_quiet)
-                if command.box is not None:
-                    command.box.keep_caches()
-                if on_end is not None:
-                    on_end()
-                return ended
+            ended = self._run(command, cancel, on_output, on_quiet)
+            if command.box is not None:
+                command.box.keep_caches()
+            return ended
         finally:
             with self._idle:
                 self._running -= 1
@@ -139,7 +126,6 @@ class Launcher:
         command: Command,
         cancel: Canceller | None,
         on_output: OnOutput | None,
-        guard: LogGuard,
         on_quiet: OnQuiet | None,
     ) -> Exit:
         began = time.monotonic()
@@ -161,7 +147,7 @@ class Launcher:
             control, pid, containment = self._fork_server.spawn(order, apart=self.namespaces and command.box is None)
         except SupervisorLostError as lost:
             return unrun(f"{lost.message}; {lost.hint}", EndedBy.LOST)
-        watch = CommandWatch(command, control, cancellers, self._ladder, on_output, began, guard, on_quiet, pid)
+        watch = CommandWatch(command, control, cancellers, self._ladder, on_output, began, on_quiet, pid)
         report = watch.wait()
         if report is None:
             if watch.stuck:
@@ -176,6 +162,8 @@ class Launcher:
             return unrun(_no_box(command))
         # If anything better holds descendants none can be left, and a sweep reads every process of the user.
         swept, error = (0, "") if containment is not Containment.GROUP else _sweep(mark)
+        if exited["unwritten"]:
+            error = f"what it printed could not be written to {command.stdout}: {exited['unwritten']}"
         return Exit(
             exit_code=exited["code"],
             signal=exited["signal"],

@@ -7,7 +7,10 @@ its control socket closes, because noface died, it kills everything at once.
 The supervisor announces itself (ANNOUNCEMENT: its pid, and a `Containment`). It reads one order (4 bytes of length,
 then JSON: argv, cwd, env, stdin, stdout, stderr, log_max_bytes, memory_max_bytes, mark, boxed, joined, watched) and
 then JSON lines {"stop": {int_s, term_s}}. It sends JSON lines: {"failed": <StartError.what>}, or {"started": pid} and
-at last {"exited": {code, signal, survivors, output_limit, out_of_memory, boxed, at_work, cpu_s, met}}.
+at last {"exited": {code, signal, survivors, output_limit, unwritten, out_of_memory, boxed, at_work, cpu_s, met}}.
+
+What a program prints comes through pipes to the supervisor, which masks it (I12) and writes it to the logs, up to
+log_max_bytes. When noface is killed, the logs still get all that the program had printed.
 
 A `boxed` program is bubblewrap with the command inside. It makes the PID namespace itself, and reports in a file of its
 own whether the command was run at all. What is `joined` to its own network is there before the command begins. Of a
@@ -18,6 +21,7 @@ Standard library only, and nothing that is slow to import.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -36,14 +40,14 @@ from typing import Any, NoReturn
 from noface.process import namespace, own_network, process_tree
 from noface.process.connections import ConnectWatch, watching
 from noface.process.memory import MemoryWatch
+from noface.secrets.masking import MaskedStream, Masker
 
 LOG_MODE = 0o600
 ANNOUNCEMENT = struct.Struct("!IB")
 APART, TOGETHER = b"n", b"k"
 """What asks the fork server for a supervisor: in a PID namespace of its own, if the system has them, or not."""
 LENGTH = struct.Struct("!I")
-LOG_POLL_S = 0.25
-LOG_POLL_MIN_S = 0.01
+PIPE_BYTES = 1 << 18
 KILL_POLL_S = 0.02
 BOX_STATUS = "{box-status}"
 """Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
@@ -79,12 +83,12 @@ class StartError(Exception):
 
 
 def open_streams(order: dict[str, Any]) -> list[int]:
-    """Descriptors for stdin, stdout and stderr, the logs in append mode. Raises StartError."""
+    """Descriptors for stdin, and for the logs in append mode: one if they are the same. Raises StartError."""
     log = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW  # a worker may have put a link there
     streams = [_open("stdin", order["stdin"] or os.devnull, os.O_RDONLY)]
     streams.append(_open("stdout", order["stdout"], log))
-    same = order["stderr"] == order["stdout"]
-    streams.append(streams[1] if same else _open("stderr", order["stderr"], log))
+    if order["stderr"] != order["stdout"]:
+        streams.append(_open("stderr", order["stderr"], log))
     return streams
 
 
@@ -168,48 +172,65 @@ def kill_ladder(int_s: float, term_s: float) -> list[tuple[int, float]]:
     return [(number, wait) for number, wait in ((signal.SIGINT, int_s), (signal.SIGTERM, term_s)) if wait > 0]
 
 
-class LogMeter:
-    """Measures what a program writes to its logs, more often the sooner it would reach the limit."""
+class Output:
+    """What a program prints: read from its pipes, masked and written to its logs, together up to a limit.
 
-    def __init__(self, streams: list[int], limit_bytes: int) -> None:
-        self._logs = {log: os.fstat(log).st_size for log in streams[1:]}
-        self._before = self._size()
-        self._limit = limit_bytes
-        self._seen = 0
-        self._wait = LOG_POLL_MIN_S
-        self._due = time.monotonic() + self._wait
+    What comes beyond the limit, and what cannot be written, is read all the same, so that the program never waits.
+    """
 
-    def _size(self) -> int:
-        # By descriptor: a log that the program renames or deletes fills the disk all the same.
-        return sum(os.fstat(log).st_size for log in self._logs)
+    def __init__(self, logs: list[int], masker: Masker, limit_bytes: int) -> None:
+        self._streams: dict[int, tuple[int, MaskedStream]] = {}
+        self.theirs: list[int] = []
+        for log in logs:
+            ours, theirs = os.pipe()
+            with contextlib.suppress(OSError):  # the person may have no more memory for pipes
+                fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+            os.set_blocking(ours, False)
+            self._streams[ours] = (log, MaskedStream(masker))
+            self.theirs.append(theirs)
+        self._left = limit_bytes
+        self.exceeded = False
+        self.error = ""
 
-    def exceeded(self) -> bool:
-        """Say whether more than the limit has been written."""
-        return self._size() - self._before > self._limit
+    @property
+    def pipes(self) -> list[int]:
+        """The pipes that are still open."""
+        return list(self._streams)
 
-    def cut(self) -> None:
-        """Cut each log that is longer than the limit: what came between two looks must not fill the disk."""
-        for log, before in self._logs.items():
-            longest = before + self._limit + 1
-            if os.fstat(log).st_size > longest:
-                with contextlib.suppress(OSError):  # no regular file: /dev/null, or the like
-                    os.ftruncate(log, longest)
+    def close_theirs(self) -> None:
+        """Leave the program's ends to the program, so that its own end is seen."""
+        for descriptor in self.theirs:
+            os.close(descriptor)
 
-    def wait_s(self, now: float) -> float:
-        """Seconds until the next look is due."""
-        return max(0.0, self._due - now)
-
-    def look(self, now: float) -> bool:
-        """Say whether the limit is exceeded, if a look is due."""
-        if now < self._due:
+    def copy(self, pipe: int) -> bool:
+        """Write down what a pipe holds; False if that is nothing now."""
+        log, stream = self._streams[pipe]
+        try:
+            data = os.read(pipe, PIPE_BYTES)
+        except BlockingIOError:
             return False
-        written = self._size() - self._before
-        rate = (written - self._seen) / self._wait
-        calm = (self._limit - written) / rate / 2 if rate > 0 else self._wait * 2
-        self._seen = written
-        self._wait = min(LOG_POLL_S, max(LOG_POLL_MIN_S, calm))
-        self._due = now + self._wait
-        return written > self._limit
+        self.exceeded = self.exceeded or len(data) > self._left
+        kept = data[: self._left]
+        self._left -= len(kept)
+        self._write(log, stream.feed(kept) if kept else b"" if data else stream.finish())
+        if not data:
+            del self._streams[pipe]
+            os.close(pipe)
+        return bool(data)
+
+    def finish(self) -> None:
+        """Write down all that is left: whoever still holds a pipe is none of the program's."""
+        for pipe, (log, stream) in list(self._streams.items()):
+            while self.copy(pipe):
+                pass
+            self._write(log, stream.finish())
+
+    def _write(self, log: int, data: bytes) -> None:
+        try:
+            while data and not self.error:
+                data = data[os.write(log, data) :]
+        except OSError as problem:
+            self.error = os.strerror(problem.errno or 0)
 
 
 class Supervisor:
@@ -220,7 +241,7 @@ class Supervisor:
         control: socket.socket,
         wake: int,
         pid: int,
-        meter: LogMeter,
+        output: Output,
         *,
         contained: bool,
         box: int | None = None,
@@ -234,7 +255,7 @@ class Supervisor:
         self._helpers = helpers
         self._connections = connections
         self._pid = pid
-        self._meter = meter
+        self._output = output
         self._inbox = b""
         self._status: int | None = None
         self._ladder: list[tuple[int, float]] | None = None
@@ -242,17 +263,14 @@ class Supervisor:
         self._killed: set[int] = set()
         self._left: set[int] = set()
         self._at_work: dict[str, Any] | None = None
-        self._over_limit = False
         self._abandoned = False
 
     def watch(self) -> dict[str, Any] | None:
         """Stay until nothing of the program is left; return the report, None if nobody is there to receive it."""
         while self._reap():
             now = time.monotonic()
-            if self._status is None and self._meter.look(now):
-                self._over_limit = True
             wait = self._act(now)
-            listen = [self._wake] if self._abandoned else [self._wake, self._control.fileno()]
+            listen = [self._wake, *self._output.pipes, *([] if self._abandoned else [self._control.fileno()])]
             if self._connections is not None:
                 listen.append(self._connections.descriptor)
             ready, _, _ = select.select(listen, [], [], wait)
@@ -262,8 +280,11 @@ class Supervisor:
                 os.read(self._wake, 4096)
             if self._control.fileno() in ready:
                 self._receive()
-        exceeded = self._over_limit or self._meter.exceeded()
-        self._meter.cut()
+            for pipe in self._output.pipes:
+                if pipe in ready:
+                    self._output.copy(pipe)
+        self._output.finish()
+        exceeded = self._output.exceeded
         if self._abandoned or self._status is None:
             return None
         code = os.waitstatus_to_exitcode(self._status)
@@ -276,6 +297,7 @@ class Supervisor:
             "signal": -code if code < 0 else None,
             "survivors": len(self._left),
             "output_limit": exceeded,
+            "unwritten": self._output.error,
             "boxed": boxed,
             "at_work": self._at_work,
             "cpu_s": self._cpu_s(),
@@ -299,7 +321,7 @@ class Supervisor:
         helping = {*self._helpers, *process_tree.below([*self._helpers])}
         killed = process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
         self._killed |= killed
-        if self._status is not None and self._ladder is None and not self._over_limit:
+        if self._status is not None and self._ladder is None and not self._output.exceeded:
             self._left |= killed - {self._pid} - self._box_init() - helping
 
     def _below(self) -> list[int]:
@@ -326,10 +348,10 @@ class Supervisor:
                 self._killed.discard(pid)
                 self._left.discard(pid)
 
-    def _act(self, now: float) -> float:
-        """Send what is due, and say for how many seconds at most to wait then."""
+    def _act(self, now: float) -> float | None:
+        """Send what is due, and say for how many seconds at most to wait then; None if nothing is due."""
         climbed = self._ladder is not None and not self._ladder and now >= self._next_rung
-        if self._status is not None or self._over_limit or self._abandoned or climbed:
+        if self._status is not None or self._output.exceeded or self._abandoned or climbed:
             self._kill()
             if self._status is None:
                 process_tree.send_group_signal(self._pid, signal.SIGKILL)
@@ -338,8 +360,7 @@ class Supervisor:
             number, patience = self._ladder.pop(0)
             self._next_rung = now + patience
             self._signal(number)
-        wait = self._meter.wait_s(now)
-        return wait if self._ladder is None else min(wait, max(0.0, self._next_rung - now))
+        return max(0.0, self._next_rung - now) if self._ladder is not None else None
 
     def _signal(self, number: int) -> None:
         # Bubblewrap itself must live on: it takes what is inside with it.
@@ -385,22 +406,24 @@ def send(control: socket.socket, **message: object) -> None:
         return
 
 
-def _receive_order(control: socket.socket) -> dict[str, Any]:
+def receive(channel: socket.socket) -> dict[str, Any]:
+    """Receive a document: 4 bytes of length, then JSON. Ends the process if its sender is gone."""
+
     def exactly(size: int) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            part = control.recv(min(size - len(parts), 1 << 20))
+            part = channel.recv(min(size - len(parts), 1 << 20))
             if not part:
                 os._exit(0)
             parts += part
         return bytes(parts)
 
     (size,) = LENGTH.unpack(exactly(LENGTH.size))
-    order: dict[str, Any] = json.loads(exactly(size))
-    return order
+    document: dict[str, Any] = json.loads(exactly(size))
+    return document
 
 
-def run_supervisor(control: socket.socket, *, namespaces: bool, apart: bool) -> NoReturn:
+def run_supervisor(control: socket.socket, masker: Masker, *, namespaces: bool, apart: bool) -> NoReturn:
     """Run a supervisor from start to end in the process forked for it.
 
     `namespaces`: PID namespaces can be made. `apart`: this one goes on in one of its own.
@@ -412,7 +435,7 @@ def run_supervisor(control: socket.socket, *, namespaces: bool, apart: bool) -> 
     control.sendall(ANNOUNCEMENT.pack(os.getpid(), best))
     if apart:  # before the order is read: what this process touches is copied for the one that goes on
         namespace.become_init(control.fileno())
-    order = _receive_order(control)
+    order = receive(control)
     wake, _ = wake_on_child()
     box = _box_status(order) if order["boxed"] else None
     watched, argv = order["watched"], order["argv"]
@@ -420,10 +443,12 @@ def run_supervisor(control: socket.socket, *, namespaces: bool, apart: bool) -> 
     joint = _Joint(argv) if order["joined"] else None
     memory = MemoryWatch(order["mark"], order["memory_max_bytes"])
     try:
-        streams = open_streams(order)
-        meter = LogMeter(streams, order["log_max_bytes"])
+        stdin, *logs = open_streams(order)
+        output = Output(logs, masker, order["log_max_bytes"])
+        streams = [stdin, output.theirs[0], output.theirs[-1]]
         with memory.bounded():
             program = start(order, streams, (*(() if box is None else (box,)), *(joint.theirs if joint else ())))
+        output.close_theirs()
     except StartError as problem:
         memory.close()
         send(control, failed=problem.what)
@@ -435,7 +460,7 @@ def run_supervisor(control: socket.socket, *, namespaces: bool, apart: bool) -> 
         control,
         wake,
         program.pid,
-        meter,
+        output,
         contained=contained,
         box=box,
         helpers=frozenset(helpers),

@@ -17,9 +17,12 @@ KEY_CHARS_MAX = 8_192
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _BODY = re.compile(r"(?:[\s+>|\"',-]|\\{1,4}[nr])*(?:[A-Za-z0-9+/=]{16,200}(?:[\s+>|\"',-]|\\{1,4}[nr])*)+")
+_MORE = re.compile(r"[\w+/=\s\\\"'>|,-]{0,60}")
+"""What may follow the whole lines of a private key that goes on."""
 _LINE = re.compile(r"[A-Za-z0-9+/=]{16,}")
 _LETTERS = re.compile(rb"\\+.|[A-Za-z0-9+/=]+")
 _KEY_CHARS_MAX = 20_000
+_TAIL_BYTES = 512
 _BODY_CHARS_MIN = 60
 
 
@@ -63,17 +66,14 @@ def without_keys(text: str) -> str:
     return "".join((*pieces, text[done:])) if pieces else text
 
 
-def keys_in_place(data: bytes, *, more: bool = False) -> list[tuple[int, bytes]]:
+def keys_in_place(data: bytes) -> list[tuple[int, bytes]]:
     """Return what to write over `data` to take its keys out: offsets, and texts as long as what they stand for.
 
-    Of a private key only letters and digits are: what JSON writes around its lines stays. `more`: the data goes on, so
-    a key at its end may be cut off, and is left to the piece that holds it whole.
+    Of a private key only letters and digits are: what JSON writes around its lines stays.
     """
-    keys = keys_in(data.decode("latin-1")) if any(hint in data for hint in _byte_hints()) else []
+    keys = keys_in(data.decode("latin-1")) if _any_hint().search(data) else []
     places: list[tuple[int, bytes]] = []
     for key in keys:
-        if more and key.end == len(data):
-            continue
         end = key.end
         if key.name == PRIVATE_KEY:
             end = data.index(b"PRIVATE KEY", key.start) + len(b"PRIVATE KEY")
@@ -82,18 +82,52 @@ def keys_in_place(data: bytes, *, more: bool = False) -> list[tuple[int, bytes]]
                 for run in _LETTERS.finditer(data[end : key.end])
                 if not run[0].startswith(b"\\")
             ]
-        places.append((key.start, _of_length(key.name, end - key.start)))
+        places.append((key.start, in_length(key.name.replace(" ", "-"), end - key.start)))
     return places
 
 
+def begun_key(data: bytes) -> int:
+    """Return where at the end of `data` a key begins of which more may come; the length of `data` if none does."""
+    unfinished = _unfinished().search(data, max(data.rfind(b"\n") + 1, len(data) - _TAIL_BYTES))
+    begun = [unfinished.start()] if unfinished is not None else []
+    if b"PRIVATE KEY" in data:
+        text = data.decode("latin-1")
+        going_on = (key for key in _private_keys(text) if _END.search(text, key.start, key.end) is None)
+        begun += [key.start for key in going_on if _MORE.fullmatch(text, key.end)]
+    return min(begun, default=len(data))
+
+
 @cache
-def _byte_hints() -> tuple[bytes, ...]:
-    return b"PRIVATE KEY", *(hint.encode() for _, hints, _ in _shapes() for hint in hints)
+def _hints() -> tuple[bytes, ...]:
+    known = {hint.encode() for _, hints, _ in _shapes() for hint in hints}
+    return b"PRIVATE KEY", *(hint for hint in sorted(known) if not any(o != hint and o in hint for o in known))
 
 
-def _of_length(name: str, length: int) -> bytes:
+@cache
+def _any_hint() -> re.Pattern[bytes]:
+    """Match any hint, by its rarest byte first: three times as fast as a search for each."""
+    branches: dict[bytes, list[bytes]] = {}
+    for hint in _hints():
+        at = min(range(len(hint)), key=lambda place: (hint[place : place + 1].islower(), hint[place]))
+        before, rarest, after = re.escape(hint[: at + 1]), re.escape(hint[at : at + 1]), re.escape(hint[at + 1 :])
+        branches.setdefault(rarest, []).append(b"(?<=" + before + b")" + after)
+    return re.compile(b"|".join(rarest + b"(?:" + b"|".join(rest) + b")" for rarest, rest in branches.items()))
+
+
+@cache
+def _unfinished() -> re.Pattern[bytes]:
+    """Match the beginning of a key at the end of bytes: a hint or a part of one, and what follows it of the key."""
+    hints = "|".join(re.escape(hint.decode()) for hint in _hints()[1:])
+    parts = "|".join({re.escape(hint.decode()[:size]) for hint in _hints() for size in range(1, len(hint))})
+    begin = r"-{1,5}[A-Z -]*"
+    named = r"(?i:aws).{0,20}?(?i:secret).{0,80}|[0-9a-f]{16,}"
+    return re.compile(rf"(?:(?:{hints})[\w+/=.-]*|{parts}|{begin}|{named})\Z".encode(), re.ASCII)
+
+
+def in_length(name: str, length: int) -> bytes:
+    """Return what stands for a secret of `length` bytes in its place, without what JSON or a shell would take amiss."""
     room = length - len("******")
-    return f"***{name.replace(' ', '-')[:room].ljust(room, '-')}***".encode()
+    return f"***{name[:room].ljust(room, '-')}***".encode()
 
 
 def _private_keys(text: str) -> Iterator[Key]:

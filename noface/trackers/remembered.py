@@ -40,11 +40,11 @@ def read_back(path: Path, folder: str) -> dict[str, tuple[IssueFile, ParsedFile]
 
 def write_down(path: Path, folder: str, parsed: Parsed) -> None:
     """Keep what the files said of sound issues; does nothing where there is no state yet, or it cannot be written."""
-    from noface.process.log_masking import known_secrets
+    from noface.process.masking import known_secrets
 
     if not path.parent.is_dir():
         return
-    hides = known_secrets((), None).masker.text
+    hides = known_secrets(()).text
     sound = [
         (file, each.result) for file, each in parsed.values() if isinstance(each.result, Issue) and not each.warnings
     ]

@@ -194,11 +194,6 @@ def _swept(event: EventFacts) -> Line:
     return Line("·", f"ended {many} that a killed run had left", style="yellow")
 
 
-def _masked(event: EventFacts) -> Line:
-    many = count(int(event.number("count") or 0), "log")
-    return Line("·", f"took secrets out of {many} that a killed run had left", style="yellow")
-
-
 def _running(event: EventFacts) -> Line | None:
     reason = event.text("reason")
     if reason.startswith("asks "):
@@ -345,7 +340,6 @@ _WORDS: dict[str, Words] = {
     "processes_swept": _swept,
     "heard": _heard,
     "tracker_refused": _refused,
-    "logs_masked": _masked,
     "issue_running": _running,
     "issue_waiting": _waiting,
     "issue_landing": _landing,

@@ -7,7 +7,7 @@ from noface.cli.connections import connect, talks_to_github
 from noface.config.load import parse
 from noface.errors import UsageError
 from noface.git.repository import discover
-from noface.process.log_masking import known_secrets
+from noface.process.masking import known_secrets
 
 GATE = '[[gates]]\nname = "check"\ncommand = "true"\n'
 PULLS = '[landing]\nhow = "pull-request"\n'
@@ -56,7 +56,7 @@ def test_github_is_opened_where_the_configuration_asks_for_it(repository, gh, tm
 
 def test_a_token_that_only_gh_has_is_masked_as_well(repository, gh):
     found = connect(parse(GATE + PULLS, "noface.toml"), repository, environment=gh)
-    masker = known_secrets(found.secrets, None, {}).masker
+    masker = known_secrets(found.secrets, {})
     assert masker.text(f"Authorization: token {TOKEN}") == "Authorization: token ***NOFACE_GITHUB_TOKEN***"
     assert TOKEN not in repr(found)
 

@@ -2,13 +2,10 @@
 
 import json
 import os
-import resource
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from support.cases import first_ones
 from support.processes import wait_for
 
 from noface.gates.secrets import MARK, marked, scan
@@ -16,13 +13,12 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
-from noface.process.log_masking import Masking, known_secrets
-from noface.process.masked_file import mask_file
+from noface.process.masking import known_secrets, mask_files
 from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.masked_records import masked_failure, masked_gate
 from noface.secrets.masking import Masker
 from noface.secrets.rules import is_secret_name, secrets_of
-from noface.secrets.shapes import keys_in_place, without_keys
+from noface.secrets.shapes import without_keys
 
 VALUE = "hunter2-hunter2!"
 TOKEN = Masker({VALUE: "MY_TOKEN"})
@@ -71,8 +67,8 @@ def test_values_that_stand_in_texts_by_chance_are_no_secrets(value):
 def test_numbers_of_tokens_and_paths_of_key_files_are_no_secrets(tmp_path):
     (tmp_path / "key.json").touch()
     environment = {"MAX_OUTPUT_TOKENS": "10000000", "GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "key.json")}
-    assert not known_secrets((), None, environment).masker
-    assert known_secrets((), None, {"AWS_SECRET": "/abc/defghijk+lmnop"}).masker.names == {"AWS_SECRET"}
+    assert not known_secrets((), environment)
+    assert known_secrets((), {"AWS_SECRET": "/abc/defghijk+lmnop"}).names == {"AWS_SECRET"}
 
 
 def test_the_password_in_a_url_is_a_secret_whatever_the_variable_is_called():
@@ -124,25 +120,14 @@ def test_each_long_line_of_a_value_of_many_is_found_by_itself():
 def test_the_longer_of_two_values_wins_where_both_fit():
     masker = Masker({"abcdefgh": "A_KEY", "abcdefghijkl": "B_KEY"})
     assert masker.text("abcdefghijkl abcdefghij") == "***B_KEY*** ***A_KEY***ij"
-    assert masker.in_place(b"abcdefghijkl abcdefghij") == [(0, b"***B_KEY-***"), (13, b"***A_***")]
+    assert masker.masked(b"abcdefghijkl abcdefghij") == b"***B_KEY-*** ***A_***ij"
 
 
-def test_what_stands_in_a_file_for_a_value_is_as_long_and_becomes_the_same_mark_in_texts():
-    values = {"A": "abcdefghijklmnop", "LONG_NAME_KEY": "12345678", "odd-name": "qrstuvwxyz", "ACCENT_KEY": "üüüüüüüü"}
-    masker = Masker({value: name for name, value in values.items()})
-    for name, value in values.items():
-        ((start, mark),) = masker.in_place(f"<{value}>".encode())
-        assert (start, len(mark)) == (1, len(value.encode()))
-        assert masker.text(f"<{mark.decode()}>") == masker.text(f"<{value}>") == f"<***{name}***>"
-
-
-def test_a_mark_that_could_stand_for_two_variables_is_left_as_it_is():
-    masker = Masker({"12345678": "DB_KEY_ONE", "abcdefgh": "DB_KEY_TWO", "q" * 9 + "x": "DB_K"})
-    assert [mark for _, mark in masker.in_place(b"12345678 abcdefgh")] == [b"***DB***"] * 2
-    assert masker.text("***DB*** ***DB_K***") == "***DB*** ***DB_K***"
-    cut = Masker({"123456789.12": "DB_KEY_ONE", "abcdefgh": "DB_KEY"})
-    assert cut.in_place(b"123456789.12") == [(0, b"***DB_KEY***")]
-    assert cut.text("***DB_KEY***") == "***DB_KEY***"
+def test_what_stands_in_bytes_for_a_value_is_as_long_and_loses_its_filling_in_texts():
+    masker = Masker({"abcdefghijklmnop": "A", "12345678": "LONG_NAME_KEY", "qrstuvwxyz": "odd-name"})
+    left = masker.masked(b"<abcdefghijklmnop 12345678 qrstuvwxyz>").decode()
+    assert left == "<***A---------*** ***LO*** ***----***>"
+    assert masker.text(left) == "<***A*** ***LO*** ***----***>"
 
 
 def test_without_a_known_value_text_stays_as_it_is():
@@ -238,109 +223,6 @@ def test_a_value_that_a_patch_adds_is_marked_and_one_that_was_there_is_only_take
     assert marked(scan(plain)[0]) == ()
 
 
-# Files
-
-
-def test_a_log_without_a_secret_is_not_touched(tmp_path):
-    log = tmp_path / "agent.log"
-    log.write_bytes(os.urandom(3 * BORDER))
-    before = log.stat()
-    assert not mask_file(log, TOKEN)
-    assert log.stat() == before or log.stat().st_mtime_ns == before.st_mtime_ns
-
-
-@pytest.mark.parametrize("offset", [*range(-len(VALUE) - 1, 2), 5000])
-def test_values_across_the_borders_of_what_is_read_at_once_are_found(tmp_path, offset):
-    log = tmp_path / "agent.log"
-    log.write_bytes(b"x" * (BORDER + offset) + VALUE.encode() + b"y" * BORDER + VALUE.encode())
-    log.chmod(0o640)
-    assert mask_file(log, TOKEN)
-    marked = IN_PLACE.encode()
-    assert log.read_bytes() == b"x" * (BORDER + offset) + marked + b"y" * BORDER + marked
-    assert log.stat().st_mode & 0o777 == 0o640
-    assert list(tmp_path.iterdir()) == [log]
-
-
-def test_the_longest_value_an_environment_can_hold_is_found_across_a_border(tmp_path):
-    value = os.urandom(60_000).hex()
-    log = tmp_path / "agent.log"
-    log.write_text("a" * (BORDER - 77) + value + "b" * BORDER)
-    assert mask_file(log, Masker({value: "LONG"}))
-    assert log.read_text() == "a" * (BORDER - 77) + "***LONG" + "-" * (len(value) - 10) + "***" + "b" * BORDER
-
-
-def test_200_megabytes_are_masked_in_bounded_memory(tmp_path):
-    log = tmp_path / "agent.log"
-    with log.open("wb") as file:
-        for _ in range(200):
-            file.write(b"." * (1_000_000 - len(VALUE)) + VALUE.encode())
-    script = "import sys, pathlib; from noface.secrets.masking import *; from noface.process.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker({sys.argv[2]: 'MY_TOKEN'}))"
-    subprocess.run(
-        [sys.executable, "-c", script, log, VALUE],
-        check=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (150_000_000, 150_000_000)),
-    )
-    assert log.stat().st_size == 200_000_000
-    assert VALUE.encode() not in log.read_bytes()
-
-
-def test_holes_of_a_file_that_seems_endless_are_passed_over(tmp_path):
-    log = tmp_path / "agent.log"
-    with log.open("wb") as file:
-        file.write(VALUE.encode())
-        file.seek(3 << 40)
-        file.write(VALUE.encode())
-        file.truncate(4 << 40)
-    assert mask_file(log, TOKEN)
-    with log.open("rb") as file:
-        assert file.read(20).rstrip(b"\0") == IN_PLACE.encode()
-        file.seek(3 << 40)
-        assert file.read(20).rstrip(b"\0") == IN_PLACE.encode()
-    assert log.stat().st_blocks < 1000
-
-
-def test_values_are_overwritten_where_they_stand_so_no_room_is_needed(tmp_path):
-    log = tmp_path / "agent.log"
-    log.write_bytes(b"x" * (BORDER - 5) + VALUE.encode() + b"y" * BORDER)
-    before = log.stat()
-    script = "import sys, pathlib; from noface.secrets.masking import *; from noface.process.masked_file import mask_file; assert mask_file(pathlib.Path(sys.argv[1]), Masker({sys.argv[2]: 'LONGER_THAN_ITS_VALUE'}))"
-    subprocess.run(
-        [sys.executable, "-B", "-c", script, log, VALUE],
-        check=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (before.st_size, before.st_size)),
-    )
-    assert log.read_bytes() == b"x" * (BORDER - 5) + b"***LONGER_THA***" + b"y" * BORDER
-    assert log.stat().st_ino == before.st_ino
-    assert list(tmp_path.iterdir()) == [log]
-
-
-def test_a_file_that_has_another_name_elsewhere_stays_there_as_it_is(tmp_path):
-    precious, log = tmp_path / "precious", tmp_path / "folder" / "agent.log"
-    log.parent.mkdir()
-    with precious.open("wb") as file:
-        file.write(VALUE.encode())
-        file.truncate(1 << 40)
-    precious.chmod(0o640)
-    log.hardlink_to(precious)
-    assert mask_file(log, TOKEN)
-    for path, first in ((precious, VALUE), (log, IN_PLACE)):
-        with path.open("rb") as file:
-            assert file.read(len(VALUE)).decode() == first
-        assert (path.stat().st_size, path.stat().st_mode & 0o777) == (1 << 40, 0o640)
-        assert path.stat().st_blocks < 5000
-    assert list(log.parent.iterdir()) == [log]
-
-
-def test_links_pipes_and_folders_in_a_logs_place_are_left_alone(tmp_path):
-    precious = tmp_path / "precious"
-    precious.write_text(VALUE)
-    (tmp_path / "link").symlink_to(precious)
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("link", "pipe", "absent", "."):
-        assert not mask_file(tmp_path / name, TOKEN)
-    assert precious.read_text() == VALUE
-
-
 # Programs
 
 
@@ -348,22 +230,6 @@ def command(folder, script, **changes):
     env = (("PATH", os.environ["PATH"]), ("SECRET_VALUE", VALUE))
     fields = {"stdout": str(folder / "out"), "stderr": str(folder / "err"), "timeout_s": 60.0} | changes
     return Command(("bash", "-c", script), str(folder), env, None, idle_timeout_s=None, log_max_bytes=1 << 30, **fields)
-
-
-def test_logs_are_masked_before_the_last_reader_sees_them(tmp_path):
-    seen = []
-    with Launcher(masking=Masking(TOKEN, tmp_path)) as launcher:
-        launcher.run(
-            command(
-                tmp_path,
-                "echo out $SECRET_VALUE; echo err $SECRET_VALUE >&2; (sleep 0.1; echo late $SECRET_VALUE) & wait",
-            ),
-            on_end=lambda: seen.append((tmp_path / "out").read_text()),
-        )
-    assert seen == [f"out {IN_PLACE}\nlate {IN_PLACE}\n"]
-    assert (tmp_path / "out").read_text() == seen[0]
-    assert (tmp_path / "err").read_text() == f"err {IN_PLACE}\n"
-    assert list((tmp_path / "unmasked").iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["timeout", "cancelled", "limit"])
@@ -376,7 +242,7 @@ def test_logs_of_a_program_that_was_ended_are_masked_too(tmp_path, how):
         if how == "cancelled" and (tmp_path / "out").read_text():
             stop.cancel()
 
-    with Launcher(masking=Masking(TOKEN, tmp_path)) as launcher:
+    with Launcher(masker=TOKEN) as launcher:
         asked = command(tmp_path, script, **changes)
         ended = launcher.run(asked if how != "limit" else _limited(asked), stop, on_output=look)
     assert ended.ended_by is not EndedBy.ITSELF or ended.output_limit
@@ -387,70 +253,6 @@ def _limited(asked):
     from dataclasses import replace
 
     return replace(asked, log_max_bytes=100_000)
-
-
-def test_an_unreadable_log_is_masked_all_the_same(tmp_path):
-    with Launcher(masking=Masking(TOKEN, tmp_path)) as launcher:
-        launcher.run(command(tmp_path, "echo $SECRET_VALUE; chmod 000 out"))
-    assert (tmp_path / "out").read_text() == f"{IN_PLACE}\n"
-
-
-def test_new_files_of_a_covered_folder_are_masked_and_old_ones_are_not(tmp_path):
-    (tmp_path / "order.json").write_text(VALUE)
-    (tmp_path / "before").mkdir()
-    (tmp_path / "before" / "chat.md").write_text(VALUE)
-    with Masking(TOKEN, tmp_path / "state").covering(tmp_path):
-        (tmp_path / "chat.md").write_text(VALUE)
-        (tmp_path / "of/its/own").mkdir(parents=True)
-        (tmp_path / "of/its/own/chat.md").write_text(VALUE)
-        (tmp_path / "of/link").symlink_to(tmp_path / "before")
-    assert (tmp_path / "chat.md").read_text() == IN_PLACE
-    assert (tmp_path / "of/its/own/chat.md").read_text() == IN_PLACE
-    assert (tmp_path / "order.json").read_text() == VALUE
-    assert (tmp_path / "before" / "chat.md").read_text() == VALUE
-
-
-def interrupted(state, *paths, masker=TOKEN):
-    """Leave what a noface leaves that is killed while programs run."""
-    covering = Masking(masker, state).covering(*paths)
-    covering.__enter__()
-    for path in paths:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(VALUE)
-    return covering
-
-
-def test_what_a_killed_noface_left_is_masked_by_the_next(tmp_path):
-    left = interrupted(tmp_path, tmp_path / "attempts/7/1/agent.log", tmp_path / "baseline/check.out")
-    assert Masking(TOKEN, tmp_path).catch_up() == 2
-    assert (tmp_path / "attempts/7/1/agent.log").read_text() == IN_PLACE
-    assert Masking(TOKEN, tmp_path).catch_up() == 0
-    assert list((tmp_path / "unmasked").iterdir()) == []
-    del left
-
-
-def test_a_note_stays_until_the_variables_it_names_are_known_again(tmp_path):
-    left = interrupted(tmp_path, tmp_path / "agent.log")
-    assert Masking(Masker(), tmp_path).catch_up() == 0
-    assert Masking(Masker({"another value": "OTHER"}), tmp_path).catch_up() == 0
-    assert Masking(TOKEN, tmp_path).catch_up() == 1
-    assert list((tmp_path / "unmasked").iterdir()) == []
-    del left
-
-
-@pytest.mark.parametrize("where", ["../precious", "/absolute/precious", "link/precious", "sub/../../precious"])
-def test_a_forged_note_leads_to_no_file_outside_the_state_folder(tmp_path, where):
-    precious, state = tmp_path / "precious", tmp_path / "state"
-    precious.write_text(VALUE)
-    (state / "unmasked").mkdir(parents=True)
-    (state / "link").symlink_to(tmp_path)
-    (state / "sub").mkdir()
-    name = where.replace("/absolute", str(tmp_path))
-    (state / "unmasked" / "forged").write_text(json.dumps({"names": [], "files": {name: []}}))
-    (state / "unmasked" / "broken").write_text('{"files": [1, {}]')
-    os.mkfifo(state / "unmasked" / "pipe")
-    assert Masking(TOKEN, state).catch_up() == 0
-    assert precious.read_text() == VALUE
 
 
 # Runs
@@ -487,7 +289,7 @@ def test_secrets_that_worker_and_gate_print_are_nowhere_in_what_noface_keeps_sen
     assert VALUE not in done.stdout
     assert SHAPED not in done.stdout
     second = project.prompt("7", 2)
-    assert "FAILED: ***MY_TOKEN***, ***GitHub token***" in second
+    assert "FAILED: ***MY_TOKEN***, ***GitHub-token***" in second
     assert "Use the key ***GitHub token*** and ***MY_TOKEN***." in second
     log = project.state / "attempts" / "7" / "1" / "agent.log"
     assert log.read_text() == f"worker got {IN_PLACE} and {SHAPED_IN_PLACE}\n***OPENROUTER***\n"
@@ -540,9 +342,7 @@ def test_what_stands_for_a_key_in_a_file_is_as_long_and_leaves_json_what_it_is()
         "c": "aü",
     }
     for text in (json.dumps(document), json.dumps({"line": json.dumps(document)})):
-        data = bytearray(text.encode())
-        for start, mark in keys_in_place(bytes(data)):
-            data[start : start + len(mark)] = mark
+        data = Masker().masked(text.encode())
         assert len(data) == len(text.encode())
         assert b"a1B2" not in data
         assert b"MIIE" not in data
@@ -550,22 +350,36 @@ def test_what_stands_for_a_key_in_a_file_is_as_long_and_leaves_json_what_it_is()
         assert json.loads(left["line"])["c"] == "aü" if "line" in left else left["c"] == "aü"
 
 
-@pytest.mark.parametrize("at", [(1 << 20) - 20, 2 << 20])
-def test_a_file_of_a_run_that_ended_is_closed_and_holds_no_key(tmp_path, at):
-    key = "ghp_" + "a1B2" * 9
+@pytest.mark.parametrize("at", [(1 << 20) - 20, 3 << 40])
+def test_a_folder_of_a_run_that_ended_is_closed_and_what_an_agent_kept_there_holds_no_secret(tmp_path, at):
     folder = tmp_path / "session" / "projects"
     folder.mkdir(parents=True)
-    file, linked, link = folder / "a.jsonl", folder / "b.db", folder / "c"
-    file.write_bytes(b"." * at + b' "' + key.encode() + b'"')
+    file, linked, link, beside, own = (
+        folder / "a.jsonl",
+        folder / "b.db",
+        folder / "c",
+        tmp_path / "chat",
+        tmp_path / "prompt.md",
+    )
+    with file.open("wb") as written:
+        written.seek(at)
+        written.write(f' "{SHAPED}" {VALUE}'.encode())
     elsewhere = tmp_path.parent / "elsewhere"
-    elsewhere.write_text(key)
+    elsewhere.write_text(SHAPED)
     linked.hardlink_to(elsewhere)
     link.symlink_to(elsewhere)
-    file.chmod(0o644)
-    Masking().settle(tmp_path, "session")
-    assert file.stat().st_size == at + len(key) + 3
-    assert key.encode() not in file.read_bytes() + linked.read_bytes()
-    assert elsewhere.read_text() == key  # the person's
+    os.mkfifo(folder / "pipe")
+    beside.write_text(VALUE)
+    own.write_text(f"Change only {VALUE}")
+    file.chmod(0o044)
+    mask_files(tmp_path, "session", TOKEN)
+    with file.open("rb") as written:
+        written.seek(at)
+        assert written.read().decode() == f' "{SHAPED_IN_PLACE}" {IN_PLACE}'
+    assert file.stat().st_blocks < 4000
+    assert linked.read_text() == SHAPED_IN_PLACE
+    assert elsewhere.read_text() == SHAPED  # the person's
+    assert (beside.read_text(), own.read_text()) == (IN_PLACE, f"Change only {VALUE}")
     assert [path.stat().st_mode & 0o777 for path in (file, linked, folder)] == [0o600, 0o600, 0o700]
 
 
@@ -573,3 +387,108 @@ def test_half_of_a_character_that_json_may_name_is_no_text_and_is_replaced():
     masker = Masker({"k7Rz2LxJ4m6Vn3pB8qWs": "MY_TOKEN"})
     assert masker.text("a\ud800b k7Rz2LxJ4m6Vn3pB8qWs") == "a?b ***MY_TOKEN***"
     assert masker.text("a\udc80b") == "a\udc80b"  # a byte that is no UTF-8
+
+
+WORKER = r"""
+echo out $MY_TOKEN; echo err $MY_TOKEN >&2
+beside=$(dirname $NOFACE_ORDER_FILE)
+mkdir -p $beside/db; echo $MY_TOKEN | tee $beside/chat.md > $beside/db/chat.md
+git add -A; git -c user.name=a -c user.email=a@b commit -qm "with $MY_TOKEN" --allow-empty
+echo done $NOFACE_ATTEMPT > b.txt
+rm -f c-*; test $NOFACE_ATTEMPT != 1 || touch "c-$MY_TOKEN.txt"
+echo '```json'
+echo '{"status": "done", "summary": "s '$MY_TOKEN'", "risks": ["r '$MY_TOKEN'"], "gaps": ["g '$MY_TOKEN'"],'
+echo ' "questions": ["q '$MY_TOKEN'"], "needs": ["'$MY_TOKEN'"]}'
+echo '```'
+"""
+GATE = r"""
+echo gate $MY_TOKEN; echo gate err $MY_TOKEN >&2
+test -e b.txt || exit 0
+long=$(printf "%03968d" 0)
+cat > junit.xml <<X
+<testsuite name="s" tests="1" failures="1"><testcase classname="c" name="test[$MY_TOKEN]">
+<failure message="m $MY_TOKEN" type="T $MY_TOKEN">$MY_TOKEN $long$MY_TOKEN</failure></testcase></testsuite>
+X
+grep -q 3 b.txt
+"""
+PIECE = VALUE[:10]
+"""A value that is cut off before it is masked would leave this."""
+
+
+def leaks(project, piece=PIECE):
+    """Every file of noface's own in which a part of the value stands, but for git's lists of a slot's files."""
+    files = [path for path in project.state.rglob("*") if path.is_file() and path.name != "index"]
+    assert project.state / "state.db" in files
+    return [path for path in files if piece.encode() in path.read_bytes()]
+
+
+def set_up(project, worker, gate, extra=""):
+    project.env["MY_TOKEN"] = VALUE
+    project.write("worker.sh", worker)
+    project.write("gate.sh", gate)
+    project.config(
+        '\n[models.shell]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\ncommand = "bash worker.sh"\n'
+        '[models.wise]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\ncommand = "echo I think: $MY_TOKEN"\n'
+        '[roles]\ndiagnoser = "wise"\n' + extra,
+        gate='bash gate.sh"\nenv_pass = ["MY_TOKEN"]\nreport = "junit.xml',
+    )
+    project.commit()  # without the issue: what stands on main is no secret
+    project.issue(7, title=f"Use {VALUE}", model="shell", body=f"The key is {VALUE}.", no_escalate=True)
+
+
+def test_a_run_in_which_everybody_tells_a_secret_keeps_and_prints_it_nowhere(project):
+    set_up(project, WORKER, GATE)
+    done = project.noface("run", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert leaks(project) == []
+    assert PIECE not in done.stdout + done.stderr
+    first, second, third = project.attempts("7")
+    assert first["outcome"] == "BOUNDARY_VIOLATION"  # its name would have been public
+    assert "MY_TOKEN in c-[masked by noface: MY_TOKEN].txt" in first["failure"]["message"]
+    assert second["failure"]["failing_tests"] == ["c.test[***MY_TOKEN***]"]
+    assert third["outcome"] == "PASSED"
+    assert PIECE not in project.git("log", "--format=%B", "-3", "main")
+    for looked in (("status",), ("show", "7"), ("logs", "7"), ("why", "7")):
+        shown = project.noface(*looked)
+        assert PIECE not in shown.stdout + shown.stderr
+
+
+@pytest.mark.thorough
+def test_a_looking_command_that_reads_changed_issues_stores_no_secret(project):
+    set_up(project, WORKER, GATE)
+    project.noface("run", "--max-iterations", "0")
+    project.issue(8, title=f"Then {VALUE}")
+    project.noface("status")
+    assert "***MY_TOKEN***" in project.noface("show", "8").stdout
+    assert leaks(project) == []
+
+
+@pytest.mark.thorough
+def test_the_parts_of_an_issue_are_stored_without_the_secrets_of_its_text(project):
+    worker = "mkdir -p one two; echo bad > one/a.txt; echo bad > two/b.txt\n"
+    set_up(project, worker, "test ! -e one/a.txt", '[retry.strategies]\nRUNTIME_ERROR = "breakdown"\n')
+    project.noface("run")
+    assert len(project.shown("status")["issues"]) == 3
+    assert leaks(project) == []
+
+
+@pytest.mark.parametrize("who", first_ones(["worker", "gate"]))
+def test_what_a_program_prints_is_masked_while_it_runs_and_in_the_log_when_noface_is_killed_then(project, who):
+    tells = "echo out $MY_TOKEN; echo err $MY_TOKEN >&2; echo x > b.txt; "
+    worker, gate = (
+        (f"{tells} sleep 100", "true") if who == "worker" else (tells, f"test -e b.txt || exit 0; {tells} sleep 100")
+    )
+    set_up(project, worker, gate)
+    folder = project.state / "attempts" / "7" / "1"
+    logs = (folder / "agent.log", folder / "agent.err")
+    logs = logs if who == "worker" else (*logs, folder / "gates" / "check.out", folder / "gates" / "check.err")
+    running = project.start("run")
+    wait_for(lambda: all(log.exists() and IN_PLACE in log.read_text() for log in logs))
+    assert leaks(project) == []
+    assert running.poll() is None
+    assert project.processes()
+    running.kill()
+    running.communicate()
+    wait_for(lambda: not project.processes())
+    assert leaks(project) == []
+    assert all(log.read_text().endswith(f"{IN_PLACE}\n") for log in logs)

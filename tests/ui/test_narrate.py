@@ -211,7 +211,6 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         (line("issue_landing", reason="passed; waits to land"), None),
         (line("issue_landing", reason="local changes: a.txt"), "! 7 cannot land: local changes: a.txt"),
         (line("processes_swept", None, count=1), "· ended 1 process that a killed run had left"),
-        (line("logs_masked", None, count=2), "· took secrets out of 2 logs that a killed run had left"),
         (line("preflight", None, main="main"), "· work that passes lands on main; running its gates on main first"),
         (line("preflight", None, main="dev", landing="pull-request"), PROPOSED),
         (line("setup", None, state="begins", text="npm ci"), "· setting up a workspace: npm ci"),

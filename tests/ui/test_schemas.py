@@ -235,7 +235,6 @@ RARE = {
     "provider_away",
     "main_red",
     "notify_away",
-    "logs_masked",
     "landings_learned",
     "refs_kept",
     "branch_adopted",
@@ -338,7 +337,6 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "host_up", None, host="build@bigbox", slots=4)
     story.journal.event(story.tick(), "host_away", None, host="build@bigbox", why="Connection refused")
     story.journal.event(story.tick(), "processes_swept", count=2)
-    story.journal.event(story.tick(), "logs_masked", count=1)
     story.journal.event(story.tick(), "landings_learned", None, issues=["7"])
     story.journal.gate_repeated(story.tick(), "7", 1, "tests", "connect ETIMEDOUT 10.0.0.1:443")
     story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")

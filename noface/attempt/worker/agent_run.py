@@ -60,8 +60,7 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     watch = RunWatch(attempt, place, reader, agent)
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)
-    # Some agents keep files of their own in the attempt's folder.
-    with env.launcher.masking.covering(place.log_folder), closing(watch), _dropped(invocation.dropped):
+    with closing(watch), _dropped(invocation.dropped):
         command = Command(
             argv=invocation.argv,
             cwd=place.workspace,
@@ -75,14 +74,8 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
             box=box,
             wrap=wrapping(env, place.workspace, place) if order.model.boxed else (),
         )
-        ended = env.launcher.run(
-            command,
-            attempt.scope.cancel,
-            on_output=watch.poll,
-            on_end=watch.read,
-            rewritten=invocation.histories,
-            on_quiet=watch.quiet,
-        )
+        ended = env.launcher.run(command, attempt.scope.cancel, on_output=watch.poll, on_quiet=watch.quiet)
+        watch.read()
     stderr = tail(watch.stderr, _STDERR_TAIL_BYTES)
     run = _RunEnd(order, ended, reader, reader.verdict(ended.exit_code, stderr), stderr, watch).run()
     if not run.answer and reader.any_output_is_life:

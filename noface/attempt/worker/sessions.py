@@ -21,6 +21,7 @@ from noface.git.workspace import Slot
 from noface.model.budget import summed
 from noface.model.worker_run import AgentRun, Resumed
 from noface.process.files import open_regular, real_folder
+from noface.process.masking import mask_files
 from noface.recovery.resume import refusal
 
 SESSION_BYTES_MAX = 512 << 20
@@ -64,8 +65,8 @@ def run_worker(attempt: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
 
 
 def settle(env: AttemptEnvironment, directory: str) -> None:
-    """Take the keys out of the files of an attempt or a question that has ended, and close them to other users."""
-    env.launcher.masking.settle(directory, SESSION)
+    """Take secrets out of what an agent has kept of an attempt or a question that has ended; close it to others."""
+    mask_files(Path(directory), SESSION, env.masker)
 
 
 def carry_files(source: Path, target: Path) -> bool:

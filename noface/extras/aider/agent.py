@@ -179,7 +179,7 @@ class AiderAgent(Agent):
         argv += _to_read(order, place)
         argv += options["think"] if order.think else ()
         env = defaults(order.model, ("COLUMNS", _COLUMNS), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
-        return Invocation((*argv, *order.model.args), None, env, histories=(chat, typed))
+        return Invocation((*argv, *order.model.args), None, env)
 
 
 def _to_read(order: AttemptOrder, place: RunPlace) -> list[str]:

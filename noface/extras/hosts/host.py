@@ -49,7 +49,7 @@ from noface.process.clock import Clock
 from noface.process.environment import Variables
 from noface.process.files import read_regular, real_folder, write_atomic
 from noface.process.lock import RepositoryLock
-from noface.process.log_masking import known_secrets
+from noface.process.masking import known_secrets
 from noface.process.supervise import Canceller, Launcher
 
 LEASE_S = 10.0
@@ -82,7 +82,6 @@ class UnderWay:
     messages: list[str] = field(default_factory=list)
     folder: Path | None = None
     sent: dict[str, int] = field(default_factory=dict)
-    masked: Callable[[bytes], bytes] = bytes
 
     def send(self, message: object) -> None:
         """Keep a message for home; of too many the oldest go."""
@@ -100,13 +99,11 @@ class UnderWay:
         try:
             with (self.folder or Path()).joinpath(name).open("rb") as log:
                 log.seek(start)
-                data = log.read(_CHUNK_BYTES_MAX)
+                data = log.read(room)
         except OSError:
             return b""
-        # A line that is not whole may be a part of a secret; one that is too long is left out.
-        whole = data[: data.rfind(b"\n", 0, room) + 1 or data.find(b"\n") + 1]
-        self.sent[name] = start + (len(whole) or (len(data) if len(data) == _CHUNK_BYTES_MAX else 0))
-        return self.masked(whole)
+        self.sent[name] = start + len(data)
+        return data
 
 
 @dataclass(slots=True, eq=False)
@@ -183,15 +180,15 @@ class Host:
                 RefUpdate(project.repository.main, order.main),
             )
         given = (*order.model.env, *parcel.variables)
-        masking = known_secrets(given, project.repository.state_dir)
         like = project.env.launcher
-        launcher = Launcher(masking=masking, namespaces=like.namespaces, memory_max_bytes=like.memory_max_bytes)
+        masker, memory = known_secrets(given), like.memory_max_bytes
+        launcher = Launcher(masker=masker, namespaces=like.namespaces, memory_max_bytes=memory)
         # An attempt that home has given up may still be ending in this workspace.
         with project.slots[order.slot], launcher:
             env = replace(project.env, launcher=launcher)
             model = replace(order.model, env=_given(parcel.variables, order))
             attempt = Attempt(replace(order, model=model), Scope(env, under_way.cancel, under_way.send))
-            under_way.masked, under_way.folder = _masking(masking.masker.in_place), attempt.folder
+            under_way.folder = attempt.folder
             _note(project.repository, order)
             done = _parcel(attempt, _gated(attempt) if parcel.gated else do_work(attempt))
             # Its words need not say so: what has no room for a worker's files has none for its log.
@@ -415,13 +412,3 @@ def _given(variables: Variables, order: AttemptOrder) -> Variables:
     """Return a model's variables with those that its agent has at home, where this machine has none of its own."""
     own = {name for name, _ in order.model.env} | set(os.environ)
     return (*((name, value) for name, value in variables if name not in own), *order.model.env)
-
-
-def _masking(places: Callable[[bytes], list[tuple[int, bytes]]]) -> Callable[[bytes], bytes]:
-    def masked(data: bytes) -> bytes:
-        left = bytearray(data)
-        for start, mark in places(data):
-            left[start : start + len(mark)] = mark
-        return bytes(left)
-
-    return masked

@@ -171,7 +171,7 @@ class MiniAgent(Agent):
         # dropped if the model has no such thing
         argv += option("-c", "model.model_kwargs.reasoning_effort=high" if order.think else "")
         env = defaults(order.model, *_ENV)
-        return Invocation((*argv, *order.model.args), None, env, histories=(trajectory,))
+        return Invocation((*argv, *order.model.args), None, env)
 
 
 AGENT: Agent = MiniAgent()

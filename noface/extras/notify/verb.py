@@ -20,14 +20,14 @@ def test(config: ConfigFile = None) -> VerbResult:  # noqa: PT028 - no test of p
     from noface.extras.notify.outbox import run_on_event
     from noface.extras.notify.services import Message, deliver
     from noface.git.locate import locate
-    from noface.process.log_masking import known_secrets
+    from noface.process.masking import known_secrets
 
     root = locate(Path.cwd()).root
     loaded = load(root, config)
     notifier = Notifier(loaded, root)
     if not loaded.notify.tells:
         raise UsageError("[notify] names nobody who could be told", "docs/night.md has examples for noface.toml.")
-    masker = known_secrets(notifier.secrets, None).masker
+    masker = known_secrets(notifier.secrets)
     message = Message(f"{root.name}: a test", "This is what noface sends. Nothing waits for you.")
     results = [
         _tried(each.name, "took the message", partial(deliver, each, message), masker.text) for each in notifier.urls

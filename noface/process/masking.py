@@ -1,0 +1,117 @@
+"""The secrets of this process, and how they are taken out of what agents keep of their own, once they have ended (I12).
+
+What stands for a value has its length, so nothing in a file moves: a database stays one, and an agent that goes on with
+its session finds it.
+"""
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from noface.process.files import is_folder
+from noface.secrets.masking import MaskedStream, Masker
+from noface.secrets.rules import secrets_of
+
+_OWN = frozenset(
+    ("prompt.md", "order.json", "answer.schema.json", "work.json", "report.json", "diff.patch", "left-out.patch")
+)
+_PRINTED = (".log", ".err")
+_GATES = "gates"
+_CHUNK_BYTES = 1 << 20
+_FILES_MAX = 50_000
+_OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def known_secrets(given: Iterable[tuple[str, str]], environment: Mapping[str, str] | None = None) -> Masker:
+    """Return what knows the secrets of noface's own environment, and of the variables `given` to models."""
+    return Masker(secrets_of(os.environ if environment is None else environment, given, _is_path))
+
+
+def _is_path(value: str) -> bool:
+    if not value.startswith(("/", "~", "./", "../")):
+        return False
+    try:
+        return os.path.lexists(os.path.expanduser(value))  # noqa: PTH111 - Path raises if there is no such user
+    except (OSError, ValueError):
+        return False
+
+
+def mask_files(folder: Path, session: str, masker: Masker) -> None:
+    """Take secrets out of what an agent has kept in the folder of a run that has ended; close that to other users.
+
+    Below a folder called `session` everything is the agent's; elsewhere what noface and its supervisors have written
+    holds no secret. No link is followed. Raises OSError if a file holds a secret and cannot be overwritten.
+    """
+    for file in _closed(folder):
+        _close(file)
+        parts = file.relative_to(folder).parts
+        if session in parts or not (file.name in _OWN or file.suffix in _PRINTED or _GATES in parts):
+            mask_file(file, masker)
+
+
+def mask_file(path: Path, masker: Masker) -> None:
+    """Take the secrets out of a file that nothing writes to any more; what is no regular file is left alone."""
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
+        return
+    if status.st_nlink > 1:  # what has another name elsewhere is not noface's to change
+        copy = path.with_name(f".{os.urandom(8).hex()}.tmp")
+        shutil.copyfile(path, copy)
+        copy.replace(path)
+    _close(path)
+    descriptor = os.open(path, _OPEN)
+    try:
+        for position, data in _masked(descriptor, masker):
+            if os.pread(descriptor, len(data), position) != data:
+                os.pwrite(descriptor, data, position)
+    finally:
+        os.close(descriptor)
+
+
+def _close(path: Path) -> None:
+    status = path.lstat()
+    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+        path.chmod(stat.S_IMODE(status.st_mode) & stat.S_IRWXU | stat.S_IRUSR | stat.S_IWUSR)
+
+
+def _masked(descriptor: int, masker: Masker) -> Iterator[tuple[int, bytes]]:
+    """Yield a file's content without secrets, piece by piece, each with its place."""
+    stream, read, shown = MaskedStream(masker), 0, 0
+    while (start := _data_from(descriptor, read)) is not None:
+        if start > read:
+            yield shown, stream.finish()
+            shown = start
+        piece = os.pread(descriptor, _CHUNK_BYTES, start)
+        data = stream.feed(piece)
+        yield shown, data
+        read, shown = start + len(piece), shown + len(data)
+    yield shown, stream.finish()
+
+
+def _data_from(descriptor: int, position: int) -> int | None:
+    """Return where the next bytes lie that were ever written, None if there are none: a hole may have no end."""
+    try:
+        return os.lseek(descriptor, position, os.SEEK_DATA)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return None
+        return position if position < os.fstat(descriptor).st_size else None  # a file system that cannot tell
+
+
+def _closed(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder, at any depth, and close the folders to other users."""
+    pending = [folder] if is_folder(folder) else []
+    left = _FILES_MAX
+    while pending and left > 0:
+        below = pending.pop()
+        below.chmod(stat.S_IRWXU)
+        with os.scandir(below) as entries:
+            for entry in entries:
+                left -= 1
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(Path(entry.path))
+                else:
+                    yield Path(entry.path)
