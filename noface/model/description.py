@@ -38,6 +38,12 @@ class Inline:
     """A record whose fields stand among those of the record that holds it, which win."""
 
 
+def getter_of(kind: Any, name: str) -> Any:
+    """Return the function of a property, cached or not; None if the name is no property."""
+    found = getattr(kind, name, None)
+    return getattr(found, "fget", None) or getattr(found, "func", None)
+
+
 @cache
 def shown_fields(kind: Any) -> dict[str, Any]:
     """Return the annotations of what a record shows, by name: its fields, then its properties.
@@ -51,7 +57,7 @@ def shown_fields(kind: Any) -> dict[str, Any]:
         return fields
     described = {name: hint for name, hint in fields.items() if get_origin(hint) is Annotated}
     for name in dir(kind):
-        getter = getattr(getattr(kind, name), "fget", None)
+        getter = getter_of(kind, name)
         hint = getter.__annotations__.get("return") if getter is not None else None
         if get_origin(hint) is Annotated:
             described[name] = hint

@@ -1,23 +1,24 @@
-"""A night as one value: all that its page shows stands here, computed once, so that text, HTML and JSON agree.
+"""A night as one value: all that its page shows stands here, so that text, HTML and JSON agree.
 
-Pure: the records of rows come in. Scripts read the document: add keys, never rename.
+Pure: the rows come in.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Annotated, NamedTuple, TypeVar
 
 from noface.data import table
 from noface.model.actions import followed_by
 from noface.model.attempt import HINTED, noted
-from noface.model.budget import ESTIMATED
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
-from noface.store.overview import LandedAt, Quota, RunSpent
+from noface.store.overview import Quota, RunCost
 from noface.store.records import AttemptRow, IssueRow, QuestionRow, RunRow
 from noface.ui.blocked import BlockedDocument
-from noface.ui.landed import LandedIssue, look_first, ranked
+from noface.ui.landed import LandedIssue, look_first
 
 _Cost = Annotated[float | None, "Dollars; null if nobody said."]
 _Seconds = Annotated[float, "Seconds that attempts, and questions, took together."]
@@ -62,18 +63,10 @@ class Sum(NamedTuple):
     usd_per_landed: Annotated[float | None, "What an issue that landed has cost: all cost by all that landed."]
 
 
-class InReview(NamedTuple):
-    """An issue whose pull request is open."""
-
-    id: Annotated[str, "Its id."]
-    title: Annotated[str, "Its title."]
-    url: Annotated[str, "The address of its pull request; may be empty."]
-    reason: Annotated[str, "What it waits for."]
-
-
 class Span(NamedTuple):
     """An attempt in the time line of its worker."""
 
+    worker: Annotated[str, "Its worker's number, and the host if that is another machine."]
     id: Annotated[str, "The issue."]
     attempt: Annotated[int, Minimum(1), "Its number."]
     model: Annotated[str, "The entry of [models] that made it."]
@@ -83,14 +76,6 @@ class Span(NamedTuple):
         str, OneOf((PASSED, INTERRUPTED, UNDER_WAY, *FailureKind)), "What came of it, or that it is under way."
     ]
     cost_usd: _Cost
-
-
-class WorkerLine(NamedTuple):
-    """A worker, and what it did."""
-
-    worker: Annotated[str, "Its number, and its host if that is another machine."]
-    seconds: _Seconds
-    spans: Annotated[tuple[Annotated[Span, "An attempt."], ...], "Its attempts, in the order they began."]
 
 
 class CostShare(NamedTuple):
@@ -110,164 +95,126 @@ class CostShare(NamedTuple):
     cost_share: Annotated[float, "The share of all cost, from 0 to 1; 0 if none is known."]
 
 
-class RunCost(NamedTuple):
-    """An earlier run."""
+@dataclass(frozen=True)
+class Night:
+    """A night, or what was done since a time: what to look at, what needs a person, what landed, what it took.
 
-    started_at: Annotated[float, Timestamp, "When it began."]
-    attempts: Annotated[int, "How many attempts it made."]
-    landed: Annotated[int, "How many issues landed in it."]
-    cost_usd: _Cost
-    usd_per_landed: Annotated[float | None, "What an issue that landed has cost; null if none did, or nobody knows."]
-
-
-class Night(NamedTuple):
-    """A night, or what was done since a time: what to look at, what needs a person, what landed, what it took."""
+    What is not shown are the rows that the rest is made of. `left` issues wait for the next run, `lessons` were quoted
+    to attempts, `answers` tell what followed an attempt, by issue and number.
+    """
 
     since: Annotated[float, Timestamp, "From when on it tells."]
     at: Annotated[float, Timestamp, "When it was told."]
     run: Annotated[RunRow | None, "The newest run; null before the first."]
-    sum: Annotated[Sum, "What was done in the time, and what it took."]
-    look_at: Annotated[tuple[str, ...], "The ids of those that landed which a person should look at, in that order."]
     needs: Annotated[BlockedDocument, "What needs a person."]
-    review: Annotated[tuple[InReview, ...], "The issues whose pull request is open."]
+    review: Annotated[tuple[IssueRow, ...], "The issues whose pull request is open."]
     landed: Annotated[tuple[Annotated[LandedIssue, "An issue that landed."], ...], "What landed, the riskiest first."]
-    workers: Annotated[tuple[WorkerLine, ...], "The attempts of each worker."]
-    models: Annotated[tuple[Annotated[CostShare, "A model."], ...], "What each model took, the dearest first."]
-    outcomes: Annotated[
-        tuple[Annotated[CostShare, "A way to end."], ...], "What attempts took by how they ended, the dearest first."
-    ]
     quotas: Annotated[tuple[Quota, ...], "The windows of logins' quotas at their providers, as was told last."]
-    measures: Annotated[
-        tuple[Annotated[CostShare, "A thing done."], ...],
-        "What was done about failures and doubts, and what it brought.",
-    ]
     earlier: Annotated[tuple[RunCost, ...], "The runs before, the newest first."]
-    usd_per_landed_before: Annotated[float | None, "What an issue that landed has cost in those runs together."]
-    trend: Annotated[
-        float | None, "What an issue that landed costs now, as a multiple of that; null if either is not known."
-    ]
-
-
-class Records(NamedTuple):
-    """The rows that a night is made of. `answers` tell what followed an attempt, by issue and number."""
-
-    since: float
-    at: float
-    run: RunRow | None
     attempts: Sequence[AttemptRow]
     questions: Sequence[QuestionRow]
-    landings: Sequence[LandedAt]
-    landed: Sequence[LandedIssue]
-    review: Sequence[IssueRow]
     left: int
-    needs: BlockedDocument
-    pulls: Mapping[str, str]
-    quotas: tuple[Quota, ...]
-    runs: Sequence[RunSpent]
     lessons: set[tuple[str, int]]
     answers: Mapping[tuple[str, int], str]
 
+    @cached_property
+    def sum(self) -> Annotated[Sum, "What was done in the time, and what it took."]:
+        """What was done in the time, and what it took."""
+        attempts = self.attempts
+        cost = _usd([*attempts, *self.questions])
+        began = attempts[0].started_at if attempts else self.since
+        ended = max((each.finished_at or self.at for each in attempts), default=began)
+        return Sum(
+            issues=len({each.issue_id for each in attempts}),
+            attempts=len(attempts),
+            landed=len(self.landed),
+            to_look_at=len(self.look_at),
+            need_you=len(self.needs.blocked),
+            in_review=len(self.review),
+            going_on=self.left,
+            seconds=_seconds([*attempts, *self.questions], self.at),
+            began_at=began,
+            ended_at=ended,
+            elapsed=round(ended - began, 3),
+            cost_usd=cost,
+            unpriced=sum(each.cost_usd is None and bool(_tokens([each])) for each in attempts),
+            estimated=sum(each.cost_estimated for each in attempts),
+            tokens=_tokens(attempts),
+            usd_per_landed=_ratio(cost, len(self.landed)),
+        )
 
-def night_of(records: Records) -> Night:
-    """Return the night that the rows tell of."""
-    whole = _sum(records)
-    earlier = _earlier(records)
-    costs = [(run.cost_usd, run.landed) for run in earlier if run.cost_usd is not None]
-    before = _ratio(sum(cost for cost, _ in costs), sum(landed for _, landed in costs)) if costs else None
-    return Night(
-        since=records.since,
-        at=records.at,
-        run=records.run,
-        sum=whole,
-        look_at=tuple(each.id for each in look_first(records.landed)),
-        needs=records.needs,
-        review=tuple(InReview(row.id, row.title, records.pulls.get(row.id, ""), row.reason) for row in records.review),
-        landed=tuple(ranked(records.landed)),
-        workers=tuple(_workers(records.attempts, records.at)),
-        models=tuple(sorted(_models(records, whole), key=_dearest_first)),
-        outcomes=tuple(sorted(_outcomes(records, whole), key=_dearest_first)),
-        quotas=records.quotas,
-        measures=tuple(sorted(_measures(records, whole), key=_dearest_first)),
-        earlier=tuple(earlier),
-        usd_per_landed_before=before,
-        trend=_ratio(whole.usd_per_landed, before),
-    )
+    @property
+    def look_at(self) -> Annotated[tuple[str, ...], "What landed that a person should look at: the ids, in order."]:
+        """The ids of what landed that a person should look at."""
+        return tuple(each.id for each in look_first(self.landed))
 
-
-def _sum(records: Records) -> Sum:
-    attempts, landed = records.attempts, records.landed
-    cost = _usd([*attempts, *records.questions])
-    began = attempts[0].started_at if attempts else records.since
-    ended = max((each.finished_at or records.at for each in attempts), default=began)
-    return Sum(
-        issues=len({each.issue_id for each in attempts}),
-        attempts=len(attempts),
-        landed=len(landed),
-        to_look_at=len(look_first(landed)),
-        need_you=len(records.needs.blocked),
-        in_review=len(records.review),
-        going_on=records.left,
-        seconds=_seconds([*attempts, *records.questions], records.at),
-        began_at=began,
-        ended_at=ended,
-        elapsed=round(ended - began, 3),
-        cost_usd=cost,
-        unpriced=sum(each.cost_usd is None and bool(_tokens([each])) for each in attempts),
-        estimated=sum(ESTIMATED in each.notes for each in attempts),
-        tokens=_tokens(attempts),
-        usd_per_landed=_ratio(cost, len(landed)),
-    )
-
-
-def _earlier(records: Records) -> list[RunCost]:
-    """Return the runs before, with how many issues landed between their begin and that of the next."""
-    until, earlier = records.since, []
-    for run in records.runs:
-        landed = sum(run.started_at <= each.at < until for each in records.landings)
-        usd = None if run.usd is None and run.asked_usd is None else (run.usd or 0.0) + (run.asked_usd or 0.0)
-        earlier.append(RunCost(run.started_at, run.attempts, landed, usd, _ratio(usd, landed)))
-        until = run.started_at
-    return earlier
-
-
-def _workers(attempts: Sequence[AttemptRow], now: float) -> Iterator[WorkerLine]:
-    for (host, slot), mine in sorted(_grouped(attempts, lambda each: (_host(each), each.slot)).items()):
-        spans = (
-            Span(row.issue_id, row.number, row.model, row.started_at, _seconds([row], now), row.outcome or UNDER_WAY,
-                 row.cost_usd)
-            for row in mine
+    @property
+    def spans(self) -> Annotated[tuple[Annotated[Span, "An attempt."], ...], "The attempts, by worker."]:
+        """The attempts, in the order of their workers."""
+        ordered = sorted(self.attempts, key=lambda each: (_host(each), each.slot))
+        return tuple(
+            Span(
+                f"{row.slot + 1}{f' on {host}' if (host := _host(row)) else ''}", row.issue_id, row.number, row.model,
+                row.started_at, _seconds([row], self.at), row.outcome or UNDER_WAY, row.cost_usd,
+            )
+            for row in ordered
         )  # fmt: skip
-        yield WorkerLine(f"{slot + 1}{f' on {host}' if host else ''}", _seconds(mine, now), tuple(spans))
+
+    @property
+    def models(self) -> Annotated[tuple[CostShare, ...], "What each model took, the dearest first."]:
+        """What each model took."""
+        return _dearest_first(_models(self))
+
+    @property
+    def outcomes(self) -> Annotated[tuple[CostShare, ...], "What attempts took by how they ended, the dearest first."]:
+        """What attempts took by how they ended."""
+        return _dearest_first(_outcomes(self))
+
+    @property
+    def measures(self) -> Annotated[tuple[CostShare, ...], "What was done about failures, and what it brought."]:
+        """What was done about failures and doubts, and what it brought."""
+        return _dearest_first(_measures(self))
+
+    @property
+    def usd_per_landed_before(self) -> Annotated[float | None, "What an issue that landed has cost in earlier runs."]:
+        """What an issue that landed has cost in the runs before, together."""
+        known = [run for run in self.earlier if run.cost_usd is not None]
+        return _ratio(_usd(known), sum(run.landed for run in known))
+
+    @property
+    def trend(self) -> Annotated[float | None, "The same now, as a multiple of that; null if either is not known."]:
+        """What an issue that landed costs now, as a multiple of what it has cost before."""
+        return _ratio(self.sum.usd_per_landed, self.usd_per_landed_before)
 
 
 def _host(attempt: AttemptRow) -> str:
     return noted(attempt.notes, _CARRIED_OUT).removeprefix(_CARRIED_OUT)
 
 
-def _models(records: Records, whole: Sum) -> Iterator[CostShare]:
-    by_model = _grouped(records.attempts, lambda each: each.model)
-    asked = _grouped((each for each in records.questions if each.model), lambda each: each.model)
-    landed = _grouped(records.landed, lambda each: each.model)
+def _models(night: Night) -> Iterator[CostShare]:
+    by_model = _grouped(night.attempts, lambda each: each.model)
+    asked = _grouped((each for each in night.questions if each.model), lambda each: each.model)
+    landed = _grouped(night.landed, lambda each: each.model)
     for name in dict.fromkeys((*by_model, *asked)):
         rows: list[AttemptRow | QuestionRow] = [*by_model.get(name, []), *asked.get(name, [])]
-        yield _share(name, "", rows, whole, records.at, landed=len(landed.get(name, ())))
+        yield _share(name, "", rows, night, landed=len(landed.get(name, ())))
 
 
-def _outcomes(records: Records, whole: Sum) -> Iterator[CostShare]:
-    landed = {(each.id, each.attempt) for each in records.landed}
-    for name, mine in _grouped(records.attempts, lambda each: each.outcome or UNDER_WAY).items():
+def _outcomes(night: Night) -> Iterator[CostShare]:
+    landed = {(each.id, each.attempt) for each in night.landed}
+    for name, mine in _grouped(night.attempts, lambda each: each.outcome or UNDER_WAY).items():
         of_landed = sum((each.issue_id, each.number) in landed for each in mine)
         words = happened(name) if name != UNDER_WAY else ""
-        yield _share(name, words, mine, whole, records.at, landed=of_landed)
-    if asked := [each for each in records.questions if each.model]:
-        yield _share(ASKED, "", asked, whole, records.at)
+        yield _share(name, words, mine, night, landed=of_landed)
+    if asked := [each for each in night.questions if each.model]:
+        yield _share(ASKED, "", asked, night)
 
 
 def _share(
-    name: str, words: str, rows: Sequence[AttemptRow | QuestionRow], whole: Sum, now: float, *, landed: int = 0
+    name: str, words: str, rows: Sequence[AttemptRow | QuestionRow], night: Night, *, landed: int = 0
 ) -> CostShare:
     attempts = [each for each in rows if isinstance(each, AttemptRow)]
-    seconds, cost = _seconds(rows, now), _usd(rows)
+    seconds, cost = _seconds(rows, night.at), _usd(rows)
     return CostShare(
         name=name,
         words=words,
@@ -277,34 +224,34 @@ def _share(
         seconds=seconds,
         tokens=_tokens(attempts),
         cost_usd=cost,
-        time_share=round(_ratio(seconds, whole.seconds) or 0.0, 4),
-        cost_share=round(_ratio(cost, whole.cost_usd) or 0.0, 4),
+        time_share=round(_ratio(seconds, night.sum.seconds) or 0.0, 4),
+        cost_share=round(_ratio(cost, night.sum.cost_usd) or 0.0, 4),
     )
 
 
-def _dearest_first(share: CostShare) -> tuple[float, float, str]:
-    return -(share.cost_usd or 0.0), -share.seconds, share.name
+def _dearest_first(shares: Iterable[CostShare]) -> tuple[CostShare, ...]:
+    return tuple(sorted(shares, key=lambda share: (-(share.cost_usd or 0.0), -share.seconds, share.name)))
 
 
-def _measures(records: Records, whole: Sum) -> Iterator[CostShare]:
+def _measures(night: Night) -> Iterator[CostShare]:
     """Yield what was done about failures and doubts: how attempts were begun anew, what was told, what was asked."""
-    landed, by_name = {each.id for each in records.landed}, {(e.issue_id, e.number): e for e in records.attempts}
+    landed, by_name = {each.id for each in night.landed}, {(e.issue_id, e.number): e for e in night.attempts}
     started: dict[str, list[AttemptRow]] = defaultdict(list)
-    for each in records.attempts:
-        if answer := records.answers.get((each.issue_id, _number_before(each, by_name))):
+    for each in night.attempts:
+        if answer := night.answers.get((each.issue_id, _number_before(each, by_name))):
             started["person" if answer in _GIVEN_BACK else answer].append(each)
-        if (each.issue_id, each.number) in records.lessons:
+        if (each.issue_id, each.number) in night.lessons:
             started["lessons"].append(each)
         if HINTED in each.notes:
             started["hints"].append(each)
     for name, mine in started.items():
         words = _MEASURES.get(name) or followed_by(name) or name
-        yield _share(name, words, mine, whole, records.at, landed=len({each.issue_id for each in mine} & landed))
-    for (name, words), asked in _grouped(records.questions, _question_name).items():
+        yield _share(name, words, mine, night, landed=len({each.issue_id for each in mine} & landed))
+    for (name, words), asked in _grouped(night.questions, _question_name).items():
         following = [next_one for each in asked if (next_one := by_name.get((each.issue_id, each.after + 1)))]
         passed = sum(each.outcome == PASSED for each in following) if following else None
         of_landed = len({each.issue_id for each in asked} & landed)
-        yield _share(name, words, asked, whole, records.at, landed=of_landed)._replace(passed=passed)
+        yield _share(name, words, asked, night, landed=of_landed)._replace(passed=passed)
 
 
 def _number_before(attempt: AttemptRow, by_name: Mapping[tuple[str, int], AttemptRow]) -> int:
@@ -340,7 +287,7 @@ def _seconds(rows: Iterable[AttemptRow | QuestionRow], now: float) -> float:
     return round(sum(map(took, rows)), 3)
 
 
-def _usd(records: Iterable[AttemptRow | QuestionRow]) -> float | None:
+def _usd(records: Iterable[AttemptRow | QuestionRow | RunCost]) -> float | None:
     known = [each.cost_usd for each in records if each.cost_usd is not None]
     return round(sum(known), 6) if known else None
 

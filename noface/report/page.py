@@ -1,6 +1,7 @@
 """The page of a night in a terminal: each chapter a few lines, and below it the command that goes on from there."""
 
 from collections.abc import Generator, Iterator, Sequence
+from itertools import groupby
 
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.report.night import UNDER_WAY, CostShare, Night
@@ -119,7 +120,7 @@ def _needs(night: Night, width: int) -> Iterator[str]:
         yield from _title("In review", width, "merge their pull requests, or ask for changes there")
     for each in night.review:
         indent = yield from _named(each.id, each.title, width)
-        yield from painted(hanging(reviewed(each.reason, each.url), width, indent), "quiet")
+        yield from painted(hanging(reviewed(each.reason, each.pull_url or ""), width, indent), "quiet")
 
 
 def _need(issue: BlockedIssue, width: int) -> Iterator[str]:
@@ -169,15 +170,15 @@ def gates_of(issue: LandedIssue) -> str:
 
 def _timeline(night: Night, width: int) -> Iterator[str]:
     """Draw each worker's attempts in a row of cells, each of which is as what took most of its time."""
-    if not night.workers:
+    if not night.spans:
         return
-    names = [clean(f"worker {worker.worker}") for worker in night.workers]
-    whole, name_cells = night.sum, min(max(map(cells, names)), _NAME_CELLS_MAX)
+    workers = {clean(f"worker {name}"): [*spans] for name, spans in groupby(night.spans, lambda span: span.worker)}
+    whole, name_cells = night.sum, min(max(map(cells, workers)), _NAME_CELLS_MAX)
     room = width - name_cells - 4
     yield from _title("When", width, "█ passed  ▁ failed  · cut short  ▒ under way")
-    for name, worker in zip(names, night.workers, strict=True):
+    for name, spans in workers.items():
         row, step = [" "] * room, max(whole.elapsed, 1.0) / room
-        for span in worker.spans:
+        for span in spans:
             first, last = (
                 min(int((span.started_at + more - whole.began_at) / step), room - 1) for more in (0, span.seconds)
             )

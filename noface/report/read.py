@@ -1,6 +1,6 @@
 """Reads the rows that a night is made of."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -8,11 +8,12 @@ from noface.errors import NofaceError
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.model.taxonomy import INTERRUPTED
-from noface.report.night import RUNS_MAX, Night, Records, night_of
+from noface.report.night import RUNS_MAX, Night
+from noface.store.overview import LandedAt, RunCost
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow
 from noface.ui.blocked import HasBranch, blocked_document
-from noface.ui.landed import landed_issue
+from noface.ui.landed import landed_issue, ranked
 from noface.ui.status import latest_run
 
 LineCounts = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]
@@ -47,25 +48,30 @@ def read_night(
         each._replace(added=known[0], deleted=known[1]) if (known := counts.get(each.commit or "")) else each
         for each in landed
     ]
-    return night_of(
-        Records(
-            since=since,
-            at=now,
-            run=run,
-            attempts=attempts,
-            questions=reader.questions_since(since),
-            landings=landings,
-            landed=landed,
-            review=reader.in_review(),
-            left=reader.left(),
-            needs=blocked_document(reader.waiting_for_a_person(), reader.held(), has_branch),
-            pulls=reader.pull_urls(),
-            quotas=reader.quotas(now),
-            runs=reader.runs_before(since, RUNS_MAX),
-            lessons=reader.lessons_quoted(since),
-            answers=actions,
-        )
+    pulls = reader.pull_urls()
+    return Night(
+        since=since,
+        at=now,
+        run=run,
+        needs=blocked_document(reader.waiting_for_a_person(), reader.held(), has_branch),
+        review=tuple(row._replace(pull_url=pulls.get(row.id)) for row in reader.in_review()),
+        landed=tuple(ranked(landed)),
+        quotas=reader.quotas(now),
+        earlier=tuple(_earlier(reader, since, landings)),
+        attempts=attempts,
+        questions=reader.questions_since(since),
+        left=reader.left(),
+        lessons=reader.lessons_quoted(since),
+        answers=actions,
     )
+
+
+def _earlier(reader: Reader, since: float, landings: Sequence[LandedAt]) -> Iterator[RunCost]:
+    """Yield the runs before, with how many issues landed between their begin and that of the next."""
+    until = since
+    for run in reader.runs_before(since, RUNS_MAX):
+        yield run._replace(landed=sum(run.started_at <= each.at < until for each in landings))
+        until = run.started_at
 
 
 def _cut_off(attempts: list[AttemptRow]) -> list[AttemptRow]:

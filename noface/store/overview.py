@@ -116,15 +116,18 @@ class LandedAt(NamedTuple):
     at: float
 
 
-class RunSpent(NamedTuple):
-    """A run, and what its attempts and questions have cost in dollars; None if nobody said."""
+class RunCost(NamedTuple):
+    """A run in which something was worked on."""
 
-    id: str
-    started_at: float
-    ended_at: float
-    attempts: int
-    usd: float | None
-    asked_usd: float | None
+    started_at: Annotated[float, Timestamp, "When it began."]
+    attempts: Annotated[int, "How many attempts it made."]
+    cost_usd: Annotated[float | None, "What its attempts and questions have cost in dollars; null if nobody said."]
+    landed: Annotated[int, "How many issues landed in it."] = 0
+
+    @property
+    def usd_per_landed(self) -> Annotated[float | None, "What an issue that landed has cost; null if none did."]:
+        """What an issue that landed has cost; None if none did, or nobody knows."""
+        return self.cost_usd / self.landed if self.landed and self.cost_usd is not None else None
 
 
 class NewestAttempt(NamedTuple):
@@ -230,9 +233,9 @@ class Overview:
         """Return what has come to main, oldest first."""
         return [LandedAt(*row) for row in self._rows(query("landed"))]
 
-    def runs_before(self, at: float, most: int) -> list[RunSpent]:
+    def runs_before(self, at: float, most: int) -> list[RunCost]:
         """Return the newest runs before a time in which something was worked on, newest first."""
-        return [RunSpent(*row) for row in self._rows(query("runs_spent"), at, most)]
+        return [RunCost(*row) for row in self._rows(query("runs_spent"), at, most)]
 
     def in_review(self) -> list[IssueRow]:
         """Return the issues whose pull request is open."""

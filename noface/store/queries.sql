@@ -109,9 +109,9 @@ SELECT COUNT(*) FROM issues WHERE present = 1 AND cause != 'held' AND (
 
 -- name: runs_spent
 -- The newest runs that began before a time and in which something was worked on, the newest first.
-SELECT r.id, r.started_at, COALESCE(r.ended_at, MAX(a.finished_at), r.started_at) AS ended_at, COUNT(*) AS attempts,
-    SUM(a.cost_usd) AS usd, (SELECT SUM(cost_usd) FROM advice AS q WHERE q.run_id = r.id) AS asked_usd
+SELECT r.started_at, COUNT(*) AS attempts, COALESCE(SUM(a.cost_usd) + q.usd, SUM(a.cost_usd), q.usd) AS cost_usd
 FROM runs AS r JOIN attempts AS a ON a.run_id = r.id
+LEFT JOIN (SELECT run_id, SUM(cost_usd) AS usd FROM advice GROUP BY run_id) AS q ON q.run_id = r.id
 WHERE r.started_at < ? GROUP BY r.id ORDER BY r.started_at DESC LIMIT ?;
 
 -- name: lessons_quoted

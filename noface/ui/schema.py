@@ -12,7 +12,7 @@ import types
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from noface.model import actions, failure, failure_document, history, request, worker_run
-from noface.model.description import Inline, Minimum, OneOf, Timestamp, shown_fields
+from noface.model.description import Inline, Minimum, OneOf, Timestamp, getter_of, shown_fields
 
 Schema = dict[str, Any]
 
@@ -76,7 +76,7 @@ def _hints(kind: Any) -> dict[str, Any]:
     hints = get_type_hints(kind, None, _RECORDS, include_extras=True)
     found = {}
     for name in shown_fields(kind):
-        getter = getattr(getattr(kind, name, None), "fget", None)
+        getter = getter_of(kind, name)
         found[name] = hints[name] if getter is None else get_type_hints(getter, None, _RECORDS, True)["return"]
     return found
 

@@ -13,7 +13,7 @@ from noface.extras.board.night_html import document as html_document
 from noface.extras.board.night_html import safe_link
 from noface.model.actions import Mode, RunWorker
 from noface.model.attempt import HINTED
-from noface.model.codec import encode
+from noface.model.codec import shown as document_of
 from noface.model.gate import GateResult
 from noface.model.history import Topic
 from noface.model.worker_run import ReportStatus, Usage, WorkerReport
@@ -102,7 +102,7 @@ def numbers(document, now):
 def test_every_figure_of_text_and_html_is_one_of_the_document(night):
     landed(night, "001")
     value = read_night(night.reader, START, night.now + 60)
-    document = encode(value)
+    document = document_of(value)
     known = {number.strip(".,:") for number in numbers(document, document["at"])}
     for shown in ("\n".join(night_page(value, 80)), str(Words(html_document(value)))):
         told = {number.strip(".,:") for number in NUMBER.findall(shown)}
@@ -357,7 +357,7 @@ def test_pull_requests_are_told_as_in_review_and_once_merged_as_landed(project):
     text, html = written(project)
     document = project.shown("report")
     assert [each["id"] for each in document["landed"]] == ["2"]
-    assert [(each["id"], each["url"]) for each in document["review"]] == [("1", "https://forge.example/7")]
+    assert [(each["id"], each["pull_url"]) for each in document["review"]] == [("1", "https://forge.example/7")]
     assert "waits for its checks (https://forge.example/7)" in text
     assert "https://forge.example/7" in Words(html).links
     story.close()
@@ -375,7 +375,7 @@ def test_odd_names_and_long_words_break_nothing(project):
     assert "told your hints" in text
     assert "&lt;script&gt;alert(1)" in html
     document = project.shown("report")
-    assert document["workers"][0]["worker"].startswith("1 on ")
+    assert document["spans"][0]["worker"].startswith("1 on ")
     assert list(Draft202012Validator(published("night")).iter_errors(document)) == []
     story.close()
 

@@ -58,7 +58,7 @@ class _TimeLine:
     """Where attempts lie in the time line: its width is 1000."""
 
     def __init__(self, night: Night) -> None:
-        self.states = {_state(span.outcome) for worker in night.workers for span in worker.spans}
+        self.states = {_state(span.outcome) for span in night.spans}
         self._begin, self._step = night.sum.began_at, max(night.sum.elapsed, 1.0) / 1000
 
     def at(self, span: Span) -> float:
