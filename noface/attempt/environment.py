@@ -25,7 +25,7 @@ from noface.git.workspace import Slot, open_slot, slot_path
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
-from noface.integrity.unsteady import Known, SteadinessRules
+from noface.integrity.unsteady import Known
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import encode
 from noface.model.failure import Failure
@@ -50,24 +50,20 @@ TREES_MAX = 100
 class GateFacts:
     """What noface learns about the gates of a run, by a gate's command, memo key, or tree and command.
 
-    `counts`: how many tests a command ran on main. `rewriting`: commands that write files of main's tree with what they
-    hold already. `main_green`: when a gate, by its memo key, last passed on main. `main_red`: how a gate failed on a
-    tree of main's while this run was at work. `inventories`: which tests a command ran on a tree; `asked`: where noface
-    has asked for that. `plain`: commands whose test runners are not asked for their tests, because they fail when they
-    are. `unsteady`: the tests of a command that fail now and then on main. `busy`: how many cores main's gates
-    keep busy, None if that is not known. `made`: the files and folders that setup and gates made of main. `turns`:
-    which gates run now.
+    `counts`: how many tests a command ran on main. `main_green`: when a gate, by its memo key, last passed on main.
+    `main_red`: how a gate failed on a tree of main's while this run was at work. `inventories`: which tests a command
+    ran on a tree; `asked`: where noface has asked for that. `plain`: commands whose test runners are not asked for
+    their tests, because they fail when they are. `unsteady`: the tests of a command that fail now and then on main.
+    `made`: the files and folders that setup and gates made of main. `turns`: which gates run now.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
-    rewriting: set[str] = field(default_factory=set)
     main_green: dict[str, float] = field(default_factory=dict)
     main_red: dict[str, Failure] = field(default_factory=dict)
     inventories: dict[tuple[str, str], Inventory] = field(default_factory=dict)
     asked: set[tuple[str, str]] = field(default_factory=set)
     plain: set[str] = field(default_factory=set)
     unsteady: dict[str, Known] = field(default_factory=dict)
-    busy: float | None = None
     made: set[str] = field(default_factory=set)
     turns: GateTurns = field(default_factory=GateTurns)
 
@@ -238,7 +234,6 @@ class AttemptEnvironment:
     allotments: Allotments | None = None
     passed: tuple[str, ...] = ()
     gate_rules: ProjectRules | None = None
-    steadiness: SteadinessRules = field(default_factory=SteadinessRules)
     setting_up: Lock = field(default_factory=Lock)
     histories: dict[tuple[str, frozenset[str]], Failure | None] = field(default_factory=dict)
     looked_through: set[tuple[str, str, frozenset[str]]] = field(default_factory=set)
@@ -380,7 +375,7 @@ class GateRan:
 class GateAgain:
     """A gate that was red and says why in `line`; for an attempt, or for main.
 
-    It is run again, since that may pass by itself; or it failed `beside` others and passed alone, so often in this run.
+    It is run again, since that may pass by itself; or it failed `beside` others and passed alone.
     """
 
     issue_id: str
@@ -388,7 +383,6 @@ class GateAgain:
     gate: str
     line: str
     beside: tuple[str, ...] = ()
-    times: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from noface.gates.run import OTHERS_SERVER, GatePlace, log_name, log_names, run_
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.evasion import only_checking
+from noface.integrity.inventory import Inventory
 from noface.integrity.rubbish import above
 from noface.model.failure import CHANGED_FILES, Failure, is_of_project
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -151,16 +152,28 @@ class GateTask:
         return self.commit == self.main
 
 
+class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
+    """A cancel ended the gates."""
+
+
+class NotReady(Exception):  # noqa: N818 - it says what becomes of the gates
+    """The slot could not be made ready."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
 @dataclass(slots=True)
 class GateSession:
     """A gate slot with a task: makes it ready, and runs gates in it.
 
     `files` and `kept` are what the next gate may rely on, beside the kept paths and in them; `left` is what the last
     gate left. Of the tree's files `written` differ since it ran, and it wrote `rewritten` with the same; `fixed` is the
-    tree with its changes, if it may change files. `repeated` counts the runs again for causes that pass. While it is
-    `alone`, no other gate runs beside its own, if it comes to that within `patience_s`; `beside` are those that ran
-    beside the last, and `met` counts those that failed in company only. `lost`: somebody removed the folder, or what
-    lay in it, while the last gate ran, which says nothing then.
+    tree with its changes, if it may change files. `ran` are the tests that each command ran last. `repeated` counts the
+    runs again for causes that pass. While it is `alone`, no other gate runs beside its own, if it comes to that within
+    `patience_s`; `beside` are those that ran beside the last. `lost`: somebody removed the folder, or what lay in it,
+    while the last gate ran, which says nothing then. A cancel raises CutShort.
     """
 
     scope: Scope
@@ -169,14 +182,13 @@ class GateSession:
     files: Files = field(default_factory=dict)
     left: Files = field(default_factory=dict)
     kept: str = ""
+    ran: dict[str, Inventory | None] = field(default_factory=dict)
     repeated: int = 0
     written: tuple[str, ...] = ()
-    rewritten: tuple[str, ...] = ()
     fixed: str = ""
     alone: bool = False
     patience_s: float | None = None
     beside: tuple[str, ...] = ()
-    met: int = 0
     lost: bool = False
     _folder: HeldFolder | None = None
     _keeps: tuple[str, ...] = ()
@@ -186,67 +198,80 @@ class GateSession:
         """What the session works with."""
         return self.scope.env
 
-    def ready(self) -> Failure | None:
-        """Check the task's tree out, clean; return why that failed, if it did."""
+    def ready(self) -> None:
+        """Check the task's tree out, clean. Raises NotReady."""
         task = self.task
         preparation = Preparation(self.scope, self.slot, task.token)
         failure = preparation.prepare_for_gates(task.tree, task.main)
-        if failure is None:
-            self._remember()
-            hit("gate_checkout")
-        return failure
+        if self.scope.cancel.cancelled:
+            raise CutShort
+        if failure is not None:
+            raise NotReady(failure)
+        self._remember()
+        hit("gate_checkout")
 
-    def settle(self, before: tuple[GateSpec, ...]) -> Failure | None:
-        """Undo what the last of the gates `before` left, unless it was a build; return why that failed."""
+    def settle(self, before: tuple[GateSpec, ...]) -> None:
+        """Undo what the last of the gates `before` left, unless it was a build."""
         last, task = before[-1], self.task
         if last.kind is GateKind.BUILD:
             self._keep_build()
-            return None
+            return
         kept_untouched = self._kept_now() == self.kept
         if kept_untouched and not changed(self.files, self.left):
             remove_new(self.slot, self.files, self.left)
             give_git(self.slot, task.issue_id or "main", task.commit)
-            return None
+            return
         if not kept_untouched:
             text = f"{last.name} wrote to the kept paths: they are made anew"
             self.scope.progress(task.issue_id, task.number, "gate", text)
-        failure = self.ready()
-        if failure is None:
-            self.build(before, f"after-{log_name(last)}")
-        return failure
+        self.ready()
+        self.build(before, f"after-{log_name(last)}")
 
-    def build(self, before: tuple[GateSpec, ...], folder: str) -> bool:
-        """Run the build gates among those `before` again; False if a cancel ends that."""
+    def build(self, before: tuple[GateSpec, ...], folder: str) -> None:
+        """Run the build gates among those `before` again."""
         for gate in before:
             if gate.kind is GateKind.BUILD:
-                if self.run(gate, folder) is None:
-                    return False
+                self.run(gate, folder)
                 self._keep_build()
-        return True
 
-    def run_afresh(self, gate: GateSpec, before: tuple[GateSpec, ...], folder: str) -> GateResult | None:
-        """Run one gate on a clean checkout, after the builds `before` it; None if there can be none, or a cancel."""
-        ready = self.ready() is None and self.build(before, folder)
-        return self.run(gate, folder) if ready else None
+    def run_afresh(self, gate: GateSpec, before: tuple[GateSpec, ...], folder: str) -> GateResult:
+        """Run one gate on a clean checkout, after the builds `before` it. Raises NotReady."""
+        self.ready()
+        self.build(before, folder)
+        return self.run(gate, folder)
 
-    def run(self, gate: GateSpec, folder: str) -> GateResult | None:
-        """Run one gate once, with its logs in `folder` of the task's; None if a cancel ends it."""
+    def run_alone(
+        self, gate: GateSpec, before: tuple[GateSpec, ...], red: GateResult, beside: tuple[str, ...]
+    ) -> GateResult:
+        """Run a gate that was red beside others again while none runs. A pass is told: it has met them."""
+        with self.by_itself(red.seconds):
+            again = self.run_afresh(gate, before, "alone")
+        if red.failure is None or self.beside:
+            return again if again.passed else red  # the others did not end in time
+        if again.failure is not None and not again.passed:
+            alone = "it failed as well while no other gate ran"
+            return replace(again, failure=replace(again.failure, evidence=(*again.failure.evidence, alone)))
+        line = one_line(self.env.masker.text(company_line(red.failure) or red.failure.message), _LINE_CHARS_MAX)
+        self.scope.send(GateAgain(self.task.issue_id, self.task.number, gate.name, line, beside))
+        return again
+
+    def run(self, gate: GateSpec, folder: str) -> GateResult:
+        """Run one gate once, with its logs in `folder` of the task's."""
         env, task = self.env, self.task
         self.scope.progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name)
         allowed = frozenset(dict(task.known).get(gate.name, ())) if task.known is not None else None
         who = f"{gate.name} of {task.issue_id or env.plumbing.repository.main_name}"
-        turn = Turn(who, gate.command, self.alone or gate.alone, None if gate.alone else self.patience_s)
+        turn = Turn(who, self.alone or gate.alone, None if gate.alone else self.patience_s)
         with env.gate_facts.turns.turn(turn, self.scope.cancel, lambda: self._waits(gate)) as granted:
             if granted is None:
-                return None
+                raise CutShort
             reports = self._reports(gate)
             place = self._place(gate, folder, reports)
             look = None if task.issue_id else self._looking(gate, place)
             result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed, look)
         self.beside = tuple(turn.beside)
         if result is None:
-            return None
-        env.gate_facts.turns.passed[gate.command] += result.passed and bool(self.beside)
+            raise CutShort
         if reports is not None:
             self._keep_inventory(gate, reports, place)
         result = self._checked_count(gate, self._blamed(gate, result))
@@ -274,14 +299,6 @@ class GateSession:
         finally:
             self.alone = False
 
-    def note_company(self, gate: GateSpec, beside: tuple[str, ...], failure: Failure) -> None:
-        """Count a gate that failed in company only, and tell the loop; from the second time on it runs alone."""
-        env, task, met = self.env, self.task, self.env.gate_facts.turns.met
-        self.met += 1
-        met[gate.command] += 1
-        line = one_line(env.masker.text(company_line(failure) or failure.message), _LINE_CHARS_MAX)
-        self.scope.send(GateAgain(task.issue_id, task.number, gate.name, line, beside, met[gate.command]))
-
     def _waits(self, gate: GateSpec) -> None:
         self.scope.progress(self.task.issue_id, self.task.number, "gate", f"{gate.name} waits for its turn")
 
@@ -304,22 +321,19 @@ class GateSession:
         self.env.gate_facts.made.update(path for path in new if path.rpartition("/")[0] not in new)
 
     def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
-        """Keep which tests the gate ran, by id as far as its runners name them, in place of what is known so far.
+        """Keep which tests the gate ran, by id as far as its runners name them.
 
         Names of tests are stored and shown, so known secrets in them are masked.
         """
         logs = (place.logs / name for name in log_names(gate))
         out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
         inventory = read_inventory(reports, self.slot.path, out, gate.command, err)
-        key, facts, mask = (self.task.tree, gate.command), self.env.gate_facts, self.env.masker.text
-        facts.asked.add(key)
-        facts.inventories.pop(key, None)
-        if inventory is not None:
-            names = "\n".join(name for name, _ in inventory.tests)
-            if mask(names) != names:
-                tests = tuple(sorted((mask(name), outcome) for name, outcome in inventory.tests))
-                inventory = replace(inventory, tests=tests)
-            facts.inventories[key] = inventory
+        mask = self.env.masker.text
+        names = "\n".join(name for name, _ in inventory.tests) if inventory is not None else ""
+        if inventory is not None and mask(names) != names:
+            tests = tuple(sorted((mask(name), outcome) for name, outcome in inventory.tests))
+            inventory = replace(inventory, tests=tests)
+        self.ran[gate.command] = inventory
 
     def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
         env, task = self.env, self.task
@@ -350,7 +364,7 @@ class GateSession:
 
         Links, modes and missing files count as well.
         """
-        self.written, self.rewritten, self.fixed = (), (), ""
+        self.written, self.fixed = (), ""
         touched = self._tracked(changed(self.files, self.left))
         if not touched:
             return
@@ -362,7 +376,6 @@ class GateSession:
                 feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
                 git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)
                 self.fixed = git.ask("write-tree")
-        self.rewritten = tuple(sorted(touched - set(written)))
 
     def _changed_files(self, gate: GateSpec, *, passed: bool) -> Failure:
         """Return the failure of a gate that changed the tree, whatever it says: it proves nothing."""

@@ -1,4 +1,4 @@
-"""Whose turn it is to run a gate: any number run beside each other, one that is to be alone runs while no other does.
+"""Whose turn it is to run a gate: so many run at once, and one that is to be alone runs while no other does.
 
 First come, first served, for gates of workers, of landings and of main alike: they share the machine's ports, files and
 databases as far as no sandbox keeps them apart. A turn lasts for one run of a gate's command, and ends with noface.
@@ -6,16 +6,12 @@ databases as far as no sandbox keeps them apart. A turn lasts for one run of a g
 
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from noface.model.gate import ALONE_AFTER
 from noface.process.command import TICK_S, Canceller
-
-PASSES_IN_COMPANY = 30
-"""So often a gate passes beside others before a red one is run again beside them: alone it would hold up all slots."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,7 +23,6 @@ class Turn:
     """
 
     who: str
-    command: str
     alone: bool
     patience_s: float | None = None
     beside: dict[str, None] = field(default_factory=dict)
@@ -35,13 +30,9 @@ class Turn:
 
 @dataclass(slots=True)
 class GateTurns:
-    """The gates that run now, and those that wait.
+    """The gates that run now, at most `limit` of them (None: any number), and those that wait."""
 
-    By command `met` counts how often one has failed in company only, `passed` how often one has passed in company.
-    """
-
-    met: Counter[str] = field(default_factory=Counter)
-    passed: Counter[str] = field(default_factory=Counter)
+    limit: int | None = None
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _running: list[Turn] = field(default_factory=list)
     _waiting: deque[Turn] = field(default_factory=deque)
@@ -72,11 +63,7 @@ class GateTurns:
                     self._running.remove(mine)
                 self._changed.notify_all()
 
-    def minds_company(self, command: str) -> bool:
-        """False if company is hardly why a gate is red twice in a row: no other gate has to wait for its next run."""
-        return self.met[command] > 0 or self.passed[command] < PASSES_IN_COMPANY
-
     def _free(self, mine: Turn) -> bool:
         """True if a turn may begin: nobody came before it, and nobody runs who keeps it waiting."""
-        mine.alone = mine.alone or self.met[mine.command] >= ALONE_AFTER
-        return self._waiting[0] is mine and not any(mine.alone or other.alone for other in self._running)
+        full = self.limit is not None and len(self._running) >= self.limit
+        return self._waiting[0] is mine and not full and not any(mine.alone or other.alone for other in self._running)

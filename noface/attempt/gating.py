@@ -14,11 +14,10 @@ from noface.attempt.environment import (
     GateRan,
     Scope,
 )
-from noface.attempt.gate_session import GateSession, GateTask, Known
-from noface.attempt.steadiness import ALONE_S_MAX, Steadiness, may_be_unsteady, note_run_on_main
-from noface.diagnosis.known_causes import FinalError, final_error_of, killed_by, may_be_company
+from noface.attempt.gate_session import CutShort, GateSession, GateTask, Known, NotReady
+from noface.attempt.steadiness import Steadiness, may_be_unsteady
+from noface.diagnosis.known_causes import FinalError, company_line, final_error_of, killed_by
 from noface.gates.run import OTHERS_SERVER
-from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import excused
 from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, worst
@@ -26,7 +25,7 @@ from noface.model.network import Network
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
 
-__all__ = ["GateTask", "Gated", "Gating", "Known", "gates_failure", "main_task"]
+__all__ = ["GateTask", "Gated", "Gating", "Known", "gates_failure", "main_task", "run_gates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ class Gating:
     task: GateTask
     gates: tuple[GateSpec, ...]
 
-    def run(self, *, anew: bool = False) -> Gated | None:
-        """Run the gates on the task's tree, in order; None if a cancel ends it. `anew`: nothing that is known counts.
+    def run(self, *, anew: bool = False) -> Gated:
+        """Run the gates on the task's tree, in order. `anew`: nothing that is known counts. A cancel raises CutShort.
 
         A red hard build gate ends it, since the rest would only echo it. After any other red hard gate an issue's own
         `accept` does not run: nothing would land. What a lint or test gate leaves is removed before the next. Where one
@@ -80,14 +79,16 @@ class Gating:
                 continue
             if position >= known_from:
                 # It may come from a run of the same gate with other retries, or on a tree that was put together.
-                result: GateResult | None = replace(env.memo[env.key(task.tree, gate)], gate=gate, memo=True)
-            else:
-                failure = session.settle(gates[:position]) if position else session.ready()
-                if failure is not None:
-                    return None if self.scope.cancel.cancelled else Gated(task.tree, tuple(results), failure)
-                result = _Runs(session, gate, gates[:position]).result()
-            if result is None:
-                return None
+                results.append(replace(env.memo[env.key(task.tree, gate)], gate=gate, memo=True))
+                continue
+            try:
+                if position:
+                    session.settle(gates[:position])
+                else:
+                    session.ready()
+            except NotReady as unready:
+                return Gated(task.tree, tuple(results), unready.failure)
+            result = _Runs(session, gate, gates[:position]).result()
             results.append(result)
             if session.fixed:
                 return Gated(task.tree, tuple(results), fixed=session.fixed)
@@ -120,7 +121,7 @@ class Gating:
         its_own = replace(gate, fixes=True, retries=0)
         other = replace(self.task, tree=tree, logs=self.task.logs / "made", known=None, steady=False)
         gated = Gating(self.scope, other, (*builds, its_own)).run(anew=True)
-        if gated is None or gated.failure is not None or gated.results[-1].gate != its_own:
+        if gated.failure is not None or gated.results[-1].gate != its_own:
             return None
         failure = gated.results[-1].failure
         return gated.fixed or (tree if failure is None or failure.rule != CHANGED_FILES else None)
@@ -142,7 +143,7 @@ class Gating:
         needed = tuple(gate for gate in self.gates if gate.kind is GateKind.BUILD and gate != failed.gate)
         on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
         gated = Gating(self.scope, on_main, (*needed, failed.gate)).run(anew=True)
-        if gated is None or gated.failure is not None:
+        if gated.failure is not None:
             return None
         red = worst(gated.results)
         if red is None or red.failure is None:
@@ -163,12 +164,19 @@ class Gating:
         return failure
 
 
+def run_gates(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], *, anew: bool = False) -> Gated | None:
+    """Run gates on a task's tree; None if a cancel ends it."""
+    try:
+        return Gating(scope, task, gates).run(anew=anew)
+    except CutShort:
+        return None
+
+
 def _own_gate_failed(results: list[GateResult]) -> bool:
     """True if a hard gate of the project has failed."""
     return any(result.gate.hard and not result.gate.accept and not result.passed for result in results)
 
 
-_CLEARED_MAX = 2
 REPEAT_PAUSES_S = (1.0, 10.0)
 _NOTHING_OUTSIDE = "the gate reaches nothing but a loopback of its own: main passes so, or [sandbox] network says it"
 
@@ -181,61 +189,53 @@ class _Runs:
     gate: GateSpec
     before: tuple[GateSpec, ...]
 
-    def result(self) -> GateResult | None:
+    def result(self) -> GateResult:
         """Run the gate, and again if it fails and has retries: on a clean checkout, after the builds before it.
 
         What a failed run leaves must not let the next one pass. A pass that needs another run is remembered for exactly
         this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
         """
-        session, gate = self.session, self.gate
-        met = session.met
-        result = self._repeated(self._alone(self._undisturbed()))
-        first = result.failure if result is not None and not result.passed else None
+        session, gate, task = self.session, self.gate, self.session.task
+        result = session.run(gate, "")
+        if session.lost:
+            result = self._once_more("made-anew", result)
+        if session.fixed:
+            return result
+        beside = session.beside
+        if beside and result.failure is not None and not result.passed and company_line(result.failure):
+            result = session.run_alone(gate, self.before, result, beside)
+        result = self._repeated(result)
+        first = result.failure if not result.passed else None
         for again in range(1, gate.retries + 1):
-            if result is None or result.failure is None or result.passed or result.failure.rule == CHANGED_FILES:
+            if result.failure is None or result.passed or result.failure.rule == CHANGED_FILES:
                 break
             result = self._once_more(f"again-{again}", result)
-        if result is not None and session.task.steady and may_be_unsteady(gate, result):
-            beside = session.beside if result.seconds <= ALONE_S_MAX else ()
-            result = Steadiness(session, gate, self.before, result, beside).judged()
-        if result is None:
-            return None
-        if session.met == met:  # a gate that met others is not flaky
-            result = replace(result, first_failure=result.first_failure or first)
-        note_run_on_main(session, gate, result)
-        task = session.task
+        if task.steady and may_be_unsteady(gate, result):
+            result = Steadiness(session, gate, self.before, result).judged()
+        if result.passed and result.first_failure is None:
+            result = replace(result, first_failure=first)
+        self._tell(result)
+        return result
+
+    def _tell(self, result: GateResult) -> None:
+        """Keep which tests the gate ran, as later changes are held to them, and tell the loop what is to be kept."""
+        session, task, facts = self.session, self.session.task, self.session.env.gate_facts
+        tests, key = session.ran.get(self.gate.command), (task.tree, self.gate.command)
+        if tests is not None and result.unsteady:
+            tests = excused(tests, result.unsteady)
+        if self.gate.command in session.ran:
+            facts.asked.add(key)
+            facts.inventories.pop(key, None)
+        if tests is not None:
+            facts.inventories[key] = tests
         ran = GateRan("" if task.on_main else task.issue_id, task.number, result)
         if result.failure is None and not session.fixed:
-            session.scope.send(replace(ran, key=session.env.key(task.tree, gate), tests=self._tests_of(result)))
+            session.scope.send(replace(ran, key=session.env.key(task.tree, self.gate), tests=tests))
             hit("gate_passed")
         elif result.flaky:
             session.scope.send(ran)
-        return result
 
-    def _alone(self, result: GateResult | None) -> GateResult | None:
-        """Run a gate that failed beside others once more without them, if what it says may come of that.
-
-        What passes alone, on the same files, has passed; what fails alone fails by itself, and counts as it would have.
-        """
-        session, gate, beside, env = self.session, self.gate, self.session.beside, self.session.env
-        failure = result.failure if result is not None else None
-        if result is None or failure is None or result.passed or not beside:
-            return result
-        on_main = env.memo.get(env.key(env.plumbing.tree(session.task.main), gate))
-        if not may_be_company(failure, len(beside), gate.timeout_s, on_main.seconds if on_main is not None else None):
-            return result
-        with session.by_itself(result.seconds):
-            again = self._once_more("alone", result)
-        if again is not None and session.beside:  # the others did not end in time: a pass among them acquits nobody
-            return result if again.passed else again
-        if again is None or again.failure is None or again.passed:
-            if again is not None:
-                session.note_company(gate, beside, failure)
-            return again
-        alone = "it failed as well while no other gate ran"
-        return replace(again, failure=replace(again.failure, evidence=(*again.failure.evidence, alone)))
-
-    def _repeated(self, result: GateResult | None) -> GateResult | None:
+    def _repeated(self, result: GateResult) -> GateResult:
         """Run a gate again whose final error lies outside the work: a network, a rate limit, a port in use.
 
         That is charged to nobody, as often as the task allows; then the failure counts. Where a full disk is measured,
@@ -245,11 +245,11 @@ class _Runs:
         # What reaches nothing outside waits for nothing there: main tells what its gates need. A command of the issue's
         # own is red there by right, so it is tried with the outside.
         apart = bool(session.env.sandbox.bubblewrap) and gate.boxed and gate.network in (Network.AUTO, Network.OFF)
-        while result is not None and result.failure is not None and not result.passed:
+        while result.failure is not None and not result.passed:
             outside, here = final_error_of(result.failure), _killed(result) or _met_others(result)
             cause = outside or here
             if cause is None:
-                return result
+                break
             if cause.disk_full:
                 places = full_places(session.env)
                 return replace(result, failure=as_disk_full(result.failure, cause, places)) if places else result
@@ -258,54 +258,22 @@ class _Runs:
                 evidence = (*result.failure.evidence, _NOTHING_OUTSIDE)
                 return replace(result, failure=replace(result.failure, evidence=evidence))
             if session.repeated >= task.repeats:
-                return result
+                break
             pause_s = max(REPEAT_PAUSES_S[session.repeated], cause.delay_s if session.repeated else 0.0)
             session.repeated += 1
             line = session.env.masker.text(cause.line)
             session.scope.send(GateAgain(task.issue_id, task.number, self.gate.name, line))
             select.select([session.scope.cancel], [], [], pause_s)
             gate, apart = (replace(gate, network=Network.OWN), False) if wider else (gate, apart)
-            result = self._once_more(f"repeat-{session.repeated}", result, gate)
-            result = replace(result, gate=self.gate) if result is not None else None
+            result = replace(self._once_more(f"repeat-{session.repeated}", result, gate), gate=self.gate)
         return result
 
-    def _undisturbed(self) -> GateResult | None:
-        """Run a gate; once more if files of the tree were written meanwhile, unless its run on main writes them, too.
-
-        Somebody else may have worked in the slot, or cleared it away: then the result is about what was there for a
-        moment. A gate that does it each time does it by itself.
-        """
-        session, command, rewriting = self.session, self.gate.command, self.session.env.gate_facts.rewriting
-        result, by_itself = session.run(self.gate, ""), command in rewriting
-        for again in range(1, _CLEARED_MAX + 1):
-            if result is None or not session.lost or (by_itself and not session.replaced):
-                break
-            result = self._once_more(f"made-anew-{again}", result)
-            if again == _CLEARED_MAX and session.lost:
-                rewriting.add(command)
-        if result is None or session.fixed:
-            return result
-        failure = result.failure
-        if session.task.on_main and session.rewritten:
-            rewriting.add(command)
-        by_others = session.rewritten and result.passed and command not in rewriting
-        if by_others or (failure is not None and failure.rule == CHANGED_FILES):
-            return self._once_more("undisturbed", result)
-        return result
-
-    def _once_more(self, folder: str, so_far: GateResult, gate: GateSpec | None = None) -> GateResult | None:
-        """Run a gate again on a clean checkout; `so_far` counts where there can be none. None if a cancel ends it."""
-        session = self.session
-        if session.ready() is not None:
-            return None if session.scope.cancel.cancelled else so_far
-        return session.run(gate or self.gate, folder) if session.build(self.before, folder) else None
-
-    def _tests_of(self, result: GateResult) -> Inventory | None:
-        """Return the tests that a green gate ran, as later changes are held to them."""
-        key, known = (self.session.task.tree, result.gate.command), self.session.env.gate_facts.inventories
-        if result.unsteady and key in known:
-            known[key] = excused(known[key], result.unsteady)
-        return known.get(key)
+    def _once_more(self, folder: str, so_far: GateResult, gate: GateSpec | None = None) -> GateResult:
+        """Run a gate again on a clean checkout; `so_far` counts where there can be none."""
+        try:
+            return self.session.run_afresh(gate or self.gate, self.before, folder)
+        except NotReady:
+            return so_far
 
 
 def _killed(result: GateResult) -> FinalError | None:

@@ -8,6 +8,7 @@ from noface.attempt.disk import worker_without_room
 from noface.attempt.examine import adds_secrets, examine_change, forgotten, only_notes
 from noface.attempt.fixes import take_fixes
 from noface.attempt.form_only import formed, needed, without
+from noface.attempt.gate_session import CutShort
 from noface.attempt.judges import gates_decide, with_bodies
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import (
@@ -19,7 +20,6 @@ from noface.attempt.not_in_change import (
     with_places,
     with_put_back,
 )
-from noface.attempt.trial import CutShort
 from noface.git.plumbing import Merge
 from noface.git.taken_back import WorkOnMain, bring_onto
 from noface.integrity.diff.rules import REWRITTEN

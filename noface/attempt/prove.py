@@ -6,10 +6,9 @@ both. A cancel raises CutShort.
 
 from dataclasses import dataclass, field
 
-from noface.attempt.gate_session import blamed
+from noface.attempt.gate_session import CutShort, blamed
 from noface.attempt.gating import Gated, gates_failure
 from noface.attempt.judges import Judges
-from noface.attempt.trial import CutShort
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateResult, Proof, all_hard_passed, worst
@@ -32,11 +31,8 @@ class Proving(Judges):
 
     def run_gates(self) -> Gated:
         """Run the gates, unless their results are known."""
-        gated = self.run()
-        if gated is None:
-            raise CutShort
-        self.gated = gated
-        return gated
+        self.gated = self.run()
+        return self.gated
 
     @property
     def by_gates(self) -> Unproven | None:

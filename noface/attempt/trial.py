@@ -11,10 +11,6 @@ from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
 
 
-class CutShort(Exception):  # noqa: N818 - no error: noface is to stop
-    """A cancel ended the judging."""
-
-
 @dataclass(slots=True)
 class Trial(Gating):
     """A task whose tree is judged. What runs a gate raises CutShort if a cancel ends it.
@@ -75,7 +71,4 @@ class Trial(Gating):
         folder, commit = ("main", task.main) if on_main else ("judges", task.commit)
         other = replace(task, tree=tree, commit=commit, logs=task.logs / folder, steady=steady)
         unknown = any(self.known(tree, gate) is None for gate in gates if gate.kind is GateKind.TEST)
-        gated = Gating(scope, other, (*builds, *gates)).run(anew=anew or unknown)
-        if gated is None:
-            raise CutShort
-        return gated
+        return Gating(scope, other, (*builds, *gates)).run(anew=anew or unknown)

@@ -47,6 +47,7 @@ from noface.git.locate import locate
 from noface.git.own_objects import begin_own_objects
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
+from noface.integrity.unsteady import still_unsteady
 from noface.model.actions import model_of
 from noface.model.backlog import same_id, without_unknown_models
 from noface.model.budget import Budget
@@ -222,7 +223,10 @@ def make_context(
         executor = LocalExecutor(chosen.workers)
     journal = Journal(database, run_id, show)
     known, commands = reader.unsteady_tests(), {gate.command for gate in chosen.gates}
-    env.gate_facts.unsteady.update({command: tests for command, tests in known.items() if command in commands})
+    now = env.clock.now()
+    env.gate_facts.unsteady.update(
+        {gate: still_unsteady(tests, now) for gate, tests in known.items() if gate in commands}
+    )
     if env.gate_facts.unsteady.keys() != known.keys():
         journal.unsteady(env.clock.now(), "", "", (), env.gate_facts.unsteady)  # those of gates that are gone
     return RunContext(

@@ -25,7 +25,6 @@ from noface.git.repository import Repository
 from noface.git.snapshot import SlotLimits
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
-from noface.integrity.unsteady import SteadinessRules
 from noface.knowledge.hints import HintRule
 from noface.model.access import RoleAccess
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -116,6 +115,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
             ask=config.budget.overage == "ask",
         ),
         keep=config.keep,
+        gates_at_once=config.run.gates_at_once,
     )
 
 
@@ -252,7 +252,6 @@ def attempt_environment(
         sandbox=sandbox_rules(config, bubblewrap),
         passed=passed_patterns(config),
         gate_rules=project_rules(config.gate_rules),
-        steadiness=SteadinessRules(config.run.unsteady_runs, config.run.unsteady_forgotten_after),
     )
     env.plumbing.refs.vet = partial(why_held_back, env)
     return env

@@ -60,7 +60,6 @@ from noface.data.trackers import (
 )
 from noface.errors import ConfigError
 from noface.integrity.diff.rules import DiffLimits
-from noface.integrity.unsteady import SteadinessRules
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.gate import GateSpec
 from noface.model.network import Network
@@ -120,7 +119,6 @@ _review = defaults_of(ReviewRules)
 _breakdown = defaults_of(BreakdownRules)
 _breaker = defaults_of(BreakerRules)
 _diff = defaults_of(DiffLimits)
-_steadiness = defaults_of(SteadinessRules)
 
 
 class Project(Section):
@@ -163,15 +161,10 @@ class Run(Section):
     allow_leaky_gates: bool = setting(
         False, "true: run with gates that reach your checkout or test something else than the workspace"
     )
-    unsteady_runs: int = setting(
-        _steadiness["runs"],
-        "how many runs on main may show that a test which failed and then passed is unsteady there (1 to 50)",
-        ge=1,
-        le=50,
-    )
-    unsteady_forgotten_after: int = setting(
-        _steadiness["forget_after"],
-        "a test that passes, or fails, on main this often in a row is no longer unsteady",
+    gates_at_once: int | None = setting(
+        None,
+        "how many gates run at once, of workers and of landings; by default as the cores and main's gates allow",
+        4,
         ge=1,
     )
     baseline: Literal["require-green", "only-new"] = setting(
@@ -368,13 +361,6 @@ class Landing(Section):
         "head",
         '"head": issues that wait together are proven together, and land as one commit; "each": by itself each, as with'
         ' style = "squash"',
-    )
-    parallel_gates: int | None = setting(
-        None,
-        "how many stacks of what waits to land are proven at once; by default as the cores and main's gates allow",
-        2,
-        ge=1,
-        le=64,
     )
     push: bool = setting(False, 'with how = "merge": push main after each landing; refused where main moved there')
     remote: Text = setting("", "the git remote; by default that of main, or origin", "origin")

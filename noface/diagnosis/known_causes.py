@@ -302,13 +302,3 @@ def company_line(failure: Failure) -> str:
     text = "\n".join((failure.message, *failure.evidence, failure.excerpt))[:_COMPANY_CHARS_MAX]
     words = _compiled(f"(?i:{'|'.join(table('causes')['company_words'])})")
     return next((line.strip() for line in strip_codes(text).splitlines() if words.search(line)), "")
-
-
-def may_be_company(failure: Failure, beside: int, limit_s: float, main_s: float | None) -> bool:
-    """True if a gate that failed `beside` so many others is worth a run alone.
-
-    One at its time limit is, if its share of the machine may not have been enough for what main needed, in seconds.
-    """
-    if failure.kind is FailureKind.TIMEOUT:
-        return main_s is not None and main_s * (1 + beside) >= limit_s
-    return bool(company_line(failure))

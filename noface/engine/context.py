@@ -58,6 +58,7 @@ class RunSettings:
     hints: tuple[HintRule, ...] = ()
     workers: int = 1
     slots: int = 1
+    gates_at_once: int | None = None
     cost_usd_max: float | None = None
     tokens_max: int | None = None
     seconds_max: float | None = None

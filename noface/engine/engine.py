@@ -88,7 +88,7 @@ from noface.model.actions import Block, Land
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
-from noface.model.gate import GateResult, cores_busy
+from noface.model.gate import GateResult, gates_at_once
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.request import NOTHING_ASKED
@@ -207,7 +207,8 @@ def _record_failure(context: RunContext, error: BaseException) -> None:
 
 def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Keep what main's gates ran and read, and the results of the green ones."""
-    context.env.gate_facts.busy = cores_busy(results)
+    given, cores = context.settings.gates_at_once, os.cpu_count() or 1
+    context.env.gate_facts.turns.limit = given or gates_at_once(results, cores)
     for result in results:
         if result.tests_run:
             context.env.gate_facts.counts[result.gate.command] = result.tests_run
@@ -538,9 +539,8 @@ class Engine:
             case GateAgain(issue_id, number, gate, line, beside=()):
                 context.journal.gate_repeated(context.clock.now(), issue_id, number, gate, line)
                 return False
-            case GateAgain(issue_id, number, gate, line, beside, times):
-                now = context.clock.now()
-                context.journal.gate_met(now, issue_id, number, gate, beside=beside, message=line, times=times)
+            case GateAgain(issue_id, number, gate, line, beside):
+                context.journal.gate_met(context.clock.now(), issue_id, number, gate, beside=beside, message=line)
                 return False
             case UnsteadySeen():
                 context.journal.unsteady(

@@ -42,11 +42,11 @@ def _key(gate: GateSpec, fingerprint: str) -> str:
 
 
 def widened(
-    context: RunContext, gating: Gating, gated: Gated, red_again: Callable[[Gating, Gated], Gated | None]
-) -> tuple[Gating, Gated] | None:
+    context: RunContext, gating: Gating, gated: Gated, red_again: Callable[[Gating, Gated], Gated]
+) -> tuple[Gating, Gated]:
     """Give gates that are red on main more of the network, step by step, as long as that makes them green.
 
-    Return the gates with what they need, and their results; None if a cancel ends it.
+    Return the gates with what they need, and their results.
     """
     asked = {gate.name for gate in gating.gates if gate.network is Network.AUTO and gate.boxed}
     steps = (*((Network.OWN,) if context.env.sandbox.connector else ()), Network.ON)
@@ -64,8 +64,8 @@ def widened(
         # What may pass by itself is waited for once, with all that there is to be had.
         repeats = 0 if Network.OWN in wider.values() else gating.task.repeats
         again = red_again(replace(gating, task=replace(gating.task, repeats=repeats)), gated)
-        if again is None or again.failure is not None:
-            return None if again is None else (gating, again)
+        if again.failure is not None:
+            return gating, again
         first = {result.gate.name: result for result in again.results} | first
         gated = again
     failures = {result.gate.name: result.failure for result in gated.results if result.failure is not None}

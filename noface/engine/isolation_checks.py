@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.attempt.environment import LANDING_SLOT, Scope, Setup
-from noface.attempt.gating import Gating, main_task
+from noface.attempt.gating import main_task, run_gates
 from noface.attempt.isolation import checkouts, environments, gate_variables, home_of
 from noface.attempt.prepare import Preparation, forget_setup
 from noface.attempt.worker.out_of_reach import closed_places, unseen_places
@@ -94,7 +94,7 @@ def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Ca
     """Return which gates are red on the tree, or do not run because a build before them is."""
     builds = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)
     task = replace(main_task(context.env, "baseline/canary"), tree=tree, steady=False)
-    gated = Gating(context.quiet_scope(cancel), task, (*builds, *gates)).run(anew=True)
+    gated = run_gates(context.quiet_scope(cancel), task, (*builds, *gates), anew=True)
     if gated is None:
         raise KeyboardInterrupt
     return set(gates) - {result.gate for result in gated.results if result.failure is None}
@@ -293,7 +293,7 @@ def _green(context: RunContext, cancel: Canceller, folder: str, changed: Callabl
     """Return the names of the gates that are green on main when they are `changed` like this."""
     gates = tuple(changed(gate) for gate in context.settings.gates)
     task = replace(main_task(context.env, f"baseline/{folder}"), steady=False)
-    gated = Gating(context.quiet_scope(cancel), task, gates).run()
+    gated = run_gates(context.quiet_scope(cancel), task, gates)
     return {result.gate.name for result in gated.results if result.failure is None} if gated is not None else set()
 
 

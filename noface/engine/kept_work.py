@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from noface.attempt.gate_session import GateTask
-from noface.attempt.gating import Gating, gates_failure
+from noface.attempt.gating import gates_failure, run_gates
 from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outages import blocked_rows
@@ -102,7 +102,7 @@ class KeptWork:
             issue.id, last.number, f"again-{issue.id}", str(slot), brought.merge.tree, work, main, logs, context.known
         )
         gates = context.gates_for(issue)
-        gated = Gating(context.scope(cancel), task, gates).run()
+        gated = run_gates(context.scope(cancel), task, gates)
         if gated is None or gated.failure is not None or gated.fixed:
             return None
         failure = gates_failure(gated.results, gates)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from noface.attempt.gating import Gated, Gating, gates_failure, main_task
+from noface.attempt.gating import Gated, gates_failure, main_task, run_gates
 from noface.diagnosis.known_causes import access_refused_of
 from noface.diagnosis.missing_library import missing_library, place_among
 from noface.engine.accept_on_main import AcceptOnMain, fact_of, recorded_on_main
@@ -108,7 +108,7 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     task = main_task(context.env, f"accept/{issue.id}", issue.id, str(slot))
     build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
     gates = build + context.accept_gates(issue)
-    gated = Gating(context.scope(cancel), task, gates).run()
+    gated = run_gates(context.scope(cancel), task, gates)
     if gated is None or gated.failure is not None:
         return None if gated is None else gated.failure
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
@@ -258,7 +258,7 @@ class Epics:
         """Return the results of the gates, None if a cancel ended them, and the commit they ran on."""
         context = self._context
         task = replace(main_task(context.env, f"epics/{issue.id}", issue.id, str(slot)), known=context.known)
-        return Gating(context.scope(cancel), task, context.gates_for(issue)).run(), task.main
+        return run_gates(context.scope(cancel), task, context.gates_for(issue)), task.main
 
     def _close(self, issue: Issue, slot: int) -> Steps[None]:
         """Close the epic if its gates pass on main, or give its issue back with their failure."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from noface.attempt.copied_setup import Copies, copies, may_copy, note_copies
 from noface.attempt.disk import disk_full_error, main_without_room
 from noface.attempt.environment import LANDING_SLOT
+from noface.attempt.gate_session import CutShort
 from noface.attempt.gating import Gated, Gating, main_task
 from noface.attempt.libraries import with_own_library
 from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
@@ -67,9 +68,10 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     """
     check_agents(context)
     fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
-    gated = _tried_copy(context, cancel, check_baseline(context, cancel, anew=fresh))
-    if gated is None:
-        raise KeyboardInterrupt
+    try:
+        gated = _tried_copy(context, cancel, check_baseline(context, cancel, anew=fresh))
+    except CutShort:
+        raise KeyboardInterrupt from None
     tell_networks(context)
     full = main_without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard))
     if full is not None:
@@ -291,18 +293,15 @@ def _softly(red: list[GateResult]) -> str:
     return f" To have {', '.join(linters)} only report: `noface config set {command}`."
 
 
-def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Gated | None = None) -> Gated | None:
-    """Run the project's gates on main's tree; None if a cancel ends it. `anew`: known results do not count.
+def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Gated | None = None) -> Gated:
+    """Run the project's gates on main's tree. `anew`: known results do not count. A cancel raises CutShort.
 
     With `before` only what was red then runs again: a person waits for the word that main is red.
     """
     scope, facts = context.first_scope(cancel), context.env.gate_facts
     gating = Gating(scope, main_task(context.env, "baseline"), with_known_networks(context))
     gated = gating.run(anew=anew) if before is None else _red_again(gating, before)
-    wider = widened(context, gating, gated, _red_again) if gated is not None else None
-    if wider is None:
-        return None
-    gating, gated = wider
+    gating, gated = widened(context, gating, gated, _red_again)
     remember_networks(context, gated)
     if not (asked := {each.gate.command for each in gated.results if _red_test(each)} - facts.plain):
         return gated
@@ -310,8 +309,6 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
     failed = {command: failed_in(facts.inventories.get((gating.task.tree, command))) for command in asked}
     facts.plain.update(asked)
     plain = _red_again(gating, gated)
-    if plain is None:
-        return None
     facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
     green = asked & facts.plain
     if not green:
@@ -319,8 +316,6 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
     # Or by chance: then it is green also when it is asked.
     facts.plain -= green
     again = _red_again(gating, gated)
-    if again is None:
-        return None
     red_again = {result.gate.command for result in again.results if _red_test(result)}
     facts.plain |= green & red_again
     for result in again.results:
@@ -329,25 +324,25 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before
     return plain if red_again else again
 
 
-def _red_again(gating: Gating, before: Gated) -> Gated | None:
+def _red_again(gating: Gating, before: Gated) -> Gated:
     """Run the gates that were red, and builds, which others need; the results of the others stay as they were."""
     known = {result.gate.name: result for result in before.results if result.failure is None}
     chosen = tuple(gate for gate in gating.gates if gate.kind is GateKind.BUILD or gate.name not in known)
     again = replace(gating, gates=chosen).run(anew=True)
-    if again is None or again.failure is not None:
+    if again.failure is not None:
         return again
     known |= {result.gate.name: result for result in again.results}
     return replace(again, results=tuple(known[gate.name] for gate in gating.gates if gate.name in known))
 
 
-def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> Gated | None:
+def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated) -> Gated:
     """Try, once for each setup, whether a copy of what it makes does: main's gates have just run in one.
 
     Where they are red, they run again if setup itself has run. What is green only there needs setup in each slot.
     """
     env = context.env
-    ran = gated is not None and gated.failure is None and any(not result.memo for result in gated.results)
-    if gated is None or not ran or not env.setup.command or copies(env) is not Copies.UNTRIED:
+    ran = gated.failure is None and any(not result.memo for result in gated.results)
+    if not ran or not env.setup.command or copies(env) is not Copies.UNTRIED:
         return gated
     in_copy = _red_gates(gated)
     if not in_copy:
@@ -355,8 +350,12 @@ def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated | None) -> 
         return gated
     note_copies(env, Copies.FAIL)
     forget_setup(env.gate_slot(LANDING_SLOT))
-    again = check_baseline(context, cancel, anew=True, before=gated)
-    if again is None or again.failure is not None:
+    try:
+        again = check_baseline(context, cancel, anew=True, before=gated)
+    except CutShort:
+        note_copies(env, Copies.UNTRIED)
+        raise
+    if again.failure is not None:
         note_copies(env, Copies.UNTRIED)
     elif _red_gates(again) >= in_copy:
         note_copies(env, Copies.WORK)

@@ -6,7 +6,7 @@ for that as long as for a provider, `[retry] outage_max`.
 
 from functools import partial
 
-from noface.attempt.gating import Gating, main_task
+from noface.attempt.gating import main_task, run_gates
 from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outages import lift_blocks
@@ -71,7 +71,7 @@ class RedMain:
         """Run main's gates; return how many seconds the red ones took, 0.0 if all passed, None if a cancel ended it."""
         context = self._context
         task = main_task(context.env, "main-again", slot=str(slot))  # a landing may be at work in its own
-        gated = Gating(context.scope(cancel), task, context.settings.gates).run(anew=True)
+        gated = run_gates(context.scope(cancel), task, context.settings.gates, anew=True)
         if gated is None:
             return None
         red = worst(gated.results)

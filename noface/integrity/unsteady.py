@@ -5,7 +5,7 @@ its own look like one, only what main shows is unsteady, and never a test that t
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.judges import Part, part_of
@@ -17,39 +17,16 @@ WHOLE_GATE = ""
 REMEMBERED_MAX = 500
 
 
-@dataclass(frozen=True, slots=True)
-class SteadinessRules:
-    """`runs`: how many runs on main may show that a test is unsteady there, before the change is to blame.
-
-    `forget_after`: how many runs on main it must pass, or fail, in a row to count as steady again.
-    """
-
-    runs: int = 10
-    forget_after: int = 10
-
+REMEMBERED_S = 7 * 86_400.0
+"""How long a test counts as unsteady: then main has to show it again."""
 
 Known = Mapping[str, UnsteadyTest]
 """The unsteady tests of one gate's command, by id."""
 
 
-def after_run(known: Known, failed: Collection[str], passed: Collection[str], at: float, forget_after: int) -> Known:
-    """Return what is known after one more run on main, in which these tests failed and passed.
-
-    A test that has passed often enough in a row is forgotten, and one that has failed so: that is no unsteadiness. One
-    that was not run stays as it is.
-    """
-    now: dict[str, UnsteadyTest] = {}
-    for name, record in known.items():
-        seen = record
-        if name in failed:
-            seen = record._replace(failed=record.failed + 1, last_at=at, steady=0, red=record.red + 1)
-        elif name in passed:
-            seen = record._replace(steady=record.steady + 1, red=0)
-        if seen is not record:
-            seen = seen._replace(runs=record.runs + 1)
-        if max(seen.steady, seen.red) < forget_after:
-            now[name] = seen
-    return now
+def still_unsteady(known: Known, now: float) -> dict[str, UnsteadyTest]:
+    """Return the tests that are known as unsteady now."""
+    return {name: test for name, test in known.items() if now < test.at + REMEMBERED_S}
 
 
 def failed_in(ran: Inventory | None) -> tuple[str, ...]:

@@ -21,10 +21,6 @@ class GateKind(StrEnum):
     TEST = "test"
 
 
-ALONE_AFTER = 2
-"""So often a gate may fail in company, and pass alone, before it runs alone for the rest of the run."""
-
-
 @dataclass(frozen=True, slots=True)
 class GateSpec:
     """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
@@ -123,10 +119,16 @@ def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
     return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()
 
 
-def cores_busy(results: Iterable[GateResult]) -> float | None:
-    """Return how many cores gates keep busy while they run, None if that is not known."""
+def gates_at_once(results: Iterable[GateResult], cores: int) -> int | None:
+    """Return how many gates may run at once, by what main's took of the cores, None if that is not known.
+
+    Each has at least half of the cores that it keeps busy, so that none comes to its time limit for want of them.
+    """
     known = [(result.cpu_s, result.seconds) for result in results if result.cpu_s is not None]
-    return sum(cpu for cpu, _ in known) / max(sum(wall for _, wall in known), 0.001) if known else None
+    if not known:
+        return None
+    busy = sum(cpu for cpu, _ in known) / max(sum(wall for _, wall in known), 0.001)
+    return max(2, int(2 * cores / max(busy, 0.01)))
 
 
 def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:

@@ -134,7 +134,6 @@ class LandingRules:
 
     pull_request: bool = False
     each: bool = False
-    parallel_gates: int | None = None
     push: bool = False
     remote: str = ""
     fetch: bool = True

@@ -10,9 +10,6 @@ class UnsteadyTest(NamedTuple):
 
     gate: Annotated[str, "Its gate's name."]
     test: Annotated[str, "Its id; empty where the gate names no tests, and is unsteady as a whole."]
-    first_at: Annotated[float, Timestamp, "Since when that is known."]
-    last_at: Annotated[float, Timestamp, "When it failed last on main."]
+    at: Annotated[float, Timestamp, "When that was seen; a week later it is forgotten."]
     failed: Annotated[int, Minimum(1), "In how many runs on main it failed."]
-    runs: Annotated[int, Minimum(1), "In how many runs on main it ran since."]
-    steady: Annotated[int, "How often in a row it has passed there since; after enough of them it is forgotten."] = 0
-    red: Annotated[int, "How often in a row it has failed there; after enough of them it counts again."] = 0
+    runs: Annotated[int, Minimum(1), "In how many runs on main it was looked at."]

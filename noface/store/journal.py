@@ -341,13 +341,12 @@ class Journal:
             self.event(at, "gate_repeated", issue_id or None, number=number, gate=gate, message=message)
 
     def gate_met(
-        self, at: float, issue_id: str, number: int, gate: str, *, beside: tuple[str, ...], message: str, times: int
+        self, at: float, issue_id: str, number: int, gate: str, *, beside: tuple[str, ...], message: str
     ) -> None:
         """Record that a gate failed beside others and passed alone; counted for the run. Issue "" is main itself."""
         with self._db.transaction() as connection:
             self.fact("met", dumps(counted(connection, "met", self._run_id, gate)))
-            data = {"beside": beside, "message": message, "times": times}
-            self.event(at, "gate_met", issue_id or None, number=number, gate=gate, **data)
+            self.event(at, "gate_met", issue_id or None, number=number, gate=gate, beside=beside, message=message)
 
     def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:
         """Record that a gate failed and then passed on the same tree; counted for the run. Issue "" is main itself."""

@@ -283,7 +283,7 @@ class Overview:
         """Return the tests that fail now and then on main, the newest failure first."""
         items = [item for tests in json.loads(self.fact(UNSTEADY) or "{}").values() for item in tests]
         rows = [UnsteadyTest(**{key: item[key] for key in UnsteadyTest._fields if key in item}) for item in items]
-        return sorted(rows, key=lambda row: -row.last_at)
+        return sorted(rows, key=lambda row: -row.at)
 
     def last_run(self) -> RunRow | None:
         """Return the newest run."""

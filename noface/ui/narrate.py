@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from noface.data import table
 from noface.model.actions import started_by
-from noface.model.gate import ALONE_AFTER
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.reader import Reader
@@ -273,15 +272,11 @@ def _flaky(event: EventFacts) -> Line:
 
 
 def _met(event: EventFacts) -> Line:
-    gate, beside, times = event.text("gate"), event.listed("beside"), event.number("times") or 0
+    gate, beside = event.text("gate"), event.listed("beside")
     where = f"{event.issue} " if event.issue else "main: "
     text = f"{where}gate {gate} failed beside {beside}, and passed alone"
-    if times == ALONE_AFTER:
-        own = gate.partition("-")[0] in ("accept", "recheck")
-        always = (
-            "" if own else f'; below name = "{gate}" in [[gates]] of noface.toml, alone = true makes that permanent'
-        )
-        text += f". From now on it runs alone{always}"
+    if gate.partition("-")[0] not in ("accept", "recheck"):
+        text += f'; below name = "{gate}" in [[gates]] of noface.toml, alone = true has it always run so'
     return Line("~", text, event.text("message"), "yellow")
 
 

@@ -17,7 +17,7 @@ def unsteady_lines(tests: Sequence[UnsteadyTest], now: float, width: int) -> lis
                        " for nobody", "careful")]  # fmt: skip
     for row in tests[:_UNSTEADY_SHOWN]:
         name = clean(row.test) or "the whole gate"
-        failed = f"failed in {row.failed} of {count(row.runs, 'run')}, last {moment(row.last_at, now)}"
+        failed = f"failed in {row.failed} of {count(row.runs, 'run')}, last {moment(row.at, now)}"
         lines += hanging(f"{name} (gate {clean(row.gate)}): {failed}", width, "  ", "    ")
     if len(tests) > _UNSTEADY_SHOWN:
         lines.append(f"  … and {len(tests) - _UNSTEADY_SHOWN} more: --json has all")

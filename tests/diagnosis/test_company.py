@@ -2,7 +2,7 @@
 
 from support.cases import cases
 
-from noface.diagnosis.known_causes import company_line, may_be_company
+from noface.diagnosis.known_causes import company_line
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 
@@ -47,14 +47,3 @@ def failure(line, kind=FailureKind.RUNTIME_ERROR):
 @cases(("line", "told"), [*((line, line) for line in LINES), *((line, "") for line in OTHERS)])
 def test_what_only_one_can_have_at_a_time_is_known_by_the_words_of_many_systems(line, told):
     assert company_line(failure(line)) == told
-
-
-@cases(
-    ("beside", "main_s", "worth"),
-    [(3, 30.0, True), (1, 30.0, False), (3, 20.0, False), (0, 100.0, True), (3, None, False)],
-)
-def test_a_gate_at_its_time_limit_runs_alone_only_where_its_share_of_the_machine_may_have_been_too_small(
-    beside, main_s, worth
-):
-    timeout = failure("not finished after 100 s", FailureKind.TIMEOUT)
-    assert may_be_company(timeout, beside, 100.0, main_s) == worth

@@ -3,12 +3,11 @@
 import socket
 import sys
 import threading
-import time
 
 import pytest
 from support.cases import first_ones
 
-from noface.attempt.gate_turns import PASSES_IN_COMPANY, GateTurns, Turn
+from noface.attempt.gate_turns import GateTurns, Turn
 from noface.process.command import Canceller
 
 
@@ -17,7 +16,7 @@ class Gate(threading.Thread):
 
     def __init__(self, turns, who, alone=False):
         super().__init__(daemon=True)
-        self.turns, self.mine, self.cancel = turns, Turn(who, "make", alone), Canceller()
+        self.turns, self.mine, self.cancel = turns, Turn(who, alone), Canceller()
         self.runs, self.ends, self.refused = threading.Event(), threading.Event(), threading.Event()
         self.start()
 
@@ -81,42 +80,22 @@ def test_a_cancel_ends_a_wait_and_leaves_nobody_waiting_for_it():
     first.over(), last.over()
 
 
-def test_a_gate_that_met_others_twice_waits_also_if_it_stood_in_the_row_by_then():
-    turns = GateTurns()
-    first = Gate(turns, "a", alone=True)
+def test_so_many_run_at_once_and_the_next_one_waits():
+    turns = GateTurns(limit=2)
+    first, second = Gate(turns, "a"), Gate(turns, "b")
     assert first.runs.wait(5)
-    second, third = Gate(turns, "b"), Gate(turns, "c")
-    turns.met["make"] = 2
+    assert second.runs.wait(5)
+    third = Gate(turns, "c")
+    assert waits(third)
     first.over()
-    deadline = time.monotonic() + 5
-    while not (second.runs.is_set() or third.runs.is_set()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    ahead, behind = (second, third) if second.runs.is_set() else (third, second)
-    assert waits(behind)
-    ahead.over()
-    assert behind.runs.wait(5)
-    behind.over()
-
-
-def test_a_gate_that_has_passed_beside_others_so_often_is_run_again_beside_them():
-    turns = GateTurns()
-    turns.passed["make"] = PASSES_IN_COMPANY - 1
-    assert turns.minds_company("make")
-    turns.passed["make"] += 1
-    assert not turns.minds_company("make")
-    turns.met["make"] = 1
-    assert turns.minds_company("make")
-
-
-def test_two_reds_in_a_row_after_so_many_passes_are_the_company_s_in_less_than_one_of_a_thousand():
-    chances = (share / 1000 for share in range(1, 1000))
-    assert max((1 - chance) ** PASSES_IN_COMPANY * chance**2 for chance in chances) < 0.001
+    assert third.runs.wait(5)
+    second.over(), third.over()
 
 
 def test_who_would_rather_be_alone_waits_for_a_while_and_knows_then_who_was_there():
     """A gate may wait for what this very one holds up: it must not wait for ever."""
     turns = GateTurns()
-    long, brief = Turn("long", "make", alone=False), Turn("brief", "test", alone=True, patience_s=0.1)
+    long, brief = Turn("long", alone=False), Turn("brief", alone=True, patience_s=0.1)
     with (
         turns.turn(long, Canceller(), lambda: None),
         turns.turn(brief, Canceller(), lambda: None) as granted,
@@ -127,7 +106,7 @@ def test_who_would_rather_be_alone_waits_for_a_while_and_knows_then_who_was_ther
 
 def test_a_turn_ends_however_its_gate_ends():
     turns = GateTurns()
-    with pytest.raises(OSError, match="broken"), turns.turn(Turn("a", "make", alone=True), Canceller(), lambda: None):
+    with pytest.raises(OSError, match="broken"), turns.turn(Turn("a", alone=True), Canceller(), lambda: None):
         raise OSError("broken")
     after = Gate(turns, "b", alone=True)
     assert after.runs.wait(5)
@@ -140,9 +119,9 @@ shared = pathlib.Path({folder!r})
 
 
 def hold():
-    # What is shared is kept until two other gates have met it; on main, and from then on, nobody comes.
+    # What is shared is kept until another gate has met it; on main nobody comes.
     until = time.monotonic() + 5 * any(pathlib.Path(f"{{number}}.txt").exists() for number in range(5))
-    while len([*shared.glob("met-*")]) < 2 and time.monotonic() < until:
+    while not [*shared.glob("met-*")] and time.monotonic() < until:
         time.sleep(0.02)
 
 
@@ -195,7 +174,7 @@ def done(number, together=""):
 
 
 @pytest.mark.parametrize("kind", first_ones(MEETS))
-def test_gates_that_meet_charge_nobody_and_run_alone_from_the_second_time_on(project, tmp_path, kind):
+def test_gates_that_meet_charge_nobody_and_a_person_is_told_how_to_have_one_run_alone(project, tmp_path, kind):
     backlog(project, tmp_path, kind)
     ready = tmp_path / "ready"
     ready.mkdir()
@@ -207,7 +186,7 @@ def test_gates_that_meet_charge_nobody_and_run_alone_from_the_second_time_on(pro
     told = " ".join(run.stdout.split())
     assert "and passed alone" in told
     assert MEETS[kind] in told
-    assert 'below name = "check" in [[gates]] of noface.toml, alone = true makes that permanent' in told
+    assert 'below name = "check" in [[gates]] of noface.toml, alone = true has it always run so' in told
 
 
 @pytest.mark.thorough

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from support.queue_model import Night, World, limit, throughput
 
-from noface.engine.landing.line import MergeLine, Stack, ends_of_prefixes, slots_by_load
+from noface.engine.landing.line import MergeLine, Stack, ends_of_prefixes
 
 WORLDS = {
     "breaks main": World(red=0.2),
@@ -128,13 +128,6 @@ def test_prefixes_divide_the_chance_of_the_first_red_evenly():
         assert len(ends) <= slots or count <= slots
         assert list(ends) == sorted({*ends})
         assert ends[0] >= 1
-
-
-def test_slots_are_what_the_cores_carry():
-    assert slots_by_load(8, 16, None) == 1
-    assert [slots_by_load(8, 16, busy) for busy in (0.01, 1.0, 2.0, 4.1, 8.0, 30.0)] == [4, 4, 4, 1, 1, 1]
-    assert slots_by_load(2, 16, 0.9) == 2
-    assert slots_by_load(8, 1, 0.1) == 1
 
 
 def test_the_simulation_would_notice_a_line_that_lands_what_is_red():

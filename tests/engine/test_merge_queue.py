@@ -20,9 +20,11 @@ from noface.process.command import Canceller
 TOGETHER = 6
 
 
-def lay_out(project, gate="sleep 0.4", extra="", slots=2, plays=()):
+def lay_out(project, gate="sleep 0.4", stacks=2, landing="", plays=()):
     """As many issues as end at the same time: while the first lands the others become stale."""
-    project.config(f"{extra}\n[landing]\nparallel_gates = {slots}\n", gate=gate, workers=TOGETHER)
+    project.config(landing and f"\n[landing]\n{landing}\n", gate=gate, workers=TOGETHER)
+    text = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", text.replace("[run]\n", f"[run]\ngates_at_once = {2 * stacks}\n"))
     names = range(1, TOGETHER + 1)
     project.play(*plays, *[(str(n), 0, [{"write": f"f{n}.txt", "text": "x"}]) for n in names])
     for n in names:
@@ -119,7 +121,7 @@ def test_each_candidate_costs_a_stack_one_process_of_git(project, seen):
 
 @pytest.mark.parametrize("slots", [1, pytest.param(3, marks=pytest.mark.thorough)])
 def test_two_that_break_each_other_are_told_apart_from_the_innocent_beside_them(project, slots):
-    lay_out(project, gate="sleep 0.3; ! test -e f3.txt || ! test -e f5.txt", slots=slots)
+    lay_out(project, gate="sleep 0.3; ! test -e f3.txt || ! test -e f5.txt", stacks=slots)
     project.run("--max-iterations", "12", code=3)
     check_history(project)
     statuses = project.statuses()
@@ -136,7 +138,7 @@ def test_two_that_break_each_other_are_told_apart_from_the_innocent_beside_them(
 
 def test_who_may_alter_a_judge_of_main_s_is_proven_without_the_others_who_may_not(project):
     steps = [{"sleep": 0.2}, {"write": "tests/check.sh", "text": "test -e a.txt\n"}]
-    lay_out(project, gate="sleep 0.4; sh tests/check.sh", slots=1, plays=[("4", 0, steps)])
+    lay_out(project, gate="sleep 0.4; sh tests/check.sh", stacks=1, plays=[("4", 0, steps)])
     project.write("tests/check.sh", "true\n")
     project.issue(4, may_change=["tests/**"])
     project.base = project.commit()
@@ -150,9 +152,7 @@ def test_who_may_alter_a_judge_of_main_s_is_proven_without_the_others_who_may_no
 
 @pytest.mark.parametrize("style", ['prove = "each"', pytest.param('style = "squash"', marks=pytest.mark.thorough)])
 def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project, style):
-    lay_out(project)
-    project.write("noface.toml", (project.path / "noface.toml").read_text() + f"{style}\n")
-    project.base = project.commit()
+    lay_out(project, landing=style)
     project.run()
     assert len(check_history(project)) == TOGETHER
     assert set(project.statuses().values()) == {"merged"}
@@ -173,7 +173,7 @@ def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project, s
     ),
 )
 def test_a_run_that_is_killed_while_several_land_goes_on(project, name):
-    lay_out(project, slots=1)
+    lay_out(project, stacks=1)
     killed = project.noface("run", NOFACE_FAILPOINT=name)
     assert killed.returncode == -signal.SIGKILL
     wait_for(lambda: not project.processes())
@@ -198,13 +198,7 @@ def test_a_person_s_commit_meanwhile_loses_nothing(project):
 
 
 def test_a_run_that_is_stopped_while_a_stack_is_merged_ends(project):
-    lay_out(project, extra='[landing]\nprove = "each"')
-    text = (project.path / "noface.toml").read_text()
-    project.write(
-        "noface.toml",
-        text.replace("[landing]\nparallel_gates = 2\n", "").replace('"each"', '"each"\nparallel_gates = 1'),
-    )
-    project.base = project.commit()
+    lay_out(project, stacks=1, landing='prove = "each"')
     armed, reached, program = (project.folder / name for name in ("armed", "reached", "bin/git"))
     program.parent.mkdir()
     slow = f'case "$*" in *merge-tree*) if test -e {armed}; then touch {reached}; sleep 1; fi ;; esac'
@@ -230,7 +224,7 @@ def test_the_loop_goes_on_while_a_slow_key_signs_and_what_is_withdrawn_meanwhile
     )
     for name, value in {"gpg.format": "ssh", "user.signingkey": str(key), "gpg.ssh.program": str(program)}.items():
         project.git("config", name, value)
-    lay_out(project, slots="1\nsign = true")
+    lay_out(project, stacks=1, landing="sign = true")
     program.write_text(f'#!/bin/sh\n{waits.format(base=project.base)}\nexec ssh-keygen "$@"\n')
     program.chmod(0o755)
     running = project.start("run")

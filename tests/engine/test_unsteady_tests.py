@@ -45,12 +45,6 @@ def shop(project):
     return make
 
 
-def setting(project, line):
-    text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace("[run]\n", f"[run]\n{line}\n"))
-    project.commit()
-
-
 def runs(project):
     return len((project.folder / "runs").read_text().splitlines())
 
@@ -99,22 +93,9 @@ def test_a_test_that_fails_one_time_in_three_costs_nothing_is_remembered_and_the
 
 
 @pytest.mark.thorough
-def test_a_worker_that_finds_main_s_tests_pass_and_changes_nothing_is_gated_again(shop):
-    """The moody test fails twice in a row with the work, and three times not on main: one night of forty."""
-    project = shop("len(counter.read_text()) not in (2, 3)")
-    project.issue(7, max_attempts=2)
-    project.commit()
-    done = json.dumps({"status": "done", "summary": "all tests pass here", "confidence": 0.9})
-    project.play(("7", 1, [{"write": "b.txt", "text": "b"}]), ("7", 2, [{"say": done}]))
-    project.run()
-    assert [attempt["outcome"] for attempt in project.attempts("7")] == ["TEST_FAILURE", "PASSED"]
-
-
-@pytest.mark.thorough
 def test_a_change_that_makes_a_test_fail_now_and_then_is_charged_with_what_main_showed(shop):
     """The test is main's and untouched; with the change it fails on every other run, on main never."""
     project = shop("True")
-    setting(project, "unsteady_runs = 3")
     seen = project.folder / "seen"
     project.write("shop.py", "def ready():\n    return True\n")
     project.write("tests/test_shop.py", "import shop\n\ndef test_ready():\n    assert shop.ready()\n")
@@ -152,16 +133,6 @@ def test_what_fails_beside_a_known_unsteady_test_counts(shop):
     assert attempt["outcome"] == "TEST_FAILURE"
     assert "tests/test_other.py::test_other" in attempt["failure"]["failing_tests"]
     assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
-
-
-@pytest.mark.thorough
-def test_a_worker_is_told_what_counts_and_not_what_is_unsteady_beside_it(shop):
-    project = shop("len(counter.read_text()) == 2")  # main fails first, and passes when it runs again; then never
-    project.play(("7", 0, [{"write": "tests/test_other.py", "text": "def test_other():\n    assert 1 == 2\n"}]))
-    project.run(code=3)
-    (attempt,) = project.attempts("7")
-    assert attempt["failure"]["failing_tests"] == ["tests/test_other.py::test_other"]
-    assert " more" not in attempt["failure"]["message"]
 
 
 @pytest.mark.thorough
@@ -203,33 +174,6 @@ def test_without_unsteadiness_no_gate_runs_more_often(shop):
     assert runs(project) == 4  # once on main, once for each of the three
     kinds = sqlite3.connect(project.state / "state.db").execute("SELECT DISTINCT kind FROM events").fetchall()
     assert ("unsteady",) not in kinds
-
-
-@pytest.mark.thorough
-def test_an_unsteady_test_that_passes_on_main_often_enough_is_forgotten(shop):
-    project = shop(ONE_IN_THREE)
-    setting(project, "unsteady_forgotten_after = 2")
-    counted(project, 2)
-    project.run()
-    assert len(project.shown("status")["unsteady"]) == 1
-    counter = (project.path / "tests/test_moody.py").read_text().replace("% 3", "> 0")
-    project.write("tests/test_moody.py", counter)
-    project.commit()
-    for number in (8, 9):
-        project.issue(number, max_attempts=1)
-        project.play((str(number), 0, [{"write": f"{number}.txt", "text": str(number)}]))
-        project.run()
-    assert project.shown("status")["unsteady"] == []
-
-
-@pytest.mark.thorough
-def test_a_test_of_main_that_fails_twice_by_chance_is_not_charged(shop):
-    """It fails in the third, fourth and fifth run: with the change, again, and in the first look on main."""
-    project = shop("not 2 < len(counter.read_text()) < 6")
-    counted(project, 1)
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-    assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
 
 
 @pytest.mark.thorough

@@ -243,17 +243,6 @@ def test_a_kept_file_changed_in_place_under_another_name_is_found(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_gate_that_writes_what_is_there_already_on_main_too_runs_once_on_a_change(written):
-    project = written(text="two\n")
-    runs = project.folder / "runs"
-    project.config(gate=f"echo x >> {runs}; cp a.txt copy; cat copy > a.txt")
-    project.commit()
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-    assert len(runs.read_text().split()) == 2  # main, and the change
-
-
-@pytest.mark.thorough
 def test_work_that_a_gate_changes_once_it_is_merged_with_a_main_that_moved_is_done_again(project):
     begun = project.folder / "begun"
     before = int(project.git("rev-list", "--count", "main")) + 1

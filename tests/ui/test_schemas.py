@@ -347,7 +347,7 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     fault = {"work": "an attempt", "what": "KeyError at a.py:1", "log": "faults.log", "row": 1}
     story.journal.event(story.tick(), "own_fault", "7", **fault, follows="it is tried once more")
     story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
-    met = {"gate": "unit", "beside": ["unit of 8"], "message": "Address already in use", "times": 2}
+    met = {"gate": "unit", "beside": ["unit of 8"], "message": "Address already in use"}
     story.journal.event(story.tick(), "gate_met", "7", number=1, **met)
     story.journal.event(story.tick(), "history_left_out", "7", number=1, main="d" * 40)
     story.journal.event(story.tick(), "past_left_out", "7", number=1, main="d" * 40, why="a key")

@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 _OUTCOMES_MAX = 60
-_SLOTS_MAX = 4
-"""Each slot is a checkout with its setup; beyond this, more of them land hardly more."""
 _SHORTER = 0.7
 """Of 0.6, 0.8, 1 and 1.3 the best at 5 and 20 percent red, 1 to 4 slots (tests/support/queue_model.py)."""
 _PRIOR_RED, _PRIOR_ALL = 1.0, 12.5
@@ -45,16 +43,6 @@ class LineVerdict:
     lands: tuple[Stack, ...] = ()
     rejected: str | None = None
     moot: tuple[Stack, ...] = ()
-
-
-def slots_by_load(cores: int, workers: int, busy: float | None) -> int:
-    """Return how many gates to run at once: as many as the machine's cores carry, and no more than work brings.
-
-    `busy` is how many cores main's gates keep busy, None if that is not known.
-    """
-    if busy is None:
-        return 1
-    return max(1, min(_SLOTS_MAX, workers, int(cores / max(busy, 0.1))))
 
 
 def chance_of_red(outcomes: Iterable[bool]) -> float:

@@ -6,7 +6,6 @@ candidate whose attempt was proven on the present main lands at once, if nothing
 worthless. What is proven for a pull request goes to the `Publisher` instead.
 """
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ from noface.engine.context import RunContext
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.landing.commits import LandingCommits, commits_of
 from noface.engine.landing.entries import QueueEntry
-from noface.engine.landing.line import LineVerdict, MergeLine, Stack, slots_by_load
+from noface.engine.landing.line import LineVerdict, MergeLine, Stack
 from noface.engine.landing.merged_branches import remove_merged
 from noface.engine.landing.pushed import LandedThere, follow_push, push_landing, was_pushed
 from noface.engine.landing.stacks import StackBuilt, StackedEntry, build, has_leave, is_judged, overruled, proof_of
@@ -47,6 +46,8 @@ from noface.recovery.schedule import Contest
 _UNSEEN_RETRY_S = 0.2
 _SIGNED_AT_ONCE_S = 1.0
 """A signature that takes longer waits for somebody: what a tracker elsewhere said before is old by then."""
+_STACKS_MAX = 4
+"""Each stack is proven in a checkout with its setup; beyond this, more of them land hardly more."""
 _ENDING_S = 0.5
 """How long the next round waits for the slots of proofs that nobody needs any more: most end within a tick."""
 
@@ -245,12 +246,15 @@ class MergeQueue:
 
     @property
     def _slots(self) -> int:
-        """How many stacks may be proven at the same time: one beside what may have killed an earlier noface."""
+        """How many stacks may be proven at the same time: one beside what may have killed an earlier noface.
+
+        They have half of the gates that may run at once.
+        """
         context = self._context
         if context.suspects:
             return 1
-        given, busy = context.settings.landing.parallel_gates, context.env.gate_facts.busy
-        return given or slots_by_load(os.cpu_count() or 1, context.settings.slots, busy)
+        at_once = (context.env.gate_facts.turns.limit or 0) // 2
+        return max(1, min(_STACKS_MAX, context.settings.slots, at_once))
 
     def _free_slots(self) -> list[str]:
         taken = {each.slot for each in self._under_way}

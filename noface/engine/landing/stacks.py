@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noface.attempt.gate_session import GateTask
+from noface.attempt.gate_session import CutShort, GateTask
 from noface.attempt.held_secrets import history_failure, without_history
 from noface.attempt.judge import conflict
 from noface.attempt.prove import Proving, Unproven
 from noface.attempt.prove import prove as prove_tree
-from noface.attempt.trial import CutShort
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
