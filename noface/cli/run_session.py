@@ -94,7 +94,7 @@ def run_project(
     issues = remote_issues(config, tracker)
     if issues is None:
         options = replace(options, issues=named_issues(options.issues, tracker))
-    _make_workspaces(slots_dir(config, repository))
+    make_workspaces(slots_dir(config, repository))
     hide_memory()
     with ExitStack() as stack:
         lock = stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
@@ -126,7 +126,7 @@ def run_project(
         gc.freeze()  # what was imported and read stays: no look for garbage goes through it
         others = elsewhere(issues) if notifier is None else notifier.beside(elsewhere(issues), context)
         try:
-            with _signals(context, cancel):
+            with signals(context, cancel):
                 ended = run_session(context, cancel, others)
             with _apart(context.env, "the summary"):
                 view.finish(ended.exit_code, ended.why)
@@ -162,7 +162,7 @@ def named_issues(wanted: Sequence[str], tracker: IssueTracker) -> tuple[str, ...
     return tuple(ids[same_id(name.removeprefix("#"))] for name in wanted)
 
 
-def _make_workspaces(folder: Path) -> None:
+def make_workspaces(folder: Path) -> None:
     """Make the folder of the workspaces. Raises UsageError if that cannot be done."""
     try:
         folder.mkdir(0o700, parents=True, exist_ok=True)
@@ -265,7 +265,7 @@ def _apart(env: AttemptEnvironment, about: str) -> Iterator[None]:
 
 
 @contextmanager
-def _signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
+def signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
     """First Ctrl-C: finish what is quick and stop. Second: stop now. SIGTERM and SIGHUP are a first Ctrl-C.
 
     SIGHUP stays ignored under `nohup`. A run that a script has put in the background heeds SIGINT as well; else only

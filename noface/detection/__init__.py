@@ -1,5 +1,5 @@
-"""What a repository is by its files, for `noface init`: its CI's checks, its setup, its tools. Nothing is run.
+"""What a repository is by its files, for `noface init`: gates, setup, and what CI runs. Nothing is run here.
 
-`detect` makes suggestions of everything; `ci` follows what CI runs, from `workflows` through `starters`, `sessions` and
-`recipes` to `checks`; `python` and `node` know how an environment is made there.
+`detect` goes by the table of ecosystems; `python` and `node` know what their manifests say is installed; `ci` reads the
+commands of CI as they stand; `proposal` asks a model about all of it, and checks what it answers.
 """

@@ -1,14 +1,12 @@
 """Reads the files of a project, which may be anything: what cannot be read is empty."""
 
+import os
 import tomllib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from noface.model.json_record import json_value
-
-_TRUTH = "tag:yaml.org,2002:bool"
 _READ_BYTES_MAX = 1_000_000
 _FOLDERS_MAX = 2_000
 _NOT_OWN = ("node_modules", "vendor", "third_party", "thirdparty", "build", "dist", "target", "site-packages")
@@ -33,9 +31,10 @@ def ignore_lines(root: Path) -> tuple[str, ...]:
     return tuple(line.strip() for line in text_of(root / ".gitignore").splitlines())
 
 
-def present(root: Path, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the files that are there."""
-    return tuple(name for name in names if (root / name).is_file())
+def present(root: Path, patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return the files that are named so, by names or globs, in the order of the patterns, each once."""
+    found = (path for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
+    return tuple(dict.fromkeys(path.relative_to(root).as_posix() for path in found))
 
 
 def is_inner(path: str) -> bool:
@@ -57,37 +56,18 @@ def texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
-def first_file(root: Path, patterns: Iterable[str]) -> str:
-    """Return the first file of a project that is named so, the one nearest to the top; "" without one.
-
-    What is installed or built is not the project's.
-    """
-    wanted = tuple(patterns)
-    folders, seen = [root], 0
-    while folders and seen < _FOLDERS_MAX:
-        inner = []
-        for folder in folders:
-            seen += 1
-            try:
-                paths = sorted(folder.iterdir())
-            except OSError:
-                continue
-            for path in paths:
-                if any(fnmatchcase(path.name, pattern) for pattern in wanted) and path.is_file():
-                    return path.relative_to(root).as_posix()
-            # A link may lead in a circle, and an environment holds the tests of all that is installed in it.
-            named = (path for path in paths if not path.name.startswith(".") and path.name not in _NOT_OWN)
-            inner += [
-                path for path in named if path.is_dir() and not path.is_symlink() and not (path / "pyvenv.cfg").exists()
-            ]
-        folders = inner
+def first_file(root: Path, patterns: tuple[str, ...]) -> str:
+    """Return a file of the project that is named so, "" without one; what is installed or built is not its own."""
+    for seen, (folder, folders, names) in enumerate(os.walk(root)):
+        if seen == _FOLDERS_MAX:
+            break
+        here = Path(folder)
+        own = (name for name in folders if not name.startswith(".") and name not in _NOT_OWN)
+        folders[:] = sorted(name for name in own if not (here / name / "pyvenv.cfg").exists())
+        for name in sorted(names):
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
+                return (here / name).relative_to(root).as_posix()
     return ""
-
-
-def scripts_in(folder: Path) -> dict[str, str]:
-    """Return the scripts of a folder's package.json, none if there is none to read."""
-    scripts = table(json_value(text_of(folder / "package.json")), "scripts")
-    return {name: text for name, text in scripts.items() if isinstance(text, str)}
 
 
 def toml_of(path: Path) -> dict[str, Any]:
@@ -100,22 +80,14 @@ def toml_of(path: Path) -> dict[str, Any]:
 
 def yaml_of(path: Path) -> dict[Any, Any]:
     """Return the mapping that a YAML file holds, an empty one if it holds something else."""
-    text = text_of(path)
-    if not text:
-        return {}
     import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc,unused-ignore]
         """Takes tags of other programs, such as GitLab's !reference, for nothing."""
 
     Loader.add_multi_constructor("", lambda *_: None)
-    # YAML 1.1 takes `on` and `yes` for truths; in these files they are words, as in GO111MODULE: on.
-    Loader.yaml_implicit_resolvers = {
-        first: [(tag, form) for tag, form in known if tag != _TRUTH or first in "tTfF"]
-        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
     try:
-        document = yaml.load(text, Loader=Loader)  # noqa: S506 -- it is a SafeLoader
+        document = yaml.load(text_of(path), Loader=Loader)  # noqa: S506 -- it is a SafeLoader
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}

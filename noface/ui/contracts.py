@@ -51,7 +51,11 @@ class Order(TypedDict):
 
     run_id: Annotated[str, "The run of noface."]
     attempt: Annotated[int, "The number of this attempt at the issue, from 1; of a question, the attempt it is about."]
-    role: Annotated[str, OneOf((WORKER, *Topic)), "What is wanted: work, or an answer to a question of this topic."]
+    role: Annotated[
+        str,
+        OneOf((WORKER, *Topic, "init")),
+        "What is wanted: work, an answer to a question of this topic, or gates for `noface init`.",
+    ]
     think: Annotated[bool, "Whether extended thinking is asked for."]
     issue: OrderedIssue
     model: OrderedModel

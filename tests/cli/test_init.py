@@ -51,7 +51,7 @@ def test_what_was_found_can_be_had_as_json(fresh):
     fresh.write("Cargo.toml", "[package]\n")
     document = fresh.shown("init")
     assert (document["schema"], document["main"]) == (1, "main")
-    assert document["gates"][0]["command"] == "cargo test"
+    assert document["gates"][0]["command"] == "cargo test --workspace"
 
 
 def test_the_setup_is_set_and_the_gates_run_in_what_it_makes(fresh):
@@ -61,11 +61,11 @@ def test_the_setup_is_set_and_the_gates_run_in_what_it_makes(fresh):
     fresh.git("tag", "release-1.4.2")
     document = fresh.shown("init")
     (setup,) = document["setups"]
-    assert (setup["set"], setup["keep"], setup["inputs"]) == (True, [".venv"], ["pyproject.toml"])
+    assert (setup["keep"], setup["inputs"]) == ([".venv"], ["pyproject.toml"])
     config = load(fresh.path)
     assert config.project.setup == setup["command"]
     # The workspace has no tags, so the version is told.
-    assert "SETUPTOOLS_SCM_PRETEND_VERSION=1.4.2 .venv/bin/python -m pip install -e ." in setup["command"]
+    assert "SETUPTOOLS_SCM_PRETEND_VERSION=1.4.2 .venv/bin/python -m pip install -e . pytest" in setup["command"]
     assert [gate.command for gate in config.gates] == ['PATH="$PWD/.venv/bin:$PATH" .venv/bin/python -m pytest -q']
 
 
@@ -86,7 +86,7 @@ def test_a_program_that_is_not_on_path_is_named_and_what_needs_it_is_written_all
         check=True,
     )
     told = " ".join(done.stdout.split())
-    assert "uv is not installed; with it the gates would be `PATH=" in told
+    assert "uv is not installed: the gates that need it can't pass until it is." in told
     config = load(fresh.path)
     assert ("uv sync --frozen" in config.project.setup, [gate.name for gate in config.gates]) == (True, ["pytest"])
 

@@ -26,7 +26,7 @@ NOT_OF_AGENTS = (
     "cli.",
     "ui.",
     "demo.",
-    "table ci",
+    "table ecosystems",
     "table starts",
     "git.repository:",
     "process.home_settings",

@@ -569,7 +569,7 @@ def test_a_model_that_is_only_tried_finds_an_order_of_the_same_form(project):
     project.noface("doctor", "--probe", "--model", "mine")
     order = json.loads(keep.read_text())
     assert faults("order", order) == []
-    assert (order["issue"]["id"], order["model"]["name"]) == ("probe", "mine")
+    assert (order["issue"]["id"], order["model"]["name"]) == ("question", "mine")
 
 
 def test_what_is_about_main_names_no_issue(project):

@@ -4,7 +4,6 @@ Of a login only the names of variables and files are known, never what is in the
 (a keyring, a provider of one's own): then the sight is not `certain`, and only a probe shows it.
 """
 
-import json
 import shutil
 import sys
 import tempfile
@@ -15,10 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from noface.agents.base import AGENTS, place_in
-from noface.attempt.attempt import Attempt
-from noface.attempt.environment import AttemptEnvironment, Scope, order_document
-from noface.attempt.worker.agent_run import run_agent
+from noface.agents.base import AGENTS, WORKER
+from noface.attempt.environment import AttemptEnvironment
+from noface.cli.one_question import answer_of
 from noface.cli.policy_records import policy, today
 from noface.cli.probes.versions import VERSION, version_problems
 from noface.cli.wiring import attempt_environment, bubblewrap_for
@@ -28,13 +26,11 @@ from noface.data import table
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
 from noface.model.access import RoleAccess
-from noface.model.attempt import AttemptOrder
-from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy, ModelSpec
 from noface.process.clock import Clock
 from noface.process.environment import agent_environment
-from noface.process.files import read_bounded, write_atomic
+from noface.process.files import read_bounded
 from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.logins import key_fix, keys_of
 from noface.ui.doctor import ModelFinding, Point, Price, Probe, RoleGrant, State, point_of
@@ -297,23 +293,7 @@ def with_probe(finding: ModelFinding, spec: ModelSpec, probe: Probe) -> ModelFin
 
 
 def _asked(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe:
-    spec = replace(
-        spec,
-        timeout_s=min(spec.timeout_s, PROBE_SECONDS_MAX),
-        idle_timeout_s=min(spec.idle_timeout_s, PROBE_SECONDS_MAX),
-    )
-    with tempfile.TemporaryDirectory(prefix="noface-probe-", ignore_cleanup_errors=True) as folder:
-        work, kept = Path(folder, "empty"), Path(folder, "kept")
-        work.mkdir()
-        kept.mkdir()
-        place = place_in(work, kept)
-        write_atomic(kept / "prompt.md", _PROMPT, durable=False)
-        issue = Issue("probe", "Reply with OK")
-        order = AttemptOrder("probe", "probe", issue, 1, spec, _PROMPT, "", "", 0, str(kept), ())
-        write_atomic(kept / "order.json", json.dumps(order_document(order)), durable=False)
-        run = run_agent(Attempt(order, Scope(env, cancel, lambda _: None)), place)
-    if run.ended_by is EndedBy.CANCELLED:
-        raise KeyboardInterrupt
+    run = answer_of(spec, _PROMPT, WORKER, env, cancel, PROBE_SECONDS_MAX)
     usage, error = run.usage, run.error
     if error is None:
         return Probe("", "", run.seconds, usage.cost_usd, run.answer.strip())

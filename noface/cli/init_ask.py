@@ -1,0 +1,153 @@
+"""`noface init --ask MODEL`: a model proposes gates and setup, and each gate is proven on main before it counts.
+
+The model is asked in an empty folder, and reads only. What it proposes runs in workspaces, and only if these are
+confined or the person has said that they need not be.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+
+import typer
+
+from noface.attempt.gating import Gated
+from noface.cli.one_question import answer_of
+from noface.cli.policy_records import model_specs
+from noface.cli.run_session import make_context, make_workspaces, signals
+from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
+from noface.config.problems import unknown_model
+from noface.config.sections import Config
+from noface.detection.detected import DetectedGate, Detection
+from noface.detection.proposal import FORM, prompt_of, read_answer
+from noface.engine.context import RunContext
+from noface.engine.isolation_checks import leaks
+from noface.engine.preflight import check_baseline
+from noface.engine.readiness import program_finding
+from noface.errors import UsageError
+from noface.git.own_objects import begin_own_objects
+from noface.git.repository import Repository
+from noface.model.access import Permissions, Tool
+from noface.model.finding import refusal
+from noface.process.lock import RepositoryLock
+from noface.process.log_masking import known_secrets
+from noface.process.supervise import Canceller, Launcher
+from noface.prompts.answers.forms import schema_of
+from noface.prompts.structured import Invalid, reminder
+from noface.store.database import Database
+from noface.trackers.base import open_tracker
+
+_SECONDS_MAX = 900.0
+_BESIDE_FILES = "noface init without --ask goes by the files alone; or ask another model."
+NOT_CONFINED = "it was not run, since nothing confines what it starts here (noface doctor tells why)"
+
+
+def asked_of(repository: Repository, config: Config, name: str, before: Detection) -> tuple[Detection, float | None]:
+    """Return what a model proposes, and what that has cost; `before` is what the table of ecosystems proposes.
+
+    Raises UsageError if there is no such model, or it gives no answer that can be used.
+    """
+    specs = model_specs(config, repository.root)
+    if name not in specs:
+        raise unknown_model(name, specs)
+    missing = program_finding(specs[name])
+    if missing is not None and (error := refusal((missing,))) is not None:
+        raise error
+    spec = replace(specs[name], tools=(Tool.READ,), permissions=Permissions.READ_ONLY)
+    with ExitStack() as stack:
+        launcher = stack.enter_context(Launcher(masking=known_secrets(spec.env, None)))
+        env = attempt_environment(config, repository, launcher, {}, bubblewrap_for(config))
+        stack.callback(env.plumbing.close)
+        tracked = env.plumbing.paths(env.plumbing.main())
+        question = prompt = env.masker.text(prompt_of(repository.root, before))
+        cost: float | None = None
+        wrong = ""
+        for _ in range(2):
+            _tell(f"Asking {name} …")
+            run = answer_of(spec, prompt, FORM, env, Canceller(), _SECONDS_MAX)
+            if run.usage.cost_usd is not None:
+                cost = (cost or 0.0) + run.usage.cost_usd
+            answer = read_answer(run.answer, before, tracked)
+            if not isinstance(answer, Invalid):
+                return answer, cost
+            if run.error is not None:
+                hint = f"See what it says: noface doctor --probe --model {name}"
+                raise UsageError(f"{name} gave no answer: {run.error.message}", hint)
+            wrong, prompt = answer.violation, f"{question}\n\n{reminder(answer, FORM, schema_of(FORM))}"
+    raise UsageError(f"{name}'s answer cannot be used: {wrong}", f"Nothing was written. {_BESIDE_FILES}")
+
+
+def proven(
+    repository: Repository, detection: Detection, before: Detection, made: Callable[[Detection], Config]
+) -> Detection:
+    """Return a proposal with the gates refused that main does not prove; `made` makes a configuration of it.
+
+    Where the proposed setup fails, the one of the table, in `before`, is tried in its place.
+    """
+    if all(gate.refused for gate in detection.gates):
+        return detection
+    if not _confined(config := made(detection)):
+        return _refusing(detection, lambda _: NOT_CONFINED)
+    problems, failed = _on_main(repository, config)
+    if failed and before.setups and before.setups != detection.setups:
+        note = f"The proposed setup fails on main ({failed}): the table's setup stands in its place."
+        detection = replace(detection, setups=before.setups, notes=(*detection.notes, note))
+        problems, failed = _on_main(repository, made(detection))
+    if failed:
+        return _refusing(detection, lambda _: f"setup fails on main: {failed}")
+    return _refusing(detection, lambda gate: problems.get(gate.name, ""))
+
+
+def _refusing(detection: Detection, problem_of: Callable[[DetectedGate], str]) -> Detection:
+    gates = (gate if gate.refused else replace(gate, refused=problem_of(gate)) for gate in detection.gates)
+    return replace(detection, gates=tuple(gates))
+
+
+def _confined(config: Config) -> bool:
+    """True if a sandbox works, or the configuration wants none: a model's commands are not run as the person."""
+    bubblewrap = bubblewrap_for(config)
+    return bool(config.sandbox.kind == "none" or config.sandbox.wrap or (bubblewrap and bubblewrap.works))
+
+
+def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], str]:
+    """Run setup and gates on main; return what is wrong with each gate by its name, and why setup fails, if it does."""
+    make_workspaces(slots_dir(config, repository))
+    _tell("Trying setup and gates on main …")
+    told: set[str] = set()
+
+    def announce(kind: str, _: str | None, facts: dict[str, object]) -> None:
+        what = {"setup": "Setup", "main_gate": f"Gate {facts.get('gate')}", "canary": "Gates with broken sources"}
+        if kind in what and what[kind] not in told:
+            told.add(what[kind])
+            _tell(f"{what[kind]} on main …")
+
+    with ExitStack() as stack:
+        stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
+        begin_own_objects(repository)
+        database = Database.open(repository.state_dir / "state.db")
+        stack.callback(database.close)
+        tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
+        chosen = settings(config, repository, RunOptions())
+        context = make_context(repository, config, tracker, chosen, database, announce, stack)
+        cancel = Canceller()
+        stack.enter_context(signals(context, cancel))
+        gated = check_baseline(context, cancel, anew=True)
+        if gated is None:
+            raise KeyboardInterrupt
+        if gated.failure is not None:
+            return {}, gated.failure.message
+        return _problems(context, gated, cancel), ""
+
+
+def _problems(context: RunContext, gated: Gated, cancel: Canceller) -> dict[str, str]:
+    problems = {gate.name: "it did not run, since a build before it is red" for gate in context.settings.gates}
+    for result in gated.results:
+        failure = result.failure
+        problems[result.gate.name] = f"it is red on main: {failure.message}" if failure is not None else ""
+    green = tuple(result.gate for result in gated.results if result.failure is None)
+    for leak in leaks(context, green, cancel):
+        problems[leak.gate.name] = "it stays green with every source file of the project broken"
+    return problems
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)
