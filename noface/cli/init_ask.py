@@ -29,7 +29,7 @@ from noface.git.repository import Repository
 from noface.model.access import Permissions, Tool
 from noface.model.finding import refusal
 from noface.process.lock import RepositoryLock
-from noface.process.log_masking import known_secrets
+from noface.process.masking import known_secrets
 from noface.process.supervise import Canceller, Launcher
 from noface.prompts.answers.forms import schema_of
 from noface.prompts.structured import Invalid, reminder
@@ -54,7 +54,7 @@ def asked_of(repository: Repository, config: Config, name: str, before: Detectio
         raise error
     spec = replace(specs[name], tools=(Tool.READ,), permissions=Permissions.READ_ONLY)
     with ExitStack() as stack:
-        launcher = stack.enter_context(Launcher(masking=known_secrets(spec.env, None)))
+        launcher = stack.enter_context(Launcher(masker=known_secrets(spec.env)))
         env = attempt_environment(config, repository, launcher, {}, bubblewrap_for(config))
         stack.callback(env.plumbing.close)
         tracked = env.plumbing.paths(env.plumbing.main())
