@@ -33,7 +33,7 @@ from noface.model.taxonomy import FailureKind
 from noface.process.command import OnOutput
 from noface.process.failpoints import hit
 from noface.process.files import HeldFolder, read_bounded, real_folder
-from noface.secrets.masked_records import masked_gate
+from noface.secrets.masked_records import masked_record
 
 Files = Mapping[str, tuple[int, ...]]
 """The entries of a slot by relative path, without its `.git` and the kept paths."""
@@ -283,7 +283,7 @@ class GateSession:
         self._trace(gate)
         if self.written and (result.failure is None or result.failure.rule == DIFFERS):
             result = replace(result, failure=self._changed_files(gate, passed=result.failure is None))
-        return masked_gate(result, env.masker)
+        return masked_record(result, env.masker)
 
     def _looking(self, gate: GateSpec, place: GatePlace) -> OnOutput:
         """Return what tells how far a gate of main is: before the first attempt nothing else is to be seen."""

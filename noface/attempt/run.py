@@ -43,7 +43,7 @@ from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, 
 from noface.process.failpoints import hit
 from noface.process.files import HeldFolder, read_regular, real_folder
 from noface.prompts.answers.report import find_report, unreadable
-from noface.secrets.masked_records import masked_failure, masked_report, masked_snapshot, named_anew
+from noface.secrets.masked_records import masked_record, masked_snapshot, named_anew
 
 _NOT_JUDGED: dict[str, object] = {"failure": None, "proof": None, "doubts": []}
 """Of an interrupted attempt, report.json has these keys as well."""
@@ -59,7 +59,7 @@ def run_attempt(attempt: Attempt) -> AttemptReport:
     if isinstance(done, Failure) and scope.cancel.cancelled:
         return Interrupted(order.token, order.issue.id, order.number)
     if isinstance(done, Failure):
-        return NotStarted(order.token, order.issue.id, order.number, masked_failure(done, scope.env.masker))
+        return NotStarted(order.token, order.issue.id, order.number, masked_record(done, scope.env.masker))
     if done.work.agent.ended_by in (EndedBy.CANCELLED, EndedBy.ALLOWANCE):
         done.interrupted = True
     else:
@@ -235,7 +235,7 @@ def _reported(judged: Judging) -> AttemptReport:
     finished = replace(report, snapshot=held, notes=notes)
     if isinstance(finished, Judged) and finished.proof is not None:
         finished = replace(finished, proof=replace(finished.proof, candidate=held.candidate))
-    finished = masked_report(finished, judged.env.masker)
+    finished = masked_record(finished, judged.env.masker)
     document = _NOT_JUDGED | encode(finished) | {"interrupted": judged.interrupted}
     put(judged.folder / "report.json", json.dumps(document, indent=1))
     settle(judged.env, order.directory)

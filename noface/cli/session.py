@@ -96,9 +96,9 @@ def _fetch(tracker: IssueTracker, root: Path, config: Path | None) -> None:
 def _masked(backlog: Backlog) -> Backlog:
     """Return the backlog without the secrets of the environment: what follows is written to disk."""
     from noface.process.masking import known_secrets
-    from noface.secrets.masked_records import masked_backlog
+    from noface.secrets.masked_records import masked_record
 
-    return masked_backlog(backlog, known_secrets(()))
+    return masked_record(backlog, known_secrets(()))
 
 
 def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlog:

@@ -31,7 +31,7 @@ from noface.recovery.partly_done import rest_reported
 from noface.recovery.policy_state import excused
 from noface.recovery.retry_policy import rejection
 from noface.recovery.schedule import waited_for
-from noface.secrets.masked_records import masked_issue
+from noface.secrets.masked_records import masked_record
 
 
 def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epoch: int) -> Advice:
@@ -226,7 +226,7 @@ class Advisors:
             if (failure := excused(advice, before)) is not None:
                 context.journal.attempt_excused(now, issue.id, advice.after, failure)
             if children:
-                parts = tuple(masked_issue(child, context.env.masker) for child in children)
+                parts = tuple(masked_record(child, context.env.masker) for child in children)
                 context.questions.add_children(now, issue.id, parts)
                 names = ", ".join(child.id for child in children)
                 context.journal.status(now, issue.id, IssueStatus.EPIC, f"divided into {names}")

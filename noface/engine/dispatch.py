@@ -61,7 +61,7 @@ from noface.recovery.policy_state import charged
 from noface.recovery.resume import gone_on_with
 from noface.recovery.schedule import Contest, Plan, independent, plan
 from noface.secrets.logins import login_fix
-from noface.secrets.masked_records import masked_issue
+from noface.secrets.masked_records import masked_record
 
 
 def lift_raised(context: RunContext) -> None:
@@ -239,7 +239,7 @@ def apply_action(
             block(context, past, action)
             _tell_rest(context, issue.id)
         case RequestApproval():
-            masked = masked_issue(issue, context.env.masker)
+            masked = masked_record(issue, context.env.masker)
             on_main = context.env.plumbing.whole(context.env.plumbing.main()).paths
             facts = (_branch(past), configured(context, masked), on_main)
             request = approval_request(masked, action, past, *facts)
@@ -291,7 +291,7 @@ def _tell_rest(context: RunContext, parked: str) -> None:
 
 def block(context: RunContext, past: History, action: Block) -> None:
     """Block an issue, with what a person needs to know."""
-    issue = masked_issue(past.issue, context.env.masker)
+    issue = masked_record(past.issue, context.env.masker)
     request = block_request(issue, action, past, _branch(past), configured(context, issue))
     context.journal.blocked(context.clock.now(), issue.id, action.reason, request)
 

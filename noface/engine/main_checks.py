@@ -34,7 +34,7 @@ from noface.recovery.reported import left_in_words, subtask_in_words
 from noface.recovery.requests import accept_request
 from noface.recovery.schedule import waited_for
 from noface.recovery.start import best_left
-from noface.secrets.masked_records import masked_failure, masked_issue
+from noface.secrets.masked_records import masked_record
 
 UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)
@@ -84,7 +84,7 @@ class AcceptChecks:
             journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
         else:
             self._failing[issue.id, issue.content_hash] = outcome.failing
-            known = replace(outcome, failure=masked_failure(outcome.failure, self._context.env.masker))
+            known = replace(outcome, failure=masked_record(outcome.failure, self._context.env.masker))
             journal.fact(*fact_of(issue, known))
 
     def lift_committed(self) -> None:
@@ -248,7 +248,7 @@ class Epics:
         best = best_left(past, broken_files(self._context.env.plumbing, past))
         done = f"nothing, in {len(past)} attempt(s)" if best is None else left_in_words(best, len(past))
         kept = f"; it is on the branch {branch_name(part.id)}" if best is not None else ""
-        return PartFailure(masked_issue(part, self._context.env.masker), kind, message, done + kept)
+        return PartFailure(masked_record(part, self._context.env.masker), kind, message, done + kept)
 
     def begin(self, issue: Issue) -> None:
         """Run a parent's own gates on main, in a slot, which must be free."""

@@ -25,7 +25,7 @@ from noface.recovery.requests import branch_request
 from noface.recovery.retry_policy import REJECTED_BY_PERSON, TEXT_EDITED
 from noface.recovery.schedule import with_parts
 from noface.recovery.start import best_left
-from noface.secrets.masked_records import masked_backlog, masked_issue
+from noface.secrets.masked_records import masked_record
 from noface.store.pull_requests import PullStep
 from noface.store.questions import Questions
 
@@ -150,7 +150,7 @@ class BacklogWatch:
         """Return the backlog as it may be stored; an issue that is as it was is not masked again."""
         before, issues = self._masked, self.backlog.issues
         new = tuple(issue for issue in issues if issue.id not in before or before[issue.id][0] is not issue)
-        masked = masked_backlog(replace(self.backlog, issues=new), self._context.env.masker)
+        masked = masked_record(replace(self.backlog, issues=new), self._context.env.masker)
         made = {issue.id: (issue, one) for issue, one in zip(new, masked.issues, strict=True)}
         self._masked = {issue.id: made.get(issue.id) or before[issue.id] for issue in issues}
         return replace(masked, issues=tuple(one for _, one in self._masked.values()))
@@ -361,7 +361,7 @@ def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAtte
 
 def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> None:
     """Block an issue until a person has decided what becomes of the branch."""
-    issue = masked_issue(history.issue, context.env.masker)
+    issue = masked_record(history.issue, context.env.masker)
     context.journal.blocked(context.clock.now(), issue.id, why.reason, branch_request(issue, history, why))
 
 

@@ -58,7 +58,7 @@ from noface.remote.places import clean
 from noface.remote.pull_look import PullReader, PullSnapshot, look_at, say, unreadable
 from noface.remote.tracker_answers import Listener
 from noface.remote.web_commits import adopt
-from noface.secrets.masked_records import masked_issue
+from noface.secrets.masked_records import masked_record
 from noface.store.pull_requests import PullStep
 from noface.store.records import PullRow
 
@@ -433,13 +433,13 @@ class PullFollower(Station):
 
     def _closed(self, issue: Issue, looked: PullSnapshot, closed: ClosedUnmerged) -> None:
         past, how = history(self.context, issue), configured(self.context, issue)
-        masked = masked_issue(issue, self.context.env.masker)
+        masked = masked_record(issue, self.context.env.masker)
         request = closed_request(masked, closed, looked.followed, past, how)
         self._block(looked, closed.reason, request, PullStep.CLOSED)
 
     def _taken(self, issue: Issue, looked: PullSnapshot, taken: TakenByPerson) -> None:
         past, how = history(self.context, issue), configured(self.context, issue)
-        masked = masked_issue(issue, self.context.env.masker)
+        masked = masked_record(issue, self.context.env.masker)
         request = taken_pull_request(masked, taken, looked.followed, past, how)
         seen = replace(looked.seen, taken=taken.head)
         self._block(replace(looked, seen=seen), taken.reason, request, PullStep.TAKEN)
@@ -465,7 +465,7 @@ class PullFollower(Station):
             if due.allowed:
                 context.journal.status(now, issue.id, IssueStatus.READY, due.reason)
             else:
-                masked = masked_issue(issue, context.env.masker)
+                masked = masked_record(issue, context.env.masker)
                 past, kind = history(context, issue), self._asks_for_help(failure.kind)
                 request = rounds_request(masked, due, kind, before, past, configured(context, issue))
                 context.journal.blocked(now, issue.id, due.reason, request)

@@ -15,7 +15,7 @@ from noface.model.pull_request import PullDraft
 from noface.recovery.proposal import Proposal, body, title
 from noface.recovery.pull_template import place_of
 from noface.remote.places import machine_places
-from noface.secrets.masked_records import masked_issue
+from noface.secrets.masked_records import masked_record
 from noface.store.records import PullRow
 
 _TEMPLATE_BYTES_MAX = 65_536
@@ -38,7 +38,7 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
         parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else merged
     else:
         parents = (proof.main,)
-    named = replace(masked_issue(issue, context.env.masker), title=_title(context, issue))
+    named = replace(masked_record(issue, context.env.masker), title=_title(context, issue))
     return landing_commit(context, named, number, proof.tree, parents, base=parents[0])
 
 
@@ -59,7 +59,7 @@ def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
 
 
 def _title(context: RunContext, issue: Issue) -> str:
-    return title(Proposal(masked_issue(issue, context.env.masker), (), (), "", "", places=_places(context)))
+    return title(Proposal(masked_record(issue, context.env.masker), (), (), "", "", places=_places(context)))
 
 
 def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
@@ -69,7 +69,7 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
     number = (issue.parent or issue.id) if rules.numbered else None
     verdicts = context.questions.approvals(issue.id)
     return Proposal(
-        issue=masked_issue(issue, env.masker),
+        issue=masked_record(issue, env.masker),
         attempts=past,
         gates=context.pulls.results(issue.id),
         base=row.base,

@@ -38,7 +38,7 @@ from noface.recovery.pull_rounds import TAKEN, Followed, PullSeen, TakenByPerson
 from noface.recovery.requests import taken_pull_request
 from noface.remote.proposing import draft_of, proven_commit
 from noface.remote.web_commits import with_commits_there
-from noface.secrets.masked_records import masked_issue
+from noface.secrets.masked_records import masked_record
 from noface.store.pull_requests import Intended, PullStep
 from noface.store.records import PullRow
 
@@ -268,7 +268,7 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
         return
     taken = TakenByPerson(tip, f"a person has pushed to {branch} ({tip[:12]}) and owns it; a retry goes on from there")
     followed = Followed(issue.id, row.number, row.head, row.base, row.rounds, PullSeen(), branch, row.url, row.attempt)
-    masked = masked_issue(issue, context.env.masker)
+    masked = masked_record(issue, context.env.masker)
     request = taken_pull_request(masked, taken, followed, history(context, issue), configured(context, issue))
     with context.questions.together():
         pulls.ended(now, issue.id, PullStep.TAKEN)

@@ -33,7 +33,7 @@ from noface.recovery.pull_rounds import (
 )
 from noface.recovery.review_words import first_words, points_text, unheard, without_talk, words_of
 from noface.remote.web_commits import committed_there
-from noface.secrets.masked_records import masked_failure
+from noface.secrets.masked_records import masked_record
 from noface.secrets.masking import Masker
 
 CHECKS_EACH = 3
@@ -109,7 +109,7 @@ def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: floa
             decision = decide(followed, look, eyes.rules, now)
         if isinstance(decision, RoundDue):
             charged = [each for each in failures if each.charged]
-            failure = masked_failure(together(charged, _review(decision)), eyes.masker)
+            failure = masked_record(together(charged, _review(decision)), eyes.masker)
             for review in decision.reviews:
                 if not words_of(review):  # it was seen above
                     eyes.forge.see(review)
@@ -196,7 +196,7 @@ def _failures(eyes: PullReader, checks: tuple[Check, ...], look: Look, logs: Pat
             stdout, _ = log_names(GateSpec(check.name, ""))
             (logs / stdout).write_text(log, errors="replace")
         failure = check_failure(check, log, why, files, eyes.gate_rules, passed_on_base=check.name in green)
-        failures.append(masked_failure(failure, eyes.masker))
+        failures.append(masked_record(failure, eyes.masker))
     return failures
 
 

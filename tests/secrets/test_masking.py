@@ -15,7 +15,7 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.masking import known_secrets, mask_files
 from noface.process.supervise import Canceller, Command, Launcher
-from noface.secrets.masked_records import masked_failure, masked_gate
+from noface.secrets.masked_records import masked_record
 from noface.secrets.masking import Masker
 from noface.secrets.rules import is_secret_name, secrets_of
 from noface.secrets.shapes import without_keys
@@ -204,11 +204,11 @@ def test_records_lose_secrets_and_keep_what_programs_use():
         evidence=(VALUE,), excerpt=f"e {VALUE}", failing_tests=(f"t[{VALUE}]", "t[AKIAIOSFODNN7ABCDEFG]"),
         questions=(VALUE,), also_matched=(("r", VALUE, "why"),),
     )  # fmt: skip
-    masked = masked_failure(failure, TOKEN)
+    masked = masked_record(failure, TOKEN)
     assert VALUE not in repr(masked)
     assert masked.failing_tests == ("t[***MY_TOKEN***]", "t[AKIAIOSFODNN7ABCDEFG]")
     gate = GateSpec("g", f"psql {VALUE}")
-    assert masked_gate(GateResult(gate, "tree", 1, 0.1, failure=failure, first_failure=failure), TOKEN).gate == gate
+    assert masked_record(GateResult(gate, "tree", 1, 0.1, failure=failure, first_failure=failure), TOKEN).gate == gate
 
 
 def test_a_value_that_a_patch_adds_is_marked_and_one_that_was_there_is_only_taken_out():

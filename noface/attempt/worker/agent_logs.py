@@ -17,7 +17,7 @@ from noface.model.budget import priced
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Session, Usage
 from noface.process.environment import agent_environment
 from noface.process.files import open_regular, read_bounded
-from noface.secrets.masked_records import masked_run
+from noface.secrets.masked_records import masked_record
 
 BEHIND_BYTES_MAX = 16 << 20
 """A reader that is further behind skips the part between: only a flood is that fast."""
@@ -114,7 +114,7 @@ def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Sess
     if usage.cost_usd is None and usage.tokens is None and not usage.session_id and not printed.strip():
         return None
     run = AgentRun(exit_code=None, signal=None, ended_by=EndedBy.LOST, seconds=0.0, usage=usage, answer=printed)
-    return masked_run(run, env.masker)
+    return masked_record(run, env.masker)
 
 
 def tail(log: Path, size: int) -> str:

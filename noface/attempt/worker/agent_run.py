@@ -24,7 +24,7 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.process.environment import agent_environment
 from noface.process.supervise import NOT_SHOWN, Command, Exit
-from noface.secrets.masked_records import masked_run
+from noface.secrets.masked_records import masked_record
 
 _STDERR_TAIL_BYTES = 16_000
 UNANSWERED = "agent-unanswered"
@@ -87,7 +87,7 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
         own = (str(repository.common_dir), str(repository.state_dir), str(env.slots_dir))
         missed = out_of_reach(env.launcher, command, error, own, plain, str(repository.root))
         run = replace(run, out_of_reach=missed)
-    return masked_run(run, env.masker)
+    return masked_record(run, env.masker)
 
 
 def _no_error(run: AgentRun) -> Failure:

@@ -16,7 +16,7 @@ from noface.git.refs import hold_ref
 from noface.model.attempt import landing_note
 from noface.model.issue import Issue
 from noface.process.command import Canceller
-from noface.secrets.masked_records import masked_issue
+from noface.secrets.masked_records import masked_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def commits_of(context: RunContext, steps: Sequence[StackedEntry], main: str) ->
     It raises SigningError if they cannot be signed. Several stand behind the second parent of one commit: on main
     itself stands only what is proven (law 1).
     """
-    issues = [masked_issue(step.entry.issue, context.env.masker) for step in steps]
+    issues = [masked_record(step.entry.issue, context.env.masker) for step in steps]
     messages = [_message(context, issue, step.entry.number) for issue, step in zip(issues, steps, strict=True)]
     lines = trailers(context, issues[-1].id, steps[-1].entry.number)
 

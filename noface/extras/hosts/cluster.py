@@ -32,7 +32,7 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.environment import variables_of
 from noface.process.files import real_folder
-from noface.secrets.masked_records import masked_failure
+from noface.secrets.masked_records import masked_record
 
 LOST_S = LEASE_S + 5.0
 """A host that has not been heard of for so long has ended its attempts: the lease is shorter, by its own clock."""
@@ -457,7 +457,7 @@ def _unfit(came: WorkParcel) -> str | None:
 
 def _not_started(attempt: Attempt, failure: Failure) -> NotStarted:
     order = attempt.order
-    return NotStarted(order.token, order.issue.id, order.number, masked_failure(failure, attempt.env.masker))
+    return NotStarted(order.token, order.issue.id, order.number, masked_record(failure, attempt.env.masker))
 
 
 def _pass_on(attempt: Attempt, new: Mapping[str, Any]) -> None:
