@@ -7,15 +7,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 from noface.model.codec import encode
 from noface.store.reader import Reader
-from noface.ui.landed import LandedIssue
 from noface.ui.narrate import Narrator
-from noface.ui.summary import IssueResult, RunSummary, RunTally, run_summary, summary_lines
+from noface.ui.summary import RunSummary, RunTally, run_summary, summary_lines
 from noface.ui.totals import Purse
 
 
@@ -74,18 +73,19 @@ class JsonLines:
         """Print nothing: the event `run_ended` has told it."""
 
     def _summary(self, came_of_it: RunSummary) -> None:
+        left = came_of_it.issues
         fields = {
-            "issues": came_of_it.worked_on,
-            "attempts": came_of_it.attempts,
-            "landed": _ids(came_of_it.landed),
-            "blocked": _ids(came_of_it.blocked),
-            "approval": _ids(came_of_it.approval),
-            "held": _ids(came_of_it.held),
-            "withdrawn": _ids(came_of_it.withdrawn),
-            "review": _ids(came_of_it.review),
-            "waiting": _ids(came_of_it.waiting),
-            "ready": _ids(came_of_it.ready),
-            "faulty": [fault.source for fault in came_of_it.faults],
+            "issues": len(self._tally.worked_on),
+            "attempts": self._tally.attempts,
+            "landed": [issue.id for issue in came_of_it.landed],
+            "blocked": [issue.id for issue in left("blocked")],
+            "approval": [issue.id for issue in left("approval")],
+            "held": [issue.id for issue in left("landing")],
+            "withdrawn": [issue.id for issue in came_of_it.withdrawn],
+            "review": [issue.id for issue in left("review")],
+            "waiting": [issue.id for issue in left("waiting")],
+            "ready": [issue.id for issue in left("ready")],
+            "faulty": [fault.source for fault in came_of_it.status.faults],
             "next": came_of_it.next_command or None,
         }
         self.announce("summary", None, fields)
@@ -93,10 +93,6 @@ class JsonLines:
     @staticmethod
     def _print(document: dict[str, object]) -> None:
         _say(json.dumps(encode(document)))
-
-
-def _ids(issues: Sequence[IssueResult | LandedIssue]) -> list[str]:
-    return [issue.id for issue in issues]
 
 
 class PlainLines:

@@ -143,10 +143,11 @@ def status_document(
             why = f"{row.reason} was cut off; it goes on with the next run"
             issue = issue._replace(status="ready", reason=why)
         issues.append(issue)
-    return Status(tuple(issues), _counts(issues), run=run, waits=tuple(waits), **more)
+    return Status(tuple(issues), counts_of(issues), run=run, waits=tuple(waits), **more)
 
 
-def _counts(issues: Iterable[IssueRow]) -> dict[str, int]:
+def counts_of(issues: Iterable[IssueRow]) -> dict[str, int]:
+    """Return how many issues have each status."""
     return dict(Counter(issue.status for issue in issues))
 
 
@@ -201,7 +202,7 @@ def happened_since(document: Status, at: float, happened: Mapping[str, float]) -
     landed = sorted((each for each in issues if each.status == "merged"), key=lambda each: each.happened_at or 0.0)
     issues = [*landed, *(each for each in issues if each.status != "merged")]
     left_out = len(document.issues) - len(issues)
-    return document._replace(issues=tuple(issues), counts=_counts(issues), since=at, unchanged=left_out)
+    return document._replace(issues=tuple(issues), counts=counts_of(issues), since=at, unchanged=left_out)
 
 
 def _until(issue: IssueRow, waits: Sequence[ModelWait]) -> float | None:

@@ -2,23 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from noface.model.attempt import PastAttempt
-from noface.model.issue_fault import IssueFault
 from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Cause, FailureKind, happened
-from noface.model.unsteady import UnsteadyTest
-from noface.recovery.schedule import Breaker
-from noface.store.overview import LandedAt
+from noface.store.overview import LandedAt, ModelWait
 from noface.store.reader import Costs, Reader
 from noface.store.records import IssueRow
 from noface.ui.landed import LandedIssue, landed_issue, look_first
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
-from noface.ui.status import counted, effective_status, reviewed, standings
+from noface.ui.status import Status, counted, reviewed, status_now
 from noface.ui.text import count, duration, money
 
+_NO_DETAILS: Mapping[str, str] = MappingProxyType({})
 _SHOWN_MAX = 20
 _LOOKS_MAX = 5
 _WORKED_MIN = 5
@@ -58,137 +57,80 @@ class RunTally:
                 pass
 
 
-@dataclass(frozen=True, slots=True)
-class IssueResult:
-    """How an issue stands at the end of a run: `why` says what is in the way, `detail` what its newest attempts did."""
+class RunSummary(NamedTuple):
+    """What came of a run: why it ended, what its events add up to, and where the issues stand.
 
-    id: str
-    title: str
-    why: str = ""
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """What came of a run. `counts` are those of the whole backlog; `next_command` is "" where nothing is to be done.
-
-    `stopped` are the blocked issues and those that wait for approval which came to that in this run, `workers` says of
-    issues that landed how their last worker ended if that was badly.
+    The reason of an issue says what is in its way; `details` tell by id what the newest attempts did of those that this
+    run has blocked. `flaky` and `met` count gates.
     """
 
     why: str
-    attempts: int = 0
-    worked_on: int = 0
-    seconds: float = 0.0
-    landed: tuple[LandedIssue, ...] = ()
-    workers: Mapping[str, str] = field(default_factory=dict)
-    blocked: tuple[IssueResult, ...] = ()
-    approval: tuple[IssueResult, ...] = ()
-    stopped: frozenset[str] = frozenset()
-    held: tuple[IssueResult, ...] = ()
-    withdrawn: tuple[IssueResult, ...] = ()
-    review: tuple[IssueResult, ...] = ()
-    waiting: tuple[IssueResult, ...] = ()
-    ready: tuple[IssueResult, ...] = ()
-    faults: tuple[IssueFault, ...] = ()
-    left_out: tuple[IssueFault, ...] = ()
-    flaky: Mapping[str, int] = field(default_factory=dict)
-    met: Mapping[str, int] = field(default_factory=dict)
-    unsteady: tuple[UnsteadyTest, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    cost_usd: float | None = None
-    costs: Costs = field(default_factory=Costs)
+    tally: RunTally
+    status: Status
+    landed: tuple[LandedIssue, ...]
+    withdrawn: tuple[IssueRow, ...]
+    details: Mapping[str, str]
+    flaky: Mapping[str, int]
+    met: Mapping[str, int]
+    costs: Costs
+    seconds: float
+
+    def issues(self, status: str) -> list[IssueRow]:
+        """Return the issues that are left with a status."""
+        return [issue for issue in self.status.issues if issue.present and issue.status == status]
 
     @property
     def next_command(self) -> str:
-        """The one command that goes on from here."""
-        if self.blocked or self.approval or self.held:
+        """The one command that goes on from here, "" if nothing is to be done."""
+        if self.issues("blocked") or self.issues("approval") or self.issues("landing"):
             return "noface blocked"
-        if self.ready or any(issue.why for issue in self.waiting):
+        if self.issues("ready") or any(issue.reason for issue in self.issues("waiting")):
             return "noface run"
-        return "noface issues" if self.faults else ""
-
-
-def effective_counts(rows: Iterable[IssueRow]) -> Counter[str]:
-    """Count the issues by where they stand, as `noface status` does: what has landed counts, whatever became of it."""
-    listed = list(rows)
-    statuses = standings(listed)
-    return Counter(effective_status(row, statuses)[0] for row in listed if row.present or row.status == "merged")
+        return "noface issues" if self.status.faults else ""
 
 
 def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSummary:
     """Return what came of the run that `tally` has counted; `why` says how it ended, `now` is epoch seconds."""
-    everything = reader.issues()
-    statuses, waits, pulls = standings(everything), reader.waits(), reader.pull_urls()
-    known = {row.id for row in everything}
-    left: dict[str, list[IssueResult]] = {}
-    for row in everything:
-        status, reason = effective_status(row, statuses)
-        if not row.present or status not in _LEFT:
-            continue
-        match status:
-            case "landing" if row.cause != Cause.HELD:
-                status, why_left = "ready", reason  # cut off before it landed: nothing of a person's is in the way
-            case "waiting":
-                why_left = _waits_for(row, waits, reason, now)
-            case "ready":
-                why_left = f"after {count(row.attempts, 'failed attempt')}" if row.attempts else ""
-            case "review":
-                why_left = reviewed(reason, pulls.get(row.id, ""))
-            case _:
-                why_left = reason
-        of_this_run = status == "blocked" and row.id in tally.stopped
-        detail = _newest(reader.past(row.id)) if of_this_run else ""
-        left.setdefault(status, []).append(IssueResult(row.id, row.title, printable(why_left), detail))
-    costs = [row.cost_usd for row in everything if row.present and row.cost_usd is not None]
-    faulty = {fault.source for fault in reader.faults()}
-    gone = (row for row in everything if row.id in tally.worked_on and not row.present and row.status != "merged")
-    withdrawn = tuple(IssueResult(row.id, row.title, _withdrawn(row)) for row in gone if row.source not in faulty)
+    status = status_now(reader, now)
+    status = status._replace(issues=tuple(_left(issue, status.waits, now) for issue in status.issues))
+    known, faulty = {issue.id for issue in status.issues}, {fault.source for fault in status.faults}
+    gone = (row for name in sorted(tally.worked_on - known) if (row := reader.issue(name)) is not None)
+    stopped = (issue.id for issue in status.issues if issue.status == "blocked" and issue.id in tally.stopped)
     return RunSummary(
         why=why,
-        attempts=tally.attempts,
-        worked_on=len(tally.worked_on),
-        seconds=now - (tally.began if tally.began is not None else now),
-        stopped=frozenset(tally.stopped),
+        tally=tally,
+        status=status,
         landed=tuple(landed_issue(reader, LandedAt(name, 0, now)) for name in tally.landed if name in known),
-        workers=tally.landed,
-        faults=reader.faults(),
-        left_out=reader.left_out(),
+        withdrawn=tuple(row._replace(reason=_withdrawn(row)) for row in gone if row.source not in faulty),
+        details={name: _newest(reader.past(name)) for name in stopped},
         flaky=reader.gates_counted("flaky"),
         met=reader.gates_counted("met"),
-        unsteady=tuple(reader.unsteady()),
-        withdrawn=withdrawn,
-        counts=effective_counts(everything) + Counter(withdrawn=len(withdrawn)),
-        cost_usd=sum(costs) if costs else None,
         costs=reader.costs(),
-        **{name: tuple(left.get(status, ())) for status, name in _LEFT.items()},
+        seconds=now - (tally.began if tally.began is not None else now),
     )
 
 
-_LEFT = {
-    "blocked": "blocked",
-    "approval": "approval",
-    "landing": "held",
-    "review": "review",
-    "waiting": "waiting",
-    "ready": "ready",
-}
-"""The statuses of issues that are not done, with the fields that hold them."""
+def _left(issue: IssueRow, waits: Sequence[ModelWait], now: float) -> IssueRow:
+    """Return an issue with what is in its way as its reason."""
+    status, reason = issue.status, issue.reason
+    if status == "landing" and issue.cause != Cause.HELD:
+        status = "ready"  # cut off before it landed: nothing of a person's is in the way
+    elif status == "waiting" and issue.until is not None:
+        until = f"until {when(issue.until, now)}"
+        reason = (
+            f"{until} for {issue.model}" if any(issue.model == each.model for each in waits) else f"{until}: {reason}"
+        )
+    elif status == "ready":
+        reason = f"after {count(issue.attempts, 'failed attempt')}" if issue.attempts else ""
+    elif status == "review":
+        reason = reviewed(reason, issue.pull_url or "")
+    return issue._replace(status=status, reason=printable(reason))
 
 
 def _withdrawn(row: IssueRow) -> str:
     """Say that people took an issue from the backlog, and where its work is."""
     kept = f"its work is kept on {row.branch}" if row.branch else "it left no work"
     return f"it is not in the backlog any more; {kept}"
-
-
-def _waits_for(row: IssueRow, waits: Mapping[str, Breaker], reason: str, now: float) -> str:
-    if row.until is None:
-        return reason
-    breaker = waits.get(row.model or "")
-    if breaker is None:
-        return f"until {when(row.until, now)}: {reason}"
-    return f"until {when(max(row.until, breaker.until), now)} for {row.model}"
 
 
 def _newest(past: Sequence[PastAttempt]) -> str:
@@ -235,9 +177,9 @@ def _each(numbers: str, outcome: str) -> str:
 
 def summary_lines(summary: RunSummary) -> list[Line]:
     """Return the lines that close a run; a line without a mark stands at the margin."""
-    worked = f"{count(summary.worked_on, 'issue')}, {count(summary.attempts, 'attempt')}, "
-    done = f" {worked}{duration(summary.seconds)}." if summary.attempts else ""
-    numbers = ", ".join(f"{number} {counted(status)}" for status, number in summary.counts.items())
+    status, tally = summary.status, summary.tally
+    worked = f"{count(len(tally.worked_on), 'issue')}, {count(tally.attempts, 'attempt')}, "
+    done = f" {worked}{duration(summary.seconds)}." if tally.attempts else ""
     lines = [Line("", ""), Line("", f"{summary.why[:1].upper()}{summary.why[1:]}.{done}", style="bold")]
     looks = [
         (_title(each), printable("; ".join(each.reasons)), each.bring_back or printable(each.note))
@@ -245,48 +187,51 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     ]
     lines += _part("Look at these first", "!", "bold yellow", looks, _LOOKS_MAX)
     lines += _part("Landed", "✔", "green", [(_title(each), _how(summary, each), "") for each in summary.landed])
-    new_ones = [
-        [each for each in issues if each.id in summary.stopped] for issues in (summary.blocked, summary.approval)
-    ]
-    lines += _part("Blocked", "■", "bold red", _left(new_ones[0]))
-    lines += _part("Needs your approval", "?", "bold yellow", _left(new_ones[1]))
-    if older := len(summary.blocked) + len(summary.approval) - sum(map(len, new_ones)):
+    blocked, approval = summary.issues("blocked"), summary.issues("approval")
+    new = [[issue for issue in issues if issue.id in tally.stopped] for issues in (blocked, approval)]
+    lines += _part("Blocked", "■", "bold red", _told(new[0], summary.details))
+    lines += _part("Needs your approval", "?", "bold yellow", _told(new[1]))
+    if older := len(blocked) + len(approval) - sum(map(len, new)):
         lines.append(Line("", "Waited for you before this run", f"{count(older, 'issue')}: noface blocked"))
-    lines += _part("Cannot land", "!", "bold yellow", _left(summary.held))
-    lines += _part("Withdrawn", "·", "yellow", _left(summary.withdrawn))
-    lines += _part("In review", "⇡", "green", _left(summary.review))
-    lines += _part("Waits", "…", "yellow", _left(summary.waiting))
-    if summary.ready:
-        names = [f"{issue.id} ({issue.why})" if issue.why else issue.id for issue in summary.ready]
-        more = f" and {len(names) - _NAMES_MAX} more" if len(names) > _NAMES_MAX else ""
-        lines.append(Line("", "Left for the next run", f"{', '.join(names[:_NAMES_MAX])}{more}"))
-    faults = [(fault.source, printable(fault.problem), "") for fault in summary.faults]
-    lines += _part("Faulty, and not worked on", "!", "yellow", faults)
-    left_out = [(fault.source, printable(fault.problem), "") for fault in summary.left_out]
-    lines += _part("Left out", "!", "yellow", left_out)
-    met = f"{count(len(summary.met), 'gate')} failed only beside others ([[gates]] alone = true)"
-    for gates, head in ((summary.flaky, count(len(summary.flaky), "flaky gate")), (summary.met, met)):
-        if gates:
-            lines.append(Line("", head, ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in gates.items())))
-    if summary.unsteady:
-        tests = tuple(printable(row.test) or f"gate {row.gate}" for row in summary.unsteady)
-        what = (
-            f"{count(len(tests), 'unsteady test')} on main, which {'counts' if len(tests) == 1 else 'count'} for nobody"
-        )
-        lines.append(Line("", what, some(tests, _NAMES_MAX)))
+    lines += _part("Cannot land", "!", "bold yellow", _told(summary.issues("landing")))
+    lines += _part("Withdrawn", "·", "yellow", _told(summary.withdrawn))
+    lines += _part("In review", "⇡", "green", _told(summary.issues("review")))
+    lines += _part("Waits", "…", "yellow", _told(summary.issues("waiting")))
+    if ready := summary.issues("ready"):
+        names = tuple(f"{issue.id} ({issue.reason})" if issue.reason else issue.id for issue in ready)
+        lines.append(Line("", "Left for the next run", some(names, _NAMES_MAX)))
+    for title, faults in (("Faulty, and not worked on", status.faults), ("Left out", status.left_out)):
+        lines += _part(title, "!", "yellow", [(fault.source, printable(fault.problem), "") for fault in faults])
+    lines += _of_gates(summary)
+    counts = Counter(status.counts) + Counter(withdrawn=len(summary.withdrawn))
+    numbers = ", ".join(f"{number} {counted(name)}" for name, number in counts.items())
     lines.append(Line("", "The backlog", f"{numbers}.") if numbers else Line("", _NOTHING_THERE))
-    if summary.cost_usd is not None or summary.costs.unknown:
-        lines.append(Line("", "Cost so far", _cost(summary)))
-    if summary.worked_on >= _WORKED_MIN:
+    if cost := _cost(summary):
+        lines.append(Line("", "Cost so far", cost))
+    if len(tally.worked_on) >= _WORKED_MIN:
         lines.append(Line("", "All of it on one page", "noface report"))
     if summary.next_command:
         lines.append(Line("", "Next", summary.next_command, "bold"))
     return lines
 
 
+def _of_gates(summary: RunSummary) -> Iterator[Line]:
+    """Yield what is told of gates and tests that fail now and then."""
+    met = f"{count(len(summary.met), 'gate')} failed only beside others ([[gates]] alone = true)"
+    for gates, head in ((summary.flaky, count(len(summary.flaky), "flaky gate")), (summary.met, met)):
+        if gates:
+            yield Line("", head, ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in gates.items()))
+    if unsteady := summary.status.unsteady:
+        tests = tuple(printable(row.test) or f"gate {row.gate}" for row in unsteady)
+        count_for = "counts" if len(tests) == 1 else "count"
+        what = f"{count(len(tests), 'unsteady test')} on main, which {count_for} for nobody"
+        yield Line("", what, some(tests, _NAMES_MAX))
+
+
 def _cost(summary: RunSummary) -> str:
     """Tell what all issues have cost, what of it this run, and what of it is estimated or not known."""
-    costs, whole = summary.costs, money(summary.cost_usd)
+    known = [issue.cost_usd for issue in summary.status.issues if issue.present and issue.cost_usd is not None]
+    costs, whole = summary.costs, money(sum(known)) if known else ""
     of_run = money(costs.of_run)
     facts = [whole, f"{of_run} of it in this run" if of_run not in ("", whole) else ""]
     facts += [f"{count(costs.estimated, 'attempt')} priced from tokens" if costs.estimated else ""]
@@ -294,19 +239,19 @@ def _cost(summary: RunSummary) -> str:
     return "; ".join(fact for fact in facts if fact)
 
 
-def _title(issue: IssueResult | LandedIssue) -> str:
+def _title(issue: IssueRow | LandedIssue) -> str:
     return f"{issue.id} {short_title(issue.title)}"
 
 
 def _how(summary: RunSummary, issue: LandedIssue) -> str:
     """Say what an issue took until it landed, and whether its last worker ended badly."""
-    worker = summary.workers.get(issue.id, "")
+    worker = summary.tally.landed.get(issue.id, "")
     tried = count(issue.attempts, "attempt") if issue.attempts > 1 else ""
     return "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)
 
 
-def _left(issues: Sequence[IssueResult]) -> list[tuple[str, str, str]]:
-    return [(_title(issue), issue.why, issue.detail) for issue in issues]
+def _told(issues: Iterable[IssueRow], details: Mapping[str, str] = _NO_DETAILS) -> list[tuple[str, str, str]]:
+    return [(_title(issue), issue.reason, details.get(issue.id, "")) for issue in issues]
 
 
 def _part(

@@ -7,7 +7,7 @@ from noface.model.budget import Budget, Spent
 from noface.store.reader import Reader
 from noface.store.spending import Spending
 from noface.ui.narrate import away, printable
-from noface.ui.summary import effective_counts
+from noface.ui.status import as_they_stand, counts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
     breakers = sorted(reader.waits().items(), key=lambda item: item[1].until)
     waiting = [(row.until, row) for row in rows if row.status == "waiting" and row.until is not None]
     return Totals(
-        counts=effective_counts(rows),
+        counts=counts_of(row for row in as_they_stand(rows) if row.present or row.status == "merged"),
         spent=_spent_by_run(reader, purse),
         budget=purse.budget if purse is not None else None,
         away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
