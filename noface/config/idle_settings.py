@@ -192,7 +192,6 @@ def _quotas(config: "Config") -> Iterator[Finding]:
 ANYONE = "*"
 _OF_PULL_REQUESTS = ("draft", "labels", "reviewers", "rounds", "follow_checks", "follow_reviews")
 _OF_REMOTE_TRACKERS = ("label", "milestone", "authors", "answers", "notify", "close")
-_NO_PUSH = "without a run that pushes"
 _ASK_FOR_THEM = 'write how = "pull-request"'
 _MERGE_HERE = 'write how = "merge"'
 
@@ -210,10 +209,8 @@ def remote_notes(config: "Config") -> Iterator[Finding]:
         )
     wanted, keys = 'write kind = "github"', tuple(type(config.github).model_fields)
     for_either = f'for issues from there {wanted} in [tracker], for pull requests how = "pull-request" in [landing]'
-    no_push = not (asks or landing.push)
     yield from _idle("landing", landing, _OF_PULL_REQUESTS, not asks, "without pull requests", _ASK_FOR_THEM)
     plain = "beside pull requests, which have one plain commit"
     yield from _idle("landing", landing, ("style",), asks, plain, _MERGE_HERE)
-    yield from _idle("landing", landing, ("lease",), no_push, _NO_PUSH, f"{_ASK_FOR_THEM} or push = true")
     yield from _idle("tracker", tracker, _OF_REMOTE_TRACKERS, not elsewhere, "without issues on GitHub", wanted)
     yield from _idle("github", config.github, keys, not (elsewhere or asks), "without GitHub", for_either)

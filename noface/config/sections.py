@@ -369,9 +369,6 @@ class Landing(Section):
     signoff: bool = setting(False, "sign them off (DCO): Signed-off-by with your name and address")
     agent_trailer: bool = setting(False, "name agent and model in them: Assisted-by: AGENT:MODEL")
     fetch: bool = setting(True, "begin each run by fetching main from the remote, where there is one")
-    lease: Duration = setting(
-        1800.0, "how long a claim on an issue holds on the remote, unless the run that has it renews it"
-    )
     auto_merge: bool = setting(False, "have GitHub merge a pull request when its checks and reviews allow it")
     draft: bool = setting(False, "open pull requests as drafts")
     labels: Items[FilledText] = setting((), "labels that pull requests get", ["noface"])

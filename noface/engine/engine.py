@@ -11,7 +11,7 @@ import queue
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -92,7 +92,7 @@ from noface.model.gate import GateResult, gates_at_once
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.request import NOTHING_ASKED
-from noface.model.taxonomy import Cause, FailureKind, IssueStatus
+from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.files import bytes_in
 from noface.process.supervise import Canceller
@@ -142,8 +142,9 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
         journal.fact(HOSTS, "")  # those of this run have yet to be seen
     try:
         prepared = partial(_prepared, context, cancel, elsewhere, used_before=used_before)
-        resumed = twice(faults, "the checks before a run", prepared)
-        result_of_run = Engine(context, elsewhere.stations, faults).run(resumed)
+        with elsewhere.held(context, cancel):
+            resumed = twice(faults, "the checks before a run", prepared)
+            result_of_run = Engine(context, elsewhere.stations, faults).run(resumed)
         with suppress(OwnFaultError):  # told already; what is left is tidied up after the next run
             twice(faults, "tidying up", partial(tidy_up, context))
         if result_of_run.exit_code == EXIT_ATTENTION and not context.settings.once:
@@ -285,9 +286,6 @@ def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:
         return f"finished; {many} in review"
     if unpublished and others == {IssueStatus.LANDING} and not faulty:
         return "finished; work that passed could not land yet"
-    elsewhere = [row.id for row in rows if row.status == IssueStatus.WAITING and row.cause == Cause.CLAIMED]
-    if elsewhere and len(elsewhere) == len(rows) and not faulty:
-        return f"finished; other machines have {some(tuple(elsewhere), _GONE_MAX)}"
     return "finished; some issues need a person"
 
 
@@ -317,9 +315,11 @@ class RunParts:
 class Elsewhere:
     """What a run does with other machines. `check` looks, before a worker is paid, whether it can be done.
 
-    `check` raises UsageError, ForgeError and RemoteError if it cannot.
+    `held` keeps other machines off the repository meanwhile. Both raise UsageError, ForgeError and RemoteError if that
+    cannot be.
     """
 
+    held: Callable[[RunContext, Canceller], AbstractContextManager[None]]
     check: Callable[[RunContext, Canceller], None]
     stations: Callable[[RunParts], tuple[Station, ...]]
 
@@ -389,10 +389,6 @@ class Engine:
                     return ended
         finally:
             self._jobs.close()
-            if not self._hurried:
-                with suppress(OwnFaultError):  # told already; what is not given back ends by itself
-                    for other in self._others:
-                        twice(self._faults, "giving back what the run has elsewhere", other.release)
 
     def _begin_loop(self, resumed: tuple[AttemptOrder, ...], *, first: bool) -> None:
         """Begin the stories of a run, and go on with what is recorded."""

@@ -120,9 +120,6 @@ class Station:
     def ended(self) -> None:
         """See what the run leaves undone, after its last calls."""
 
-    def release(self) -> None:
-        """Give back what the run has there; called last, and waits for the other machine."""
-
 
 @dataclass(slots=True, eq=False)
 class OpenStory:

@@ -137,7 +137,6 @@ class LandingRules:
     push: bool = False
     remote: str = ""
     fetch: bool = True
-    lease_s: float = 1800.0
     auto_merge: bool = False
     draft: bool = False
     labels: tuple[str, ...] = ()

@@ -214,13 +214,12 @@ class IssueStatus(StrEnum):
 class Cause(StrEnum):
     """What a program has to know of why an issue stands where it stands; the reason beside it is for people alone.
 
-    CLAIMED: it waits for another machine, which has it. HELD: its work passed, and something is in the way of landing.
-    PROVIDER: it waits for a model's provider. RED_MAIN: for a main that passes its gates. Who had it wait by its cause
-    lets it go on, and nobody else does. APPROVED: a person has approved what it asked for, and the next run goes on.
+    HELD: its work passed, and something is in the way of landing. PROVIDER: it waits for a model's provider.
+    RED_MAIN: for a main that passes its gates. Who had it wait by its cause lets it go on, and nobody else does.
+    APPROVED: a person has approved what it asked for, and the next run goes on.
     """
 
     NONE = ""
-    CLAIMED = "claimed"
     HELD = "held"
     PROVIDER = "provider"
     RED_MAIN = "red_main"

@@ -65,8 +65,8 @@ REMOTE_FAILPOINTS = (
     "ground_fetched",  # the remote's main is fetched, nothing is decided yet
     "follow_recorded",  # the intent to move main to what was fetched is committed to the database
     "followed",  # main is what was fetched, the database still holds the intent
-    "claimed",  # the remote has the claims on issues that are about to start, the loop takes them in
-    "claims_released",  # the claims of the run are given back
+    "lease_taken",  # the remote has the lease of the repository
+    "lease_given_back",
     "landing_pushed",  # the remote's main is the proven commit, main here is not, and the database does not know yet
 )
 """Those that only a run reaches whose main is behind a git remote's, or that pushes there."""

@@ -224,13 +224,10 @@ def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> D
 
 
 def of_another(decision: Decision) -> Decision:
-    """Return what becomes of a pull request that noface opened on another machine: that one answers and pushes.
-
-    Here it is only watched, so that what waits for it knows when it is merged.
-    """
+    """Return what becomes of a pull request of which nothing tells what noface has pushed there: it is only watched."""
     match decision:
         case RoundDue(reason=reason) | Outdated(reason=reason):
-            return StillOpen(WaitsFor.PERSON, f"{reason}: left to the machine that opened it; a retry takes it over")
+            return StillOpen(WaitsFor.PERSON, f"{reason}: what noface pushed there is unknown; a retry begins anew")
         case _:
             return decision
 

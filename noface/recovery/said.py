@@ -15,7 +15,7 @@ from noface.model.markdown import block, bounded, code, plain, quote
 from noface.model.publication import ACCOUNT, APPROVED, Notice
 from noface.model.quoting import in_dollars
 from noface.model.request import NOTHING_ASKED, PersonRequest
-from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
+from noface.model.taxonomy import INTERRUPTED, IssueStatus
 
 GONE = "gone"
 """The state of an issue that noface works on no more: closed by somebody, or its label taken off."""
@@ -90,7 +90,6 @@ class Standing:
     issue_id: str
     status: str
     reason: str = ""
-    cause: str = ""
     present: bool = True
     until: float | None = None
     satisfied: bool = False
@@ -119,11 +118,6 @@ class Standing:
             return IssueStatus.REVIEW if pending else GONE
         asking = next((part.status for part in self.parts if part.asks), self.status)
         return asking if self.status == IssueStatus.EPIC else self.status
-
-    @property
-    def elsewhere(self) -> bool:
-        """True if it waits for another machine that has claimed it: what is said of it is that one's to say."""
-        return self.status == IssueStatus.WAITING and self.cause == Cause.CLAIMED
 
     @property
     def question(self) -> str:

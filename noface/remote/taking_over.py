@@ -1,20 +1,17 @@
 """Pull requests of noface's that this clone's records know nothing of, and what becomes of them.
 
-Either the records were lost (a workflow's cache was dropped, `.git/noface` was removed), or another clone works on the
-issue. The claims on the remote tell which: what nobody else holds is taken over, with what the remote has of it. The
-pull request's hidden line names issue and attempt, the branch's trailers tell which attempts were pushed, and what
-reviewers wrote before the newest of them was answered by it. A pull request that another clone holds is watched.
+Either the records were lost (a workflow's cache was dropped, `.git/noface` was removed), or another clone opened them.
+Since this run has the lease of the repository, they are taken over with what the remote has of them. The pull request's
+hidden line names issue and attempt, the branch's trailers tell which attempts were pushed, and what reviewers wrote
+before the newest of them was answered by it.
 """
 
 import json
 from dataclasses import dataclass, replace
 
 from noface.engine.context import RunContext
-from noface.engine.ground import mark_landed_elsewhere
 from noface.engine.prompt_context import attempt_directory
-from noface.errors import RemoteError
 from noface.forge.github import Forge
-from noface.git.claims import ClaimRefs
 from noface.git.refs import RefUpdate, branch_name, hold_ref, slug
 from noface.git.remote import Remote
 from noface.model.attempt import PastAttempt
@@ -25,7 +22,6 @@ from noface.process.command import Canceller
 from noface.recovery.proposal import read_marker, read_model
 from noface.recovery.pull_rounds import PullSeen
 from noface.recovery.review_words import review_key
-from noface.remote.claims import claim, claims_of, state_began
 from noface.remote.publishing import look_at_branch
 from noface.remote.web_commits import committed_there
 
@@ -44,7 +40,7 @@ class _LostPull:
 
 
 def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> None:
-    """Learn of noface's pull requests by its branches on the remote; take over those that nobody else holds.
+    """Learn of noface's pull requests by its branches on the remote, and take them over.
 
     Raises RemoteError and ForgeError.
     """
@@ -55,9 +51,8 @@ def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) 
     for each in unknown:
         numbers[slug(each.issue_id)] = max(numbers.get(slug(each.issue_id), 0), each.attempt)
     context.journal.fact("numbers", json.dumps(numbers))
-    mine = _claimed(context, remote, [each.issue_id for each in unknown if each.pull.state is PullState.OPEN], cancel)
     for each in unknown:
-        _know(context, forge, each, cancel, taken_over=each.issue_id in mine)
+        _know(context, forge, each, cancel)
 
 
 def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> list[_LostPull]:
@@ -78,21 +73,7 @@ def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Cancelle
     return result
 
 
-def _claimed(context: RunContext, remote: Remote, issue_ids: list[str], cancel: Canceller) -> frozenset[str]:
-    """Claim issues; return those that this clone has now. On a remote that takes no claims nobody else holds any."""
-    if not issue_ids:
-        return frozenset()
-    refs = ClaimRefs(context.env.plumbing, remote)
-    try:
-        came = claim(context, refs, claims_of(context, issue_ids), state_began(context), frozenset(), cancel)
-    except RemoteError:
-        return frozenset()
-    if came.fetched:
-        mark_landed_elsewhere(context, came.fetched)
-    return frozenset(issue_ids if came.refused else (issue_id for issue_id, _ in came.held))
-
-
-def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller, *, taken_over: bool) -> None:
+def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller) -> None:
     """Record a pull request that was found; of one that was closed nothing is known, and the issue begins anew.
 
     Where a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
@@ -108,7 +89,7 @@ def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller,
     context.pulls.recovered(now, issue_id, pull, lost.attempt, tree, head=head)
     if pull.state is PullState.MERGED:
         context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
-    elif taken_over and here and not context.reader.attempts(issue_id):
+    elif here and not any(each.number == lost.attempt for each in context.reader.past(issue_id)):
         _take_over(context, forge, lost, ours=ours)
 
 

@@ -19,7 +19,6 @@ from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
 from noface.recovery.said import ASKING, AT_WORK, Standing, digest, notice_of
 from noface.recovery.tracker_round import Candidate, Round, next_round
-from noface.remote.claims import ClaimKeeper
 from noface.remote.places import clean
 from noface.remote.tracker_answers import Listener
 from noface.remote.tracker_calls import RemoteIssues, RoundEnd, carry_out
@@ -36,8 +35,8 @@ class TrackerSync(Station):
 
     first_s, last_s = BEGINNING_S, ENDING_S
 
-    def __init__(self, run: RunParts, remote: RemoteIssues, claims: ClaimKeeper, listener: Listener) -> None:
-        self._context, self._listener, self._claims = run.context, listener, claims
+    def __init__(self, run: RunParts, remote: RemoteIssues, listener: Listener) -> None:
+        self._context, self._listener = run.context, listener
         self._remote, self._publications = remote, run.context.publications
         self._pace = Pace(run.context.settings.landing.poll_s)
         self._outage = Outage(run.context.clock, (self._pace.base_s / 2,), (_REFUSED_AGAIN_S,), self._tell)
@@ -69,8 +68,7 @@ class TrackerSync(Station):
 
     def ended(self) -> None:
         """Tell what could not be said; the next run says it."""
-        unsaid = [each for each in self._candidates() if each.due_at is not None and not each.standing.elsewhere]
-        names = [each.notice.issue_id for each in unsaid if each.notice.issue_id not in self._claims.elsewhere]
+        names = [each.notice.issue_id for each in self._candidates() if each.due_at is not None]
         if names:
             self._context.log_event("tracker_unsaid", issues=names)
 
@@ -89,18 +87,14 @@ class TrackerSync(Station):
         return False
 
     def _due(self) -> Round:
-        elsewhere = self._claims.elsewhere
         candidates = [
-            each
-            for each in self._candidates()
-            if each.notice.issue_id not in elsewhere
-            and not each.standing.elsewhere
-            and self._refused.get(each.notice.issue_id) != digest(each.notice)
+            each for each in self._candidates() if self._refused.get(each.notice.issue_id) != digest(each.notice)
         ]
         now = self._context.clock.now()
         asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
-        settled = {issue_id: at for issue_id, at in self._settled().items() if issue_id not in elsewhere}
-        return next_round(candidates, asked, self._pace, now, heard=self._heard, last=self._ends, settled=settled)
+        return next_round(
+            candidates, asked, self._pace, now, heard=self._heard, last=self._ends, settled=self._settled()
+        )
 
     def _candidates(self) -> list[Candidate]:
         """Return the issues that may have to be told; they are read again only when something has happened."""

@@ -1,4 +1,4 @@
-"""Commits that people make on a pull request's branch by GitHub's pages: they go on as part of the work, gated again.
+"""Commits that go on as part of the work, gated again: of people by GitHub's pages, and of another clone's noface.
 
 "Update branch", "Commit suggestion" and the editor of GitHub's pages commit in GitHub's own name. Who uses them works
 on the pull request as it is; who pushes has a branch of their own, which noface leaves to them.
@@ -17,17 +17,18 @@ _HOST = "github.com"
 
 
 def committed_there(plumbing: Plumbing, old: str, new: str, main: str, url: str) -> bool:
-    """True if a branch has grown from `old` to `new` by nothing but commits of GitHub's pages, and by main's.
+    """True if a branch has grown from `old` to `new` by nothing but commits of GitHub's pages, of noface, and main's.
 
     `url` is the pull request's: a company's own server commits in the name of its host.
     """
     if not old or not all(map(plumbing.resolve, (old, new))) or not plumbing.is_ancestor(old, new):
         return False
     host = urlsplit(url).hostname or _HOST
-    text = plumbing.git.ask("log", "--format=%cn%x09%ce", f"{old}..{new}", f"^{main}", "--")
-    committers = {tuple(line.split("\t", 1)) for line in text.splitlines() if line}
-    known = {(name, f"noreply@{each}") for name in _BY_GITHUB for each in (_HOST, host)}
-    return bool(committers) and committers <= known
+    form = "--format=%(trailers:key=Noface-Issue,valueonly,separator=%x2c)%x09%cn%x09%ce"
+    text = plumbing.git.ask("log", form, f"{old}..{new}", f"^{main}", "--")
+    commits = [line.split("\t", 1) for line in text.splitlines() if line]
+    known = {f"{name}\tnoreply@{each}" for name in _BY_GITHUB for each in (_HOST, host)}
+    return bool(commits) and all(issue or committer in known for issue, committer in commits)
 
 
 def adopt(context: RunContext, issue: Issue, number: int, commit: str) -> None:

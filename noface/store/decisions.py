@@ -153,11 +153,6 @@ def _no_approval(row: IssueRow) -> UsageError:
     return UsageError(f"issue {name} is {status}; it does not wait for approval", hint)
 
 
-def taken_over_fact(issue_id: str) -> str:
-    """Return the name of the fact that a person wants an issue worked on here, though another clone has kept it."""
-    return f"taken_over:{issue_id}"
-
-
 def give_back(
     journal: Journal,
     reader: Reader,
@@ -179,7 +174,6 @@ def give_back(
         if wait.open(now) and (name in met or untried):
             journal.wait(replace(wait, until=now))
     journal.give_branch(row.id, given=True)
-    journal.fact(taken_over_fact(row.id), "1")
     journal.unblocked(now, row.id, note, why, model, attempts)
 
 

@@ -100,7 +100,6 @@ class Publications:
             issue_id=row.id,
             status=row.status,
             reason=row.reason,
-            cause=row.cause,
             present=row.present,
             until=row.until,
             satisfied=row.satisfied,

@@ -21,15 +21,14 @@ CONTRADICTIONS = {
 }  # fmt: skip
 IDLE = {
     "rules of pull requests": ("[landing]\ndraft = true\nrounds = 1\n", "[landing] draft, rounds"),
-    "a lease without claims": ("[landing]\nlease = '1h'\n", "[landing] lease"),
     "a label of files": ("[tracker]\nlabel = 'x'\n", "[tracker] label"),
     "[github] that nobody uses": ("[github]\nrepository = 'acme/shop'\n", "[github] repository"),
 }
 QUIET = {
     "no worker here": "[run]\nworkers = 0\n[executor]\nhosts = ['bigbox']\n",
     "nothing": "",
-    "pull requests": "[landing]\nhow = 'pull-request'\nlabels = ['x']\nauto_merge = true\nlease = '1h'\n",
-    "pushes of main": "[landing]\npush = true\nlease = '1h'\n",
+    "pull requests": "[landing]\nhow = 'pull-request'\nlabels = ['x']\nauto_merge = true\n",
+    "pushes of main": "[landing]\npush = true\n",
     "[github] for pull requests": "[github]\nrepository = 'a/b'\n[landing]\nhow = 'pull-request'\n",
     "issues on GitHub": "[tracker]\nkind = 'github'\nlabel = 'x'\nauthors = ['ann']\n[github]\npoll = '2m'\n",
 }

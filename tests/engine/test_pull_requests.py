@@ -42,8 +42,7 @@ def test_proven_work_is_pushed_and_proposed_and_main_is_left_alone_here_and_ther
     assert "b.txt" in shop.files(head)
     assert shop.repo.bare.git("log", "-1", "--format=%(trailers:key=Noface-Issue,valueonly)", head).strip() == "1"
     assert shop.repo.bare.branch("main") == shop.project.git("rev-parse", "main") == shop.base
-    claimed = "refs/noface/claims/1"  # other machines know nothing of its work
-    assert set(shop.repo.bare.refs()) == {"refs/heads/main", "refs/heads/noface/1", f"refs/pull/{number}/head", claimed}
+    assert set(shop.repo.bare.refs()) == {"refs/heads/main", "refs/heads/noface/1", f"refs/pull/{number}/head"}
     assert shop.project.statuses() == {"1": "review"}
     assert f"pull request #{number}" in told
     assert (row_of(shop)["state"], row_of(shop)["number"], row_of(shop)["pushed"]) == ("open", number, head)

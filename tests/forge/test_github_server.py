@@ -154,7 +154,7 @@ def test_a_push_over_http_needs_write_access_and_moves_the_head_of_its_pull_requ
     git(home, "fetch", "-q", url, "main:base")
     git(home, "checkout", "-q", "-B", "topic", "base")
     git(home, "commit", "-q", "--allow-empty", "-m", "one")
-    git(home, "push", "-q", url, "topic:refs/heads/noface/1", "base:refs/noface/claims/1")
+    git(home, "push", "-q", url, "topic:refs/heads/noface/1", "base:refs/noface/lease")
     number = ask("pulls", {"title": "T", "head": "noface/1", "base": "main", "body": "Closes #7"})[2]["number"]
     git(home, "commit", "-q", "--allow-empty", "-m", "two")
     git(home, "push", "-q", url, "topic:refs/heads/noface/1")

@@ -174,8 +174,8 @@ def test_a_push_is_a_compare_and_swap_and_can_be_repeated(work):
 
 def test_several_refs_are_pushed_at_once_and_each_for_itself(work):
     one = git(work, "rev-parse", "main")
-    git(bare_of(work), "update-ref", "refs/noface/claims/2", one)
-    pushes = tuple(Push(f"refs/noface/claims/{name}", commit(work, str(name)), "") for name in (1, 2, 3))
+    git(bare_of(work), "update-ref", "refs/noface/several/2", one)
+    pushes = tuple(Push(f"refs/noface/several/{name}", commit(work, str(name)), "") for name in (1, 2, 3))
     results = origin(work).push_all(pushes)
     assert [isinstance(result, Pushed) for result in results] == [True, False, True]
     assert results[1].moved

@@ -10,7 +10,7 @@ from noface.git.remote import Pushed, find_remote
 from noface.git.remote_causes import RemoteCause
 from noface.git.repository import discover
 
-CLAIM = "refs/noface/claims/7"
+LEASE = "refs/noface/lease"
 
 
 @pytest.fixture
@@ -89,17 +89,17 @@ def test_a_server_that_is_away_is_told_from_one_that_refuses(github, repo, token
     assert failed.value.passing
 
 
-def test_of_two_machines_that_claim_an_issue_at_once_one_has_it(repo, token, tmp_path):
+def test_of_two_machines_that_take_the_lease_at_once_one_has_it(repo, token, tmp_path):
     works = [clone(repo, tmp_path / name) for name in ("here", "there")]
     wanted = [commit(work, work.name) for work in works]
     meet, results = threading.Barrier(2), {}
 
-    def claim(number):
+    def take(number):
         origin = remote(works[number], token)
         meet.wait()
-        results[number] = origin.push(wanted[number], CLAIM, "")
+        results[number] = origin.push(wanted[number], LEASE, "")
 
-    threads = [threading.Thread(target=claim, args=(number,)) for number in range(2)]
+    threads = [threading.Thread(target=take, args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -107,4 +107,4 @@ def test_of_two_machines_that_claim_an_issue_at_once_one_has_it(repo, token, tmp
     won = [number for number, result in results.items() if isinstance(result, Pushed)]
     assert len(won) == 1
     assert results[1 - won[0]].moved
-    assert repo.bare.refs()[CLAIM] == wanted[won[0]]
+    assert repo.bare.refs()[LEASE] == wanted[won[0]]

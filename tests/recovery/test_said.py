@@ -121,11 +121,6 @@ def test_attempts_that_follow_each_other_are_told_together_and_a_question_at_onc
     assert due_at(said(status="merged"), before, BEGAN) == 0.0
 
 
-def test_what_another_machine_has_claimed_is_that_machines_to_tell():
-    assert Standing(issue_id="7", status="waiting", cause="claimed").elsewhere
-    assert not Standing(issue_id="7", status="waiting", reason="claimed by nobody").elsewhere
-
-
 @pytest.mark.parametrize(
     ("state", "gone"), [("open", "review"), ("taken", "review"), ("closed", GONE), ("merged", GONE)]
 )

@@ -256,8 +256,8 @@ RARE = {
     "issue_review",
     "remote_main",
     "main_followed",
-    "claim_lost",
-    "claims_refused",
+    "lease_refused",
+    "lease_waits",
     "pull_request",
     "main_gate",
     "networks",
@@ -372,8 +372,8 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     JsonLines(story.reader).announce(
         "main_followed", None, {"main": "main", "remote": "origin/main", "commit": "c" * 40}
     )
-    story.journal.event(story.tick(), "claim_lost", "7")
-    JsonLines(story.reader).announce("claims_refused", None, {"reason": "no refs but branches here"})
+    JsonLines(story.reader).announce("lease_refused", None, {"reason": "no refs but branches here"})
+    JsonLines(story.reader).announce("lease_waits", None, {"reason": "it cannot be reached"})
     JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
     JsonLines(story.reader).announce(
         "idle_settings", None, {"what": ["[review] when: does nothing without a reviewer"]}

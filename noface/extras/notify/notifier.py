@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from noface.config.sections import Config
@@ -51,7 +52,7 @@ class Notifier:
         def stations(run: RunParts) -> tuple[Station, ...]:
             return (outbox, PhoneListener(run, outbox), *others.stations(run))
 
-        return Elsewhere(others.check, stations)
+        return replace(others, stations=stations)
 
     def last_words(self) -> None:
         """Send what is due once the run has ended."""
