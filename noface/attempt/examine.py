@@ -37,23 +37,22 @@ from noface.integrity.diff.names import (
     unfit_names,
 )
 from noface.integrity.diff.text import MARKERS, kin, left_markers, places
-from noface.integrity.evasion import flags_asked, replaced_frameworks, self_aware, sets_flag, shadowing
+from noface.integrity.evasion import replaced_frameworks, self_aware, shadowing
 from noface.integrity.excuses import checks_of, excused_lines, excuses_in, stubs_beside
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
 from noface.integrity.prose import is_prose, notes_instead
-from noface.integrity.tampering import is_code, is_test_file
+from noface.integrity.tampering import is_code
 from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
-from noface.model.patch import ChangedLine, changed_lines, decoded
+from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
 from noface.model.quoting import short
 
 _LINK = "120000"
 _TARGET_CHARS_MAX = 120
-_FLAGS_MAX = 50
 _EXCUSES_MAX = 100
 Contents = tuple[bytes, bytes]
 _MANIFEST_BYTES_MAX = 1_000_000
@@ -134,9 +133,8 @@ class _Examination:
         """Return the lines by which the product detects its tests."""
         paths = {decoded(change.path) for change in self.files}
         lines = [line for line in changed_lines(self.patch) if line.path in paths]
-        aware = self_aware(lines, self._holds_tests).items()
-        phrases = (phrase for phrase, word in aware if not (word and self._in_product(word)))
-        return (*phrases, *replaced_frameworks(lines), *self._flags_of_judges(lines))
+        phrases = (phrase for phrase, name in self_aware(lines).items() if not self._in_product(name))
+        return (*phrases, *replaced_frameworks(lines))
 
     def _excuses(self) -> Iterator[str]:
         """Yield what excuses the product's code from a check, in words that neither main nor the issue has."""
@@ -152,24 +150,6 @@ class _Examination:
         yield from (phrase for phrase, words in found.items() if words in asked - known)
         if "check" in checks and "stub" not in issue and not any(path.endswith(".pyi") for path in self._on_main):
             yield from stubs_beside(self.files, self._on_main | paths)
-
-    def _holds_tests(self, folder: str) -> bool:
-        return any(folder in path.split("/")[:-1] and is_test_file(path) for path in self._on_main)
-
-    def _flags_of_judges(self, lines: list[ChangedLine]) -> Iterator[str]:
-        """Yield the lines that ask for a flag which main's tests and gates set, and nothing of its product knows."""
-        order, plumbing = self.attempt.order, self.attempt.plumbing
-        product = (line for line in lines if part_of(line.path) in (Part.PRODUCT, Part.SOFT))
-        commands, issue = "\n".join(gate.command for gate in order.gates), "\n".join(words_of(order.issue))
-        for flag, line in list(flags_asked(product).items())[:_FLAGS_MAX]:
-            naming = plumbing.files_with(order.main, (flag,))
-            judges = tuple(path for path in naming if part_of(path) in (Part.TEST, Part.CONFIG, Part.MANIFEST))
-            if len(judges) < len(naming) or flag in issue:
-                continue
-            entries = plumbing.entries(order.main, judges[:_FLAGS_MAX])
-            texts = [_text(self.blobs, mode, oid) or "" for mode, oid in entries.values()]
-            if any(sets_flag(text, flag) for text in (*texts, commands)):
-                yield f"{line.path} asks for {flag}, which only tests set: `{' '.join(line.text.split())[:120]}`"
 
     def _in_product(self, word: str) -> bool:
         """True if main's own product has a word already: then the project deals with such things."""

@@ -1,22 +1,17 @@
 """Finds the ways around a check that stand in the change itself, beside its tests; reads the added lines and paths.
 
-Self-awareness: the product asks whether it is being tested, or reaches into the tests. Code under test shares its
-process with what tests it, so no report can tell an answer that it gives to tests alone. Not seen: a
-table of the answers that the tests want.
-
-Shadows: a file takes the place of what a gate has from outside the tree, as `pytest.py` or `random.py` do. A name that
-resolved outside the tree on main may not resolve inside it.
-
+Self-awareness: the product asks for a name that test runners set, or replaces a part of its test framework.
+Shadows: a new file takes the place of what a gate has from outside the tree, as `pytest.py` or `random.py` do.
 And for a gate that changes the files it checks: the option by which its tool only looks.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from noface.data import pattern, table
 from noface.integrity.judges import Part, part_of
-from noface.integrity.tampering import is_code, is_test_file
+from noface.integrity.tampering import is_code
 from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.patch import ChangedLine
@@ -26,68 +21,25 @@ _SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|\*|/\*|--)")
 
 
-def _aware(key: str) -> re.Pattern[str]:
-    return pattern("integrity", "self_aware", key)
-
-
-def self_aware(lines: Iterable[ChangedLine], of_tests: Callable[[str], bool]) -> dict[str, str]:
-    """Return the added lines of the product that know of the tests, as phrases, with the word that gave each away.
-
-    `of_tests` tells whether main has a folder of tests by a name. A line that the change only moves is none of them.
-    Where the word is "" it does not matter whether main has it, too.
-    """
-    added: dict[str, list[str]] = defaultdict(list)
-    removed: set[str] = set()
-    for line in lines:
-        if line.removed:
-            removed.add(line.text.strip())
-        elif is_code(line.path) and part_of(line.path) in (Part.PRODUCT, Part.SOFT):
-            added[line.path].append(line.text)
+def self_aware(lines: Collection[ChangedLine]) -> dict[str, str]:
+    """Return the added lines of the product that ask for a name which runners set, as phrases, each with the name."""
+    removed = {line.text.strip() for line in lines if line.removed}
     result: dict[str, str] = {}
-    for path, texts in added.items():
-        fresh = [text for text in texts if text.strip() not in removed and not _COMMENT.match(text)]
-        frames = any(_aware("frames").search(text) for text in fresh)
-        for text in fresh:
-            why, word = _why(text, of_tests, frames=frames)
-            if why:
-                result[f"{path} {why}: `{' '.join(text.split())[:120]}`"] = word
+    for line in _of_product(lines):
+        asks = pattern("integrity", "self_aware", "asks").search(_SPLIT.sub("", line.text))
+        if asks is not None and line.text.strip() not in removed and not _COMMENT.match(line.text):
+            result[f"{line.path} asks whether it is being tested: `{_shown(line)}`"] = asks[0]
     return result
 
 
-def _why(line: str, of_tests: Callable[[str], bool], *, frames: bool) -> tuple[str, str]:
-    text = _SPLIT.sub("", line)
-    asks = _aware("asks").search(text)
-    if asks is not None:
-        return "asks whether it is being tested", asks[0]
-    if (_aware("looks").search(text) or frames) and _aware("test_word").search(text):
-        return "asks whether it is being tested", ""
-    place = _aware("test_place").search(text)
-    if place is not None and _aware("reads").search(text) and of_tests(place[1]):
-        return "reaches into the tests", place[0]
-    return "", ""
-
-
-_FLAG = r"_*[A-Z][A-Z0-9_]{2,60}"
-_QUOTED_FLAG = re.compile(
-    rf"[\"'`]({_FLAG})[\"'`]|\benv(?:iron)?\W{{1,3}}({_FLAG})\b|\b(?:globalThis|global|window)\.({_FLAG})\b"
-)
-
-
-def flags_asked(lines: Iterable[ChangedLine]) -> dict[str, ChangedLine]:
-    """Return the names of flags that added lines of code ask for: variables, keys of settings, globals in capitals."""
-    result: dict[str, ChangedLine] = {}
+def _of_product(lines: Iterable[ChangedLine]) -> Iterator[ChangedLine]:
     for line in lines:
-        if not line.removed and is_code(line.path) and not _COMMENT.match(line.text):
-            for match in _QUOTED_FLAG.finditer(line.text):
-                result.setdefault(next(filter(None, match.groups())), line)
-    return result
+        if not line.removed and is_code(line.path) and part_of(line.path) in (Part.PRODUCT, Part.SOFT):
+            yield line
 
 
-def sets_flag(text: str, flag: str) -> bool:
-    """True if a text sets a flag: as a variable of the environment, a key of settings, or a global."""
-    name = re.escape(flag)
-    as_key = rf"[\"'`]{name}[\"'`]\s*\]?\s*(?:=(?!=)|:|,)|\b(?:env|global|globalThis|window)\.{name}\s*=(?!=)"
-    return re.search(rf"{as_key}|(?<![\w.-]){name}\s*=(?!=)", text) is not None
+def _shown(line: ChangedLine) -> str:
+    return " ".join(line.text.split())[:120]
 
 
 _FRAMEWORK = (
@@ -111,9 +63,7 @@ def replaced_frameworks(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
     """Return the added lines by which the product replaces something of a framework for tests, as phrases."""
     known: dict[str, set[str]] = defaultdict(lambda: {*_GLOBALS})
     found = dict[str, None]()
-    for line in lines:
-        if line.removed or not is_code(line.path) or part_of(line.path) not in (Part.PRODUCT, Part.SOFT):
-            continue
+    for line in _of_product(lines):
         names = known[line.path]
         if imports := _IMPORTS.search(line.text):
             module = imports["as"] or imports["alias"] or imports["module"] or ""
@@ -121,12 +71,11 @@ def replaced_frameworks(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
         elif (named := _NAMED.match(line.text)) and named[2] in names:
             names.add(named[1])
         elif (replaces := _REPLACES.search(line.text)) and names & {*filter(None, replaces.groups())}:
-            found[f"{line.path} replaces a part of its test framework: `{' '.join(line.text.split())[:120]}`"] = None
+            found[f"{line.path} replaces a part of its test framework: `{_shown(line)}`"] = None
     return tuple(found)
 
 
-_MODULES = (".py", ".pyc", ".so", ".pyd")
-_SOURCE_FOLDERS = ("", "src", "lib", "python")
+_MODULES = re.compile(r"(?:(?:src|lib|python)/)?(\w+)(?:/__init__)?(?:\.[\w-]+)*\.(?:py|pyc|so|pyd)$")
 _COMPILED_TO_SCRIPT = (".ts", ".tsx", ".mts", ".cts", ".coffee")
 _SCRIPT = (".js", ".jsx", ".mjs", ".cjs")
 _COMPILED = (".pyc", ".pyo")
@@ -144,12 +93,12 @@ def shadowing(
     """
     added = [change.path for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     gone = {change.path for change in changes if change.new_mode == ABSENT}
+    own = {match[1] for path in main if (match := _MODULES.match(path))}
     shadows, tools = [], table("integrity")["shadows"]["modules"]
     for path in added:
-        name = _module(path, (*main, *added))
+        name = match[1] if (match := _MODULES.match(path)) else ""
         own_by_issue = path in words or (not path.endswith("__init__.py") and names_file(words, path))
-        meant = name in tools or (name in outside and not own_by_issue)
-        if name and meant and not _has_module(name, main):
+        if name and name not in own and (name in tools or (name in outside and not own_by_issue)):
             shadows.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
         elif "node_modules" in path.split("/"):
             shadows.append(f"{path} takes the place of a package that the gates have from outside the tree")
@@ -166,30 +115,6 @@ def _compiled_to(script: str, main: Collection[str], gone: Collection[str]) -> s
     """Return the file that is compiled to a script of this name, "" if there is none or it goes."""
     sources = (script.rpartition(".")[0] + end for end in _COMPILED_TO_SCRIPT)
     return next((source for source in sources if source in main and source not in gone), "")
-
-
-def _has_module(name: str, main: Collection[str]) -> bool:
-    # Whether tests stand beside a file takes a walk over the tree: it is asked of files of this name only.
-    named = (path for path in main if f"/{path}".rpartition("/")[2].startswith((f"{name}.", "__init__.")))
-    return any(_module(path, main) == name for path in named if name in path)
-
-
-def _module(path: str, tree: Iterable[str]) -> str:
-    """Return the name under which Python imports a file, or the package that it begins, from where tests run; or ""."""
-    folder, _, name = path.rpartition("/")
-    stem, dot, _ = name.rpartition(".")
-    if not dot or not name.endswith(_MODULES):
-        return ""
-    if stem == "__init__":
-        folder, _, stem = folder.rpartition("/")
-    top = folder in _SOURCE_FOLDERS or _holds_tests(folder, tree)
-    return stem.partition(".")[0] if top else ""
-
-
-def _holds_tests(folder: str, tree: Iterable[str]) -> bool:
-    """True if tests stand in a folder itself: its modules are imported by their bare names then."""
-    start = f"{folder}/"
-    return any(path.startswith(start) and "/" not in path[len(start) :] and is_test_file(path) for path in tree)
 
 
 def only_checking(command: str) -> str:

@@ -112,7 +112,7 @@ READERS = {
     "suspects": lambda text: left_markers(_patch(text)),
     "weakened": lambda text: (weakened_tests((), _patch(text)), renamed_tests(_patch(text))),
     "bodies": lambda text: (strength.bodies("tests/test_a.py", text), strength.bodies("a.test.js", text)),
-    "evasion": lambda text: self_aware(list(changed_lines(_patch(text))), ().__contains__),
+    "evasion": lambda text: self_aware(list(changed_lines(_patch(text)))),
     "excuses": lambda text: excuses_in(text, ("check", "coverage")),
     "frameworks": lambda text: replaced_frameworks(list(changed_lines(_patch(text)))),
     "form": lambda text: [same_but_for_form(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "json", "toml")],

@@ -155,14 +155,21 @@ def test_a_file_that_takes_the_place_of_what_came_from_outside_is_named():
     paths = (
         "pytest.py",
         "src/requests/__init__.py",
-        "tests/random.py",
         "area.pth",
         "node_modules/ms/index.js",
         "src/area.js",
     )
     found = shadowing([change(path, "A") for path in paths], main, {"requests", "random", "json"})
     assert [phrase.partition(" ")[0] for phrase in found] == list(paths)
-    fine = "src/shop/random.py", "shop/types.py", "json/tool.py", "requests.txt", "docs/pytest.md", "src/other.js"
+    fine = (
+        "src/shop/random.py",
+        "tests/random.py",
+        "shop/types.py",
+        "json/tool.py",
+        "requests.txt",
+        "docs/pytest.md",
+        "src/other.js",
+    )
     assert shadowing([change(path, "A") for path in fine], main, {"random", "types", "tool", "json"}) == ()
 
 
@@ -186,19 +193,15 @@ def added(path, *texts):
         ("a.py", "    return os.environ.get('PYTEST_CURRENT_TEST')"),
         ("a.js", "  if (process.env.NODE_ENV === 'test') return 3;"),
         ("a.js", "  if (typeof describe === 'function') return 3;"),
-        ("a.js", "  if (new Error().stack.includes('/test/')) return 3;"),
         ("src/a.rs", "    if cfg!(test) { return 3; }"),
         ("src/a.rs", "#[cfg(not(test))]"),
         ("a.go", "	if testing.Testing() { return 3 }"),
-        ("a.js", "  if (process.argv[1].includes('mocha')) return 3;"),
-        ("a.py", '    if sys._getframe(1).f_code.co_name.startswith("test"):'),
-        ("a.py", "KNOWN = Path(__file__).parent / 'tests' / 'cases.csv'"),
     ],
 )
 def test_a_line_of_the_product_that_knows_of_the_tests_is_found(path, text):
-    (phrase,) = self_aware(added(path, text), {"tests"}.__contains__)
+    (phrase,) = self_aware(added(path, text))
     assert path in phrase
-    assert not self_aware(added(f"tests/test_{path.rpartition('/')[2]}", text), {"tests"}.__contains__)
+    assert not self_aware(added(f"tests/test_{path.rpartition('/')[2]}", text))
 
 
 @pytest.mark.parametrize(
@@ -211,6 +214,8 @@ def test_a_line_of_the_product_that_knows_of_the_tests_is_found(path, text):
         ("a.py", "# if 'pytest' in sys.modules: no"),
         ("a.py", "    assert expected == found"),
         ("a.py", "spec_path = sys.argv[1]"),
+        ("a.js", "  if (new Error().stack.includes('/test/')) return 3;"),
+        ("a.py", "KNOWN = Path(__file__).parent / 'tests' / 'cases.csv'"),
         ("a.py", "def speed_test(hosts, thread_count):"),
         ("a.py", "trial.status = DONE"),
         ("a.py", "TestResult.score = 3"),
@@ -220,7 +225,7 @@ def test_a_line_of_the_product_that_knows_of_the_tests_is_found(path, text):
     ],
 )
 def test_ordinary_lines_are_not_taken_for_that(path, text):
-    assert not self_aware(added(path, text), {"tests"}.__contains__)
+    assert not self_aware(added(path, text))
 
 
 def test_the_canary_breaks_the_product_and_leaves_what_judges_and_builds():

@@ -3,7 +3,7 @@
 import pytest
 from support.cases import cases
 
-from noface.integrity.evasion import flags_asked, replaced_frameworks, self_aware, sets_flag
+from noface.integrity.evasion import replaced_frameworks, self_aware
 from noface.model.patch import ChangedLine, changed_lines
 
 PATCH = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1,0 +2 @@\n+{1}\n"
@@ -20,7 +20,7 @@ PATCH = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1,0 +2 @@\n+{1}\n"
     ],
 )
 def test_a_line_that_asks_for_its_tests_is_told_of(path, line):
-    assert list(self_aware(changed_lines(PATCH.format(path, line)), ().__contains__)) == [
+    assert list(self_aware(tuple(changed_lines(PATCH.format(path, line))))) == [
         f"{path} asks whether it is being tested: `{line}`"
     ]
 
@@ -35,41 +35,7 @@ def test_a_line_that_asks_for_its_tests_is_told_of(path, line):
     ],
 )
 def test_other_lines_are_not(path, line):
-    assert self_aware(changed_lines(PATCH.format(path, line)), ().__contains__) == {}
-
-
-@cases(
-    ("text", "flags"),
-    [
-        ('if os.environ.get("SHOP_TESTING"):', {"SHOP_TESTING"}),
-        ('if app.config["TESTING"]:', {"TESTING"}),
-        ("if (process.env.SHOP_CI) return 3;", {"SHOP_CI"}),
-        ("if (globalThis.__TESTING__) return 3;", {"__TESTING__"}),
-        ("LIMIT = 3", set()),
-        ('print("Total")', set()),
-        ('# os.environ["TESTING"]', set()),
-    ],
-)
-def test_the_flags_that_a_line_asks_for_are_known(text, flags):
-    assert set(flags_asked(changed_lines(PATCH.format("shop.py", text)))) == flags
-
-
-@cases(
-    ("text", "is_set"),
-    [
-        ('os.environ["SHOP_CI"] = "1"', True),
-        ('monkeypatch.setenv("SHOP_CI", "1")', True),
-        ('app.config.update({"SHOP_CI": True})', True),
-        ("process.env.SHOP_CI = '1'", True),
-        ("SHOP_CI=1 pytest", True),
-        ('assert os.environ["SHOP_CI"] == "1"', False),
-        ("# SHOP_CI is not set here", False),
-        ("MY-SHOP_CI=1", False),
-    ],
-)
-def test_who_sets_a_flag_is_told_from_who_looks(text, is_set):
-    """Of 5,168 commits of 54 public projects one asks for what its tests alone have as a value ('NFKC')."""
-    assert sets_flag(text, "SHOP_CI") is is_set
+    assert self_aware(tuple(changed_lines(PATCH.format(path, line)))) == {}
 
 
 @cases(

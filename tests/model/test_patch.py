@@ -86,5 +86,5 @@ def test_neither_a_cheat_nor_a_key_hides_behind_a_column(column):
     patch = LONG.replace(
         "{}", "x;" * (column // 2) + f' if (process.env.NODE_ENV === "test") k("{key}");' + "x;" * 1_000
     )
-    assert self_aware(changed_lines(patch), lambda _: False)
+    assert self_aware(tuple(changed_lines(patch)))
     assert key not in scan(patch)[0]
