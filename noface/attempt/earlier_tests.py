@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.strength import Weaker, all_bodies, of_bodies
+from noface.integrity.strength import Weaker, all_bodies, weaker
 from noface.integrity.tampering import asserts, is_code, is_test_file
 from noface.integrity.uses import uses_code
 from noface.model.attempt import ABSENT, FileChange
@@ -28,7 +28,7 @@ def weaker_tests(blobs: ObjectReader, issue: Issue, files: Iterable[FileChange])
     others = [c for c in changes if c.old_mode == ABSENT and is_code(c.path) and not is_test_file(c.path)]
     new = {c.path: text for c in others if asserts(text := blobs.text(c.new_oid, _TEXT_BYTES_MAX))}
     now |= {path: text for path, text in new.items() if any(uses_code(test, now[test], path) for test in now)}
-    return of_bodies(all_bodies(main), all_bodies(now))
+    return weaker(main, now)
 
 
 def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:

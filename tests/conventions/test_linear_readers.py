@@ -28,7 +28,7 @@ from noface.integrity.evasion import replaced_frameworks, self_aware
 from noface.integrity.excuses import excuses_in
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.grown import growth
-from noface.integrity.inner_tests import inner_spans
+from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory_text import counted_tests, named_tests
 from noface.integrity.tampering import renamed_tests, weakened_tests
 from noface.model.attempt import FileChange
@@ -124,9 +124,7 @@ READERS = {
         syntax.check(f"a.{end}", lang, _bytes(text))
         for end, lang in (("js", "javascript"), ("go", "go"), ("rs", "rust"), ("java", "java"))
     ],
-    "inner tests": lambda text: [
-        tuple(inner_spans(f"a.{end}", _bytes(text).decode("utf-8", "replace"))) for end in ("py", "rs", "go", "c", "md")
-    ],
+    "inner tests": lambda text: [with_main_tests(f"a.{end}", text, f"{text}\nx") for end in ("rs", "c", "cmake")],
     "fixtures": lambda text: growth(text, f"{text}\nx = 1\n"),
     "JSON in an answer": json_scan.scan,
     "report of a worker": find_report,

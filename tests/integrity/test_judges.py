@@ -81,7 +81,7 @@ def test_the_touched_judges_of_a_change_are_sorted_by_what_they_are():
         "config": [".flake8"],
         "manifests": ["Cargo.toml"],
         "soft": [],
-        "sources": ["src/a.rs", "src/a.py"],
+        "sources": ["src/a.rs"],
     }
 
 

@@ -101,11 +101,6 @@ def test_a_deleted_test_is_found(weakened):
     assert found[0] == "1 test deleted: web/sum.test.js::adds more"
 
 
-def test_a_test_that_goes_on_under_the_name_of_another_leaves_fewer_assertions(weakened):
-    moved = PY.replace("def test_two", "def helper").replace("def test_one", "def test_two")
-    assert weakened({"tests/test_a.py": moved}) == ("1 assertion fewer",)
-
-
 def test_a_deleted_file_is_named(weakened):
     found = weakened({"tests/test_a.py": None, "a_test.go": None})
     assert found[0] == "4 tests deleted: a_test.go, tests/test_a.py"
