@@ -32,7 +32,6 @@ from noface.integrity.diff.names import (
     leads_outside,
     made_repositories,
     may_be_refused,
-    may_make_repository,
     refused_by_servers,
     unfit_names,
 )
@@ -95,9 +94,7 @@ class _Examination:
             on_main=self._on_main if adds(changes) else (),
             mere_text=self._mere_text(),
             workspaces=(str(env.slots_dir), os.path.realpath(env.slots_dir)),  # as named and as reached
-            repositories=(
-                made_repositories(changes, self._on_main, issue.may_change) if may_make_repository(changes) else ()
-            ),
+            repositories=made_repositories(changes, self._on_main, issue.may_change),
             lifted=frozenset(decoded(file.path) for file in changes if lifted(file.path, issue)),
             only_form=self._only_form(),
             made_asked=asks_for("generated", words_of(issue)) or any(names_file(issue, each.path) for each in changes),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.integrity.diff.names import made_repositories, may_make_repository
+from noface.integrity.diff.names import made_repositories
 from noface.model.attempt import FileChange
 
 BARE = ("HEAD", "objects/.keep", "refs/.keep", "config")
@@ -30,7 +30,6 @@ def below(folder, names=BARE):
 )
 def test_a_folder_that_becomes_a_repository_is_found(before, after):
     changes = changed(*after)
-    assert may_make_repository(changes)
     assert made_repositories(changes, frozenset(before)) == ("t/fixture",)
     assert made_repositories(changes, frozenset(before), ("t/**",)) == ()
     assert made_repositories(changes, frozenset(before), ("other/**",)) == ("t/fixture",)

@@ -22,11 +22,6 @@ _RUNS = frozenset({"config", "config.worktree", "commondir", "hooks"})
 _NAMES = _PARTS | _LINKED | _RUNS
 
 
-def may_make_repository(changes: Iterable[FileChange]) -> bool:
-    """True if a change adds or rewrites files that are called like parts of a repository."""
-    return any(_folders(change.path) for change in changes if change.status != "D")
-
-
 def made_repositories(
     changes: tuple[FileChange, ...], on_main: frozenset[str], may_change: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
@@ -78,16 +73,12 @@ _END = r"[. ]*(:.*)?"
 _GIT = re.compile(rf"(\.git|git~1){_END}", re.IGNORECASE | re.DOTALL)
 _LOOKED_AT = re.compile(r"\.(git|mailmap|\.?$)|.*~", re.IGNORECASE | re.DOTALL)
 
-_DEVICE = re.compile(r"(^|/)(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *([.:/]|$)", re.IGNORECASE)
-_CHARACTER = re.compile(r'[<>:"|?*\\]')
-_CONTROL = re.compile(r"[\x00-\x1f]")
-_ENDS = re.compile(r"[. ](/|$)")
-_WINDOWS = (
-    (_DEVICE, "a device is called so"),
-    (_CHARACTER, 'one of <>:"|?*\\ is in it'),
-    (_CONTROL, "a control character is in it"),
-    (_ENDS, "a name ends in a dot or a space"),
+_WINDOWS = re.compile(
+    r"(?:^|/)(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(?:[.:/]|$)"
+    r"|[<>:\"|?*\\\x00-\x1f]|[. ](?:/|$)",
+    re.IGNORECASE,
 )
+"""Names of devices, characters that Windows refuses, and names that end in a dot or a space."""
 
 
 class UnfitRule(StrEnum):
@@ -105,30 +96,17 @@ class UnfitRule(StrEnum):
     @property
     def description(self) -> str:
         """What was added."""
-        return _DESCRIPTIONS[self][0]
+        return _WORDS[self][0]
 
     @property
     def remedy(self) -> str:
         """What to do about it."""
-        return _DESCRIPTIONS[self][1]
+        return _WORDS[self][1]
 
 
-_FSCK_ADVICE = {
-    "gitmodulesName": "no part of its name is ..",
-    "gitmodulesUrl": "write a URL such as https://host/path.git or ../path.git",
-    "gitmodulesPath": "a path begins with no -",
-    "gitmodulesUpdate": "update is none, checkout, rebase or merge",
-    "gitattributesLineLength": "a line is shorter than 2,048 bytes",
-    "gitmodulesSymlink": "it must be a file of its own, no link",
-    "gitmodulesBlob": "it must be a file",
-    "gitattributesBlob": "it must be a file",
-}
-_DESCRIPTIONS = {
+_WORDS = {
     UnfitRule.GIT: ("names that git takes for its own, and refuses, were added", "give them other names"),
-    UnfitRule.FSCK: (
-        "what servers refuse that check what is pushed (receive.fsckObjects) was added",
-        "mend what it says, or take it out",
-    ),
+    UnfitRule.FSCK: ("what servers refuse that check what is pushed was added", "mend what it says, or take it out"),
     UnfitRule.SUBMODULE: (
         "links to commits of other repositories were added or moved, which the issue did not ask for",
         "put them back, or name them in the issue's `may_change`",
@@ -175,11 +153,9 @@ def unfit_names(
     `asked` are the patterns of what the issue names itself: it may have submodules, and names that some systems take.
     """
     added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
-    unfit = [*_git_names(changes), *_too_long(added), *_submodules(changes, asked)]
     unasked = [change for change in added if not matches_any(change.path, asked)]
-    if unasked:
-        unfit += [*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)]
-    return tuple(unfit)
+    others = (*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)) if unasked else ()
+    return (*_git_names(changes), *_too_long(added), *_submodules(changes, asked), *others)
 
 
 def leads_outside(path: str, target: str) -> bool:
@@ -202,9 +178,8 @@ def may_be_refused(paths: Iterable[str]) -> bool:
 
 
 def refused_by_servers(path: str, check: str, words: str) -> Unfit:
-    """Return the finding of one of git's checks, and what to write instead."""
-    advice = _FSCK_ADVICE.get(check)
-    return Unfit(UnfitRule.FSCK, _visible(path), f"{check}: {words}; {advice}" if advice else f"{check}: {words}")
+    """Return the finding of one of git's checks."""
+    return Unfit(UnfitRule.FSCK, _visible(path), f"{check}: {words}")
 
 
 def _plain(name: str) -> str:
@@ -238,66 +213,57 @@ def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iter
             yield Unfit(UnfitRule.SUBMODULE, _visible(change.path), f"{why} commit {change.new_oid[:12]}")
 
 
-def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> tuple[Unfit, ...]:
-    unfit = []
-    for change in added:
-        why = next((why for windows, why in _WINDOWS if windows.search(change.path)), None)
-        if why is not None:
-            unfit.append(Unfit(UnfitRule.WINDOWS, _visible(change.path), why))
+def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
     # A project that Windows cannot check out as it is has no use for the rule.
-    if unfit and any(windows.search(path) for path in on_main for windows, _ in _WINDOWS):
-        return ()
-    return tuple(unfit)
+    bad = [change.path for change in added if _WINDOWS.search(change.path)]
+    if bad and not any(map(_WINDOWS.search, on_main)):
+        yield from (Unfit(UnfitRule.WINDOWS, _visible(path), "no file of Windows is called so") for path in bad)
 
 
 def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
+    """Yield the outermost of the new files and folders that are spelled otherwise than another."""
     gone = {change.path for change in changes if change.new_mode == ABSENT}
-    there = {change.path for change in changes if change.new_mode != ABSENT}
-    main = _entries(on_main)
-    new = _entries(change.path for change in added) - main
-    folded = {name: _folded(name) for name in new}
-    keys = set(folded.values())
-    spelled: dict[str, list[str]] = {key: [] for key in keys}
-    for name in (_entries(on_main - gone) if gone else main) | _entries(there):
-        if (key := _folded(name)) in keys:
+    there = _entries(on_main - gone) | _entries(change.path for change in changes if change.new_mode != ABSENT)
+    new = _entries(change.path for change in added) - _entries(on_main)
+    spelled: dict[str, list[str]] = {_folded(name): [] for name in new}
+    for name in sorted(there):
+        if (key := _folded(name)) in spelled:
             spelled[key].append(name)
     seen: set[str] = set()
     for name in sorted(new):
-        others = sorted(other for other in spelled[folded[name]] if other != name)
-        above = folded[name].rpartition("/")[0]
-        if others and folded[name] not in seen and above not in seen:
+        key = _folded(name)
+        if _above(key) & seen:
+            continue
+        others = [other for other in spelled[key] if other != name]
+        if others and key not in seen:
+            seen.add(key)
             yield Unfit(UnfitRule.TWIN, _visible(name), f"{_visible(others[0])} is there")
-        if others or above in seen:
-            seen.add(folded[name])
+
+
+def _above(path: str) -> set[str]:
+    """Return the folders above a path."""
+    parts = path.split("/")
+    return {"/".join(parts[:count]) for count in range(1, len(parts))}
 
 
 def _entries(paths: Iterable[str]) -> set[str]:
     """Return the paths and all folders above them."""
-    entries = set(paths)
-    folders = {path.rpartition("/")[0] for path in entries} - {""}
-    while folders:
-        entries |= folders
-        folders = {folder.rpartition("/")[0] for folder in folders} - entries - {""}
-    return entries
+    names = set(paths)
+    return names.union(*(_above(folder + "/x") for folder in {name.rpartition("/")[0] for name in names} - {""}))
 
 
 def _folded(path: str) -> str:
     """Return what a path has in common with those that other file systems take for the same."""
-    if path.isascii():
-        return path.lower()
-    plain = unicodedata.normalize("NFD", path)
     # One character for one: no file system takes ß for ss.
-    folded = "".join(c.casefold() if len(c.casefold()) == 1 else c.lower() for c in plain)
-    return unicodedata.normalize("NFD", folded)
+    plain = (c.casefold() if len(c.casefold()) == 1 else c.lower() for c in unicodedata.normalize("NFD", path))
+    return unicodedata.normalize("NFD", "".join(plain))
 
 
 def _visible(path: str) -> str:
     """Return a path with what cannot be seen in it made visible, accents that stand by themselves among it."""
     text = decoded(path)
     apart = not unicodedata.is_normalized("NFC", text)
-    text = "".join(f"\\u{ord(c):04x}" if _unseen(c) or (apart and unicodedata.combining(c)) else c for c in text)
-    return text if len(text) <= _SHOWN_CHARS_MAX else f"{text[:_SHOWN_CHARS_MAX]}…"
-
-
-def _unseen(character: str) -> bool:
-    return not character.isprintable() or ord(character) in _IGNORABLE
+    hidden = (not c.isprintable() or (apart and unicodedata.combining(c)) for c in text)
+    return "".join(f"\\u{ord(c):04x}" if unseen else c for c, unseen in zip(text, hidden, strict=True))[
+        :_SHOWN_CHARS_MAX
+    ]
