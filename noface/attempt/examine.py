@@ -86,7 +86,7 @@ class _Examination:
             accepted=bool(issue.accept),
             sizes={file.path: self.blobs.size(file.new_oid) or 0 for file in rules.binaries(changes)},
             gates=(
-                *changed_gates(_manifests(self.blobs, self.files, commands), commands),
+                *changed_gates(_manifests(self.blobs, self.files), commands),
                 *self._shadows(),
                 *self._revealing_lines(),
                 *self._excuses(),
@@ -262,11 +262,11 @@ def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FI
     return None if old is None or new is None else (old, new)
 
 
-def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...], commands: tuple[str, ...]) -> list[Manifest]:
+def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> list[Manifest]:
     """Read the files that steer gates, as they are on main and as the change leaves them."""
     manifests = []
     for change in changes:
-        if may_steer(change.path, commands):
+        if may_steer(change.path):
             old = _text(blobs, change.old_mode, change.old_oid)
             new = _text(blobs, change.new_mode, change.new_oid)
             if old is not None and new is not None:

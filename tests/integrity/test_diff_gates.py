@@ -139,20 +139,7 @@ def test_a_section_that_moves_to_another_file_is_no_finding():
     assert len(changed_gates([Manifest("setup.cfg", old, "")], ())) == 2
 
 
-def test_tox_counts_only_where_a_gate_calls_it():
-    old = "[testenv]\ncommands = pytest\ndescription = x\n"
-    new = "[testenv]\ncommands = true\ndescription = y\nignore_outcome = true\n"
-    said = found("tox.ini", old, new, "tox -e py")
-    assert [one.partition(" of ")[0] for one in said] == ["tox.ini: commands", "tox.ini: ignore_outcome"]
-    assert found("tox.ini", old, new, "make test") == ()
-    assert found("tox.ini", old, old.replace("= x", "= y"), "tox") == ()
-
-
 def test_only_files_that_the_gates_go_by_are_read():
-    assert may_steer("web/package.json", ())
-    assert may_steer("pyproject.toml", ())
-    assert may_steer("noxfile.py", ("nox -s tests",))
-    assert not may_steer("noxfile.py", ("pytest",))
-    assert not may_steer("src/a.py", ("python src/a.py",))
-    assert found("noxfile.py", "", "b", "nox") == ()
-    assert found("noxfile.py", "a", "b", "nox") == ("noxfile.py, which a gate runs, was changed",)
+    assert may_steer("web/package.json")
+    assert may_steer("pyproject.toml")
+    assert not may_steer("src/a.py")

@@ -1,8 +1,7 @@
-"""Finds changes to what the gates call: scripts of package.json, targets of a Makefile, tox, test sections, thresholds.
+"""Finds changes to what the gates call: scripts of package.json, sections of pytest and coverage, thresholds.
 
 A gate's own command stands in noface.toml, which is protected; but `npm test` is only a name for what package.json
-says. Each file is read as it is on main and as the change leaves it. What only adds to a check is no finding. Sections
-come as mappings under the names of ini files: pytest, coverage:run, coverage:report, tox, testenv, testenv:X.
+says. Each file is read as it is on main and as the change leaves it. What only adds to a check is no finding.
 """
 
 import json
@@ -24,8 +23,9 @@ _CALLS_PACKAGE = re.compile(
     r"(?P<script>[\w:.@/-]+)"
 )
 _SHORT = {"t": "test", "tst": "test", "it": "test"}
-_MANIFESTS = frozenset(("package.json", "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py"))
+_SECTIONED = ("pyproject.toml", "setup.cfg", "tox.ini")
 _PACKAGE_TESTS = ("jest", "mocha", "ava", "nyc", "c8", "tap", "vitest")
+Sections = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,57 +38,26 @@ class Manifest:
     gone: bool = False
 
 
-def may_steer(path: str, commands: Iterable[str]) -> bool:
-    """True if a file is one that `commands` go by, so that its texts are worth reading."""
-    name = path.rpartition("/")[2]
-    if name not in _MANIFESTS:
-        return False
-    return name != "noxfile.py" or any(_names(command, "nox") for command in commands)
+def may_steer(path: str) -> bool:
+    """True if a file is one that gates go by, so that its texts are worth reading."""
+    return path.rpartition("/")[2] in ("package.json", *_SECTIONED)
 
 
 def changed_gates(manifests: Iterable[Manifest], commands: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the gates call and no longer finds as it was on main, each as a short phrase."""
     changes: list[str] = []
-    sections: dict[str, _Files] = {}
+    folders: dict[str, list[Manifest]] = {}
     for manifest in manifests:
         folder, _, name = manifest.path.rpartition("/")
-        match name:
-            case "package.json":
-                changes += _package(manifest, commands)
-            case "pyproject.toml" | "setup.cfg" | "tox.ini":
-                sections.setdefault(folder, _Files()).add(manifest)
-            case _:
-                changes += [f"{manifest.path}, which a gate runs, was changed"] if manifest.old else []
-    for each in sections.values():
-        changes += [f"{each.paths}: {change}" for change in changed_sections(each.old, each.new, commands)]
+        if name == "package.json":
+            changes += _package(manifest, commands)
+        else:
+            folders.setdefault(folder, []).append(manifest)
+    for files in folders.values():  # what moves from one file of a folder to another is no change
+        pairs = [(_sections(file.path, file.old), _sections(file.path, file.new)) for file in files]
+        old, new = ({name: part for each in sides for name, part in each.items()} for sides in zip(*pairs, strict=True))
+        changes += [f"{', '.join(file.path for file in files)}: {change}" for change in _changed_sections(old, new)]
     return tuple(changes)
-
-
-class _Files:
-    """The sections of one folder's files together: what moves from one file to the other is no change."""
-
-    def __init__(self) -> None:
-        self.old: dict[str, dict[str, Any]] = {}
-        self.new: dict[str, dict[str, Any]] = {}
-        self._paths: list[str] = []
-
-    @property
-    def paths(self) -> str:
-        return ", ".join(self._paths)
-
-    def add(self, manifest: Manifest) -> None:
-        read = _toml if manifest.path.endswith(".toml") else _ini
-        old, new = read(manifest.old), read(manifest.new)
-        if old is None or new is None:
-            return  # it does not parse, which the syntax check reports
-        self._paths.append(manifest.path)
-        for kept, sections in ((self.old, old), (self.new, new)):
-            for name, section in sections.items():
-                kept[name] = kept.get(name, {}) | section
-
-
-def _names(command: str, program: str) -> bool:
-    return re.search(rf"(?<![\w./-]){program}(?![\w./-])", command) is not None
 
 
 def _json(text: str) -> dict[str, Any] | None:
@@ -110,12 +79,8 @@ def _package(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
             changes.append(f"{manifest.path}: the script {name}, which a gate calls, was removed")
         elif not _extends(before[name], after[name]):
             changes.append(f"{manifest.path}: the script {name}, which a gate calls, was changed to `{after[name]}`")
-    changes += [
-        f"{manifest.path}: the section {section} was changed"
-        for section in _PACKAGE_TESTS
-        if section in old and old[section] != new.get(section)
-    ]
-    return changes
+    tests = (section for section in _PACKAGE_TESTS if section in old and old[section] != new.get(section))
+    return [*changes, *(f"{manifest.path}: the section {section} was changed" for section in tests)]
 
 
 def _scripts(package: Mapping[str, Any]) -> dict[str, str]:
@@ -146,21 +111,23 @@ def _extends(old: str, new: str) -> bool:
     return rest != now and not re.search(r"\|\||;|\bexit\b|(?<!&)&(?!&)|\|", rest) and not re.search(r"\|\||;", was)
 
 
-def _toml(text: str) -> dict[str, dict[str, Any]] | None:
-    """Return the tables of the tools that test, under the names that ini files use; None if it does not parse."""
+def _sections(path: str, text: str) -> dict[str, dict[str, Any]]:
+    """Return the sections of pytest and coverage under the names that ini files use; none if it does not parse."""
+    if not path.endswith(".toml"):
+        parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
+        try:
+            parser.read_string(text)
+        except IniError:
+            return {}
+        return {section.removeprefix("tool:"): dict(parser.items(section)) for section in parser.sections()}
     try:
         tools = parse_toml(text).get("tool", {})
     except (ValueError, RecursionError):
-        return None
-    pytest, coverage, tox = (_table(tools, name) for name in ("pytest", "coverage", "tox"))
-    tables = {"pytest": _table(pytest, "ini_options") or pytest}
-    tables |= {f"coverage:{name}": _table(coverage, name) for name in coverage}
-    tables["tox"] = {key: value for key, value in tox.items() if not isinstance(value, dict)}
-    tables["testenv"] = _table(tox, "env_run_base")
-    tables |= {f"testenv:{name}": _table(_table(tox, "env"), name) for name in _table(tox, "env")}
-    legacy = tox.get("legacy_tox_ini")
-    tables |= (_ini(legacy) or {}) if isinstance(legacy, str) else {}
-    return {name: part for name, part in tables.items() if part}
+        return {}
+    pytest, coverage = _table(tools, "pytest"), _table(tools, "coverage")
+    return {"pytest": _table(pytest, "ini_options") or pytest} | {
+        f"coverage:{each}": _table(coverage, each) for each in coverage
+    }
 
 
 def _table(parent: object, name: str) -> dict[str, Any]:
@@ -168,16 +135,17 @@ def _table(parent: object, name: str) -> dict[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
-def _ini(text: str) -> dict[str, dict[str, Any]] | None:
-    parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
-    try:
-        parser.read_string(text)
-    except IniError:
-        return None
-    return {section.removeprefix("tool:"): dict(parser.items(section)) for section in parser.sections()}
+def _changed_sections(old: Sections, new: Sections) -> list[str]:
+    """Return what now checks less than on main."""
+    changes = []
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name, {}), new.get(name, {})
+        if name == "pytest":
+            changes += _pytest(was, now)
+        elif name.startswith("coverage:"):
+            changes += [f"{name.replace(':', '.')}.{key} was changed" for key in _coverage(was, now)]
+    return changes
 
-
-Sections = Mapping[str, Mapping[str, Any]]
 
 # Options of pytest that leave tests out, end early, or switch something off.
 _NARROWS = (
@@ -193,26 +161,6 @@ _MAY_GO = re.compile(
 _PYTEST_SET = ("testpaths", "python_files", "python_classes", "python_functions", "xfail_strict", "collect_ignore")
 _COVERAGE_LESS = ("omit", "exclude_lines", "exclude_also", "exclude", "partial_branches")
 _COVERAGE_MORE = ("source", "source_pkgs", "include", "branch")
-_TOX = re.compile(r"commands(_pre|_post)?|envlist|env_list|ignore_outcome|ignore_errors|skipsdist")
-
-
-def changed_sections(old: Sections, new: Sections, commands: tuple[str, ...]) -> list[str]:
-    """Return what now checks less than on main. tox counts only if a gate calls it."""
-    changes = []
-    tox = any(re.search(r"(?<![\w./-])tox(?![\w./-])", command) for command in commands)
-    for name in dict.fromkeys((*old, *new)):
-        was, now = old.get(name, {}), new.get(name, {})
-        if was == now:
-            continue
-        if name == "pytest":
-            changes += _pytest(was, now)
-        elif name.startswith("coverage:"):
-            changes += [f"{name.replace(':', '.')}.{key} was changed" for key in _coverage(was, now)]
-        elif tox and (name == "tox" or name.startswith("testenv")):
-            keys = [key for key in was if _TOX.fullmatch(key) and was[key] != now.get(key)]
-            keys += [key for key in now if key.startswith("ignore_") and key not in was]
-            changes += [f"{key} of [{name}], which a gate runs, was changed" for key in keys]
-    return changes
 
 
 def _pytest(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
