@@ -1,10 +1,12 @@
 """What can stand where a command takes an issue, a model, a kind of failure, an attempt or a gate, for the shell's Tab.
 
 Called while a person types: it reads the rows that are there and writes nothing. What is wrong is not said here, the
-command itself says it; `cli/complete.py` takes an error for no candidates.
+command itself says it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,11 +22,27 @@ Candidates: TypeAlias = Callable[[typer.Context, str], list[Candidate]]
 _BUSY_SECONDS = 0.2
 """How long to wait for a run that is writing."""
 _TITLE_CHARS_MAX = 48
+_UNSAFE = re.compile(r"[^\w .,()/+@=-]")
+
+
+def _offered(candidates: Candidates) -> Candidates:
+    """Return candidates as shells may have them: zsh evaluates what it is answered, and a title is anybody's text."""
+
+    @wraps(candidates)
+    def offered(context: typer.Context, incomplete: str) -> list[Candidate]:
+        try:
+            found = candidates(context, incomplete)
+        except Exception:  # noqa: BLE001 - a person is in the middle of a line
+            return []
+        return [(value, _UNSAFE.sub(" ", about)) for value, about in found if not re.search(r"[\s\\\"'`$]", value)]
+
+    return offered
 
 
 def _issues_that(*statuses: str, without: tuple[str, ...] = ()) -> Candidates:
     """Return what names the issues in one of `statuses`, or if none is given those that are not `without`."""
 
+    @_offered
     def candidates(context: typer.Context, incomplete: str) -> list[Candidate]:
         del incomplete
         given = _given(context, "issue_ids", "issue", "depends_on")
@@ -45,6 +63,7 @@ skippable_issue = _issues_that("ready", "waiting", "blocked", "approval", "revie
 proposed_issue = _issues_that("approval")
 
 
+@_offered
 def tried_issue(context: typer.Context, incomplete: str) -> list[Candidate]:
     """Name the issues that have attempts."""
     known = _overview()
@@ -52,6 +71,7 @@ def tried_issue(context: typer.Context, incomplete: str) -> list[Candidate]:
     return [each for each in any_issue(context, incomplete) if each[0] in tried] if tried else []
 
 
+@_offered
 def model_name(context: typer.Context, incomplete: str) -> list[Candidate]:
     """Name the models of noface.toml, then the built-in ones."""
     del incomplete
@@ -64,6 +84,7 @@ def model_name(context: typer.Context, incomplete: str) -> list[Candidate]:
     return [(name, _model_facts(_table(known[name]))) for name in ordered if name not in given]
 
 
+@_offered
 def failure_kind(context: typer.Context, incomplete: str) -> list[Candidate]:
     """Name the kinds of failures, also behind the commas of a list."""
     from noface.data import table
@@ -79,6 +100,7 @@ def failure_kind(context: typer.Context, incomplete: str) -> list[Candidate]:
     ]
 
 
+@_offered
 def attempt_number(context: typer.Context, incomplete: str) -> list[Candidate]:
     """Name the attempts of the issue that stands before it, the newest first."""
     del incomplete
@@ -92,6 +114,7 @@ def attempt_number(context: typer.Context, incomplete: str) -> list[Candidate]:
     return [(str(each.number), f"{each.model}: {each.outcome or 'running'}") for each in attempts]
 
 
+@_offered
 def gate(context: typer.Context, incomplete: str) -> list[Candidate]:
     """Name the gates of noface.toml, and the issue's own."""
     del incomplete

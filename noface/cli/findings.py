@@ -15,7 +15,7 @@ from noface.cli.wiring import (
     settings,
     slots_dir,
 )
-from noface.config.idle_settings import idle_settings, remote_notes
+from noface.config.idle import idle_settings, open_doors
 from noface.config.sections import Config
 from noface.data.extras import extra
 from noface.data.trackers import TRACKERS
@@ -95,7 +95,7 @@ def idle_findings(config: Config) -> Iterator[Finding]:
         bubblewrap = bubblewrap_for(config)
         boxes = bubblewrap is not None and bubblewrap.works
     yield from idle_settings(config, boxed=boxes)
-    yield from remote_notes(config)
+    yield from open_doors(config)
     yield from place_findings(config.sandbox.show) if boxes else ()
     if config.limits.memory_max is not None and (lacking := memory_problem(config.limits.memory_max)):
         yield Finding("[limits] memory_max", lacking, _MEMORY_FIX, EXIT_DONE)

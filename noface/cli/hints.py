@@ -229,8 +229,8 @@ def _lessons(seen: "ReadSession") -> VerbResult:
     store = LessonStore(seen.database)
     lessons = store.recent()
     without = {kind: store.untold(kind) for kind in {lesson.kind for lesson in lessons}}
-    document = lessons_document(lessons, without, full_text=store.full_text)
-    return VerbResult(document, lambda _, width: lessons_page(lessons, without, width, full_text=store.full_text))
+    document = lessons_document(lessons, without)
+    return VerbResult(document, lambda _, width: lessons_page(lessons, without, width))
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:

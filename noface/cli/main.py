@@ -69,9 +69,6 @@ SUBVERBS: dict[str, dict[str, str]] = {
 
 VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()}
 
-COMPLETION_VARIABLE = "_NOFACE_COMPLETE"
-"""Set by the scripts that `noface --show-completion` prints: a shell asks what can stand at the cursor."""
-
 EPILOG = "Begin with `noface tools demo`, or in your repository with `noface init`."
 
 
@@ -137,11 +134,6 @@ def main() -> None:
     if sys.platform == "win32":
         sys.exit("noface needs a POSIX system: use it inside WSL (https://learn.microsoft.com/windows/wsl/install).")
     _hear_signals()
-    if os.environ.get(COMPLETION_VARIABLE, "").startswith("complete_"):
-        from noface.cli.complete import answer, asked_shell
-
-        if (shell := asked_shell()) is not None:
-            sys.exit(answer(shell, build))
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
         # Without a verb all of them are imported, for the help; the version needs none.

@@ -66,7 +66,7 @@ from noface.engine.outages import (
     too_long,
 )
 from noface.engine.outside import BacklogWatch, OutsideChanges, edited_since, move_branch, rejected_before
-from noface.engine.preflight import announce_new_rules, announce_tests, preflight
+from noface.engine.preflight import announce_tests, preflight
 from noface.engine.quota_guard import QuotaGuard
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import as_configured, recover, settle_open, with_work, without_end
@@ -136,12 +136,11 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
     Raises what `preflight` raises; then nothing was started.
     """
     journal, clock, faults = context.journal, context.clock, Faults(context)
-    used_before = context.reader.last_run() is not None
     journal.run_started(clock.now(), os.getpid())
     if context.reader.fact(HOSTS):
         journal.fact(HOSTS, "")  # those of this run have yet to be seen
     try:
-        prepared = partial(_prepared, context, cancel, elsewhere, used_before=used_before)
+        prepared = partial(_prepared, context, cancel, elsewhere)
         with elsewhere.held(context, cancel):
             resumed = twice(faults, "the checks before a run", prepared)
             result_of_run = Engine(context, elsewhere.stations, faults).run(resumed)
@@ -158,14 +157,11 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") 
     return result_of_run
 
 
-def _prepared(
-    context: RunContext, cancel: Canceller, elsewhere: "Elsewhere", *, used_before: bool
-) -> tuple[AttemptOrder, ...]:
+def _prepared(context: RunContext, cancel: Canceller, elsewhere: "Elsewhere") -> tuple[AttemptOrder, ...]:
     """Settle what an earlier run left, and check that work makes sense; return what only needs judging."""
     hit("run_started")
     resumed = recover(context)
     settle_following(context)
-    announce_new_rules(context, used_before=used_before)
     decided = take_ground(context, cancel)
     sandbox = context.env.sandbox
     if sandbox.announced:

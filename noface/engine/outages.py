@@ -137,9 +137,8 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
     context.journal.wait_over(model)
     context.away_since.pop(model, None)
     for row in context.reader.issues():
-        of_a_provider = row.cause in (Cause.PROVIDER, Cause.NONE)  # an earlier noface gave none
         timed = row.status == IssueStatus.WAITING and row.until is not None and row.present
-        if timed and of_a_provider and _waits_for(context, row, model):
+        if timed and row.cause == Cause.PROVIDER and _waits_for(context, row, model):
             context.set_status(row.id, IssueStatus.READY, f"{model} answers again")
     for row in blocked_rows(context, OF_A_PROVIDER if passed else ()):
         if row.model == model and row.id not in context.given_back:

@@ -1,11 +1,7 @@
-"""What must hold before any work is paid for: agents installed, gates green on main (or their failures known).
+"""What must hold before any work is paid for: agents installed, gates green on main (or their failures known)."""
 
-Also what a person should know first: the rules that are new since an upgrade.
-"""
-
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -30,12 +26,9 @@ from noface.integrity.unsteady import failed_in
 from noface.model.failure import CHANGED_FILES, SETUP_PASSING, Failure
 from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult, GateSpec
-from noface.model.patterns import matches_any
-from noface.model.protection import always_protected
-from noface.model.quoting import some, to_the_point
+from noface.model.quoting import to_the_point
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.supervise import Canceller
-from noface.secrets.environment import kept_from_gates
 
 _MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
 _SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.APPROVAL, IssueStatus.REVIEW)
@@ -386,38 +379,3 @@ def _red_gates(gated: Gated) -> set[tuple[str, str]]:
 def _red_test(result: GateResult) -> bool:
     failure = result.failure
     return failure is not None and failure.rule != OTHERS_SERVER and result.gate.kind is GateKind.TEST
-
-
-RULES = "3"
-_RULES_FACT = "rules"
-_NAMES_MAX = 8
-_JUDGES = (
-    "a gate that changes files of the work fails: `fixes = true` in its [[gates]] entry makes that part of the work",
-    "work that is green only with its own tests or settings does not land: `may_change` in an issue's file allows it",
-)
-
-
-def announce_new_rules(context: RunContext, *, used_before: bool) -> None:
-    """Announce once what noface refuses since an upgrade; a project that no older noface has run in hears nothing."""
-    if context.reader.fact(_RULES_FACT) == RULES:
-        return
-    if used_before:
-        context.announce("rules_changed", None, {"what": [*_changed_rules(context), *_JUDGES]})
-    context.journal.fact(_RULES_FACT, RULES)
-
-
-def _changed_rules(context: RunContext) -> Iterator[str]:
-    """Yield the rules that concern this project: environment, sandbox, protected files, isolation."""
-    env = context.env
-    if kept := kept_from_gates(os.environ, env.passed):
-        yield f"gates no longer get {some(kept, _NAMES_MAX)}: [[gates]] env_pass names what they need of it"
-    if env.sandbox.kind == "bubblewrap":
-        yield 'workers and gates run in a sandbox: [sandbox] kind = "none" turns it off, `show` and `write` open it'
-    paths = env.plumbing.paths(env.plumbing.main())
-    if protected := tuple(path for path in paths if matches_any(path, always_protected())):
-        yield f"workers' edits of {some(protected, _NAMES_MAX)} are undone: `may_change` in an issue's file allows them"
-    if any(gate.kind is GateKind.TEST and not gate.leaky for gate in context.settings.gates):
-        yield (
-            "gates no longer see your checkout, and a test gate must fail on broken sources: [run] allow_leaky_gates"
-            " lets others run"
-        )

@@ -408,12 +408,7 @@ class Plumbing:
 
     def _landings_in(self, claims: list[TrailedCommit], *, first_parent: bool) -> tuple[TrailedCommit, ...]:
         attempts = self._attempts({parent for each in claims for parent in each.parents[1:]})
-        moved = ""
-        if any(len(each.parents) == 1 and not each.base for each in claims):
-            own = ("-g", "--format=%H", "--grep-reflog=^noface: land")
-            moved = self.git.run("log", *own, self.repository.main, "--").text
-        own_moves = moved.split()
-        return tuple(each for each in claims if is_landing(each, attempts, own_moves, on_main=first_parent))
+        return tuple(each for each in claims if is_landing(each, attempts, on_main=first_parent))
 
     def _attempts(self, commits: set[str]) -> dict[str, str]:
         """Return the issue of each commit that is an attempt."""

@@ -193,14 +193,6 @@ def terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if _tells(word)))[:TERMS_MAX]
 
 
-def query_terms(failure: Failure) -> str:
-    """Return an FTS5 MATCH expression for lessons like a failure: its words in quotes, joined by OR, 20 at most.
-
-    Whatever the message holds, it is a valid expression; one that matches nothing if there are no words.
-    """
-    return " OR ".join(f'"{word}"' for word in _words(failure)) or '""'
-
-
 def alike(failure: Failure, lesson: Lesson) -> float:
     """Return which share of a failure's words a lesson has: one word in common is no likeness."""
     wanted = _words(failure)
@@ -215,8 +207,7 @@ def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
 
     `parts` are the files that the failure concerns (`fixes.parts_of`). Failures of a kind are like each other by their
     words, or if the same file of tests fails: most assertions say little. Measured by benchmarks/lessons.py; files
-    in the same folder, or words alone, told no more than a lesson picked blindly. A lesson of an earlier version knows
-    no file, and fits nothing.
+    in the same folder, or words alone, told no more than a lesson picked blindly.
     """
     shared = set(parts) & set(lesson.parts)
     tests = {path for path in shared if is_test_file(path)}

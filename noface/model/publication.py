@@ -54,8 +54,7 @@ class Publication:
 
     What people have written up to the comment `after` has been acted on or needed no action. `question` names what was
     asked when that was noted (see Publications.marked). `problem` says why the last one, by `author`, could not be
-    acted on while the issue was `state`. `listens` is False in rows of an earlier noface, which heard answers to
-    questions only.
+    acted on while the issue was `state`.
     """
 
     issue_id: str
@@ -67,4 +66,3 @@ class Publication:
     problem: str = ""
     author: str = ""
     state: str = ""
-    listens: bool = True

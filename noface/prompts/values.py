@@ -23,8 +23,6 @@ _NAME_CHARS_MAX = 60
 _PATCH_BYTES_MAX = 24_000
 """Of a diff whose work lies in the workspace, or that a worker gets beside such work: the files tell the rest."""
 _NOTHING = Kept()
-_EMPTY: dict[str, Any] = {"violation": "", "previous_answer": "", "parts": ()}
-"""Variables that question templates of earlier versions name; a template of a user's may still do."""
 
 
 def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPart, ...]:
@@ -149,7 +147,6 @@ def _question_values(data: QuestionData, pieces: Pieces) -> dict[str, Any]:
         "limits": data.limits,
         "answer_example": data.answer_example,
         "answer_schema": data.answer_schema,
-        **_EMPTY,
     }
 
 

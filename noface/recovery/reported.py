@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from noface.diagnosis.agent_errors import amounts_in
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.failure_document import Details, Exhausted, Steps, TaskFailure
@@ -142,7 +141,7 @@ def task_failure(
     if partial is not None:
         details = {**details, **partial}
     if failure.kind is FailureKind.RESOURCE_EXHAUSTED:
-        usage, limit = _spending(failure)
+        usage, limit = failure.usage, failure.limit
         return {
             "type": _EXHAUSTION,
             "resource": _resource(failure),
@@ -279,13 +278,6 @@ def _resource(failure: Failure) -> str:
         if match is not None:
             return match[1]
     return next((name for part, name in _BY_RULE_RESOURCE if part in failure.rule), "output")
-
-
-def _spending(failure: Failure) -> tuple[float | None, float | None]:
-    """Return what the failure knows; of one that an earlier noface recorded, what its words tell."""
-    if failure.limit is not None or failure.usage is not None:
-        return failure.usage, failure.limit
-    return amounts_in(text[:_TEXT_CHARS_MAX] for text in (failure.message, *failure.evidence))
 
 
 _FIRST = "FirstAttempt"

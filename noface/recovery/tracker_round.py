@@ -26,10 +26,8 @@ class Candidate:
 
     @property
     def marked(self) -> bool:
-        """True if what had been written before the question, or before noface listened, is known."""
-        return self.published.listens and (
-            not self.standing.question or self.published.question == self.standing.question
-        )
+        """True if what had been written before the question is known."""
+        return not self.standing.question or self.published.question == self.standing.question
 
     @property
     def due_at(self) -> float | None:
@@ -75,8 +73,7 @@ def next_round(
         for each in candidates
         if (at := each.due_at) is not None and (last or at <= now or each.published.at > now)
     ]
-    deaf = [each for each in candidates if not each.published.listens and each not in due]
-    marks = [each for each in (*due, *deaf) if not each.marked][:SAID_AT_ONCE_MAX]
+    marks = [each for each in due if not each.marked][:SAID_AT_ONCE_MAX]
     says = [each for each in due if each.marked][:SAID_AT_ONCE_MAX]
     refresh = bool(marks) or (not last and is_due(asked, pace, now))
     known_there = [each for each in candidates if each.published.digest and each.marked]

@@ -130,10 +130,8 @@ class TrackerSync(Station):
     def _record(self, due: Round, end: RoundEnd) -> None:
         self._read, self._pressing = None, False
         now = self._context.clock.now()
-        deaf = {each.issue_id for each in due.marks if not self._listens(each.issue_id)}
         for heard in end.before:
-            if heard.issue_id not in deaf:
-                self._listener.act_on(heard, before=True)
+            self._listener.act_on(heard, before=True)
         for standing in due.marks:
             if end.marked is not None:
                 self._publications.marked(standing.issue_id, standing.question, end.marked[standing.issue_id])
@@ -162,11 +160,6 @@ class TrackerSync(Station):
         """Ask no more until it may be answered."""
         self._outage.met(error)
         self._asked = refused(self._asked, self._context.clock.now(), self._outage.until)
-
-    def _listens(self, issue_id: str) -> bool:
-        """True if what was written to noface was heard so far."""
-        known = self._publications.get(issue_id)
-        return known is not None and known.listens
 
     def _tell(self, error: NofaceError, until: float, issue_id: str | None) -> None:
         if passes(error):

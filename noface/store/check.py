@@ -29,13 +29,11 @@ def database_facts(database: Database) -> DatabaseFacts:
             damage.append(f"the gate result {row['key'][:12]} cannot be read: {error}")
     reader = Reader(database)
     runs = database.rows("SELECT id, started_at, ended_at FROM runs ORDER BY started_at")
-    proofs_from = reader.fact("proofs_from")
     return DatabaseFacts(
         damage=tuple(damage),
         first_run_at=float(runs[0]["started_at"]) if runs else None,
         open_runs=tuple(str(row["id"]) for row in runs if row["ended_at"] is None),
         open_questions=int(database.rows("SELECT COUNT(*) FROM advice WHERE outcome IS NULL")[0][0]),
-        proofs_from=int(proofs_from) if proofs_from is not None else None,
         merged_known=reader.fact("merged_known") is not None,
         learned=frozenset(json.loads(reader.fact(LEARNED) or "[]")),
         released={str(name): int(number) for name, number in json.loads(reader.fact("released") or "{}").items()},

@@ -16,9 +16,6 @@ from noface.process.files import kind_at, read_regular
 from noface.store.odd_text import Connection, decode
 from noface.store.records import SCHEMA_VERSION
 
-_MIGRATIONS = tuple(f"migration_{version}.sql" for version in range(2, SCHEMA_VERSION + 1))
-_SCRIPTS = {0: ("schema.sql",)} | {version: _MIGRATIONS[version - 1 :] for version in range(1, SCHEMA_VERSION)}
-"""What brings a database of a version to the present one; 0 is an empty one."""
 _BUSY_SECONDS = 10.0
 _PAUSE_SECONDS = 0.02
 _INCREMENTAL, _PAGES_AT_ONCE = 2, 10_000
@@ -48,7 +45,7 @@ class Database:
     def open(cls, path: Path) -> Self:
         """Open or make the database at `path`.
 
-        Raises StoreError if the file is not a database, is damaged, or is of a newer noface; it is never
+        Raises StoreError if the file is not a database, is damaged, or has another schema; it is never
         overwritten.
         """
         _refuse_foreign(path)
@@ -65,7 +62,7 @@ class Database:
                 connection.execute(f"PRAGMA auto_vacuum = {_INCREMENTAL}")  # heeded before the first table only
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
-            database._migrate(path)
+            database._make(path)
             database._place = path, path.stat()
             database._inode = _inode(path)
             _OPEN[database._inode] += 1
@@ -90,18 +87,14 @@ class Database:
     def memory(cls) -> Self:
         """Return an empty database that lives in memory: what a repository looks like before its first run."""
         database = cls(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
-        database._migrate(Path(":memory:"))
+        database._make(Path(":memory:"))
         return database
 
-    def _migrate(self, path: Path) -> None:
+    def _make(self, path: Path) -> None:
         with self.transaction():
-            version = _refuse_unknown(self._connection, path)
-            if version < SCHEMA_VERSION:
-                from importlib.resources import files
-
-                for script in _SCRIPTS[version]:
-                    for statement in _statements(files("noface.store").joinpath(script).read_text("utf-8")):
-                        self._connection.execute(statement)
+            if not _refuse_unknown(self._connection, path):
+                for statement in _statements(Path(__file__).with_name("schema.sql").read_text("utf-8")):
+                    self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager
@@ -178,21 +171,15 @@ class Database:
             raise
 
     def give_room_back(self, pages: int) -> bool:
-        """Give at most so many unused pages back to the disk; True if there are more.
-
-        A database of an earlier version keeps them for what is written next, until `compact` has changed that.
-        """
+        """Give at most so many unused pages back to the disk; True if there are more."""
         with self._lock:
-            if self.rows("PRAGMA auto_vacuum")[0][0] == _INCREMENTAL and self.rows("PRAGMA freelist_count")[0][0]:
+            if self.rows("PRAGMA freelist_count")[0][0]:
                 self.rows(f"PRAGMA incremental_vacuum({pages:d})")
                 return bool(self.rows("PRAGMA freelist_count")[0][0])
         return False
 
     def compact(self) -> None:
-        """Give all unused room back. Of an earlier version's database that takes seconds and its size on the disk."""
-        if self.rows("PRAGMA auto_vacuum")[0][0] != _INCREMENTAL:
-            self.rows(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
-            self.rows("VACUUM")
+        """Give all unused room back."""
         while self.give_room_back(_PAGES_AT_ONCE):
             pass
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # until then it is the log that knows of it, not the file
@@ -308,12 +295,11 @@ def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
     # In this order: another noface may be making the tables, and sets the version with them in one transaction.
     tables = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > SCHEMA_VERSION:
-        from noface.process.installation import installation
-
+    if version not in (0, SCHEMA_VERSION):
         raise StoreError(
-            f"{path} was written by a newer noface (schema {version}, this one knows {SCHEMA_VERSION}).",
-            f"Upgrade noface: `{installation().upgrade()}`.",
+            f"{path} was written by another version of noface (its schema is {version}, this one's {SCHEMA_VERSION}).",
+            f"Go on with that version, or begin anew: `mv {path} {path}.{version}`. Merged work is known from main's "
+            "history; attempts stay below refs/noface.",
         )
     if version == 0 and tables is not None:
         raise _unusable(path, "it is the database of another program")

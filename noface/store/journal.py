@@ -418,8 +418,6 @@ class Journal:
                 for issue_id, number in attempts
             )
             remember_results(connection, gates, results, at)
-            first = str(landings[0])
-            connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES ('proofs_from', ?)", (first,))
             return landings
 
     def landing_dropped(self, landing_id: int) -> None:

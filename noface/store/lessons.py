@@ -1,23 +1,21 @@
 """Keeps lessons in the state database: learns, looks up, counts what came of them, drops those without effect (S7).
 
-A lesson is looked up by the failure's signature, then by its words (SQLite's FTS5, ranked by bm25). Where SQLite was
-built without FTS5 only the signature is looked up.
+A lesson is looked up by the failure's signature, then, of those of its kind, by its words.
 """
 
 import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import fields
-from importlib.resources import files
 
 from noface.knowledge.lessons import (
     ControlGroup,
     Lesson,
+    alike,
     confidence,
     cure_holds,
     fits,
     is_cure,
-    query_terms,
     worth_keeping,
 )
 from noface.model.failure import Failure
@@ -26,35 +24,15 @@ from noface.store.database import Database, insert, update
 from noface.store.records import query
 from noface.store.rows import dumps
 
-_TABLES = ("lessons", "lessons_shown")
-_TEXT_TABLE = "lessons_text"
-_LOOKED_AT_MAX = 30
-"""How many lessons with words in common are compared with a failure."""
+_LOOKED_AT_MAX = 200
+"""How many lessons, the newest, are compared with a failure."""
 
 
 class LessonStore:
     """Reads and writes lessons; each write is one transaction, and can be repeated harmlessly."""
 
-    def __init__(self, database: Database, *, full_text: bool | None = None) -> None:
-        """`full_text` False does without FTS5; by default it is used where SQLite has it."""
+    def __init__(self, database: Database) -> None:
         self._db = database
-        self.full_text = has_full_text(database) if full_text is None else full_text
-        self._ready = False
-
-    def ensure(self) -> None:
-        """Make the tables where they are missing; writes nothing if they are there."""
-        if self._ready:
-            return
-        there = {row[0] for row in self._db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not there.issuperset(_TABLES):
-            self._make("lessons.sql")
-        elif not self._db.rows("SELECT 1 FROM pragma_table_info('lessons') WHERE name = 'parts'"):
-            self._make("lesson_parts.sql")
-        if self.full_text and _TEXT_TABLE not in there:
-            self._make("lesson_search.sql")
-        if self.full_text:
-            self._fill_text()
-        self._ready = True
 
     def learn(self, lesson: Lesson, at: float) -> int:
         """Keep a lesson and return its id.
@@ -62,7 +40,6 @@ class LessonStore:
         The same signature and strategy is one lesson: it is learnt anew, with the newer advice and more confidence;
         had it been dropped, its counts start again. What was learnt from the same attempt before changes nothing.
         """
-        self.ensure()
         with self._db.transaction() as connection:
             known = self._db.rows(
                 "SELECT * FROM lessons WHERE signature = ? AND strategy = ?", lesson.signature, lesson.strategy
@@ -79,19 +56,17 @@ class LessonStore:
 
         Lessons that were dropped are never returned, nor those of other parts or with hardly a word in common.
         """
-        self.ensure()
-        rows = self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX)
-        if self.full_text:
-            words = query_terms(failure)
-            rows += self._db.rows(query("lessons_by_words"), words, failure.signature, failure.kind, _LOOKED_AT_MAX)
-        lessons = [lesson for lesson in map(_lesson, rows) if fits(failure, lesson, parts)]
-        return tuple(lessons[:limit])
+        others = map(_lesson, self._db.rows(query("lessons_of_kind"), failure.kind, failure.signature, _LOOKED_AT_MAX))
+        alike_first = sorted(others, key=lambda lesson: alike(failure, lesson), reverse=True)
+        lessons = [*self._same(failure), *alike_first]
+        return tuple(lesson for lesson in lessons if fits(failure, lesson, parts))[:limit]
 
     def cures(self, failure: Failure) -> tuple[Lesson, ...]:
         """Return the diagnoses by which the same failure passed before, the best first."""
-        self.ensure()
-        rows = self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX)
-        return tuple(_lesson(row) for row in rows if is_cure(row["strategy"]))
+        return tuple(lesson for lesson in self._same(failure) if is_cure(lesson.strategy))
+
+    def _same(self, failure: Failure) -> list[Lesson]:
+        return [*map(_lesson, self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX))]
 
     def untold(self, kind: FailureKind) -> ControlGroup:
         """Count how attempts ended that read no lesson, after a failure of a kind."""
@@ -100,7 +75,6 @@ class LessonStore:
 
     def quote(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
         """Record which lessons an attempt's prompt quotes; `judged` counts them."""
-        self.ensure()
         with self._db.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO lessons_shown (lesson_id, issue_id, number, token) VALUES (?, ?, ?, ?)",
@@ -114,7 +88,6 @@ class LessonStore:
         is counted. A lesson is dropped once those that read it pass no more often than others (`ControlGroup`). Each
         attempt counts once, however often it is judged.
         """
-        self.ensure()
         with self._db.transaction() as connection:
             quoted = self._db.rows(query("lessons_to_judge"), issue_id, number)
             connection.execute(
@@ -126,23 +99,19 @@ class LessonStore:
 
     def recent(self, most: int = 100) -> tuple[Lesson, ...]:
         """Return the lessons learnt last, newest first, those that were dropped as well."""
-        self.ensure()
         rows = self._db.rows("SELECT * FROM lessons ORDER BY learned_at DESC, id DESC LIMIT ?", most)
         return tuple(_lesson(row) for row in rows)
 
     def _insert(self, connection: sqlite3.Connection, lesson: Lesson, at: float) -> int:
         columns = _columns(lesson, at, 1, 0, 0)
         names = {"signature": lesson.signature, "kind": lesson.kind, "rule": lesson.rule, "strategy": lesson.strategy}
-        lesson_id = insert(connection, "lessons", **names, **columns)
-        self._write_text(connection, lesson_id, lesson)
-        return lesson_id
+        return insert(connection, "lessons", **names, **columns)
 
     def _renew(self, connection: sqlite3.Connection, row: sqlite3.Row, lesson: Lesson, at: float) -> None:
         again = row["dropped_at"] is not None
         counts = (1, 0, 0) if again else (row["learned"] + 1, row["hits"], row["successes"])
         columns = _columns(lesson, at, *counts) | {"dropped_at": None}
         update(connection, "lessons", columns, "id = ?", row["id"])
-        self._write_text(connection, row["id"], lesson)
 
     def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
         """Count an attempt for a lesson; tell whether it is dropped."""
@@ -157,34 +126,6 @@ class LessonStore:
             (hits, successes, confidence(row["learned"], hits, successes), keep, at, row["id"]),
         )
         return not keep
-
-    def _make(self, script: str) -> None:
-        text = files("noface.store").joinpath(script).read_text("utf-8")
-        with self._db.transaction() as connection:
-            for statement in text.split(";\n"):
-                connection.execute(statement)
-
-    def _fill_text(self) -> None:
-        """Add the words of lessons that an SQLite without FTS5 has learnt."""
-        missing = query("lessons_without_text")
-        if self._db.rows(f"{missing} LIMIT 1"):
-            with self._db.transaction() as connection:
-                connection.execute(f"INSERT INTO lessons_text (rowid, message, cause, advice) {missing}")
-
-    def _write_text(self, connection: sqlite3.Connection, lesson_id: int, lesson: Lesson) -> None:
-        if self.full_text:
-            connection.execute(
-                "INSERT OR REPLACE INTO lessons_text (rowid, message, cause, advice) VALUES (?, ?, ?, ?)",
-                (lesson_id, lesson.message, lesson.cause, lesson.advice),
-            )
-
-
-def has_full_text(database: Database) -> bool:
-    """True if this SQLite has FTS5: not every build does, and old ones cannot say."""
-    try:
-        return bool(database.rows("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"))
-    except sqlite3.OperationalError:
-        return False
 
 
 def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int) -> dict[str, object]:

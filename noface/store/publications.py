@@ -17,7 +17,7 @@ from noface.store.records import IssueRow, query, read, select
 from noface.store.rows import dumps
 
 _SINCE = "tracker_since:"
-_HEARD = ("after", "question", "problem", "author", "state", "listens")
+_HEARD = ("after", "question", "problem", "author", "state")
 """What the column `heard` holds."""
 
 
@@ -42,7 +42,7 @@ class Publications:
 
     def marked(self, issue_id: str, question: str, after: int) -> None:
         """Record, before a question is put, what had been written until then: only later comments answer it."""
-        self._put(replace(self._known(issue_id), after=after, question=question, listens=True))
+        self._put(replace(self._known(issue_id), after=after, question=question))
 
     def heard(self, issue_id: str, after: int, problem: str = "", author: str = "") -> None:
         """Record that a comment has been acted on, or why it could not be: that is said, also of what is settled."""
@@ -143,5 +143,4 @@ def _part(row: IssueRow) -> PartState:
 def _publication(row: Any) -> Publication:
     heard = json.loads(row["heard"] or "{}")
     texts = {name: str(heard.get(name, "")) for name in ("question", "problem", "author", "state")}
-    after, listens = int(heard.get("after", 0)), bool(heard.get("listens", not row["digest"]))
-    return Publication(row["issue_id"], row["digest"], row["comment"], row["at"], after, **texts, listens=listens)
+    return Publication(row["issue_id"], row["digest"], row["comment"], row["at"], int(heard.get("after", 0)), **texts)

@@ -175,10 +175,10 @@ WHERE outcome IS NULL ORDER BY started_at, token;
 SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id;
 
 -- name: deaths
--- Earlier versions counted deaths without evidence: they say nothing. An attempt that came to its own end breaks the row.
+-- An attempt that came to its own end breaks the row.
 SELECT issues.id, MAX(json_extract(data, '$.deaths')) AS deaths, json_extract(data, '$.evidence') AS evidence
 FROM events JOIN issues ON issues.id = issue_id
-WHERE kind = 'noface_died' AND json_extract(data, '$.evidence') IS NOT NULL
+WHERE kind = 'noface_died'
     AND json_extract(data, '$.epoch') = issues.epoch
     AND json_extract(data, '$.number') > (
         SELECT COALESCE(MAX(number), 0) FROM attempts
@@ -279,10 +279,8 @@ WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\';
 SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL
 ORDER BY confidence DESC, id DESC LIMIT ?;
 
--- name: lessons_by_words
-SELECT l.* FROM lessons_text JOIN lessons AS l ON l.id = lessons_text.rowid
-WHERE lessons_text MATCH ? AND l.dropped_at IS NULL AND l.signature != ?
-ORDER BY l.kind != ?, bm25(lessons_text), l.id DESC LIMIT ?;
+-- name: lessons_of_kind
+SELECT * FROM lessons WHERE kind = ? AND signature != ? AND dropped_at IS NULL ORDER BY id DESC LIMIT ?;
 
 -- name: lessons_to_judge
 SELECT l.id, l.kind, l.strategy, l.learned, l.hits, l.successes FROM lessons_shown AS s JOIN lessons AS l ON l.id = s.lesson_id
@@ -300,9 +298,6 @@ FROM (
 ) AS a
 WHERE kind_before = ?
     AND NOT EXISTS (SELECT 1 FROM lessons_shown AS s WHERE s.issue_id = a.issue_id AND s.number = a.number);
-
--- name: lessons_without_text
-SELECT id, message, cause, advice FROM lessons WHERE id NOT IN (SELECT rowid FROM lessons_text)
 
 -- name: to_say
 -- The issues of which their tracker may have to be told something: what is new, or has been mentioned and not settled.

@@ -166,7 +166,7 @@ class Questions:
     def children(self) -> tuple[Issue, ...]:
         """Return every issue that a breakdown made, parents' parts together."""
         rows = self._db.rows("SELECT issue FROM children ORDER BY parent, position")
-        return tuple(_child(json.loads(row["issue"])) for row in rows)
+        return tuple(decode(Issue, json.loads(row["issue"])) for row in rows)
 
 
 def recorded_history(reader: Reader, questions: Questions, issue: Issue, state: IssueState | None) -> History:
@@ -182,8 +182,3 @@ def recorded_history(reader: Reader, questions: Questions, issue: Issue, state: 
         state.wanted_attempts,
         questions.unanswered(issue.id, state.epoch),
     )
-
-
-def _child(kept: dict[str, object]) -> Issue:
-    """Return a part; of one that an earlier version made its title tells whether it is the rest."""
-    return decode(Issue, {"rest": str(kept.get("title", "")).endswith(" (the rest)"), **kept})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """The schema that schema.sql makes and these queries know."""
 
 _KIND = "noface.model.taxonomy.FailureKind"

@@ -41,7 +41,6 @@ from noface.trackers.issue_file import (
     slug,
     too_large,
 )
-from noface.trackers.remembered import NEW_MAX, read_back, write_down
 
 _SERVES_NS = 5_000_000_000
 """So long what a fingerprint saw serves the backlog that is asked for after it: the same listing, and half the time."""
@@ -49,24 +48,21 @@ _SET_ASIDE = re.compile(r"_([0-9]+)-")
 
 
 def open_files(settings: TrackerSettings, root: Path, state: Path) -> "FilesTracker":
-    """Return the tracker over the folder that the settings name."""
-    return FilesTracker(root, settings.path, state / "issues.json")
+    """Return the tracker over the folder that the settings name; it keeps no state."""
+    del state
+    return FilesTracker(root, settings.path)
 
 
 class FilesTracker:
     """The tracker over a folder. It remembers what it parsed: unchanged files cost one listing.
 
-    `root` is the repository's top folder, `folder` the place of the issues in it, as it stands in sources. `kept` is
-    the file in which others find what was parsed; None if none is kept.
+    `root` is the repository's top folder, `folder` the place of the issues in it, as it stands in sources.
     """
 
-    def __init__(self, root: Path, folder: str = "issues", kept: Path | None = None) -> None:
-        self._kept = kept
-        self._looked_up = kept is None
+    def __init__(self, root: Path, folder: str = "issues") -> None:
         self._root = root
         self._path = root / folder
         self._folder = folder.rstrip("/")
-        self._new = 0
         self._parsed: dict[str, tuple[IssueFile, ParsedFile]] = {}
         self._last: tuple[tuple[IssueFile, ...], frozenset[str], Backlog] | None = None
         self._listed: tuple[int, tuple[IssueFile, ...] | None] = (0, None)
@@ -141,12 +137,9 @@ class FilesTracker:
         return result
 
     def _read_all(self, entries: Sequence[IssueFile], listed_ns: int) -> list[ParsedFile]:
-        """Return what every file that is still there holds; what may be trusted next time is remembered."""
+        """Return what every file that is still there holds."""
         parsed: list[ParsedFile] = []
-        remembered: dict[str, tuple[IssueFile, ParsedFile]] = {}
-        if not self._looked_up and self._kept is not None and len(entries) > NEW_MAX:
-            self._parsed = read_back(self._kept, self._folder)
-        self._looked_up, new = True, 0
+        settled_files: dict[str, tuple[IssueFile, ParsedFile]] = {}
         for entry in entries:
             known = self._parsed.get(entry.name)
             settled = listed_ns - entry.mtime_ns > RACY_NS
@@ -160,14 +153,10 @@ class FilesTracker:
                 except OSError as error:
                     settled = False
                     file = self._fault(entry.name, f"cannot be read: {error.strerror}", "Check its permissions.")
-                new += isinstance(file.result, Issue)
             parsed.append(file)
             if settled:
-                remembered[entry.name] = (entry, file)
-        self._parsed, self._new = remembered, self._new + new
-        if self._kept is not None and self._new > NEW_MAX:
-            write_down(self._kept, self._folder, remembered)
-            self._new = 0
+                settled_files[entry.name] = (entry, file)
+        self._parsed = settled_files
         return parsed
 
     def _read(self, entry: IssueFile) -> ParsedFile:

@@ -175,18 +175,13 @@ def _quoted(text: str) -> str:
     return f'"{clean(text)}"'
 
 
-_NO_FULL_TEXT = "This SQLite has no FTS5: lessons are found for the same failure only, not for similar ones."
-
-
-def lessons_document(
-    lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup], *, full_text: bool
-) -> dict[str, object]:
-    """Return what `noface config hints list --lessons --json` prints; `full_text`: similar failures are found.
+def lessons_document(lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup]) -> dict[str, object]:
+    """Return what `noface config hints list --lessons --json` prints.
 
     `without` says how attempts ended that read no lesson, by the kind of the failure before. `lift` says by how much
     more of those passed that read the lesson, -1 to 1; null until one has.
     """
-    return {"full_text": full_text, "lessons": [_listed_lesson(lesson, without[lesson.kind]) for lesson in lessons]}
+    return {"lessons": [_listed_lesson(lesson, without[lesson.kind]) for lesson in lessons]}
 
 
 def _listed_lesson(lesson: Lesson, control: ControlGroup) -> dict[str, object]:
@@ -206,9 +201,7 @@ def _listed_lesson(lesson: Lesson, control: ControlGroup) -> dict[str, object]:
     }
 
 
-def lessons_page(
-    lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup], width: int, *, full_text: bool
-) -> list[str]:
+def lessons_page(lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup], width: int) -> list[str]:
     """Return the lines of the lessons, newest first."""
     if not lessons:
         lines = hanging("No lesson yet: one is learned when an issue passes after failures.", width)
@@ -219,8 +212,6 @@ def lessons_page(
         lines += ["", *hanging(text, width, f"{lesson.id}  ")]
         lines += [fit(f"   {line}", width) for line in clean_block(diff).splitlines()]
         lines += painted(hanging(_worth(lesson, without[lesson.kind]), width, "   "), "quiet")
-    if not full_text:
-        lines += ["", *painted(hanging(_NO_FULL_TEXT, width), "careful")]
     return lines
 
 

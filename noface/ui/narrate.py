@@ -325,7 +325,6 @@ _WORDS: dict[str, Words] = {
     "preflight": _preflight,
     "setup": _setup,
     "main_gate": _main_gate,
-    "rules_changed": _notes("new in this version"),
     "unpriced": _unpriced,
     "idle_settings": _notes("noface.toml"),
     "quota": _notes("quota"),

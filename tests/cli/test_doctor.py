@@ -391,7 +391,6 @@ def test_the_machine_is_told(doctor):
     assert (sandbox["state"], sandbox["text"].split(";")[0]) == ("note", "none: bubblewrap is not installed")
     assert "apt install bubblewrap" in sandbox["fix"]
     assert "no process outlives its attempt" in named(machine, "processes")["text"]
-    assert "FTS5" in named(machine, "SQLite")["text"]
 
 
 def test_a_sandbox_that_cannot_be_made_is_told_with_what_bubblewrap_says(doctor):

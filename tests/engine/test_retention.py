@@ -199,19 +199,3 @@ def test_events_go_in_steps_and_their_room_goes_back_to_the_disk(tmp_path):
         database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         assert path.stat().st_size < 0.6 * size
         assert len(Reader(database).events("2")) == 2000
-
-
-def test_a_database_that_knew_no_giving_back_shrinks_when_it_is_compacted(tmp_path):
-    path = tmp_path / "state.db"
-    with closing(Database.open(path)) as database:
-        database.rows("PRAGMA auto_vacuum = 0")
-        database.rows("VACUUM")  # as earlier versions made it
-        with database.transaction() as connection:
-            connection.executemany("INSERT INTO facts VALUES (?, ?)", [(str(n), "x" * 1000) for n in range(2000)])
-        with database.transaction() as connection:
-            connection.execute("DELETE FROM facts")
-        assert not database.give_room_back(100)
-        database.compact()
-        assert path.stat().st_size < 500_000
-    with closing(Database.open(path)) as database:
-        assert database.rows("PRAGMA auto_vacuum")[0][0] == 2

@@ -1,14 +1,9 @@
 """What a recovery teaches (S7)."""
 
-import sqlite3
 from dataclasses import replace
-
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from noface.knowledge.fixes import LINES_MAX, Fix, FixLine
 from noface.knowledge.lessons import (
-    TERMS_MAX,
     ControlGroup,
     alike,
     confidence,
@@ -16,7 +11,6 @@ from noface.knowledge.lessons import (
     fits,
     lesson_of,
     lift,
-    query_terms,
     terms,
     worth_keeping,
 )
@@ -129,11 +123,6 @@ def test_terms_leave_out_what_differs_from_run_to_run_and_common_words():
     assert terms(text) == ("basket", "user_id", "took")
 
 
-def test_a_query_has_a_bounded_number_of_terms():
-    many = Failure(FailureKind.UNKNOWN, " ".join(f"w{n}ord" for n in range(1000)), rule="r")
-    assert query_terms(many).count(" OR ") == TERMS_MAX - 1
-
-
 def test_likeness_is_the_share_of_words_in_common():
     lesson = lesson_of(ISSUE, (failed(1), passed(2)), MEND)
     assert alike(BOOM, lesson) == 1.0
@@ -163,16 +152,3 @@ def test_assertions_that_say_little_are_alike_where_the_same_tests_fail():
     assert fits(other, lesson, ("src/basket.py", "tests/test_basket.py"))
     assert not fits(other, lesson, ("src/basket.py", "tests/test_page.py"))
     assert not fits(other, lesson, ("src/page.py", "tests/test_basket.py"))
-
-
-@given(st.text(st.characters(), max_size=200), st.lists(st.text(st.characters(), max_size=80), max_size=3))
-@example('"', ['" OR NEAR(a b, 2) AND NOT * ^col : {', "' ; DROP TABLE lessons; --"])
-@example("NEAR", ["AND", "OR", "NOT"])
-@example("\0\ud800 a_b ªº ٣٤٥", [])
-def test_no_message_can_break_the_query(message, evidence):
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE t USING fts5 (message, cause, advice)")
-    connection.execute("INSERT INTO t VALUES ('near and or not', 'basket', 'drop table')")
-    query = query_terms(Failure(FailureKind.UNKNOWN, message, rule="r", evidence=tuple(evidence)))
-    assert len(connection.execute("SELECT rowid FROM t WHERE t MATCH ?", (query,)).fetchall()) in (0, 1)
-    connection.close()

@@ -61,14 +61,6 @@ def test_each_issue_that_was_spoken_of_is_listened_to_in_every_state():
     assert due(running, settled={"3": 44}).hears == ()
 
 
-def test_what_was_written_before_noface_listened_is_past():
-    known = digest(notice_of(Standing(issue_id="7", status="running"), str))
-    deaf = candidate(status="running", published={"digest": known, "comment": 1, "at": NOW, "listens": False})
-    found = due(deaf)
-    assert [standing.issue_id for standing in found.marks] == ["7"]
-    assert found.hears == ()
-
-
 def test_the_next_attempt_is_told_after_a_while_and_at_the_end_at_once():
     known = as_told(candidate(status="running"), attempts=(Worked(1, "small", 0.0, "TIMEOUT"),))
     assert not due(known)

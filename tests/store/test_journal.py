@@ -211,14 +211,6 @@ def test_a_request_of_an_earlier_version_is_read_as_far_as_it_goes(database, jou
     assert reader.issue("7").block == PersonRequest(kind="AUTH", tried=("a",), failing=Failing(gate="unit"))
 
 
-def test_the_rest_of_an_issue_that_an_earlier_version_divided_is_known_by_its_title(database, journal):
-    questions = Questions(database, journal)
-    questions.add_children(1.0, "7", (Issue("7.1", "Seven (the rest)", parent="7"), Issue("7.2", "A", rest=True)))
-    with database.transaction() as connection:
-        connection.execute("UPDATE children SET issue = json_remove(issue, '$.rest') WHERE id = '7.1'")
-    assert [part.rest for part in questions.children()] == [True, True]
-
-
 def test_an_attempt_of_an_earlier_epoch_does_not_count_in_the_new_one(journal, reader):
     start(journal, 1)
     journal.unblocked(1.5, "7", "", "a person")

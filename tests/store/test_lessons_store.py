@@ -9,7 +9,7 @@ from noface.knowledge.lessons import ControlGroup, Lesson
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 from noface.store.database import Database
-from noface.store.lessons import LessonStore, has_full_text
+from noface.store.lessons import LessonStore
 
 PARTS = ("src/a.py",)
 
@@ -57,10 +57,6 @@ def told(store, lesson_id, number, *, passed, same_failure=False, issue="8"):
     """An attempt that was told a lesson, and how it ended."""
     store.quote((lesson_id,), f"token-{number}", issue, number)
     return store.judged(issue, number, passed=passed, same_failure=same_failure, at=100.0 + number)
-
-
-def test_this_sqlite_can_search_texts(database):
-    assert has_full_text(database)
 
 
 def test_a_lesson_comes_back_as_it_was_learnt(store):
@@ -196,17 +192,6 @@ def test_a_lesson_with_which_no_more_pass_than_without_is_dropped(database, stor
     assert dropped[-1] == (kept,), "three of four passed with it, all of twenty without"
 
 
-def test_lessons_of_before_parts_were_kept_are_listed_and_never_quoted(database, store):
-    kept = store.learn(lesson(), 1.0)
-    with database.transaction() as connection:
-        connection.execute("ALTER TABLE lessons DROP COLUMN parts")
-    again = Store(database)
-    assert again.look_up(failure()) == ()
-    assert [found.id for found in again.recent()] == [kept]
-    assert again.learn(lesson(number=9), 2.0) == kept
-    assert [found.id for found in again.look_up(failure())] == [kept]
-
-
 def test_a_lesson_that_helps_stays(store):
     kept = store.learn(lesson(), 1.0)
     for number in range(1, 9):
@@ -224,7 +209,6 @@ def test_a_dropped_lesson_that_works_again_begins_anew(store):
 
 
 def test_what_is_undone_leaves_no_trace(database, store):
-    store.ensure()
 
     def learn_and_fail():
         with database.transaction():
@@ -235,26 +219,6 @@ def test_what_is_undone_leaves_no_trace(database, store):
         learn_and_fail()
     assert store.recent() == ()
     assert store.look_up(failure(signature="s9")) == ()
-
-
-def test_without_fts5_the_signature_alone_is_looked_up(database):
-    store = Store(database, full_text=False)
-    store.learn(lesson(), 1.0)
-    assert len(store.look_up(failure())) == 1
-    assert store.look_up(failure(signature="s9")) == ()
-    assert database.rows("SELECT name FROM sqlite_master WHERE name = 'lessons_text'") == []
-
-
-def test_what_was_learnt_without_fts5_is_found_by_its_words_once_there_is_one(database):
-    LessonStore(database, full_text=False).learn(lesson(), 1.0)
-    assert len(Store(database).look_up(failure(signature="s9"))) == 1
-
-
-def test_tables_that_are_there_are_not_written_again(database, store):
-    store.ensure()
-    version = database.rows("PRAGMA schema_version")[0][0]
-    LessonStore(database).ensure()
-    assert database.rows("PRAGMA schema_version")[0][0] == version
 
 
 def test_a_cure_is_known_by_its_signature_and_dropped_once_it_fails_more_often_than_it_helps(store):

@@ -58,18 +58,6 @@ def test_what_was_heard_stays_known_when_something_is_said(story):
     )
 
 
-def test_a_row_of_an_earlier_noface_has_not_listened_and_does_once_it_was_marked(story):
-    publications = Publications(story.database)
-    publications.commented(story.tick(), "1", "running:1", 11)
-    assert publications.get("1").listens, "it is of this noface"
-    with story.database.transaction() as connection:
-        connection.execute("UPDATE publications SET heard = ?", ('{"after": 5, "question": "q"}',))
-    known = publications.get("1")
-    assert (known.after, known.question, known.listens) == (5, "q", False)
-    publications.marked("1", "", 8)
-    assert publications.get("1").listens
-
-
 def test_why_somebody_was_not_heeded_is_said_also_of_what_is_settled_and_only_while_it_stands_so(story):
     publications = Publications(story.database)
     story.attempt("1", 1)

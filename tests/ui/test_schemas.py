@@ -241,7 +241,6 @@ RARE = {
     "publishing_refused",
     "pull_taken_over",
     "rules_may_refuse",
-    "rules_changed",
     "unpriced",
     "idle_settings",
     "checkout_lacks",
@@ -379,7 +378,6 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
         "idle_settings", None, {"what": ["[review] when: does nothing without a reviewer"]}
     )
     JsonLines(story.reader).announce("checkout_lacks", None, {"what": ["submodules: empty in workspaces: lib"]})
-    JsonLines(story.reader).announce("rules_changed", None, {"what": ["gates no longer get DATABASE_URL"]})
     story.close()
     lines = lines_of(capsys.readouterr().out)
     assert RARE - {line["event"] for line in lines} == set()

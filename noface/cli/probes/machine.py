@@ -3,7 +3,6 @@
 import os
 import platform
 import shutil
-import sqlite3
 from collections.abc import Collection
 from contextlib import closing
 from importlib.util import find_spec
@@ -33,7 +32,6 @@ from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.check import damage_of
 from noface.store.database import Database
-from noface.store.lessons import has_full_text
 from noface.store.reader import Reader
 from noface.ui.doctor import Point, State, point_of
 from noface.ui.text import clean, count, size
@@ -49,7 +47,6 @@ def machine(config: Config | None = None) -> tuple[Point, ...]:
         _git(),
         _processes(),
         _sandbox(config),
-        _sqlite(),
         _extra("syntax", "tree_sitter", "languages beyond Python, JSON and TOML are not parsed before the gates"),
     )
 
@@ -135,18 +132,6 @@ def _listed(places: tuple[str, ...], home: str) -> str:
 _RIGHTS = "agents and gates can read and write whatever you can"
 _WRAP_CHARS_MAX = 120
 _PLACES_MAX = 12
-
-
-def _sqlite() -> Point:
-    database = Database.memory()
-    try:
-        whole = has_full_text(database)
-    finally:
-        database.close()
-    if whole:
-        return Point("SQLite", State.OK, f"{sqlite3.sqlite_version} with FTS5")
-    lost = "without FTS5: lessons are found for the same failure only, not for similar ones"
-    return Point("SQLite", State.NOTE, f"{sqlite3.sqlite_version} {lost}")
 
 
 def _extra(name: str, module: str, without: str) -> Point:

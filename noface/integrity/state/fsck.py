@@ -172,9 +172,6 @@ def _proof(database: DatabaseFacts, row: LandingFacts) -> Iterator[Fault]:
             else "no gate is named as its proof"
         )
         yield Fault(FaultKind.LANDING_UNPROVEN, name, f"{row.new[:12]}: {why}", look)
-    elif lacking and (database.proofs_from is None or row.id < database.proofs_from):
-        message = f"{row.new[:12]}: an earlier noface kept no result of {lacking} of its {len(row.gates)} gates"
-        yield Fault(FaultKind.LANDING_UNPROVEN, name, message)
     elif lacking:
         message = f"{row.new[:12]}: nothing is recorded of {lacking} of its {len(row.gates)} gates"
         yield Fault(FaultKind.LANDING_UNPROVEN, name, message, look)

@@ -64,7 +64,7 @@ class LandingFacts:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What the database holds. `proofs_from` is the id of the first landing whose whole proof was recorded.
+    """What the database holds.
 
     `pulls_under_way` are the issues whose pull request was about to be pushed or opened; `learned` are landings that
     main's trailers told of when the database did not know them.
@@ -74,7 +74,6 @@ class DatabaseFacts:
     first_run_at: float | None = None
     open_runs: tuple[str, ...] = ()
     open_questions: int = 0
-    proofs_from: int | None = None
     merged_known: bool = False
     learned: frozenset[str] = frozenset()
     released: Mapping[str, int] = field(default_factory=dict)

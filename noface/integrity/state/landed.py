@@ -5,7 +5,6 @@ database is where a commit stands:
 
 1. A landing merges an attempt, whose trailers name the same issue and an outcome.
 2. One that does not (`squash`, or what is added to a pull request) names its first parent in the trailer Noface-Base.
-   An earlier noface's lacks that, and main's reflog says that it landed.
 3. An attempt that passed, and that a person's rebase has put on main itself, says so in Noface-Outcome.
 4. A commit that lands several issues names its first parent in Noface-Base, and no issue: the landings are those
    between its two parents.
@@ -13,7 +12,7 @@ database is where a commit stands:
 Half-done work that a person takes to main is theirs, and so is a message with the trailers of several issues.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from noface.model.taxonomy import PASSED
@@ -56,17 +55,15 @@ class TrailedCommit:
         return self.parents[0]
 
 
-def is_landing(
-    claimed: TrailedCommit, attempts: Mapping[str, str], moved_to: Collection[str], *, on_main: bool
-) -> bool:
+def is_landing(claimed: TrailedCommit, attempts: Mapping[str, str], *, on_main: bool) -> bool:
     """True if a commit is a landing.
 
-    `attempts` names the issue of each of its parents that is an attempt; `moved_to` are the commits to which noface has
-    moved main by its reflog; `on_main` tells that it is one of main's first parents, and not behind a merge.
+    `attempts` names the issue of each of its parents that is an attempt; `on_main` tells that it is one of main's first
+    parents, and not behind a merge.
     """
     if len(claimed.issues) != 1 or not claimed.parents:
         return False
     if claimed.outcome:
         return on_main and claimed.outcome == PASSED
     merges = any(attempts.get(each) == claimed.issue for each in claimed.parents[1:])
-    return merges or claimed.base == claimed.parent or claimed.commit in moved_to
+    return merges or claimed.base == claimed.parent

@@ -1,0 +1,97 @@
+"""The keys of a sound noface.toml that do nothing as it stands: a table of what each needs, for whoever tells of them.
+
+Only what a person has written is told; a default that does nothing is nobody's mistake.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from noface.data import table
+from noface.data.trackers import TRACKERS
+from noface.errors import EXIT_DONE
+from noface.model.finding import Finding
+from noface.recovery.retry_policy import When
+
+if TYPE_CHECKING:
+    from noface.config.sections import Config
+
+_RISKS = "paths labels files lines confidence"
+_Lacks = Callable[["Config"], bool]
+_RECOVERY_OFF: _Lacks = lambda c: not c.recovery.enabled  # noqa: E731 - a row of the table
+_NEEDS: tuple[tuple[str, str, _Lacks, str, str], ...] = (
+    ("review", f"when {_RISKS} rounds", lambda c: not c.roles.reviewer, "without a reviewer", "[roles] reviewer"),
+    ("review", _RISKS, lambda c: bool(c.roles.reviewer) and c.review.when is not When.RISKY,
+     "unless risk decides", 'when = "risky"'),
+    ("roles", "planner diagnoser resolver architect", _RECOVERY_OFF, "without recovery", "[recovery] enabled"),
+    ("retry", "reflect", _RECOVERY_OFF, "without recovery", "[recovery] enabled"),
+    ("recovery", "max_strategies", _RECOVERY_OFF, "without recovery", "[recovery] enabled"),
+    ("recovery", "diagnose_after allow_skip", lambda c: not (c.recovery.enabled and c.roles.diagnoser),
+     "without a diagnoser", "[roles] diagnoser"),
+    ("recovery", "model_accept", lambda c: not (c.recovery.enabled and c.roles.planner),
+     "without a planner", "[roles] planner"),
+    ("breakdown", "after_timeouts after_attempts files lines",
+     lambda c: not (c.recovery.enabled and c.breakdown.enabled), "where nothing is broken down by itself", "enabled"),
+    ("retry", "escalation_model escalate_after_attempts think", lambda c: bool(c.retry.ladder),
+     "beside [[retry.ladder]]", "its steps say it"),
+    ("project", "setup_inputs setup_timeout setup_env_pass setup_sandbox", lambda c: not c.project.setup.strip(),
+     "without a setup", "setup"),
+    ("project", "keep", lambda c: any(set(path) & set("*?[") for path in c.project.keep),
+     "for globs: it names paths", "the folder itself, such as web/node_modules"),
+    ("landing", "draft labels reviewers rounds follow_checks follow_reviews",
+     lambda c: not c.landing.by_pull_request, "without pull requests", 'how = "pull-request"'),
+    ("landing", "style", lambda c: c.landing.by_pull_request, "beside pull requests", 'how = "merge"'),
+    ("tracker", "label milestone authors answers notify close", lambda c: not TRACKERS[c.tracker.kind].remote,
+     "without issues on GitHub", 'kind = "github"'),
+    ("github", "repository url poll", lambda c: not (TRACKERS[c.tracker.kind].remote or c.landing.by_pull_request),
+     "without GitHub", 'kind = "github" in [tracker], or how = "pull-request" in [landing]'),
+)  # fmt: skip
+"""Section, its keys, what tells that they do nothing, when that is, and what they need."""
+
+
+def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
+    """Yield the keys that do nothing. `boxed`: what does not say "none" runs in the sandbox that noface makes."""
+    for name, keys, lacks, why, need in _NEEDS:
+        section = getattr(config, name)
+        written = [key for key in keys.split() if key in section.model_fields_set and getattr(section, key)]
+        if written and lacks(config):
+            yield _idle(f"[{name}]", written, why, need)
+    kind = config.sandbox.kind
+    places: list[tuple[str, Any]] = [(f"[models.{name}]", model) for name, model in config.models.items()]
+    places += [(f"[gate {gate.name}]", gate) for gate in config.gates]
+    for where, one in (*places, ("[sandbox]", config.sandbox)):
+        out = not boxed or (getattr(one, "sandbox", None) or kind) == "none"
+        written = [key for key in ("network", "show", "write", "hide") if key in one.model_fields_set]
+        if out and written:
+            yield _idle(where, written, "without noface's own sandbox", "a sandbox that works (docs/sandbox.md)")
+    for name, model in config.models.items():
+        if model.resume_problem:
+            yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)
+    yield from _limits(config)
+
+
+def _idle(where: str, keys: list[str], why: str, need: str) -> Finding:
+    does = "does" if len(keys) == 1 else "do"
+    return Finding(f"{where} {', '.join(keys)}", f"{does} nothing {why}", f"Take it out, or write {need}.", EXIT_DONE)
+
+
+def _limits(config: "Config") -> Iterator[Finding]:
+    """Yield the limits in dollars and tokens that hold no model whose agent tells neither."""
+    silent = [name for name in config.models_in_use if table("agents")[config.models[name].agent].get("tells_nothing")]
+    limits = [("[run]", config.run), ("[retry]", config.retry)]
+    keys = [f"{where} {key}" for where, part in limits for key in ("max_cost_usd", "max_tokens") if getattr(part, key)]
+    keys += [f"[models.{name}] max_cost_usd" for name in silent if config.models[name].max_cost_usd is not None]
+    if silent and keys:
+        what = f"does nothing for {', '.join(silent)}: a plain command tells neither unless it prints them"
+        fix = "Set [run] max_iterations or max_hours, which hold it, or have it print its usage (docs/agents.md)."
+        yield Finding(", ".join(keys), what, fix, EXIT_DONE)
+
+
+def open_doors(config: "Config") -> Iterator[Finding]:
+    """Yield that anybody may write what workers are told to do."""
+    if "*" in config.tracker.authors and TRACKERS[config.tracker.kind].remote:
+        yield Finding(
+            "[tracker] authors",
+            '"*" lets anyone who can open an issue write what workers are told to do',
+            "Name the people, or leave authors out: those with write access to the repository are allowed.",
+            EXIT_DONE,
+        )
