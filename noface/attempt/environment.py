@@ -8,7 +8,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
@@ -27,7 +27,7 @@ from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
 from noface.integrity.unsteady import Known
 from noface.model.attempt import AttemptOrder
-from noface.model.codec import encode
+from noface.model.codec import shown
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
@@ -79,7 +79,6 @@ class GateFacts:
 
 _SUBJECT_MAX = 100
 _BODY_COLUMNS = 72
-_ISSUE_FIELDS = ("id", "title", "body", "priority", "labels", "depends_on", "paths", "accept")
 
 
 def landing_message(issue: Issue, number: int, base: str = "", note: str = "", trailers: tuple[str, ...] = ()) -> str:
@@ -123,27 +122,8 @@ def put(path: Path, data: str | bytes) -> None:
 
 def order_document(order: AttemptOrder) -> dict[str, Any]:
     """Return an order as its worker may read it: issue, gates, accept commands, earlier failures, commits."""
-    issue, model = order.issue, order.model
-    return {
-        "schema": 1,
-        "run_id": order.run_id,
-        "attempt": order.number,
-        "role": order.role,
-        "think": order.think,
-        "issue": {name: encode(getattr(issue, name)) for name in _ISSUE_FIELDS},
-        "model": {"name": model.name, "agent": model.agent, "model": model.model, "tier": model.tier},
-        "gates": [
-            {"name": g.name, "command": g.command, "kind": g.kind.value, "hard": g.hard, "timeout_s": g.timeout_s}
-            for g in order.gates
-            if not g.accept
-        ],
-        "accept": list(issue.accept),
-        "earlier": [encode(failure) for failure in order.earlier],
-        "protected": list(order.protected),
-        "may_change": list(order.may_change),
-        "main": order.main,
-        "start": order.start,
-    }
+    gates = tuple(gate for gate in order.gates if not gate.accept)
+    return {"schema": 1, **shown(replace(order, gates=gates))}
 
 
 LANDING_SLOT = "land"

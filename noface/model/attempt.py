@@ -6,8 +6,10 @@ inside a repository are relative, with forward slashes.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 from noface.model.budget import Allowance
+from noface.model.description import OneOf
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
@@ -109,24 +111,28 @@ class AttemptOrder:
     that its run may spend, as of its start. `finished`: `start` holds this work, which is judged; no worker is called.
     """
 
-    run_id: str
+    run_id: Annotated[str, "The run of noface."]
     token: str
-    issue: Issue
+    issue: Annotated[Issue, "The issue. Its words come from whoever writes issues."]
     number: int
-    model: ModelSpec
+    model: Annotated[ModelSpec, "The entry [models.NAME] of noface.toml that does the work."]
     prompt: str
-    main: str
-    start: str
+    main: Annotated[str, "The commit of main when the order was made, whole; empty where a model is only tried."]
+    start: Annotated[str, "The commit whose files the workspace holds: main, or the best work on it; or empty."]
     slot: int
     directory: str
-    gates: tuple[GateSpec, ...]
-    protected: tuple[str, ...] = ()
-    earlier: tuple[PriorFailure, ...] = ()
+    gates: Annotated[tuple[GateSpec, ...], "The project's gates, in the order they run; none for a question."]
+    protected: Annotated[tuple[str, ...], "Paths and globs: changes of these are undone before the gates run."] = ()
+    earlier: Annotated[
+        tuple[PriorFailure, ...], "The attempts at this issue that failed, oldest first; none for a question."
+    ] = ()
     known_failures: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     resumed: bool = False
-    think: bool = False
-    role: str = "worker"
-    may_change: tuple[str, ...] = ()
+    think: Annotated[bool, "Whether extended thinking is asked for."] = False
+    role: Annotated[
+        str, OneOf("noface.model.history.Topic", ("worker",)), "What is wanted: work, or an answer on this topic."
+    ] = "worker"
+    may_change: Annotated[tuple[str, ...], "Paths and globs: changes of these stay, though they are protected."] = ()
     any_case: bool = False
     by_person: bool = False
     seal: str = ""
@@ -139,6 +145,16 @@ class AttemptOrder:
     files_to_read: tuple[str, ...] = ()
     allowance: Allowance | None = None
     finished: Finished | None = None
+
+    @property
+    def attempt(self) -> Annotated[int, "The number of this attempt, from 1; of a question, the attempt it is about."]:
+        """The number of the attempt."""
+        return self.number
+
+    @property
+    def accept(self) -> Annotated[tuple[str, ...], "Commands that must pass for this issue as well: its own."]:
+        """The commands that the issue names."""
+        return self.issue.accept
 
     @property
     def cost_usd_max(self) -> float | None:

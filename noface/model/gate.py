@@ -8,7 +8,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
+from noface.model.description import OneOf
 from noface.model.failure import Failure
 from noface.model.network import Network
 
@@ -32,11 +34,11 @@ class GateSpec:
     charged; with `retries` any pass counts. `alone`: no other gate runs beside it.
     """
 
-    name: str
-    command: str
-    kind: GateKind = GateKind.TEST
-    hard: bool = True
-    timeout_s: float = 600.0
+    name: Annotated[str, "Its name."]
+    command: Annotated[str, "The command."]
+    kind: Annotated[GateKind, OneOf(GateKind), "What it checks."] = GateKind.TEST
+    hard: Annotated[bool, "Whether it must pass; otherwise it is only reported."] = True
+    timeout_s: Annotated[float, "After this many seconds it is ended."] = 600.0
     report: str | None = None
     accept: bool = False
     retries: int = 0

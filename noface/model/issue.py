@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from noface.model.issue_fault import IssueFault
 from noface.model.taxonomy import IssueStatus
@@ -20,14 +21,14 @@ class Issue:
     that no other part does. Each of its attempts is made by so many `candidates` at once, None if the ladder says it.
     """
 
-    id: str
-    title: str
-    body: str = ""
-    priority: int = DEFAULT_PRIORITY
-    labels: tuple[str, ...] = ()
-    depends_on: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    accept: tuple[str, ...] = ()
+    id: Annotated[str, "Its id."]
+    title: Annotated[str, "Its title."]
+    body: Annotated[str, "What is asked for, in Markdown."] = ""
+    priority: Annotated[int, "0 is most urgent."] = DEFAULT_PRIORITY
+    labels: Annotated[tuple[str, ...], "Its labels."] = ()
+    depends_on: Annotated[tuple[str, ...], "Ids of issues that had to be merged first."] = ()
+    paths: Annotated[tuple[str, ...], "Paths and globs: nothing else may be changed. Empty: no such limit."] = ()
+    accept: Annotated[tuple[str, ...], "Commands that show that it is done: red on main before, green afterwards."] = ()
     model: str | None = None
     tier: int | None = None
     max_attempts: int | None = None

@@ -27,10 +27,10 @@ class ModelSpec:
     None: all that the agent has. In an order of a role they are the role's.
     """
 
-    name: str
-    agent: str
-    model: str = ""
-    tier: int = 1
+    name: Annotated[str, "Its name."]
+    agent: Annotated[str, "The agent that runs it."]
+    model: Annotated[str, "The model's name as the agent knows it; may be empty."] = ""
+    tier: Annotated[int, "Its tier; higher is stronger."] = 1
     command: str = ""
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()

@@ -13,7 +13,7 @@ from noface.ui.story import Story
 from noface.ui.text import hanging
 
 SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
-    "order": ("the JSON file $NOFACE_ORDER_FILE that a worker gets", lambda: first(contracts.Order)),
+    "order": ("the JSON file $NOFACE_ORDER_FILE that a worker gets", contracts.order_schema),
     "report": ("the JSON that a worker may print at its end", contracts.report_schema),
     "events": ("what `noface run --json` prints: one event a line", events.schema),
     "status": ("where every issue stands: `noface status --json`", lambda: first(Status)),

@@ -1,10 +1,10 @@
 """Makes the JSON Schema (draft 2020-12) of a document from the record that it is printed from.
 
-A record is a dataclass or a named tuple, or a TypedDict where a document is made as a dict. Its docstring is the
-description, and each field and property that is shown says what it is for: `Annotated[str, "Its id."]`. All keys are
-required and no others allowed, but for those that a TypedDict has as NotRequired; what is not known is null. So a key
-that is added to a document and forgotten in its schema fails the tests. Texts in a document may come from issues and
-agents: they are data.
+A record is a dataclass or a named tuple, or a TypedDict where a document is made as a dict. The first paragraph of its
+docstring is the description, and each field and property that is shown says what it is for: `Annotated[str, "Its
+id."]`. All keys are required and no others allowed, but for those that a TypedDict has as NotRequired; what is not
+known is null. So a key that is added to a document and forgotten in its schema fails the tests. Texts in a document may
+come from issues and agents: they are data.
 """
 
 import inspect
@@ -63,7 +63,7 @@ def record(kind: type[Any]) -> Schema:
         else:
             properties[name] = _rule(hint)
     return {
-        "description": " ".join((kind.__doc__ or "").split()),
+        "description": " ".join((kind.__doc__ or "").partition("\n\n")[0].split()),
         "type": "object",
         "properties": properties,
         "required": [name for name in properties if name not in _optional(kind)],
