@@ -30,6 +30,8 @@ def masked_record(record: Record, masker: Masker) -> Record:
 def _walked(value: Any, masker: Masker, name: str) -> Any:
     if isinstance(value, str):
         return masker.text(value) if name in _WORDS else masker.values(value) if name == _TESTS else value
+    if hasattr(value, "_fields"):  # a named tuple
+        return value._replace(**{each: _walked(getattr(value, each), masker, each) for each in value._fields})
     if isinstance(value, tuple):
         return tuple(_walked(each, masker, name) for each in value)
     if not is_dataclass(value) or isinstance(value, type):
