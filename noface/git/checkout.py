@@ -42,7 +42,7 @@ class PersonsCheckout:
         state = replace(state, new=state.new | ignored) if ignored else state
         works = {each for command in known for each in lacking(command, state)}
         missing = dict.fromkeys(each for command in commands for each in lacking(command, state))
-        return tuple(each for each in missing if each not in works and not (each.anywhere and self._stands(each.name)))
+        return tuple(each for each in missing if each not in works)
 
     @cached_property
     def state(self) -> Checkout:
@@ -83,11 +83,6 @@ class PersonsCheckout:
                     old = blobs.read(entries[path][1], _FILE_BYTES_MAX) if path in entries else b""
                     texts[path] = ((old or b"").decode("utf-8", "replace"), own.decode("utf-8", "replace"))
         return texts
-
-    def _stands(self, name: str) -> bool:
-        """True if a name stands on main, in a file that is no issue's and no prose, or in the path of one."""
-        at = (*self._plumbing.files_with(self._plumbing.main(), (name,)), *(p for p in self.state.on_main if name in p))
-        return any(not self._is_apart(path) and not is_prose(path) for path in at)
 
 
 def uncommitted(checkout: PersonsCheckout, issues: Iterable[Issue], gates: Iterable[str]) -> dict[str, IssueFault]:
