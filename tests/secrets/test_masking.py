@@ -11,6 +11,7 @@ from support.processes import wait_for
 from noface.gates.secrets import MARK, marked, scan
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
+from noface.model.issue_fault import IssueFault
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.masking import known_secrets, mask_files
@@ -209,6 +210,8 @@ def test_records_lose_secrets_and_keep_what_programs_use():
     assert masked.failing_tests == ("t[***MY_TOKEN***]", "t[AKIAIOSFODNN7ABCDEFG]")
     gate = GateSpec("g", f"psql {VALUE}")
     assert masked_record(GateResult(gate, "tree", 1, 0.1, failure=failure, first_failure=failure), TOKEN).gate == gate
+    fault = IssueFault("a.md", f"line 1: {VALUE}")
+    assert masked_record((fault,), TOKEN) == (fault._replace(problem="line 1: ***MY_TOKEN***"),)
 
 
 def test_a_value_that_a_patch_adds_is_marked_and_one_that_was_there_is_only_taken_out():
