@@ -122,7 +122,7 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
 
 def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object]) -> VerbResult:
     from noface.errors import NofaceError
-    from noface.ui.logs import LogsDocument, excerpt
+    from noface.ui.logs import excerpt
     from noface.ui.page import paint
 
     directory = Path(attempt.directory)
@@ -140,7 +140,8 @@ def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, objec
                 yield paint(f"── {each.file}", "quiet")
             yield from _lines(each.file, each.text, attempt, models)
 
-    return VerbResult(LogsDocument(attempt.issue_id, attempt.number, attempt.model, excerpts), lines)
+    head = {"id": attempt.issue_id, "attempt": attempt.number, "model": attempt.model}
+    return VerbResult({**head, "logs": excerpts}, lines)
 
 
 def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, object]) -> list[str]:

@@ -13,12 +13,13 @@ from noface.attempt.environment import AttemptProgress
 from noface.engine.budget_guard import LiveSpending
 from noface.engine.context import RunContext
 from noface.engine.jobs import Jobs
-from noface.model.quota import Reserve, Window, counts_for, held_back, login_of, nudged
+from noface.model.quota import Reserve, counts_for, held_back, login_of, nudged
+from noface.model.window import Window
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import agent_environment
 from noface.recovery.schedule import Breaker
 from noface.secrets.logins import payer
-from noface.store.overview import OVERAGE, QUOTA, Quota
+from noface.store.overview import OVERAGE, QUOTA
 
 KEPT = "KEPT_FOR_YOU"
 """The kind of the wait for a window of which the rest is a person's."""
@@ -29,7 +30,7 @@ class QuotaGuard:
 
     def __init__(self, context: RunContext, jobs: Jobs, live: LiveSpending) -> None:
         self._context, self._jobs, self._live = context, jobs, live
-        self._known = {(each.login, each.window): each for each in context.reader.quotas(context.clock.now())}
+        self._known = {(each.login, each.name): each for each in context.reader.quotas(context.clock.now())}
         self._before_beyond: dict[str, float] = {}
         self._asked: set[tuple[str, str]] = set()
         self._let = ""
@@ -74,7 +75,7 @@ class QuotaGuard:
             context.journal.wait_over(model)
         for known in self._known.values():
             for spec in self._of_login(known.login):
-                self._hold(spec, _window(known), under_way=False)
+                self._hold(spec, known, under_way=False)
 
     def seen(self, progress: AttemptProgress) -> None:
         """Take what a worker's program has told of its login's windows."""
@@ -85,11 +86,11 @@ class QuotaGuard:
         login, now = login_of(spec), self._context.clock.now()
         for window in progress.quota:
             before = self._known.get((login, window.name))
-            told = Quota(login, window.name, round(window.used, 3), window.resets_at, window.beyond, now)
-            if before is not None and before[:-1] == told[:-1]:
+            told = window._replace(login=login, used=round(window.used, 3), seen_at=now)
+            if before is not None and before == told._replace(seen_at=before.seen_at):
                 continue
             self._known[login, window.name] = told
-            if nudged([_window(before)] if before is not None else [], window):
+            if nudged([before] if before is not None else [], window):
                 self._context.log_event("quota_nudge", None, login=login, text=_said(told))
             for each in self._of_login(login):
                 self._hold(each, window, under_way=True)
@@ -129,10 +130,5 @@ class QuotaGuard:
         return [name for name in in_use if name in settings.models]
 
 
-def _window(known: Quota) -> Window:
-    model = known.window.partition("week_")[2]
-    return Window(known.window, known.used, known.resets_at, model, beyond=known.beyond)
-
-
-def _said(known: Quota) -> str:
-    return f"{known.login}: {known.used:.0%} of its {known.window} window is used"
+def _said(known: Window) -> str:
+    return f"{known.login}: {known.used:.0%} of its {known.name} window is used"

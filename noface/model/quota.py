@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from noface.model.window import Window
 from noface.model.worker_run import ModelSpec
 
 WINDOWS = {300: "five_hour", 1_440: "day", 10_080: "week"}
@@ -11,21 +12,6 @@ NUDGE_AT = 0.8
 _UNKNOWN_RESET_S = 3600.0
 LET_IT = "noface resume --overage 5"
 """The command with which a person lets a run spend dollars beyond its windows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A provider's window as a program told it: the share that is `used`, and when it begins anew (epoch seconds).
-
-    `model` is what a model's own name must hold for the window to count for it, "" for all of the login. `beyond`: the
-    window is used up, and what is used now costs extra.
-    """
-
-    name: str
-    used: float
-    resets_at: float | None = None
-    model: str = ""
-    beyond: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from noface.model.actions import followed_by
 from noface.model.attempt import HINTED, noted
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
-from noface.store.overview import Quota, RunCost
+from noface.model.window import Window
+from noface.store.overview import RunCost
 from noface.store.records import AttemptRow, IssueRow, QuestionRow, RunRow
 from noface.ui.blocked import BlockedDocument
 from noface.ui.landed import LandedIssue, look_first
@@ -109,7 +110,7 @@ class Night:
     needs: Annotated[BlockedDocument, "What needs a person."]
     review: Annotated[tuple[IssueRow, ...], "The issues whose pull request is open."]
     landed: Annotated[tuple[Annotated[LandedIssue, "An issue that landed."], ...], "What landed, the riskiest first."]
-    quotas: Annotated[tuple[Quota, ...], "The windows of logins' quotas at their providers, as was told last."]
+    quotas: Annotated[tuple[Window, ...], "The windows of logins' quotas at their providers, as was told last."]
     earlier: Annotated[tuple[RunCost, ...], "The runs before, the newest first."]
     attempts: Sequence[AttemptRow]
     questions: Sequence[QuestionRow]

@@ -4,8 +4,8 @@ from collections.abc import Generator, Iterator, Sequence
 from itertools import groupby
 
 from noface.model.taxonomy import INTERRUPTED, PASSED
+from noface.model.window import Window
 from noface.report.night import UNDER_WAY, CostShare, Night
-from noface.store.overview import Quota
 from noface.ui.blocked import BlockedIssue
 from noface.ui.landed import LandedIssue
 from noface.ui.page import paint, painted
@@ -203,10 +203,10 @@ def _costs(night: Night, width: int) -> Iterator[str]:
             yield from hanging(quota_words(quota, night.at), width, "  quota: ", "    ")
 
 
-def quota_words(quota: Quota, now: float) -> str:
+def quota_words(quota: Window, now: float) -> str:
     """Say how much of a window of a login is used."""
     anew = f", anew {moment(quota.resets_at, now)}" if quota.resets_at is not None else ""
-    return f"{quota.used:.0%} of {quota.window} of {quota.login} used{anew}"
+    return f"{quota.used:.0%} of {quota.name} of {quota.login} used{anew}"
 
 
 def _share_cells(share: CostShare, *, bare: bool) -> tuple[str, ...]:

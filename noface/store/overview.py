@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple, TypeVar
 from noface.model.description import Minimum, Timestamp
 from noface.model.issue_fault import IssueFault
 from noface.model.unsteady import UnsteadyTest
+from noface.model.window import Window
 from noface.store.records import UNSTEADY, AttemptRow, IssueRow, PullRow, QuestionRow, RunRow, query, read, select
 
 Rows = Callable[..., list[sqlite3.Row]]
@@ -50,23 +51,12 @@ class HostState(NamedTuple):
     since: Annotated[float, Timestamp, "Since when it is so."]
 
 
-class Quota(NamedTuple):
-    """A window of a login's quota at its provider, as the agent's program told of it last."""
+class Away(NamedTuple):
+    """Something on another machine that did not answer when it was last tried."""
 
-    login: Annotated[str, "The agent, and which variables give it another login than its program's own."]
-    window: Annotated[str, "The window: five_hour, week, …"]
-    used: Annotated[float, "The share that was used, from 0 to 1."]
-    resets_at: Annotated[float | None, Timestamp, "When it begins anew; null if that is not known."]
-    beyond: Annotated[bool, "True if it is used up and what is used costs extra."]
-    seen_at: Annotated[float, Timestamp, "When it was told."]
-
-
-class SilentService(NamedTuple):
-    """A service of `[notify]` that took no messages when it was last tried."""
-
-    service: Annotated[str, "Which, without what of its address is secret."]
     since: Annotated[float, Timestamp, "Since when."]
-    why: Annotated[str, "What came instead."]
+    why: Annotated[str, "What came instead of an answer."]
+    service: Annotated[str, "Which of [notify], without what of its address is secret; empty for the tracker."] = ""
 
 
 class Room(NamedTuple):
@@ -75,13 +65,6 @@ class Room(NamedTuple):
     folder: Annotated[str, "Where they lie."]
     bytes: Annotated[int, "What they took."]
     free: Annotated[int, "What is free on that disk now."] = 0
-
-
-class TrackerAway(NamedTuple):
-    """A tracker on another machine that did not answer the newest run; null where it did."""
-
-    since: Annotated[float, Timestamp, "Since when: the issues are shown as they were then."]
-    why: Annotated[str, "What came instead of an answer."]
 
 
 class ModelWait(NamedTuple):
@@ -294,14 +277,14 @@ class Overview:
         began = self._rows(query("night_began"))[0][0]
         return None if began is None else float(began)
 
-    def tracker_away(self) -> TrackerAway | None:
+    def tracker_away(self) -> Away | None:
         """Return since when the tracker has not answered the newest run, None if it has."""
         known = json.loads(self.fact(TRACKER_AWAY) or "null")
-        return TrackerAway(float(known["since"]), str(known["why"])) if known else None
+        return Away(float(known["since"]), str(known["why"])) if known else None
 
-    def notify_away(self) -> tuple[SilentService, ...]:
+    def notify_away(self) -> tuple[Away, ...]:
         """Return the services that take no messages."""
-        return tuple(SilentService(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
+        return tuple(Away(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
 
     def workspaces(self) -> Room | None:
         """Return what the workspaces take, without what is free; None before a run has ended."""
@@ -316,9 +299,9 @@ class Overview:
         """Return since when the run is paused, None if it is not."""
         return float(self.fact(PAUSED) or 0) or None
 
-    def quotas(self, now: float) -> tuple[Quota, ...]:
+    def quotas(self, now: float) -> tuple[Window, ...]:
         """Return the windows that have not begun anew since they were told of."""
-        known = (Quota(**each) for each in json.loads(self.fact(QUOTA) or "[]"))
+        known = (Window(**each) for each in json.loads(self.fact(QUOTA) or "[]"))
         return tuple(each for each in known if each.resets_at is None or each.resets_at > now)
 
     def model_waits(self, now: float) -> list[ModelWait]:

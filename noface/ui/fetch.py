@@ -1,8 +1,7 @@
 """The page and the document of `noface tools fetch`: what the tracker has for noface, and what differs from before."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Annotated
+from typing import NamedTuple
 
 from noface.model.issue import Backlog, Issue
 from noface.model.issue_fault import IssueFault
@@ -13,24 +12,18 @@ from noface.ui.text import clean, count, hanging
 _SHOWN_MAX = 20
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedIssue:
-    """An issue by its id and title."""
+class FetchDocument(NamedTuple):
+    """What a fetch has found: how many issues there are now, and how they differ from those of the fetch before.
 
-    id: str
-    title: str
+    `warnings` tell what was left out, such as issues of people who may not write.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class FetchDocument:
-    """What a fetch has found: the issues for noface, and how they differ from those of the fetch before."""
-
-    issues: Annotated[int, "How many there are now."]
-    new: tuple[FetchedIssue, ...]
-    edited: tuple[FetchedIssue, ...]
-    gone: tuple[FetchedIssue, ...]
+    issues: int
+    new: tuple[Issue, ...]
+    edited: tuple[Issue, ...]
+    gone: tuple[Issue, ...]
     faults: tuple[IssueFault, ...]
-    warnings: Annotated[tuple[IssueFault, ...], "What was left out, such as issues of people who may not write."] = ()
+    warnings: tuple[IssueFault, ...] = ()
 
 
 def fetch_document(before: Backlog, now: Backlog) -> FetchDocument:
@@ -39,9 +32,9 @@ def fetch_document(before: Backlog, now: Backlog) -> FetchDocument:
     faulty = {fault.id for fault in now.faults}
     return FetchDocument(
         issues=len(new),
-        new=_listed(issue for name, issue in new.items() if name not in old),
-        edited=_listed(i for name, i in new.items() if name in old and i.content_hash != old[name].content_hash),
-        gone=_listed(issue for name, issue in old.items() if name not in new and name not in faulty),
+        new=tuple(issue for name, issue in new.items() if name not in old),
+        edited=tuple(i for name, i in new.items() if name in old and i.content_hash != old[name].content_hash),
+        gone=tuple(issue for name, issue in old.items() if name not in new and name not in faulty),
         faults=now.faults,
         warnings=now.warnings,
     )
@@ -65,7 +58,3 @@ def fetch_page(document: FetchDocument, width: int) -> list[str]:
 
 def _by_id(issues: Iterable[Issue]) -> Mapping[str, Issue]:
     return {issue.id: issue for issue in issues}
-
-
-def _listed(issues: Iterable[Issue]) -> tuple[FetchedIssue, ...]:
-    return tuple(FetchedIssue(issue.id, issue.title) for issue in issues)

@@ -1,13 +1,11 @@
 """The page and the document of `noface tools fsck`: what was repaired, what is left, and what to do about it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
-from noface.integrity.state.fsck_facts import Fault, FaultKind, RepairKind, Severity, is_sound
-from noface.model.description import OneOf
+from noface.integrity.state.fsck_facts import Fault, Severity, is_sound
 from noface.ui.page import paint
-from noface.ui.text import clean, count, hanging
+from noface.ui.text import count, hanging
 
 _HEADINGS = {
     Severity.PERSON: ("Needs a person:", "bad"),
@@ -16,27 +14,14 @@ _HEADINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FsckFinding:
-    """One thing that is not as it should be."""
-
-    kind: Annotated[str, OneOf(FaultKind), "What is wrong."]
-    severity: Annotated[str, OneOf(Severity), "Who has to act: nobody, `noface tools fsck --repair`, or a person."]
-    subject: Annotated[str, "What it is about."]
-    message: Annotated[str, "What is wrong with it."]
-    advice: Annotated[str | None, "What the repair does, or what a person does."]
-    repair: Annotated[str | None, OneOf(RepairKind), "What --repair does."]
-
-
-@dataclass(frozen=True, slots=True)
-class FsckDocument:
+class FsckDocument(NamedTuple):
     """What a check of noface's state found."""
 
     sound: Annotated[bool, "Nobody has to do anything: there are notes at most."]
     running: Annotated[str | None, "The noface that is at work beside the check."]
     dry_run: Annotated[bool, "Nothing was changed, whatever else was asked for."]
-    repaired: Annotated[tuple[FsckFinding, ...], "What was found and repaired."]
-    findings: Annotated[tuple[FsckFinding, ...], "What is left, gravest first."]
+    repaired: Annotated[tuple[Fault, ...], "What was found and repaired."]
+    findings: Annotated[tuple[Fault, ...], "What is left, gravest first."]
 
 
 def fsck_document(findings: Sequence[Fault], repaired: Sequence[Fault], *, running: str, dry_run: bool) -> FsckDocument:
@@ -45,8 +30,8 @@ def fsck_document(findings: Sequence[Fault], repaired: Sequence[Fault], *, runni
         sound=is_sound(tuple(findings)),
         running=running or None,
         dry_run=dry_run,
-        repaired=tuple(_listed_fault(each) for each in repaired),
-        findings=tuple(_listed_fault(each) for each in findings),
+        repaired=tuple(repaired),
+        findings=tuple(findings),
     )
 
 
@@ -68,19 +53,8 @@ def fsck_page(document: FsckDocument, width: int) -> list[str]:
     return [*lines, f"{count(wrong, 'finding')}.{' Nothing was changed.' if document.dry_run else ''}"]
 
 
-def _listed(findings: Iterable[FsckFinding], width: int) -> Iterator[str]:
+def _listed(findings: Iterable[Fault], width: int) -> Iterator[str]:
     for each in findings:
         yield from hanging(f"{each.subject}: {each.message}", width, "  ", "    ")
         if each.advice:
             yield from hanging(each.advice, width, "    → ", "      ")
-
-
-def _listed_fault(each: Fault) -> FsckFinding:
-    return FsckFinding(
-        kind=each.kind,
-        severity=each.severity,
-        subject=clean(each.subject),
-        message=clean(each.message),
-        advice=clean(each.advice) or None,
-        repair=each.repair,
-    )

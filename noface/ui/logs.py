@@ -28,16 +28,6 @@ class LogFile:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogsDocument:
-    """What `noface logs --json` prints."""
-
-    id: str
-    attempt: int
-    model: str
-    logs: tuple[LogFile, ...]
-
-
 def gate_names(directory: Path) -> list[str]:
     """Return the gates of an attempt that left logs, by the names of their files."""
     gates = {path.stem for folder in _LOG_FOLDERS for path in (directory / folder).glob("*.out")}

@@ -12,7 +12,8 @@ from typing import Annotated, Any, NamedTuple
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.issue_fault import IssueFault
 from noface.model.unsteady import UnsteadyTest
-from noface.store.overview import Gap, HostState, ModelWait, Overview, Quota, Room, SilentService, TrackerAway
+from noface.model.window import Window
+from noface.store.overview import Away, Gap, HostState, ModelWait, Overview, Room
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
@@ -49,14 +50,14 @@ class Status(NamedTuple):
     gaps: Annotated[tuple[Gap, ...], "What workers of the newest run reported as missing."] = ()
     waits: Annotated[tuple[ModelWait, ...], "The models whose provider is waited for."] = ()
     unsteady: Annotated[tuple[UnsteadyTest, ...], "The tests that fail now and then on main."] = ()
-    tracker_away: Annotated[TrackerAway | None, "A tracker that did not answer the newest run; null if it did."] = None
+    tracker_away: Annotated[Away | None, "A tracker that did not answer the newest run; null if it did."] = None
     disk: Annotated[Room | None, "What the workspaces took when the newest run ended; null without any."] = None
     since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
     left_out: Annotated[tuple[IssueFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
-    quotas: Annotated[tuple[Quota, ...], "The windows of logins' quotas at their providers, as was told last."] = ()
+    quotas: Annotated[tuple[Window, ...], "The windows of logins' quotas at their providers, as was told last."] = ()
     hosts: Annotated[tuple[HostState, ...], "The hosts of the newest run, as they were seen last."] = ()
-    notify_away: Annotated[tuple[SilentService, ...], "The services of [notify] that take no messages."] = ()
+    notify_away: Annotated[tuple[Away, ...], "The services of [notify] that take no messages."] = ()
 
 
 def counted(status: str) -> str:
@@ -342,7 +343,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     for quota in document.quotas:
         anew = f", anew {moment(quota.resets_at, now)}" if quota.resets_at is not None else ""
         text = (
-            f"Quota of {quota.login}: {quota.used:.0%} of {quota.window} used{anew} (seen {moment(quota.seen_at, now)})"
+            f"Quota of {quota.login}: {quota.used:.0%} of {quota.name} used{anew} (seen {moment(quota.seen_at, now)})"
         )
         lines += painted(hanging(text, width), "quiet")
     for wait in document.waits:

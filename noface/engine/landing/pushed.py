@@ -10,7 +10,6 @@ the landing is tried again, which finds that out.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 from noface.engine.context import RunContext
 from noface.errors import GitError
@@ -22,17 +21,10 @@ from noface.git.remote import PushResult
 from noface.process.supervise import Canceller
 
 
-@dataclass(frozen=True, slots=True)
-class LandedThere:
-    """Another machine has landed the issue meanwhile, as `commit`."""
-
-    commit: str
-
-
-def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -> LandedThere | None:
+def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -> Landed | None:
     """Return the landing of an issue on main of which the work in `candidate` knows nothing, None without one."""
     landings = plumbing.landings(f"{candidate}..{main}")
-    return next((LandedThere(each.commit) for each in landings if each.issue == issue_id), None)
+    return next((Landed(each.commit) for each in landings if each.issue == issue_id), None)
 
 
 def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> PushResult:

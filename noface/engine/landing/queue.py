@@ -20,7 +20,7 @@ from noface.engine.landing.commits import LandingCommits, commits_of
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.line import LineVerdict, MergeLine, Stack
 from noface.engine.landing.merged_branches import remove_merged
-from noface.engine.landing.pushed import LandedThere, follow_push, push_landing, was_pushed
+from noface.engine.landing.pushed import follow_push, push_landing, was_pushed
 from noface.engine.landing.stacks import StackBuilt, StackedEntry, build, has_leave, is_judged, overruled, proof_of
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, Outage
@@ -326,11 +326,11 @@ class MergeQueue:
         wait_for_person(context, history_of(context.reader, context.questions, issue, state), why)
         return False
 
-    def _refuse(self, entry: QueueEntry, why: Failure | LandedThere) -> None:
+    def _refuse(self, entry: QueueEntry, why: Failure | Landed) -> None:
         if not self._holds(entry):
             return  # it was withdrawn, has landed elsewhere, or a person decides about it
         self._take_out(entry.issue.id)
-        if isinstance(why, LandedThere):
+        if isinstance(why, Landed):
             self._context.journal.merged(self._context.clock.now(), entry.issue.id, why.commit)
         else:
             self.rejected(entry, why)

@@ -17,8 +17,9 @@ from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
 from noface.engine.landing.entries import QueueEntry
-from noface.engine.landing.pushed import LandedThere, landed_there
+from noface.engine.landing.pushed import landed_there
 from noface.engine.prompt_context import attempt_directory
+from noface.git.fast_forward import Landed
 from noface.git.refs import hold_ref
 from noface.git.taken_back import bring_onto
 from noface.integrity.judges import Part, lifted, part_of
@@ -49,7 +50,7 @@ class StackBuilt:
 
     main: str
     steps: list[StackedEntry] = field(default_factory=list)
-    refused: list[tuple[QueueEntry, Failure | LandedThere]] = field(default_factory=list)
+    refused: list[tuple[QueueEntry, Failure | Landed]] = field(default_factory=list)
 
 
 def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller, *, apart: bool = False) -> StackBuilt:

@@ -6,8 +6,10 @@ A finding says what is not as it should be, and what a repair does about it or w
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
 
 from noface.integrity.state.landed import TrailedCommit
+from noface.model.description import OneOf
 from noface.model.gate import GateResult
 from noface.model.transitions import UnexpectedStep
 
@@ -209,21 +211,21 @@ class RepairKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is not as it should be. `advice` is what the repair does, or what a person does.
+    """One thing that is not as it should be.
 
     `of` is what a repair is about, an issue's id, a ref or a private git dir, and `oid` the object concerned.
     """
 
-    kind: FaultKind
-    subject: str
-    message: str
-    advice: str = ""
-    repair: RepairKind | None = None
+    kind: Annotated[FaultKind, OneOf(FaultKind), "What is wrong."]
+    subject: Annotated[str, "What it is about."]
+    message: Annotated[str, "What is wrong with it."]
+    advice: Annotated[str, "What the repair does, or what a person does; may be empty."] = ""
+    repair: Annotated[RepairKind | None, OneOf(RepairKind), "What --repair does."] = None
     of: str = ""
     oid: str = ""
 
     @property
-    def severity(self) -> Severity:
+    def severity(self) -> Annotated[Severity, OneOf(Severity), "Who has to do something: nobody, a repair, a person."]:
         """Who has to do something: a repair touches nothing of a person's, and a person is told what to do."""
         if self.repair is not None:
             return Severity.REPAIRABLE
