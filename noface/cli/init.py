@@ -13,8 +13,8 @@ from noface.cli.verb import VerbResult, answers
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from noface.cli.probes.github import Place
     from noface.detection.detected import Detection, Surroundings
+    from noface.forge.location import Location
     from noface.git.repository import Repository
     from noface.ui.init import Ready
 
@@ -158,14 +158,14 @@ def _is_there(path: Path, *, github: bool) -> UsageError:
     )
 
 
-def _github(repository: "Repository", place: "Place", *, create_label: bool) -> "Ready":
+def _github(repository: "Repository", place: "Location", *, create_label: bool) -> "Ready":
     from noface.cli.probes.github import GithubNeeds, github_checks, make_label
     from noface.data.trackers import DEFAULT_LABEL
     from noface.ui.init import Ready
 
-    made = create_label and make_label(place.location, DEFAULT_LABEL)
-    checks = github_checks(repository, GithubNeeds(label=DEFAULT_LABEL))
-    return Ready(place.location.repository, place.location.host, DEFAULT_LABEL, checks, made)
+    made = create_label and make_label(place, DEFAULT_LABEL)
+    checks = tuple(github_checks(repository, GithubNeeds(label=DEFAULT_LABEL)))
+    return Ready(place.repository, place.host, DEFAULT_LABEL, checks, made)
 
 
 def _remarks(repository: "Repository", agent: str, model: str, *, ask: str, github: bool) -> Iterator[str]:
@@ -184,8 +184,8 @@ def _remarks(repository: "Repository", agent: str, model: str, *, ask: str, gith
         )
     with suppress(UsageError):
         place = None if github else place_of(repository, GithubNeeds())
-        if place is not None and not is_enterprise_server(place.location.host):  # any other host could be one
-            name = place.location.repository
+        if place is not None and not is_enterprise_server(place.host):  # any other host could be one
+            name = place.repository
             yield f"Issues and pull requests of {name} on GitHub: noface init --github --force"
     there = next((name for name in AGENT_NAMES if models_of(name) and shutil.which(name)), "")
     if there and not ask:

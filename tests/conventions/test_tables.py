@@ -113,7 +113,7 @@ def test_the_table_of_actions_names_actions_only():
 
 AGENT_KEYS = {
     "install", "environment", "instructions", "tells_cost", "tells_nothing", "tells_quota", "presets", "provider", "elsewhere", "login", "homes",
-    "resumes", "takes_schema", "errors", "tested", "install_tested", "node", "oldest",
+    "resumes", "takes_schema", "errors", "tested", "install_tested", "oldest",
     "tool_processes",
     "settings", "permissions", "permissions_boxed", "wants_files", "tools_fixed", "tools_none", "owned_options",
     "access", "calls",
@@ -133,7 +133,6 @@ def test_an_agent_s_table_has_known_keys_and_an_adapter(name):
     assert AGENTS[name].name in ("", name)
     assert ("install" in entry) == ("login" in entry) == ("presets" in entry) == ("tested" in entry)
     assert entry.get("tested", "") in entry.get("install_tested", "")
-    assert entry.get("node", {}).keys() in (set(), {"version", "from"})
     assert entry.get("oldest", {}).keys() in (set(), {"version", "reason"})
     if "login" in entry:
         assert ("fix" in entry["login"]) != entry["login"].get("by_provider", False)

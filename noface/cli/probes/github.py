@@ -5,15 +5,16 @@ times, and an answer that does not come is a note: one can set up a project with
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noface.cli.connections import talks_to_github
 from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
-from noface.forge.token import Token, find_token
+from noface.forge.token import find_token
 from noface.git.remote import Push, Rejected, find_remote
 from noface.model.finding import Finding
 from noface.process.installation import installation
@@ -23,7 +24,6 @@ from noface.ui.text import count
 if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.forge.rest import Client
-    from noface.git.command import Git
     from noface.git.remote import Remote
     from noface.git.remote import Token as GitToken
     from noface.git.repository import Repository
@@ -53,15 +53,7 @@ class GithubNeeds:
         return self.issues or self.pull_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A repository on GitHub, and the name of the git remote that says so, "" where [github] alone tells it."""
-
-    location: Location
-    remote: str = ""
-
-
-def place_of(repository: "Repository", wanted: GithubNeeds) -> Place:
+def place_of(repository: "Repository", wanted: GithubNeeds) -> Location:
     """Return where a repository is on GitHub. Raises UsageError where that cannot be told, with what to do."""
     remote = find_remote(repository, wanted.remote)
     if remote is None and not wanted.repository:
@@ -69,8 +61,7 @@ def place_of(repository: "Repository", wanted: GithubNeeds) -> Place:
             "this repository has no git remote, so it is not known where it is on GitHub",
             "Add it: git remote add origin git@github.com:OWNER/NAME.git. A new one: gh repo create --source . --push.",
         )
-    location = located(remote.url if remote is not None else "", wanted.repository, wanted.url)
-    return Place(location, remote.name if remote is not None else "")
+    return located(remote.url if remote is not None else "", wanted.repository, wanted.url)
 
 
 def wanted_of(config: "Config") -> GithubNeeds | None:
@@ -83,107 +74,80 @@ def wanted_of(config: "Config") -> GithubNeeds | None:
     return GithubNeeds(landing.remote, github.repository, github.url, tracker.label, issues, asks or landing.push, asks)
 
 
-def github_checks(repository: "Repository", wanted: GithubNeeds) -> tuple[Point, ...]:
-    """Return how far GitHub is ready for what is wanted, each with what to do where it is not."""
-    here, place, token = _here(repository, wanted)
-    if place is None or token is None or any(each.state is State.BAD for each in here):
-        return here
-    return (*here, *_answers(place.location, token, wanted))
+def github_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
+    """Yield how far GitHub is ready for what is wanted, each with what to do where it is not."""
+    here = tuple(_here(repository, wanted))
+    yield from here
+    if all(each.state is State.OK for each in here):
+        location = place_of(repository, wanted)
+        with closing(_client(location)) as client:
+            try:
+                yield from _answers(client, wanted)
+            except ForgeAwayError as error:
+                yield Point("login", State.NOTE, f"GitHub did not answer: {error.message}", "Try again: noface doctor")
+            except ForgeError as error:
+                yield Point("login", State.BAD, error.message, error.hint)
 
 
 def github_findings(repository: "Repository", wanted: GithubNeeds) -> Iterator[Finding]:
     """Yield what `noface run` would refuse before it asks GitHub anything: no library, no place, no token."""
-    for each in _here(repository, wanted)[0]:
+    for each in _here(repository, wanted):
         if each.state is State.BAD:
             yield Finding("", each.text, each.fix, each.exit_code)
 
 
-def _here(repository: "Repository", wanted: GithubNeeds) -> tuple[tuple[Point, ...], Place | None, Token | None]:
-    """Return what this machine alone can tell, with the place and the token if they are known."""
-    library = _library()
+def _here(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
+    """Yield what this machine alone can tell: the library, the place, the token."""
+    if find_spec("requests") is not None:
+        yield Point("requests", State.OK, "is installed")
+    else:
+        text = "the library that speaks to GitHub is not installed"
+        yield Point("requests", State.BAD, text, installation().bringing("github"), EXIT_USAGE)
+    name = "GitHub"
     try:
-        place = place_of(repository, wanted)
+        location = place_of(repository, wanted)
+        yield Point(name, State.OK, f"{location.repository} on {location.host}")
+        name = "token"
+        yield Point(name, State.OK, f"from {find_token(location).source}")
     except UsageError as error:
-        return (library, Point("GitHub", State.BAD, error.message, error.hint, EXIT_USAGE)), None, None
-    by = f" (remote {place.remote})" if place.remote else ""
-    where = Point("GitHub", State.OK, f"{place.location.repository} on {place.location.host}{by}")
-    try:
-        token = find_token(place.location)
-    except UsageError as error:
-        return (library, where, Point("token", State.BAD, error.message, error.hint, EXIT_USAGE)), place, None
-    return (library, where, Point("token", State.OK, f"from {token.source}")), place, token
+        yield Point(name, State.BAD, error.message, error.hint, EXIT_USAGE)
 
 
-def client_for(location: Location, token: Token) -> "Client":
+def _client(location: Location) -> "Client":
     """Return a client that asks once: a person waits for the answer."""
     from noface.forge.rest import Client
     from noface.process.clock import Clock
 
-    return Client(location, token, Clock())
+    return Client(location, find_token(location), Clock())
 
 
-def _library() -> Point:
-    if find_spec("requests") is not None:
-        return Point("requests", State.OK, "is installed")
-    return Point(
-        "requests",
-        State.BAD,
-        "the library that speaks to GitHub is not installed",
-        installation().bringing("github"),
-        EXIT_USAGE,
-    )
-
-
-def _answers(location: Location, token: Token, wanted: GithubNeeds) -> Iterator[Point]:
-    """Ask GitHub who we are, what we may, and what is there."""
-    client = client_for(location, token)
-    try:
-        yield _login(client)
-        yield from _repository(client, wanted)
-        if wanted.issues and wanted.label:
-            yield _label(client, wanted.label)
-    except ForgeAwayError as error:
-        yield Point("login", State.NOTE, f"GitHub did not answer: {error.message}", "Try again: noface doctor")
-    except ForgeError as error:
-        yield Point("login", State.BAD, error.message, error.hint)
-    finally:
-        client.close()
-
-
-def _login(client: "Client") -> Point:
-    from noface.forge.parse import text
-    from noface.forge.rest import RefusedError
-
-    try:
-        login = text(client.get("/user").body, "login")
-    except RefusedError as error:
-        if error.status != _FORBIDDEN:
-            raise
-        return Point("login", State.OK, "a workflow's or an app's token, which belongs to no person")
-    return Point("login", State.OK, f"the token belongs to {login}")
-
-
-def _repository(client: "Client", wanted: GithubNeeds) -> Iterator[Point]:
+def _found(client: "Client", path: str, refused: int = _NOT_FOUND) -> dict[str, Any] | None:
+    """Return what is at a path, None if GitHub refuses it with this status."""
     from noface.forge.parse import table
     from noface.forge.rest import RefusedError
 
-    name = client.location.repository
     try:
-        there = table(client.get(client.repo()).body)
+        return dict(table(client.get(path).body))
     except RefusedError as error:
-        if error.status != _NOT_FOUND:
+        if error.status != refused:
             raise
-        yield Point(
-            "access",
-            State.BAD,
-            f"{name} is not there, or this token does not see it",
-            "Give the token access to it, or correct [github] repository.",
-        )
+        return None
+
+
+def _answers(client: "Client", wanted: GithubNeeds) -> Iterator[Point]:
+    """Yield who we are on GitHub, what we may, and what is there."""
+    user, name = _found(client, "/user", _FORBIDDEN), client.location.repository
+    whose = f"the token belongs to {user.get('login')}" if user else "a workflow's or an app's token"
+    yield Point("login", State.OK, whose)
+    there = _found(client, client.repo())
+    if there is None:
+        fix = "Give the token access to it, or correct [github] repository."
+        yield Point("access", State.BAD, f"{name} is not there, or this token does not see it", fix)
         return
-    allowed = table(there, "permissions")
-    if allowed and not any(allowed.get(word) for word in _MAY_WRITE):
-        advice = "Ask its owner for write access, or work in a fork."
-        yield Point("access", State.BAD, f"who has this token may read {name}, not write to it", advice)
+    allowed = there.get("permissions")
+    if isinstance(allowed, dict) and allowed and not any(allowed.get(word) for word in _MAY_WRITE):
+        fix = "Ask its owner for write access, or work in a fork."
+        yield Point("access", State.BAD, f"who has this token may read {name}, not write to it", fix)
     else:
         yield Point("access", State.OK, f"may write to {name}; what the token itself allows shows when it is used")
     if there.get("archived"):
@@ -191,56 +155,40 @@ def _repository(client: "Client", wanted: GithubNeeds) -> Iterator[Point]:
     if wanted.issues and there.get("has_issues") is False:
         on = f"Switch them on: https://{client.location.host}/{name}/settings"
         yield Point("issues", State.BAD, f"issues are switched off in {name}", on)
-
-
-def _label(client: "Client", label: str) -> Point:
-    from noface.forge.rest import RefusedError
-
-    try:
-        client.get(client.repo("labels", label))
-    except RefusedError as error:
-        if error.status != _NOT_FOUND:
-            raise
-        make = f"Make it, and give it to issues: gh label create {label!r}, or on the page of labels."
-        return Point("label", State.BAD, f"there is no label {label} yet, so no issue can have it", make)
-    return Point("label", State.OK, f"{label} is there")
+    if wanted.issues and (label := wanted.label):
+        if _found(client, client.repo("labels", label)) is not None:
+            yield Point("label", State.OK, f"{label} is there")
+        else:
+            make = f"Make it, and give it to issues: gh label create {label!r}, or on the page of labels."
+            yield Point("label", State.BAD, f"there is no label {label} yet, so no issue can have it", make)
 
 
 def make_label(location: Location, label: str) -> bool:
     """Make the label that says which issues are worked on; False if it was there. Raises NofaceError."""
-    from noface.forge.rest import RefusedError
-
-    client = client_for(location, find_token(location))
-    try:
-        client.get(client.repo("labels", label))
-    except RefusedError as error:
-        if error.status != _NOT_FOUND:
-            raise
+    with closing(_client(location)) as client:
+        if _found(client, client.repo("labels", label)) is not None:
+            return False
         fields = {"name": label, "color": "0e8a16", "description": "noface may work on it"}
         client.post(client.repo("labels"), fields)
         return True
-    finally:
-        client.close()
-    return False
 
 
 def remote_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
     """Yield how main stands against the remote's, and whether a push would be let in. Sends nothing but questions."""
     try:
         remote = find_remote(repository, wanted.remote, _token_of(repository, wanted))
+        there = remote.read(remote.main).refs.get(remote.main) if remote is not None else None
     except UsageError as error:
         yield Point("remote", State.BAD, error.message, error.hint, EXIT_USAGE)
         return
-    if remote is None:
-        return
-    try:
-        there = remote.read(remote.main).refs.get(remote.main)
     except RemoteError as error:
         yield Point("remote", State.NOTE if error.passing else State.BAD, error.message, error.hint)
         return
+    if remote is None:
+        return
     if there is None:
-        advice = f"Push it once yourself: git push -u {remote.name} {repository.main_name}"
-        yield Point("remote", State.BAD, f"{remote.main_name} is not there", advice)
+        fix = f"Push it once yourself: git push -u {remote.name} {repository.main_name}"
+        yield Point("remote", State.BAD, f"{remote.main_name} is not there", fix)
         return
     yield _stand(repository, remote, there)
     if wanted.pushes:
@@ -250,7 +198,7 @@ def remote_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Poi
 def _token_of(repository: "Repository", wanted: GithubNeeds) -> "GitToken | None":
     """Return what gives git the token for GitHub if the person's own credentials are refused."""
     try:
-        location = place_of(repository, wanted).location
+        location = place_of(repository, wanted)
         token = find_token(location).value
     except UsageError:
         return None
@@ -262,27 +210,23 @@ def _stand(repository: "Repository", remote: "Remote", there: str) -> Point:
     main = git.run("rev-parse", "--verify", "--quiet", repository.main).text
     if main == there:
         return Point("remote", State.OK, f"main is {name} ({remote.address})")
-    if git.run("cat-file", "-e", f"{there}^{{commit}}").code != 0:
+    counted = git.run("rev-list", "--count", "--left-right", f"{main}...{there}")
+    if counted.code != 0:
         return Point("remote", State.OK, f"{name} has commits that are not here yet; the next run fetches them")
-    ahead, behind = (_count(git, each) for each in (f"{there}..{main}", f"{main}..{there}"))
-    words = ((ahead, "ahead of"), (behind, "behind"))
-    distance = " and ".join(f"{count(number, 'commit')} {word} {name}" for number, word in words if number)
+    ahead, behind = map(int, counted.text.split())
     if not ahead:
-        return Point("remote", State.OK, f"main is {distance}; work starts from {name}")
-    advice = f"Push them, if work is to build on them: git push {remote.name} {repository.main_name}"
-    return Point("remote", State.NOTE, f"main is {distance}: noface does not push these commits", advice)
-
-
-def _count(git: "Git", span: str) -> int:
-    return int(git.run("rev-list", "--count", span).text or 0)
+        return Point("remote", State.OK, f"main is {count(behind, 'commit')} behind {name}; work starts from {name}")
+    more = f" and {count(behind, 'commit')} behind" if behind else ""
+    text = f"main is {count(ahead, 'commit')} ahead of{more} {name}: noface does not push these commits"
+    fix = f"Push them, if work is to build on them: git push {remote.name} {repository.main_name}"
+    return Point("remote", State.NOTE, text, fix)
 
 
 def _push(repository: "Repository", remote: "Remote") -> Point:
     """Rehearse a push of a commit that the remote has, to a branch that it has not."""
-    ref = "refs/heads/noface/doctor"
     commit = repository.git().run("rev-parse", "--verify", "--quiet", repository.main).text
     try:
-        answer = remote.rehearse(Push(ref, commit, ""))
+        answer = remote.rehearse(Push("refs/heads/noface/doctor", commit, ""))
     except RemoteError as error:
         return Point("push", State.NOTE if error.passing else State.BAD, error.message, error.hint)
     if isinstance(answer, Rejected) and not answer.moved:
