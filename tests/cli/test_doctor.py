@@ -332,7 +332,7 @@ def test_a_scripted_model_needs_its_script(doctor):
 def test_the_machine_is_told(doctor):
     doctor.agents()
     machine = doctor.told(**LOGGED_IN)["machine"]
-    names = ["noface", "git", "processes", "sandbox", "SQLite", "syntax"]
+    names = ["noface", "git", "processes", "sandbox", "syntax"]
     assert [each["name"] for each in machine] == names
     sandbox = named(machine, "sandbox")
     assert (sandbox["state"], sandbox["text"].split(";")[0]) == ("note", "none: bubblewrap is not installed")
