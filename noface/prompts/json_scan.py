@@ -1,8 +1,8 @@
 """Finds the JSON objects in a model's text, in linear time, whatever the text is.
 
-An object begins at a `{` that a key in double quotes or a `}` follows, and it counts if Python's decoder reads it up to its own `}`;
-objects inside others are no objects of their own. If the decoder stops, the search goes on behind that place, so that no
-part of the text is read more than a few times.
+An object begins at a `{` that a key in double quotes or a `}` follows, and it counts if Python's decoder reads it up to
+its own `}`; objects inside others are no objects of their own. If the decoder stops, the search goes on behind that
+place, so that no part of the text is read more than a few times.
 """
 
 import json
@@ -15,11 +15,13 @@ _KEYS_MAX = 50
 _SHOWN_MAX = 20
 _ENDING_MAX = 6
 _DIGITS_MAX = 1_000
+_WINDOW, _HEAD = 4_000, 300
+_TOO_DEEP = f"brackets are nested more than {DEPTH_MAX} deep"
 _RECURSION = 900
 """So many brackets at least stood in what Python's decoder found too deep."""
 
 _OPENING = re.compile(r'\{[ \t\r\n]*+["}]')
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]:]', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]:]', re.DOTALL)
 _END = re.compile(r"[ \t\r\n]*+\Z")
 _CUT_OFF = re.compile(r"[-+.\w\\]*+")
 _UNQUOTED = re.compile(r"\{[ \t\r\n]*+(?:'[^'\n]{0,60}'|[A-Za-z_]\w{0,60}+)[ \t\r\n]*+:")
@@ -110,18 +112,36 @@ def place(text: str, at: int) -> str:
 
 def _read(text: str, start: int) -> BrokenObject | int:
     """Return where an object ends, or what is wrong with it."""
-    too_deep = f"brackets are nested more than {DEPTH_MAX} deep"
+    head = text[start : start + _HEAD]
     try:
-        _, end = _DECODER.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        at, message = error.pos, error.msg
+        end = _end(text, start)
     except RecursionError:
-        return BrokenObject(start, start + _RECURSION, too_deep, keys=_own(text[start : start + _RECURSION])[0])
+        return BrokenObject(start, start + _RECURSION, _TOO_DEEP, keys=_own(head)[0])
+    except json.JSONDecodeError as error:
+        return _stopped(text, start, start + error.pos, error.msg)
     except ValueError as error:  # a number that JSON or Python does not have: where the object ends is not known
-        return BrokenObject(start, start + 1, str(error), keys=_own(text[start : start + _RECURSION])[0])
-    else:
-        keys, depth = _own(text[start:end])
-        return end if depth <= DEPTH_MAX else BrokenObject(start, end, too_deep, keys=keys)
+        return BrokenObject(start, start + 1, str(error), keys=_own(head)[0])
+    keys, depth = _own(text[start : start + end])
+    return start + end if depth <= DEPTH_MAX else BrokenObject(start, start + end, _TOO_DEEP, keys=keys)
+
+
+def _end(text: str, start: int) -> int:
+    """Return where the decoder ends, in a window of the text if that holds all that it reads.
+
+    An error of the decoder's counts all lines before it, and most objects that are none end soon.
+    """
+    window = text[start : start + _WINDOW]
+    try:
+        return _DECODER.raw_decode(window)[1]
+    except json.JSONDecodeError as error:
+        if len(window) < _WINDOW or (
+            error.pos < len(window) - _ENDING_MAX and not error.msg.startswith("Unterminated")
+        ):
+            raise
+    return _DECODER.raw_decode(text[start:])[1]
+
+
+def _stopped(text: str, start: int, at: int, message: str) -> BrokenObject:
     keys, _ = _own(text[start:at])
     rest = text[at : at + _ENDING_MAX + 1]
     # A number, a word or an escape that the text cuts short ("tru", "-", "\u00") is no wrong one.
@@ -137,11 +157,11 @@ def _own(text: str) -> tuple[tuple[str, ...], int]:
     """Return the keys of the outermost object of a text, and how deep brackets are nested in it."""
     depth, deepest, last = 0, 0, ""
     keys: list[str] = []
-    for token in _TOKEN.findall(text):
-        if token == ":" and depth == 1 and last.startswith('"') and len(keys) < _KEYS_MAX:
+    for part in _TOKEN.findall(text):
+        if part == ":" and depth == 1 and last.startswith('"') and len(keys) < _KEYS_MAX:
             keys.append(last[1:-1])
-        depth += (token in "{[") - (token in "}]")
-        deepest, last = max(deepest, depth), token
+        depth += (part in "{[") - (part in "}]")
+        deepest, last = max(deepest, depth), part
     return tuple(keys), deepest
 
 
