@@ -280,7 +280,7 @@ class Judges(Trial):
         if main is None or judged is None or own is None or self.task.known is not None:
             return ""
         if is_asked:
-            judged = replace(main, patched=None)
+            judged = main
         return disagreement(main, judged, own, self.facts.unsteady.get(gate.command, {}))
 
     def _unhidden(self, gate: GateSpec, short: Shortfall) -> Shortfall:

@@ -30,7 +30,6 @@ _COPIED = ("python_tests.py", "node_preload.cjs", "node_report.cjs", "jest_repor
 _SAME_NAMES = frozenset({"jest", "vitest", "mocha", "node:test"})
 """Runners that may run several tests of one id. Of the others, the last word about an id counts: a test run again."""
 _OUTCOMES = frozenset(Outcome)
-_PATCHED_MAX = 100
 _GOENV_BYTES_MAX = 64 * 1024
 _UNREAD = inventory((), "unread", complete=False)
 """What stands for reports that were not read."""
@@ -122,7 +121,6 @@ def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
     """Yield the runs that one file reports, one after the other."""
     runner, root, whole = "", "", True
     tests: list[tuple[str, Outcome]] = []
-    patched: tuple[str, ...] = ()
     open_run = False
     for line in data.splitlines():
         record = JsonRecord.of(json_value(line))
@@ -131,14 +129,11 @@ def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
         elif "run" in record:
             if open_run:
                 yield _run(runner, root, roots, tests, whole=False)
-            open_run, whole, tests, patched = True, True, [], ()
+            open_run, whole, tests = True, True, []
             runner, root = record.text("run")[:40], record.text("root")
         elif "end" in record:
-            run = _run(runner, root, roots, tests, whole=whole and record.values["end"] is True)
-            yield replace(run, patched=patched)
+            yield _run(runner, root, roots, tests, whole=whole and record.values["end"] is True)
             open_run = False
-        elif isinstance(names := record.values.get("patched"), list):
-            patched = tuple(steady(name if isinstance(name, str) else "", roots) for name in names[:_PATCHED_MAX])
         elif record.text("outcome") in _OUTCOMES and isinstance(name := record.values.get("id"), str):
             tests.append((name, Outcome(record.text("outcome"))))
         else:

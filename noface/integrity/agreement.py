@@ -2,7 +2,7 @@
 
 A reporter runs beside the code under test, which may put things in its place, end the process with a 0, or print a
 summary of its own. What main's run of the same gate shows as well counts for nothing: a gate that lives with failures,
-a plug-in that patches its runner, a summary that counts otherwise, or none.
+a summary that counts otherwise, or none.
 """
 
 from collections.abc import Collection
@@ -20,10 +20,6 @@ def disagreement(main: Inventory, judged: Inventory, own: Inventory, unsteady: C
     `judged` is its run with main's tests, `own` that with its own, in which `unsteady` tests may be red. A summary that
     counts more than was reported is no disagreement: tests print summaries, too, and some count parts of tests.
     """
-    known = frozenset(main.patched or ())
-    patched = tuple(name for name in judged.patched or () if name not in known)
-    if patched and main.patched is not None:
-        return f"functions of the test runner are replaced: {_few(patched)}"
     red = tuple(n for n, outcome in own.tests if outcome is Outcome.FAILED and n not in unsteady)
     if red and not any(outcome is Outcome.FAILED for _, outcome in main.tests):
         return f"it ended as if no test had failed, but these did: {_few(red)}"

@@ -25,8 +25,7 @@ class Inventory:
     """The tests of one run of a gate, by id, in the order of the ids.
 
     `complete`: every run that reported came to its end. `count` is how many tests passed where only a number is
-    known. `unsteady` are the `base_of` of tests whose ids differ between runs of the same code. `patched` are the
-    runners' own functions that something else stood in place of at their end, None if nobody looked. `told` is how
+    known. `unsteady` are the `base_of` of tests whose ids differ between runs of the same code. `told` is how
     many tests passed by each summary that the gate printed, in order.
     """
 
@@ -35,7 +34,6 @@ class Inventory:
     runners: tuple[str, ...] = ()
     count: int | None = None
     unsteady: tuple[str, ...] = ()
-    patched: tuple[str, ...] | None = None
     told: tuple[int, ...] = ()
 
     @property
@@ -127,13 +125,7 @@ def merged(inventories: Iterable[Inventory]) -> Inventory | None:
         runners=tuple(sorted({runner for part in parts for runner in part.runners})),
         count=sum(counts) if counts else None,
         unsteady=tuple(sorted({base for part in parts for base in part.unsteady})),
-        patched=_either(part.patched for part in parts),
     )
-
-
-def _either(lists: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
-    known = [each for each in lists if each is not None]
-    return tuple(sorted({name for each in known for name in each})) if known else None
 
 
 def base_of(name: str) -> str:
@@ -172,7 +164,6 @@ def agreed(first: Inventory, second: Inventory) -> Inventory:
         runners=tuple(sorted({*first.runners, *second.runners})),
         count=min(counts) if counts else None,
         unsteady=tuple(sorted(bases)),
-        patched=_either((first.patched, second.patched)),
         told=first.told if first.told == second.told else (),
     )
 

@@ -30,8 +30,6 @@ ALL = [
     "test_it.py::TestLater::test_waits",
     "test_it.py::TestSums::test_adds",
     "test_it.py::TestSums::test_each",
-    "test_it.py::TestSums::test_each[(value=1)]",
-    "test_it.py::TestSums::test_each[(value=2)]",
 ]
 
 
@@ -90,23 +88,21 @@ class TestSkipped(unittest.TestCase):
     ran = run_reported(checkout, UNITTEST)
     short = {kind: {name.rpartition("::")[2] for name in ran.ids(kind)} for kind in ("PASSED", "FAILED", "SKIPPED")}
     assert short == {
-        "PASSED": {"test_passes", "test_parts[[first]]"},
+        "PASSED": {"test_passes"},
         "FAILED": {
             "test_fails",
             "test_errs",
             "test_xpasses",
             "test_parts",
-            "test_parts[[second]]",
-            "setUpClass (test_it.TestClass)",
             "unittest.loader._FailedTest.test_broken",
         },
-        "SKIPPED": {"test_skips", "test_marked", "test_xfails", "test_parts[[third]]", "test_skipped"},
+        "SKIPPED": {"test_skips", "test_marked", "test_xfails", "test_skipped"},
     }
 
 
 CHEATS = {
     "a skip": ("self.assertEqual(1 + 1, 2)", "self.skipTest('later')", (0, 1, 0, False)),
-    "an early exit": ("self.assertEqual(1 + 1, 2)", "import os; os._exit(0)", (4, 0, 0, True)),
+    "an early exit": ("self.assertEqual(1 + 1, 2)", "import os; os._exit(0)", (2, 0, 0, True)),
     "a forged result": (
         "import unittest",
         "import unittest\nunittest.TestResult.wasSuccessful = lambda self: True\nunittest.TestCase.assertEqual = 0",
@@ -116,7 +112,7 @@ CHEATS = {
     "a filter": (
         "import unittest",
         "import unittest\ndef load_tests(l, t, p): return unittest.TestSuite()",
-        (5, 0, 0, False),
+        (3, 0, 0, False),
     ),
     "a forged exit code": (
         "self.assertEqual(1 + 1, 2)",
@@ -135,71 +131,6 @@ def test_what_hides_tests_from_a_green_gate_shows(checkout, cheat):
     assert now.exit_code == 0
     short = compared(main.inventory, now.inventory)
     assert (len(short.gone), len(short.skipped), len(short.failed), short.broken_off) == expected
-
-
-RED = TESTS.replace("1 + 1, 2", "1 + 1, 3").replace("import unittest", "import product, unittest", 1)
-# What the code under test does as it is imported, and the functions of unittest that are named then.
-PATCHES = {
-    "results that forget": (
-        (
-            "import unittest\nkind = unittest.TextTestResult\n"
-            "kind.addFailure = lambda self, test, error: self.addSuccess(test)\n"
-        ),
-        ("unittest.runner.TextTestResult.addFailure",),
-    ),
-    "a report that is rewritten": (
-        (
-            "import atexit, json, os\ndumps = json.dumps\n"
-            "json.dumps = json.JSONEncoder.encode = lambda *args, **more: dumps(*args, **more).replace('FAILED', 'PASSED')\n"
-            "os.write = os.open = max = None\natexit.register(os._exit, 0)\n"
-        ),
-        (),
-    ),
-    "builtins": (
-        (
-            "import atexit, builtins, os\nreal = max\n"
-            "builtins.max = lambda *args, **more: 'PASSED' if 'FAILED' in args else real(*args, **more)\n"
-            "atexit.register(os._exit, 0)\n"
-        ),
-        (),
-    ),
-    "skips of all": (
-        "import atexit, os, unittest\nunittest.case.SkipTest = AssertionError\n",
-        ("unittest.case.SkipTest",),
-    ),
-}
-# These have the runner see nothing of the test: that they are there is all that shows.
-UNSEEN = {
-    "an assertion": ("T.assertEqual = lambda *_: None", ("unittest.case.TestCase.assertEqual",)),
-    "the call": ("T._callTestMethod = lambda *_: None", ("unittest.case.TestCase._callTestMethod",)),
-    "the parts": (
-        (
-            "import contextlib, unittest.case as c\n"
-            "c._Outcome.testPartExecutor = lambda *_, **__: contextlib.suppress(AssertionError)"
-        ),
-        ("unittest.case._Outcome.testPartExecutor",),
-    ),
-}
-
-
-@pytest.mark.parametrize("patch", PATCHES)
-def test_what_the_code_under_test_replaces_changes_no_report(checkout, patch):
-    text, named = PATCHES[patch]
-    (checkout / "test_it.py").write_text(RED)
-    (checkout / "product.py").write_text(text)
-    ran = run_reported(checkout, UNITTEST)
-    assert (ran.exit_code, ran.ids("FAILED")) == (0, ["test_it.py::TestSums::test_adds"])
-    assert ran.inventory.patched == named
-
-
-@pytest.mark.parametrize("patch", UNSEEN)
-def test_functions_of_the_runner_that_are_replaced_are_named(checkout, patch):
-    text, named = UNSEEN[patch]
-    assert run_reported(checkout, UNITTEST).inventory.patched == ()
-    (checkout / "test_it.py").write_text(RED)
-    (checkout / "product.py").write_text(f"import unittest\nT = unittest.TestCase\n{text}\n")
-    ran = run_reported(checkout, UNITTEST)
-    assert (ran.exit_code, ran.inventory.patched) == (0, named)
 
 
 def test_what_tests_run_is_not_counted_and_sees_the_projects_environment(checkout):

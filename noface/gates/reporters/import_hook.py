@@ -18,7 +18,6 @@ _FOLDER = __file__.rpartition("/")[0]
 _ATTACH = {
     "_pytest.config": "attach_pytest",
     "unittest.case": "attach_unittest",
-    "unittest.main": "keep_unittest",  # which loads all the others
 }
 _reporter: dict[str, object] = {}
 

@@ -19,7 +19,7 @@ const MAIN_SCRIPTS = [
 ];
 
 function main() {
-  if (env.NODE_TEST_CONTEXT) return onMainThread(watchTestFile);
+  if (env.NODE_TEST_CONTEXT) return onMainThread(() => require("./node_report.cjs").leaveAlone());
   if (execArgv.includes("--test")) return onMainThread(watchNodeTest);
   if (!argv[1]) return undefined;
   const fs = require("fs");
@@ -44,7 +44,6 @@ function watchNodeTest() {
   const { Run, leaveAlone } = require("./node_report.cjs");
   const starts = execArgv.includes("--test") && !execArgv.some((each) => /-isolation=none$/.test(each));
   if (!starts) leaveAlone();
-  const patched = keep(asserts());
   const { Readable } = require("stream");
   const { emit } = Readable.prototype;
   const names = [];
@@ -52,7 +51,7 @@ function watchNodeTest() {
   function note(type, data) {
     if (type === "test:start") names[data.nesting] = data.name;
     else if (type === "test:diagnostic" && data.nesting === 0 && /^tests \d+$/.test(data.message)) {
-      if (run) run.end(true, quietly(patched));
+      if (run) run.end(true);
       run = undefined;
     } else if (type === "test:pass" || type === "test:fail") {
       run = run || new Run("node:test", !starts);
@@ -61,42 +60,10 @@ function watchNodeTest() {
       if (!suite || outcome === "FAILED") run.test(data.file, [...names.slice(0, data.nesting), data.name], outcome);
     }
   }
-  // Who puts another in its place later stands behind it: the first to hear of a test is noface.
-  const ours = new WeakSet();
-  let told = false;
-  function before(emit) {
-    function emitted(type, data) {
-      if (told || typeof type !== "string" || type[4] !== ":") return apply(emit, this, arguments);
-      told = true;
-      try {
-        quietly(() => note(type, data));
-        return apply(emit, this, arguments);
-      } finally {
-        told = false;
-      }
-    }
-    ours.add(emitted);
-    return emitted;
-  }
-  let first = before(emit);
-  Object.defineProperty(Readable.prototype, "emit", {
-    get: () => first,
-    set(other) {
-      if (this !== Readable.prototype) Object.defineProperty(this, "emit", { value: other, configurable: true, enumerable: true, writable: true });
-      else first = ours.has(other) ? other : before(other);
-    },
-  });
-}
-
-// A file of a `node --test`, which tells of its tests, but not of what asserts for them.
-function watchTestFile() {
-  const { Run, leaveAlone } = require("./node_report.cjs");
-  leaveAlone();
-  const patched = keep(asserts());
-  process.on("exit", () => {
-    const names = quietly(patched);
-    if (names && names.length > 0) new Run("node:test").end(true, names);
-  });
+  Readable.prototype.emit = function emitted(type, data) {
+    if (typeof type === "string" && type[4] === ":") quietly(() => note(type, data));
+    return apply(emit, this, arguments);
+  };
 }
 
 function watchMocha(script) {
@@ -104,67 +71,31 @@ function watchMocha(script) {
   const folder = script.slice(0, script.lastIndexOf("/mocha/") + "/mocha".length);
   const Mocha = require(["lib/mocha.cjs", "lib/mocha.js"].map((name) => `${folder}/${name}`).find(fs.existsSync));
   require("./node_report.cjs");
-  const raised = watchRaised(Mocha.Runnable.prototype);
   const { run } = Mocha.prototype;
   Mocha.prototype.run = function reported(...args) {
     const Reporter = this._reporter;
     quietly(() => {
       const reporter = function (runner, options) {
-        quietly(() => listen(runner, raised, patched));
+        quietly(() => listen(runner));
         return new Reporter(runner, options);
       };
       this._reporter = Object.assign(reporter, Reporter);
     });
     return run.apply(this, args);
   };
-  const { Runner, Runnable, Hook, Suite, Test } = Mocha;
-  const patched = keep({ Mocha, Runner, Runnable, Hook, Suite, Test, ...asserts() });
 }
 
-function asserts() {
-  const assert = require("assert");
-  return { assert: { prototype: assert }, "assert.strict": { prototype: assert.strict } };
-}
-
-// What a test raised, as whoever runs it is told, is its outcome whatever a runner makes of it.
-function watchRaised(runnable) {
-  const raised = new WeakSet();
-  const { run } = runnable;
-  runnable.run = function reported(done) {
-    return apply(run, this, [
-      (error) => {
-        if (error) raised.add(this);
-        return done(error);
-      },
-    ]);
-  };
-  return raised;
-}
-
-// Returns a function that names the methods of these classes that others stand in place of by then.
-function keep(classes) {
-  const own = [];
-  for (const [name, { prototype }] of Object.entries(classes)) {
-    for (let at = prototype; at && at !== Object.prototype && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
-      for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
-        if (typeof value === "function") own.push([`${name}.${key}`, prototype, key, prototype[key]]);
-      }
-    }
-  }
-  return () => own.filter(([, prototype, key, value]) => prototype[key] !== value).map(([name]) => name).slice(0, 50);
-}
-
-function listen(runner, raised, patched) {
+function listen(runner) {
   const { Run } = require("./node_report.cjs");
   const run = new Run("mocha");
   const note = (outcome) => (test) =>
-    quietly(() => run.test(test.file, test.titlePath(), outcome === "PASSED" && raised.has(test) ? "FAILED" : outcome));
+    quietly(() => run.test(test.file, test.titlePath(), outcome));
   runner.on("pass", note("PASSED"));
   runner.on("fail", note("FAILED"));
   runner.on("pending", note("SKIPPED"));
   // With --bail the tests after the first failure do not run.
   runner.on("end", () => {
-    run.end(!(runner.failures && quietly(() => runner.suite.bail())), quietly(patched));
+    run.end(!(runner.failures && quietly(() => runner.suite.bail())));
   });
 }
 

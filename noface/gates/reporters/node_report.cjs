@@ -1,6 +1,6 @@
 "use strict";
 // Writes down how each test of a runner for Node ended: a line {"run", "root"}, a line {"id", "outcome"} for each
-// test, {"patched": the runner's own functions that others stand in place of}, and {"end": whether all of them ran}.
+// test, and {"end": whether all of them ran}.
 // Each line is written at once: an early process.exit cuts the end off. What is needed is kept from before the project's
 // first module: tests, and the code under test, put others in its place.
 const fs = require("fs");
@@ -55,8 +55,7 @@ class Run {
     this.write({ id: place ? `${place}::${name}` : name, outcome });
   }
 
-  end(whole, patched) {
-    if (patched && patched.length > 0) this.write({ patched });
+  end(whole) {
     this.write({ end: whole });
   }
 }
