@@ -17,7 +17,7 @@ from support.project import Restored
 from noface.cli.fsck import _check as look
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
-from noface.model.codec import encode
+from noface.model.codec import shown
 from noface.ui.fsck import fsck_document
 from noface.ui.published import published
 
@@ -48,7 +48,7 @@ class Checked:
                 running, findings = look(plumbing)
             document = fsck_document(findings, (), running=running, dry_run=False)
             assert code is None or document.sound is (code == 0), document
-            return encode(document)
+            return shown(document)
         done = self.project.noface("tools", "fsck", "--json", *args)
         assert code is None or done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
