@@ -90,7 +90,8 @@ class RunPlace:
     """Where a run takes place, in absolute paths.
 
     `directory` is the agent's own, for its histories and databases; `logs` is where noface writes what it prints, the
-    same folder unless it is given. `boxed`: noface's own sandbox holds it to its permissions.
+    same folder unless it is given. `boxed`: noface's own sandbox holds it to its permissions. The workspace is seen at
+    `address`, unless that is empty.
     """
 
     workspace: str
@@ -99,6 +100,12 @@ class RunPlace:
     directory: str
     logs: str = ""
     boxed: bool = False
+    address: str = ""
+
+    @property
+    def seen(self) -> str:
+        """The workspace as the program sees it."""
+        return self.address or self.workspace
 
     @property
     def schema_file(self) -> str:

@@ -103,7 +103,7 @@ def _settings(model: ModelSpec, place: RunPlace) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if model.settings is not Settings.USER:
         # It looks for instructions on the way up: a workspace below the home has the person's above it.
-        above = [str(folder / name) for folder in Path(place.workspace).parents for name in _facts()["instructions"]]
+        above = [str(folder / name) for folder in Path(place.seen).parents for name in _facts()["instructions"]]
         given = {"disableAllHooks": True, "claudeMdExcludes": above}
     if model.permissions is Permissions.WORKSPACE and not place.boxed:
         # The folder differs from run to run: equal settings would share a file in /tmp, which the first to end removes.

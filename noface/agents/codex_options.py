@@ -67,7 +67,7 @@ def access_options(model: ModelSpec, place: RunPlace) -> tuple[tuple[str, ...], 
     if model.settings is Settings.NONE:
         pairs += ["project_doc_max_bytes=0", "skills.include_instructions=false"]
     else:
-        pairs.append(f"projects={_inline({place.workspace: {'trust_level': 'trusted'}})}")
+        pairs.append(f"projects={_inline({place.seen: {'trust_level': 'trusted'}})}")
     if model.settings is Settings.PROJECT and (skills := [*home.skills()]):
         pairs.append(f"skills.config={_inline([{'path': path, 'enabled': False} for path in skills])}")
     servers = _servers(Path(place.workspace, ".codex", "config.toml"))

@@ -131,7 +131,7 @@ _NAME_CHARS = 9
 
 
 def slot_name(kind: str, name: str) -> str:
-    """Return the name of a workspace. All have one length, so that a copy can name its own place (moved_copy)."""
+    """Return the name of a workspace. All have one length."""
     return f"{kind}-{name:0>{_NAME_CHARS - len(kind) - 1}}"
 
 
@@ -194,7 +194,8 @@ class AttemptEnvironment:
     patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print. Who holds
     `setting_up` is at work in the slot of setup. `histories` remembers which commits' histories hold secrets, and
     `looked_through` which files (path and object) hold none, by where main stood. Without `allotments` workspaces share
-    the machine, as the empty folders do in which `noface doctor` asks models.
+    the machine, as the empty folders do in which `noface doctor` asks models. `address` is where the sandbox shows each
+    workspace, "" if that is where it lies.
     """
 
     plumbing: Plumbing
@@ -212,6 +213,7 @@ class AttemptEnvironment:
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     allotments: Allotments | None = None
+    address: str = ""
     passed: tuple[str, ...] = ()
     gate_rules: ProjectRules | None = None
     setting_up: Lock = field(default_factory=Lock)
@@ -243,6 +245,10 @@ class AttemptEnvironment:
     def gate_folder(self, name: str) -> Path:
         """Return the folder of such a workspace, in which another thread may be at work."""
         return slot_path(self.plumbing.repository, self.slots_dir, slot_name("gate", name))
+
+    def seen(self, workspace: str) -> str:
+        """Return where a command in the sandbox sees a workspace."""
+        return self.address or workspace
 
     def allotted(self, slot: str, env_pass: tuple[str, ...], *, boxed: bool) -> Variables:
         """Return the variables that keep a command in a workspace apart from those in others."""

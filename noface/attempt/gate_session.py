@@ -327,7 +327,7 @@ class GateSession:
         """
         logs = (place.logs / name for name in log_names(gate))
         out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
-        inventory = read_inventory(reports, self.slot.path, out, gate.command, err)
+        inventory = read_inventory(reports, place.seen, out, gate.command, err)
         mask = self.env.masker.text
         names = "\n".join(name for name, _ in inventory.tests) if inventory is not None else ""
         if inventory is not None and mask(names) != names:

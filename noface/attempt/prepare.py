@@ -1,7 +1,7 @@
 """Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed.
 
-Setup runs once on main's tree, in a slot if nothing else ever runs; the others get copies of what it made. Where
-that cannot be copied, or setup has other inputs than on main, it runs in the slot itself.
+In the sandbox setup runs once on main's tree, in a slot in which nothing else ever runs, and the others get copies of
+what it made. Outside of it, or where setup has other inputs than on main, it runs in the slot itself.
 
 A digest of the kept paths of a gate slot (node_modules, .venv) shows whether something has changed there. Reading
 every byte before each gate would cost more than most gates, so the digest is of the file system's facts about each
@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from noface.attempt.copied_setup import MADE, Copied, beside, copy_setup, may_copy
+from noface.attempt.copied_setup import MADE, beside, copy_setup
 from noface.attempt.disk import as_disk_full, full_places
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope, SetupState
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
@@ -125,33 +125,32 @@ class Preparation:
         slot.setup_stamp.unlink(missing_ok=True)
         _unlink_kept(slot)
         copied = self._copied(stamp)
-        if copied is Copied.NOT:
-            copied = self._made_here(commit)
-        if isinstance(copied, Failure):
-            return copied
+        failure = copied if isinstance(copied, Failure) else None if copied else self._made_here(commit)
+        if failure is not None:
+            return failure
         made = (path for path in slot.keep if os.path.lexists(slot.path / path))
         write_atomic(slot.setup_stamp, "\n".join((stamp, *made)))
         return None
 
-    def _made_here(self, commit: str) -> Failure | Copied:
+    def _made_here(self, commit: str) -> Failure | None:
         env, slot = self.scope.env, self.slot
         # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
         give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
-        return self._set_up(commit) or Copied.YES
+        return self._set_up(commit)
 
-    def _copied(self, stamp: str) -> Failure | Copied:
+    def _copied(self, stamp: str) -> Failure | bool:
         """Copy what setup made on main's tree, which is made first if that is due; a failure is that of setup."""
         env, slot = self.scope.env, self.slot
         source = env.setup_slot()
-        if slot.name == source.name or not may_copy(env):
-            return Copied.NOT
+        if slot.name == source.name or not env.address:
+            return False
         with self._granted() as granted:
             if not granted:
-                return Copied.NOT
+                return False
             if not _is_set_up(source, stamp) or not _kept_untouched(source):
                 main = env.plumbing.main()
                 if setup_stamp(env, main) != stamp:
-                    return Copied.NOT
+                    return False
                 forget_setup(source)
                 failure = replace(self, slot=source).prepare_and_note(main)
                 if failure is not None:

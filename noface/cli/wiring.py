@@ -23,6 +23,7 @@ from noface.gates.run import project_rules
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository
 from noface.git.snapshot import SlotLimits
+from noface.git.workspace import slot_path
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
 from noface.knowledge.hints import HintRule
@@ -199,6 +200,20 @@ def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules
     return replace(rules, bubblewrap=bubblewrap.program, version=bubblewrap.version, connector=connector)
 
 
+def _address(config: Config, repository: Repository, bubblewrap: Bubblewrap | None) -> str:
+    """Return where the sandbox shows each workspace, so that what setup made for one is right in all.
+
+    "" if a command sees a workspace where it lies: outside the sandbox, or where an engine of containers mounts it.
+    """
+    kinds = {config.project.setup_sandbox, *(gate.sandbox for gate in config.gates)}
+    kinds |= {model.sandbox for model in config.models.values()}
+    outside = any((kind or config.sandbox.kind) == "none" for kind in kinds)
+    engines = any(service.startswith("/") for service in config.sandbox.services)
+    if bubblewrap is None or not bubblewrap.works or outside or engines:
+        return ""
+    return str(slot_path(repository, slots_dir(config, repository), "workspace"))
+
+
 def setup_rules(config: Config) -> Setup:
     """Return `[project] setup` and what belongs to it."""
     project = config.project
@@ -250,6 +265,7 @@ def attempt_environment(
             tuple(config.limits.test_keys),
         ),
         sandbox=sandbox_rules(config, bubblewrap),
+        address=_address(config, repository, bubblewrap),
         passed=passed_patterns(config),
         gate_rules=project_rules(config.gate_rules),
     )

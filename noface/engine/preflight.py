@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from noface.attempt.copied_setup import Copies, copies, may_copy, note_copies
 from noface.attempt.disk import disk_full_error, main_without_room
-from noface.attempt.environment import LANDING_SLOT
 from noface.attempt.gate_session import CutShort
 from noface.attempt.gating import Gated, Gating, main_task
 from noface.attempt.libraries import with_own_library
-from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED, forget_setup
+from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED
 from noface.attempt.steadiness import remember_unsteady
 from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
@@ -25,7 +23,7 @@ from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import failed_in
 from noface.model.failure import CHANGED_FILES, SETUP_PASSING, Failure
 from noface.model.finding import refusal
-from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.gate import GateKind, GateResult
 from noface.model.quoting import to_the_point
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.supervise import Canceller
@@ -62,7 +60,7 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     check_agents(context)
     fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
     try:
-        gated = _tried_copy(context, cancel, check_baseline(context, cancel, anew=fresh))
+        gated = check_baseline(context, cancel, anew=fresh)
     except CutShort:
         raise KeyboardInterrupt from None
     tell_networks(context)
@@ -85,7 +83,7 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     if lacking:
         raise _lacking([result for result in red if result.gate.name in lacking], lacking)
     green = tuple(result.gate for result in gated.results if result.failure is None)
-    leaking = _leaks(context, green, cancel) if fresh else ()
+    leaking = leaks(context, green, cancel) if fresh else ()
     if leaking:
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
@@ -326,54 +324,6 @@ def _red_again(gating: Gating, before: Gated) -> Gated:
         return again
     known |= {result.gate.name: result for result in again.results}
     return replace(again, results=tuple(known[gate.name] for gate in gating.gates if gate.name in known))
-
-
-def _tried_copy(context: RunContext, cancel: Canceller, gated: Gated) -> Gated:
-    """Try, once for each setup, whether a copy of what it makes does: main's gates have just run in one.
-
-    Where they are red, they run again if setup itself has run. What is green only there needs setup in each slot.
-    """
-    env = context.env
-    ran = gated.failure is None and any(not result.memo for result in gated.results)
-    if not ran or not env.setup.command or copies(env) is not Copies.UNTRIED:
-        return gated
-    in_copy = _red_gates(gated)
-    if not in_copy:
-        note_copies(env, Copies.WORK)
-        return gated
-    note_copies(env, Copies.FAIL)
-    forget_setup(env.gate_slot(LANDING_SLOT))
-    try:
-        again = check_baseline(context, cancel, anew=True, before=gated)
-    except CutShort:
-        note_copies(env, Copies.UNTRIED)
-        raise
-    if again.failure is not None:
-        note_copies(env, Copies.UNTRIED)
-    elif _red_gates(again) >= in_copy:
-        note_copies(env, Copies.WORK)
-    return again
-
-
-def _leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -> tuple[Leak, ...]:
-    """Return the gates that test something else, tried again if setup itself ran: a copy may lead to the original.
-
-    So does an environment that all workspaces share: it knows the folder in which setup ran last.
-    """
-    leaking, env = leaks(context, green, cancel), context.env
-    if leaking and env.setup.command and may_copy(env):
-        note_copies(env, Copies.FAIL)
-        forget_setup(env.gate_slot(LANDING_SLOT))
-        leaking = leaks(context, green, cancel)
-        if leaking:
-            note_copies(env, Copies.WORK)
-    return leaking
-
-
-def _red_gates(gated: Gated) -> set[tuple[str, str]]:
-    """Return the gates that failed, and the tests in them that did."""
-    red = [result for result in gated.results if result.failure is not None]
-    return {(result.gate.name, test) for result in red for test in (*result.failing_tests, "")}
 
 
 def _red_test(result: GateResult) -> bool:

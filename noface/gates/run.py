@@ -54,6 +54,11 @@ class GatePlace:
     rules: ProjectRules | None = None
     services: tuple[str, ...] = ()
 
+    @property
+    def seen(self) -> Path:
+        """The folder as the gate sees it."""
+        return Path(self.box.address) if self.box is not None and self.box.address else self.folder
+
 
 def log_name(gate: GateSpec) -> str:
     """Return a gate's name as it is part of the names of its logs."""

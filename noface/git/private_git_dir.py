@@ -24,7 +24,6 @@ _OWN_FILES = (
     "shallow",
     "guard",
     "setup-stamp",
-    "setup-copies",
     "kept-stamp",
     "setup.log",
     "gitconfig",

@@ -51,9 +51,10 @@ class Box:
     """What one command may reach. All paths are absolute; those that do not exist are passed over.
 
     `homes` are the person's home and folders elsewhere that stand in for a part of it. `tmp` is the folder that is /tmp
-    inside. `hidden` folders are empty and `hidden` files not readable inside, but for what is in `visible` (read-only)
-    and `writable`. `network` is what it has; `services` of this machine are there with a loopback of its own, too, and
-    `connector` is the program that gives that the outside.
+    inside. `workspace` is seen at `address`, to be written to if it is one of `writable`. `hidden` folders are empty
+    and `hidden` files not readable inside, but for what is in `visible` (read-only) and `writable`. `network` is what
+    it has; `services` of this machine are there with a loopback of its own, too, and `connector` is the program that
+    gives that the outside.
     """
 
     program: str
@@ -61,6 +62,8 @@ class Box:
     tmp: str
     writable: tuple[str, ...] = ()
     visible: tuple[str, ...] = ()
+    workspace: str = ""
+    address: str = ""
     hidden: tuple[str, ...] = ()
     network: Network = Network.ON
     services: tuple[str, ...] = ()
@@ -92,7 +95,8 @@ class Box:
         for mount in self._mounts():
             self._prepare(mount)
             options += mount
-        return (*options, "--chdir", cwd, "--", *argv)
+        inside = f"{self.address}{cwd.removeprefix(self.workspace)}" if below(cwd, (self.workspace,)) else cwd
+        return (*options, "--chdir", inside, "--", *argv)
 
     def _mounts(self) -> Iterator[Mount]:
         places = known_places()
@@ -110,7 +114,7 @@ class Box:
         outside = [path for path in mounted if not below(path, at_home)]
         yield from (_read(path) for path in outermost(outside) if os.path.exists(path))
         for home in self.homes:
-            yield from home_mounts(home, (*self.visible, *self.writable))
+            yield from home_mounts(home, (*self.visible, *self.writable, self.address))
         inside = [path for path in mounted if below(path, at_home) and path not in at_home]
         yield from (_read(path) for path in outermost(inside) if os.path.exists(path))
         # After the home: what a rule of the home shows would lie over it else. bwrap does as it is told, in this order.
@@ -119,7 +123,9 @@ class Box:
         yield from (hide(path) for path in _listening() - meant if not self._away(path) and not below(path, hidden))
         yield from (_read(path) for path in sorted(meant) if self._away(path) and os.path.exists(path))
         yield from (_read(path) for path in self.visible if below(path, hidden) and os.path.exists(path))
-        yield from (("--bind", path, path) for path in self.writable if os.path.exists(path))
+        yield from (("--bind", path, path) for path in self.writable if os.path.exists(path) and path != self.workspace)
+        if self.workspace:
+            yield "--bind" if self.workspace in self.writable else "--ro-bind", self.workspace, self.address
         yield from self._resolver()
 
     def _resolver(self) -> Iterator[Mount]:

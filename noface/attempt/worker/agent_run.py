@@ -48,7 +48,8 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     order, env = attempt.order, attempt.env
     agent = env.agents[order.model.agent]
     boxed = bool(env.sandbox.bubblewrap and order.model.boxed)
-    invocation = agent.invocation(order, replace(place, boxed=boxed))
+    place = replace(place, boxed=boxed, address=env.address if boxed else "")
+    invocation = agent.invocation(order, place)
     apart = env.allotted(agent_slot_name(order.slot), order.model.env_pass, boxed=order.model.boxed)
     given = (*apart, *order.model.env, *invocation.env, *_facts(order, place), *env.markers(order.token))
     outside = agent_environment(agent.environment, order.model, given)

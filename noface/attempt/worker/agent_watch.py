@@ -76,7 +76,7 @@ class RunWatch:
         self._order = order
         self.log_bytes_max = scope.env.log_bytes_max
         self.memory_max_bytes = scope.env.launcher.memory_max_bytes
-        self._workspace = place.workspace
+        self._workspace = place.seen
         self._reader = reader
         self._agent = agent
         self._limit = CostLimit(order, PATIENCE_WITH_OWN_LIMIT_S if agent.enforces_cost else PATIENCE_S)

@@ -175,7 +175,7 @@ class AiderAgent(Agent):
         argv += [*options["always"], "--chat-history-file", chat, "--input-history-file", typed]
         argv += () if model.settings is Settings.USER else options["no_commands"]
         argv += () if may_edit(model) else options["read_only"]
-        argv += [part for path in order.files for part in ("--file", f"{place.workspace}/{path}")]
+        argv += [part for path in order.files for part in ("--file", f"{place.seen}/{path}")]
         argv += _to_read(order, place)
         argv += options["think"] if order.think else ()
         env = defaults(order.model, ("COLUMNS", _COLUMNS), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
@@ -188,7 +188,7 @@ def _to_read(order: AttemptOrder, place: RunPlace) -> list[str]:
     If the person's settings do not act, `--read` is there in any case, and takes the place of what they name: aider
     passes over a file that does not exist.
     """
-    paths = [path if path.startswith(("/", "~")) else f"{place.workspace}/{path}" for path in order.files_to_read]
+    paths = [path if path.startswith(("/", "~")) else f"{place.seen}/{path}" for path in order.files_to_read]
     if not paths and order.model.settings is not Settings.USER:
         paths = [f"{place.directory}/nothing-to-read"]
     return [part for path in paths for part in ("--read", path)]

@@ -169,7 +169,7 @@ class OpencodeAgent(Agent):
         argv += option("--agent", _WORKER if rules and not worker else "")
         argv += resuming("-s", order.session)
         argv += option("--variant", "high" if order.think else "")  # a model without it works as it always does
-        env = [("PWD", place.workspace), ("OPENCODE_DISABLE_AUTOUPDATE", "1"), *_LOG]
+        env = [("PWD", place.seen), ("OPENCODE_DISABLE_AUTOUPDATE", "1"), *_LOG]
         env.append(("OPENCODE_DB", f"{place.directory}/opencode.db"))
         own, worker = f"{place.directory}/{OWN_SETTINGS}", (worker or _WORKER) if rules else ""
         no_mcp = Tool.MCP in denied_tools(model)
