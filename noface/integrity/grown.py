@@ -1,14 +1,13 @@
-"""Tells whether a file of tests, or of fixtures that they share, only grows: it keeps all of main's.
-
-A test file that has got more tests, with what these import, judges as it did.
+"""Tells whether a file of fixtures that tests share only grows: it keeps all of main's. Pure.
 
 A `conftest.py` acts on each test in its folder, so a change of it is undone. A fixture that only new tests name is as
 harmless as one in their own file, if nothing of main's tests meets it: no hook, nothing that runs by itself, no name
-that stands for something already. Main's own tests are judged with main's file besides. Pure.
+that stands for something already. Main's own tests are judged with main's file besides.
 """
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 
 from noface.data import table
@@ -19,7 +18,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _HOOKS = ("pytest_", "collect_ignore", "__")
 _DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "cache", "lru_cache"})
-_KEYWORDS = frozenset({"scope", "params", "ids", "name", "loop_scope", "maxsize"})
+_KEYWORDS = frozenset({"scope", "params", "ids", "loop_scope", "maxsize"})
 
 
 def may_be_new(path: str) -> bool:
@@ -57,12 +56,8 @@ def growth(main: str, now: str) -> frozenset[str] | str:
 
 def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:
     """Return which fixtures of these `names` tests of this text ask for: as parameters, or by their names as text."""
-    tree = python_tree(text)
-    nodes = [*ast.walk(tree)] if tree is not None else []
-    asked = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    asked |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    asked |= {node.name for node in nodes if isinstance(node, _FUNCTIONS)}
-    return names & asked
+    asks = r"def\s+\w+\([^)]{{0,2000}}\b{0}\b|def\s+{0}\b|[\"']{0}[\"']"
+    return frozenset(name for name in names if re.search(asks.format(re.escape(name)), text))
 
 
 def _meets(name: str) -> str:
@@ -92,18 +87,10 @@ def _bound(body: list[ast.stmt]) -> Iterator[str]:
     for node in body:
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             yield node.name
-            yield from _named(node)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
         else:
             yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
-
-
-def _named(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
-    """Yield the other names that decorators give a fixture."""
-    for each in node.decorator_list:
-        words = each.keywords if isinstance(each, ast.Call) else []
-        yield from (str(k.value.value) for k in words if k.arg == "name" and isinstance(k.value, ast.Constant))
 
 
 def _acts(node: ast.stmt) -> str:

@@ -36,7 +36,6 @@ _SAID_CHARS_MAX = 20_000
 _COPIES_MIN = 2
 _FOLDER_CHARS_MIN = 4
 _PACKAGE = "__init__.py"
-_WORD = re.compile(r"\w{3,40}")
 _LINES_MAX = 20
 _LINE_CHARS_MAX = 200
 _SHOWN_MAX = 3
@@ -78,37 +77,23 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], words: str,
 def taken_away(changes: Collection[FileChange], words: str, lines: Collection[ChangedLine] = ()) -> dict[str, str]:
     """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
 
-    What moves, as it is or under the stem of its name, is not gone, nor is that of which most words stand in the
-    `lines` that it adds. What tools write is no loss, and what the rest of the change ceases to name is meant.
+    What moves, as it is or under the stem of its name, is not gone. What tools write is no loss, and what the rest of
+    the change ceases to name, in `lines`, is meant.
     """
     added = [change for change in changes if change.old_mode == ABSENT]
     kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
-    text = words.casefold()
+    gone = [c.path for c in changes if c.new_mode == ABSENT and c.old_oid not in kept and not is_generated(c.path)]
+    text, paths = words.casefold(), {decoded(path) for path in gone}
+    unnamed = "\n".join(line.text for line in lines if line.removed and line.path not in paths)
 
-    def spoken_of(path: str) -> bool:
+    def meant(path: str) -> bool:
         folders = (part for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN)
-        return _stem(path) in text or any(folder.casefold() in text for folder in folders)
+        spoken_of = _stem(path) in text or any(folder.casefold() in text for folder in folders)
+        return spoken_of or _stem(path) in stems or names_file(unnamed, path)
 
-    gone = [change for change in changes if change.new_mode == ABSENT and change.old_oid not in kept]
-    lost = [c.path for c in gone if not is_generated(c.path)]
-    alone = [path for path in lost if _stem(path) not in stems and not spoken_of(path)]
-    if not alone or speaks_of_what_goes(words):
+    if speaks_of_what_goes(words):
         return {}
-    own: dict[str, set[str]] = {decoded(path): set() for path in alone}
-    added_words: set[str] = set()
-    unnamed: list[str] = []
-    for line in lines:
-        if line.removed and line.path not in own:
-            unnamed.append(line.text)
-        else:
-            (own[line.path] if line.removed else added_words).update(_WORD.findall(line.text))
-
-    text_before = "\n".join(unnamed)
-
-    def goes_on(path: str) -> bool:
-        return names_file(text_before, path) or 2 * len(own[decoded(path)] & added_words) > len(own[decoded(path)])
-
-    return dict.fromkeys((decoded(path) for path in alone if not goes_on(path)), _UNASKED)
+    return dict.fromkeys((decoded(path) for path in gone if not meant(path)), _UNASKED)
 
 
 def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], words: str) -> dict[str, str]:

@@ -15,7 +15,6 @@ from shop import Basket
 
 RATE = 3
 
-
 @pytest.fixture
 def basket():
     return Basket()
@@ -72,7 +71,7 @@ def test_what_only_grows_gains_names(now, names):
         ),
         (MAIN + FIXTURE.replace("fixture", "fixture(**ALWAYS)"), "`full_basket` has the decorator"),
         (MAIN + FIXTURE.replace("fixture", "fixture(scope=Basket.patch())"), "`full_basket` has the decorator"),
-        (MAIN + FIXTURE.replace("fixture", 'fixture(name="basket")'), "`basket` stands for something already"),
+        (MAIN + FIXTURE.replace("fixture", 'fixture(name="filled")'), "`full_basket` has the decorator"),
         (MAIN + FIXTURE.replace("pytest.fixture", "atexit.register"), "has the decorator `atexit.register`"),
         (MAIN + "\n\ndef f(x=Basket.patch()):\n    pass\n", "`f` has a default that runs code"),
         (MAIN + "\nBasket.total = lambda self: 12\n", "runs code"),
