@@ -30,12 +30,11 @@ _SHOWN_MAX = 300
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """An answer as it came: names of headers in lower case, the body as text. `url` is what answered."""
+    """An answer as it came: names of headers in lower case, the body as text."""
 
     status: int
     headers: Mapping[str, str]
     body: str = ""
-    url: str = ""
 
     def json(self) -> Any:
         """Return what the body holds. Raises ValueError if it is no JSON."""
@@ -44,12 +43,11 @@ class HttpReply:
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """No answer now, for `wait_s`. `limit`: it is a limit, which more requests offend; `everywhere`: in all APIs."""
+    """No answer now, for `wait_s`. `limit`: it is a limit, which more requests offend."""
 
     why: str
     wait_s: float
     limit: bool = False
-    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def judged(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice
         if limit is not None:
             return limit
     if reply.status >= 500 or reply.status in (408, 429):  # noqa: PLR2004 - the server's own failures
-        wait_s = _retry_after(reply, now)
+        wait_s = _retry_after(reply)
         why = f"{asked.host} answered {reply.status} to {asked.what}{_server_message(reply)}"
         return Away(why, wait_s if wait_s is not None else outage_wait(failures, dice))
     return _refused(reply, asked)
@@ -92,23 +90,18 @@ def judged(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice
 def judged_graphql(reply: HttpReply, asked: Request, now: float, failures: int = 0, dice: float = 0.5) -> Verdict:
     """Return what an answer of the GraphQL API means: its errors come with status 200."""
     verdict = judged(reply, asked, now, failures, dice)
-    if verdict is not None:
-        return verdict
     errors = JsonRecord.of(json_value(reply.body)).objects("errors")
-    if not errors:
-        return None
+    if verdict is not None or not errors:
+        return verdict
     messages = "; ".join(error.text("message") for error in errors)[:_SHOWN_MAX]
-    if any(error.text("type") == "RATE_LIMITED" for error in errors):
-        return Away(f"The rate limit of {asked.host}'s GraphQL API is used up", _reset_wait(reply, now), limit=True)
-    if _SECONDARY.search(messages):
-        return Away(
-            f"{asked.host} asks for a pause: {messages}", _doubled(_SECONDARY_S, failures), limit=True, everywhere=True
-        )
-    if all("type" not in error for error in errors) and "went wrong" in messages:
+    kinds = {error.text("type") for error in errors}
+    if "RATE_LIMITED" in kinds or _SECONDARY.search(messages):
+        wait_s = _reset_wait(reply, now) if "RATE_LIMITED" in kinds else _doubled(_SECONDARY_S, failures)
+        return Away(f"{asked.host} asks for a pause: {messages}", wait_s, limit=True)
+    if kinds == {""} and "went wrong" in messages:
         return Away(f"{asked.host} failed at {asked.what}: {messages}", outage_wait(failures, dice))
-    return Refused(
-        f"{asked.host} refused {asked.what} for {asked.repository}: {messages}", _permission_hint(reply, asked)
-    )
+    why = f"{asked.host} refused {asked.what} for {asked.repository}: {messages}"
+    return Refused(why, _permission_hint(reply, asked))
 
 
 def outage_wait(failures: int, dice: float) -> float:
@@ -127,8 +120,7 @@ class RequestBudget:
 
 def budget_of(reply: HttpReply, now: float, before: RequestBudget) -> RequestBudget:
     """Return the budget that an answer tells of, or the one before it."""
-    remaining = _number(reply.headers.get("x-ratelimit-remaining"))
-    limit = _number(reply.headers.get("x-ratelimit-limit"))
+    remaining, limit = (_number(reply.headers.get(f"x-ratelimit-{name}")) for name in ("remaining", "limit"))
     if remaining is None or limit is None or reply.headers.get("x-ratelimit-resource", "core") != "core":
         return before
     return RequestBudget(int(remaining), int(limit), now + _reset_wait(reply, now))
@@ -141,24 +133,21 @@ def reads_wait(budget: RequestBudget, now: float) -> str:
     """
     if budget.remaining < 0 or now >= budget.reset or budget.remaining >= budget.limit * _LEFT_TO_OTHERS:
         return ""
-    return (
-        f"Only {budget.remaining} of {budget.limit} requests an hour are left for this token; what has to be written"
-        " goes first"
-    )
+    left = f"Only {budget.remaining} of {budget.limit} requests an hour are left for this token"
+    return f"{left}; what has to be written goes first"
 
 
 def _limit(reply: HttpReply, now: float, failures: int) -> Away | None:
     message = JsonRecord.of(json_value(reply.body)).text("message") or reply.body[:_SHOWN_MAX]
-    secondary, after_s = _SECONDARY.search(message) is not None, _retry_after(reply, now)
+    secondary, after_s = _SECONDARY.search(message) is not None, _retry_after(reply)
     # An answer under a secondary limit bears the headers of the primary one as well, which is not used up by that.
     if not secondary and reply.headers.get("x-ratelimit-remaining") == "0":
         limit = reply.headers.get("x-ratelimit-limit", "")
         why = f"The rate limit of {limit} requests an hour is used up" if limit else "The rate limit is used up"
         return Away(why, max(_reset_wait(reply, now), after_s or 0.0), limit=True)
     if secondary or after_s is not None or reply.status == 429:  # noqa: PLR2004 - too many requests
-        why = f" (secondary rate limit): {message[:_SHOWN_MAX]}" if secondary else _server_message(reply)
         wait_s = after_s if after_s is not None else _doubled(_SECONDARY_S, failures)
-        return Away(f"GitHub asks for a pause{why}", wait_s, limit=True, everywhere=True)
+        return Away(f"GitHub asks for a pause{_server_message(reply)}", wait_s, limit=True)
     return None
 
 
@@ -171,29 +160,17 @@ def _reset_wait(reply: HttpReply, now: float) -> float:
     reset = _number(reply.headers.get("x-ratelimit-reset"))
     if reset is None:
         return _SECONDARY_S
-    return min(_LIMIT_S_MAX, max(1.0, reset - _server_now(reply, now)))
-
-
-def _retry_after(reply: HttpReply, now: float) -> float | None:
-    """Return the seconds that the server asks to wait: a number, or a date."""
-    given = reply.headers.get("retry-after", "").strip()
-    seconds = _number(given)
-    if seconds is None and given:
-        at = _date(given)
-        seconds = at - _server_now(reply, now) if at is not None else None
-    return None if seconds is None else min(_LIMIT_S_MAX, max(1.0, seconds))
-
-
-def _server_now(reply: HttpReply, now: float) -> float:
-    at = _date(reply.headers.get("date", ""))
-    return now if at is None else at
-
-
-def _date(text: str) -> float | None:
     try:
-        return parsedate_to_datetime(text).timestamp()
+        server_now = parsedate_to_datetime(reply.headers.get("date", "")).timestamp()
     except (TypeError, ValueError, IndexError, OverflowError):
-        return None
+        server_now = now
+    return min(_LIMIT_S_MAX, max(1.0, reset - server_now))
+
+
+def _retry_after(reply: HttpReply) -> float | None:
+    """Return the seconds that the server asks to wait."""
+    seconds = _number(reply.headers.get("retry-after"))
+    return None if seconds is None else min(_LIMIT_S_MAX, max(1.0, seconds))
 
 
 def _number(text: str | None) -> float | None:
@@ -205,51 +182,35 @@ def _number(text: str | None) -> float | None:
 
 
 def _refused(reply: HttpReply, asked: Request) -> Refused:
-    words = _server_message(reply)
+    what, words, token = asked.what, _server_message(reply), f"the token from {asked.token_from}"
     match reply.status:
         case 401:
-            return Refused(
-                f"{asked.host} does not accept the token from {asked.token_from}{words}",
-                "It has ended, was revoked, or belongs to another host: make a new one (`gh auth login`).",
-            )
+            hint = "It has ended, was revoked, or belongs to another host: make a new one (`gh auth login`)."
+            return Refused(f"{asked.host} does not accept {token}{words}", hint)
         case 404:
-            return Refused(
-                f"{asked.host} knows nothing at {asked.what}, or does not show it to the token from {asked.token_from}",
+            hint = (
                 f"Is {asked.repository} the repository's name ([github] repository), and may the token see it?"
-                " A fine-grained token names its repositories.",
+                " A fine-grained token names its repositories."
             )
+            return Refused(f"{asked.host} knows nothing at {what}, or does not show it to {token}", hint)
         case 410:
-            return Refused(
-                f"{asked.what} is gone, or turned off in {asked.repository}{words}",
-                "Issues and pull requests are turned on in the repository's settings, under Features.",
-            )
+            hint = "Issues and pull requests are turned on in the repository's settings, under Features."
+            return Refused(f"{what} is gone, or turned off in {asked.repository}{words}", hint)
         case 403 | 451:
-            return Refused(
-                f"{asked.host} does not allow {asked.what} with the token from {asked.token_from}{words}",
-                _permission_hint(reply, asked),
-            )
+            return Refused(f"{asked.host} does not allow {what} with {token}{words}", _permission_hint(reply, asked))
         case _:
-            return Refused(f"{asked.host} refused {asked.what} with {reply.status}{words}")
+            return Refused(f"{asked.host} refused {what} with {reply.status}{words}")
 
 
 def _permission_hint(reply: HttpReply, asked: Request) -> str:
     """Tell which permission is missing: GitHub names what would have sufficed."""
-    sign_on = reply.headers.get("x-github-sso", "")
-    if "required" in sign_on:
+    if "required" in reply.headers.get("x-github-sso", ""):
         return "The organization wants single sign-on: authorise the token for it in GitHub's settings of tokens."
     wanted = reply.headers.get("x-accepted-github-permissions", "")
     if wanted:
-        sets = (" and ".join(_permission(each) for each in some.split(",")) for some in wanted.split(";"))
-        return f"Give the token for {asked.repository} the permission {', or '.join(dict.fromkeys(sets))}."
-    scopes, has = (reply.headers.get(name) for name in ("x-accepted-oauth-scopes", "x-oauth-scopes"))
-    if scopes and has is not None:
-        return f"The token has the scopes {has or '(none)'}; one of these is wanted: {scopes}."
+        sets = wanted.replace("_", " ").replace("=", ": ").replace(",", " and ").split(";")
+        return f"Give the token for {asked.repository} the permission {', or '.join(each.strip() for each in sets)}."
     return f"Give the token write access to contents, issues and pull requests of {asked.repository}."
-
-
-def _permission(text: str) -> str:
-    name, _, level = text.strip().partition("=")
-    return f"{name.replace('_', ' ')}: {level}" if level else name.replace("_", " ")
 
 
 def _server_message(reply: HttpReply) -> str:

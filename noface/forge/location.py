@@ -47,28 +47,24 @@ def located(remote_url: str, repository: str = "", url: str = "") -> Location:
     `remote_url` may be "" or lead elsewhere if the keys say enough. Raises UsageError if the place cannot be told
     or is not GitHub.
     """
-    remote = _remote(remote_url)
-    host, path, web = remote or ("", "", "")
+    host, path, api = _remote(remote_url)
+    shown = f"The git remote {_without_login(remote_url)}"
     if url:
         host, api = _api_given(url)
-    elif repository and (not host or "." not in host) and not is_loopback(host):
+    elif repository and "." not in host and not is_loopback(host):
         host, api = GITHUB, api_of(GITHUB)  # without a remote, or with a name of ~/.ssh/config for its host
     elif not host:
-        what = (
-            f"the git remote {_without_login(remote_url)} is not on GitHub" if remote_url else "there is no git remote"
-        )
-        raise UsageError(f"It is not known which repository on GitHub is meant: {what}.", _SET_IT)
+        why = f"{shown} is not on GitHub" if remote_url else "There is no git remote"
+        raise UsageError(f"{why}: it is not known which repository is meant.", _SET_IT)
     elif _OTHERS.fullmatch(host):
-        raise UsageError(f"The git remote {_without_login(remote_url)} is not on GitHub, but on {host}.", _SET_IT)
-    elif "." not in host and not web:
-        raise UsageError(
-            f"The git remote {_without_login(remote_url)} does not tell its host: {host!r} is a name of ~/.ssh/config.",
-            _SET_IT,
-        )
-    else:
-        api = web or api_of(host)
-    owner, name = _owner_and_name(repository or path, f'[github] repository = "{repository}"' if repository else "")
-    return Location(host, owner, name, api)
+        raise UsageError(f"{shown} is not on GitHub, but on {host}.", _SET_IT)
+    elif "." not in host and not api:
+        raise UsageError(f"{shown} does not tell its host: {host!r} is a name of ~/.ssh/config.", _SET_IT)
+    parts = (repository or path).strip().strip("/").removesuffix(".git").split("/")
+    if len(parts) == 2 and _OWNER.fullmatch(parts[0]) and _NAME.fullmatch(parts[1]):  # noqa: PLR2004 - owner and name
+        return Location(host, parts[0], parts[1], api or api_of(host))
+    named = f'[github] repository = "{repository}"' if repository else f"The path {path!r} of the git remote"
+    raise UsageError(f"{named} is not owner/name.", _SET_IT)
 
 
 def api_of(host: str) -> str:
@@ -99,20 +95,19 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _remote(url: str) -> tuple[str, str, str] | None:
-    """Return host, path, and the API's URL if the host alone does not tell it; None if it is no network URL."""
+def _remote(url: str) -> tuple[str, str, str]:
+    """Return host, path, and the API's URL if the host alone does not tell it; no host if it is no network URL."""
     url = url.strip()
     if "://" not in url:
         match = _SCP_LIKE.fullmatch(url)
-        return (_host(match["host"]), match["path"], "") if match is not None else None
+        return (_host(match["host"]), match["path"], "") if match is not None else ("", "", "")
     try:
         parts = urlsplit(url)
-        name, port = parts.hostname or "", parts.port
+        host, port = _host(parts.hostname or ""), parts.port
     except ValueError:
-        return None
-    if parts.scheme not in _SCHEMES or not name:
-        return None
-    host = _host(name)
+        return "", "", ""
+    if parts.scheme not in _SCHEMES or not host:
+        return "", "", ""
     if parts.scheme == "https" and port not in (None, 443):
         return f"{host}:{port}", parts.path, f"https://{host}:{port}/api/v3"
     if parts.scheme == "http" and is_loopback(host):
@@ -132,29 +127,19 @@ def _api_given(url: str) -> tuple[str, str]:
     try:
         parts = urlsplit(url.strip())
         name, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError as error:
-        raise UsageError(f"{wrong} is no URL: {error}.", "Such as https://github.example.com/api/v3.") from error
+    except ValueError:
+        parts, name, port = urlsplit(""), "", None
+    place = (f"[{name}]" if ":" in name else name) + (f":{port}" if port is not None else "")
     if parts.scheme not in ("https", "http") or not name or parts.query or parts.fragment:
         raise UsageError(f"{wrong} is no URL of a REST API.", "Such as https://github.example.com/api/v3.")
-    if parts.username is not None or parts.password is not None:
-        raise UsageError(
-            f"{wrong} holds a login.", "Take it out: the token comes from the environment or from `gh auth token`."
-        )
-    place = f"[{name}]" if ":" in name else name
-    place = place if port is None else f"{place}:{port}"
+    if "@" in parts.netloc:
+        raise UsageError(f"{wrong} holds a login.", "The token comes from the environment or from `gh auth token`.")
     if parts.scheme == "http" and not is_loopback(place):
         raise UsageError(f"{wrong} is not encrypted: the token would be readable on the way.", "Use https://.")
-    if name in (GITHUB, "www.github.com"):
-        raise UsageError(f"{wrong} is the website; the API is {api_of(GITHUB)}.", "Leave url out for github.com.")
-    host = place.removeprefix("api.") if place.endswith((_RESIDENCY, GITHUB)) else place
+    if _host(name) == GITHUB:  # the website, or the API
+        return GITHUB, api_of(GITHUB)
+    host = place.removeprefix("api.") if place.endswith(_RESIDENCY) else place
     return host, f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
-
-
-def _owner_and_name(path: str, key: str) -> tuple[str, str]:
-    parts = path.strip().strip("/").removesuffix(".git").split("/")
-    if len(parts) == 2 and _OWNER.fullmatch(parts[0]) and _NAME.fullmatch(parts[1]):  # noqa: PLR2004 - owner and name
-        return parts[0], parts[1]
-    raise UsageError(f"{key or f'The path {path!r} of the git remote'} is not owner/name.", _SET_IT)
 
 
 def _without_login(url: str) -> str:

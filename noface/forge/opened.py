@@ -32,9 +32,13 @@ def opened(
     UsageError if the extra is not installed, and if there is no token.
     """
     check_installed()
+    from noface.forge.transport import Transport
+
     clock = clock if clock is not None else Clock()
     dice = random.SystemRandom().random
-    client = Client(location, find_token(location, environment), clock, cancel=cancel, dice=dice, state=state)
+    token = find_token(location, environment)
+    transport = Transport(location.api, token.value)
+    client = Client(location, token, clock, cancel=cancel, dice=dice, transport=transport, state=state)
     return Forge(client, People(client, authors, clock))
 
 

@@ -1,9 +1,8 @@
 """The client of GitHub's REST and GraphQL APIs: limits kept, pages followed, what is unchanged not sent again.
 
-    client = Client(location, token, clock)                          # `opened` in forge/opened.py makes one
+    client = opened(location).client                                 # forge/opened.py
     client.get(client.repo("issues", 7)).body                        # parsed JSON; each part is quoted whole
     client.get(client.repo("issues", 7), keep=True).changed          # by ETag: False if it is as before, and free
-    for page in client.pages(client.repo("issues"), {"state": "open"}, keep=True): ...
     client.items(client.repo("commits", commit, "check-runs"), key="check_runs")
     client.post(client.repo("issues", 7, "comments"), {"body": "…"}) # patch, delete
     client.graphql("mutation($id: ID!) {…}", {"id": "…"})
@@ -13,19 +12,18 @@ limit each request before that time raises it without being sent. What GitHub re
 whose `status` tells a 404 from a 422. Requests that may be repeated are, twice, after short waits; a POST is not: its
 sender looks first whether it is there. A client may be used by several threads.
 
-A redirect moves what was asked for and nothing else. It is followed within the repository, which is known by its id:
-one that was renamed goes on. What was transferred to another repository is refused as MOVED. Nothing is read or written
-outside the repository of the configuration, and no request is sent but those that forge/routes.py lists. With a
-folder of `state` a repository that only has the name of the one before (forge/identity.py) is refused as well.
+Nothing is read or written outside the repository of the configuration, which is known by its id: one that was renamed
+goes on, what was transferred to another repository is refused as MOVED. With a folder of `state` a repository that only
+has the name of the one before (forge/identity.py) is refused as well.
 """
 
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge.cache import AnswerCache
@@ -45,7 +43,6 @@ from noface.forge.limits import (
     reads_wait,
 )
 from noface.forge.location import Location, is_hosted, is_loopback
-from noface.forge.routes import REPOSITORY, allowed, quoted
 from noface.forge.token import Token
 from noface.process.clock import Clock
 from noface.process.command import Canceller
@@ -72,7 +69,11 @@ MISSING = (MOVED, 404, 410)
 NOT_FOR_US = (401, 403, 404, 410, 451)
 """What it says of things that this token may not do at all."""
 _GRAPHQL = "graphql"
+_DOTS = (".", "..")
 _NEXT = re.compile(r'<(?P<url>[^<>]*)>\s*;[^,<]*\brel="?next\b')
+_REPOSITORY = re.compile(r"(/repos/[^/]++/[^/]++|/repositories/\d++)(?:/|\Z)", re.IGNORECASE)
+_URL_HINT = "Is [github] url in noface.toml the URL of the REST API?"
+_AWAY_HINT = "noface asks again by itself; nothing is lost meanwhile."
 
 
 class RefusedError(ForgeError):
@@ -92,18 +93,6 @@ class Document:
     next: str = ""
 
 
-@dataclass(slots=True)
-class _State:
-    """What the threads of a client share, below one lock."""
-
-    budget: RequestBudget = field(default_factory=RequestBudget)
-    away: dict[str, tuple[float, str]] = field(default_factory=dict)
-    failures: int = 0
-    homes: tuple[str, ...] = ()
-    renamed: str = ""
-    last_write: float = float("-inf")
-
-
 class Client:
     """The API of one host, for one repository; the module says how it is used.
 
@@ -117,7 +106,8 @@ class Client:
         clock: Clock,
         cancel: Canceller | None = None,
         dice: Callable[[], float] = lambda: 0.5,
-        transport: "Transport | None" = None,
+        *,
+        transport: "Transport",
         state: Path | None = None,
     ) -> None:
         self.location = location
@@ -126,17 +116,22 @@ class Client:
         self._cache = AnswerCache()
         self._cancel = cancel
         self._dice = dice
-        self._transport = transport if transport is not None else _transport(location, token)
+        self._transport = transport
         self._folder = state
-        self._state = _State()
         self._lock = threading.Lock()
+        # What threads share, below the lock.
+        self._budget = RequestBudget()
+        self._away = (0.0, "")
+        self._failures = 0
+        self._homes: tuple[str, ...] = ()
+        self._last_write = float("-inf")
 
     def repo(self, *parts: object) -> str:
         """Return a path below this repository; each part is quoted whole. Raises ForgeError for one that is no name."""
-        try:
-            return "/repos/" + quoted((self.location.owner, self.location.name, *parts))
-        except ValueError as error:
-            raise ForgeError(f"Nothing can be asked of {self.location.host} with {error} for a name.") from None
+        names = [str(part) for part in (self.location.owner, self.location.name, *parts)]
+        if wrong := [name for name in names if name in ("", *_DOTS)]:
+            raise ForgeError(f"Nothing can be asked of {self.location.host} with {wrong[0]!r} for a name.")
+        return "/repos/" + "/".join(quote(name, safe="", errors="replace") for name in names)
 
     def get(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Document:
         """Return what is at a path. With `keep` only if it has changed is it sent again: that costs no budget."""
@@ -209,34 +204,30 @@ class Client:
         self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool = False
     ) -> HttpReply:
         """Send until there is an answer to give. Raises as the module says."""
-        resource = _GRAPHQL if url.endswith(f"/{_GRAPHQL}") else "core"
         asked = Request(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self.token.source)
-        self._check_allowed(verb, url)
-        for tries in range(1, _TRIES + 1):
-            self._check_may_send(verb, resource)
+        self._check_ours(verb, url)
+        tries = 1
+        while True:
+            self._check_may_send(verb)
             self._space(verb)
             reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
             if verdict is None:
                 return reply
             if isinstance(verdict, Refused):
                 raise RefusedError(f"{verdict.why}.", verdict.hint, reply.status)
-            wait_s = self._wait_before_again(verb, resource, verdict, tries)
-            if wait_s is None:
-                raise ForgeAwayError(f"{verdict.why}.", self._clock.now() + verdict.wait_s, _AWAY_HINT)
-            self._pause(wait_s)
-        raise AssertionError  # the last try returns or raises
+            long = verdict.limit and verdict.wait_s > _AGAIN_WITHIN_S
+            if long or tries == _TRIES or verb not in _REPEATABLE:
+                raise self._stopped(verdict)
+            self._pause(verdict.wait_s if verdict.limit else _AGAIN_BASE_S * 2**tries * self._dice())
+            tries += 1
 
-    def _wait_before_again(self, verb: str, resource: str, verdict: Away, tries: int) -> float | None:
-        """Return after how many seconds a request is sent again, None if not by this call."""
-        long = verdict.limit and verdict.wait_s > _AGAIN_WITHIN_S
-        if not long and tries < _TRIES and verb in _REPEATABLE:
-            return verdict.wait_s if verdict.limit else _AGAIN_BASE_S * 2**tries * self._dice()
+    def _stopped(self, verdict: Away) -> ForgeAwayError:
+        """Return what is told of an answer that did not come; after a limit nothing is sent until its end."""
+        until, why = self._clock.now() + verdict.wait_s, f"{verdict.why}."
         if verdict.limit:
-            until = self._clock.now() + verdict.wait_s
             with self._lock:
-                for each in ("core", _GRAPHQL) if verdict.everywhere else (resource,):
-                    self._state.away[each] = (until, f"{verdict.why}.")
-        return None
+                self._away = until, why
+        return ForgeAwayError(why, until, _AWAY_HINT)
 
     def _once(
         self, verb: str, url: str, body: Json, headers: Mapping[str, str], asked: Request, *, follow_away: bool
@@ -244,25 +235,24 @@ class Client:
         from noface.forge.transport import UnreachableError
 
         with self._lock:
-            failures = self._state.failures
+            failures = self._failures
         try:
-            reply = self._followed(verb, self._renamed(url), body, headers, follow_away=follow_away)
+            reply = self._followed(verb, url, body, headers, follow_away=follow_away)
         except UnreachableError as error:
             with self._lock:
-                self._state.failures += 1
+                self._failures += 1
             return HttpReply(0, {}), Away(str(error), outage_wait(failures, self._dice()))
-        now = self._clock.now()
-        judge = judged_graphql if asked.what.endswith(f"/{_GRAPHQL}") else judged
-        verdict = judge(reply, asked, now, failures, self._dice())
+        now, by_graphql = self._clock.now(), asked.what.endswith(f"/{_GRAPHQL}")
+        verdict = (judged_graphql if by_graphql else judged)(reply, asked, now, failures, self._dice())
         with self._lock:
-            self._state.failures = failures + 1 if isinstance(verdict, Away) else 0
-            if not asked.what.endswith(f"/{_GRAPHQL}"):
-                self._state.budget = budget_of(reply, now, self._state.budget)
+            self._failures = failures + 1 if isinstance(verdict, Away) else 0
+            if not by_graphql:
+                self._budget = budget_of(reply, now, self._budget)
         return reply, verdict
 
     def _followed(self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool) -> HttpReply:
         """Send a request and follow redirects: within the API's host with the token, elsewhere only files, without."""
-        reply = self._transport.send(verb, url, body, dict(headers))
+        reply, asked = self._transport.send(verb, url, body, dict(headers)), f"{verb} {urlsplit(url).path}"
         for _ in range(_HOPS_MAX):
             if reply.status not in _REDIRECTS or not reply.headers.get("location"):
                 return reply
@@ -274,38 +264,26 @@ class Client:
             elif follow_away and verb == "GET" and (target.startswith("https://") or is_loopback(_origin(target)[1])):
                 reply = self._transport.fetch(target)
             else:
+                where = f"another place, at {_origin(target)[1]}"
                 raise ForgeError(
-                    f"{self.location.host} leads {verb} {urlsplit(url).path} to another place, at {_origin(target)[1]}:"
-                    " the token is not sent there.",
-                    _URL_HINT,
+                    f"{self.location.host} leads {asked} to {where}: the token is not sent there.", _URL_HINT
                 )
-        raise ForgeError(f"{self.location.host} answers {verb} {urlsplit(url).path} with redirects only.", _URL_HINT)
-
-    def _renamed(self, url: str) -> str:
-        """Return where a path of the repository is, once it is known to have been renamed."""
-        old, new = self.repo(), self._state.renamed
-        within = url == old or url.startswith((f"{old}/", f"{old}?"))
-        return new + url.removeprefix(old) if new and within else url
+        raise ForgeError(f"{self.location.host} answers {asked} with redirects only.", _URL_HINT)
 
     def _is_api(self, url: str) -> bool:
         """True if a whole URL is one of the API's; on a server of one's own other things lie at the same host."""
         root = urlsplit(self.location.api).path
         return _origin(url) == _origin(self.location.api) and f"{urlsplit(url).path}/".startswith(f"{root}/")
 
-    def _check_allowed(self, verb: str, url: str) -> None:
-        """Raise ForgeError for a request that noface never makes, and for one that is about another repository."""
-        path = self._path(url)
-        if url == graphql_url(self.location.api):
-            path = f"/{_GRAPHQL}"
-        plain = url.isascii() and url.isprintable()  # of other characters libraries drop some
-        if not plain or not allowed(verb, path):
+    def _check_ours(self, verb: str, url: str) -> None:
+        """Raise ForgeError for a request about another repository, or with a path that leads elsewhere."""
+        path, named = self._path(url), self._named(url)
+        if not _is_plain(url):
             raise ForgeError(f"noface makes no such request: {verb} {path} is not sent.")
-        named = self._named(url)
         if not named or self._is_home_itself(verb, url):
             return
-        if self._folder is not None or named.startswith("/repositories/"):
-            self._home()
-        if named not in (self.repo().lower(), *self._state.homes):
+        known = self.repo().lower()
+        if (self._folder is not None or named != known) and named not in (known, *self._home()):
             raise ForgeError(f"noface works with {self.location.repository} only: {verb} {path} is not sent.")
 
     def _is_home_itself(self, verb: str, url: str) -> bool:
@@ -315,7 +293,7 @@ class Client:
     def _home(self) -> tuple[str, ...]:
         """Return by what other names URLs may name the repository: its id, and what it is called now."""
         with self._lock:
-            homes = self._state.homes
+            homes = self._homes
         if not homes:
             body = self.get(self.repo(), keep=True).body
             known = body if isinstance(body, dict) else {}
@@ -323,51 +301,34 @@ class Client:
                 check_identity(self._folder, self.location, known.get("id"))
             homes = (f"/repositories/{known.get('id')}", f"/repos/{known.get('full_name')}".lower())
             with self._lock:
-                self._state.homes = homes
+                self._homes = homes
         return homes
 
     def _check_stays(self, verb: str, url: str, target: str) -> None:
-        """Raise RefusedError for a redirect out of the repository, or to what noface never asks for."""
-        source, named, whole = self._named(url), self._named(target), self.repo().lower()
-        if verb == "GET" and source == whole and self._path(url).lower() == source and named:
-            return  # the repository itself, renamed: its answer tells its id
-        if allowed(verb, self._path(target)) and source == named:
+        """Raise RefusedError for a redirect out of the repository."""
+        source, named = self._named(url), self._named(target)
+        plain = _is_plain(target)
+        if plain and (source == named or (named and self._is_home_itself(verb, url))):
             return
-        homes = self._home() if source and named else ()
-        if not allowed(verb, self._path(target)) or not {source, named} <= {whole, *homes}:
+        if not plain or not source or named not in (self.repo().lower(), *self._home()):
             raise RefusedError(
                 f"{self.location.host} leads {verb} {urlsplit(url).path} away from {self.location.repository}.",
                 "What was transferred to another repository is left alone there.",
                 MOVED,
             )
-        if named != whole:
-            with self._lock:
-                self._state.renamed = homes[0]
 
     def _path(self, url: str) -> str:
         return urlsplit(url).path.removeprefix(urlsplit(self.location.api).path)
 
     def _named(self, url: str) -> str:
         """Return by what name or id a URL of the API names a repository, "" if it names none."""
-        match = REPOSITORY.match(self._path(url))
+        match = _REPOSITORY.match(self._path(url))
         return match[1].lower() if match is not None else ""
 
     def _next(self, reply: HttpReply) -> str:
-        """Return the page after this one, from the header Link, "" for none.
-
-        Raises ForgeError for one at another host: to stop there would take a part of a listing for the whole.
-        """
+        """Return the page after this one, from the header Link, "" for none."""
         match = _NEXT.search(reply.headers.get("link", ""))
-        if match is None:
-            return ""
-        target: str = urljoin(f"{self.location.api}/", match["url"])
-        if _origin(target) != _origin(self.location.api):
-            raise ForgeError(
-                f"{self.location.host} continues a listing at another host, {_origin(target)[1]}: the token is not"
-                " sent there.",
-                _URL_HINT,
-            )
-        return target
+        return urljoin(f"{self.location.api}/", match["url"]) if match is not None else ""
 
     def _parsed(self, reply: HttpReply, what: str) -> Json:
         try:
@@ -377,13 +338,12 @@ class Client:
                 f"{self.location.host} answered {what} with something that is no JSON.", _URL_HINT
             ) from None
 
-    def _check_may_send(self, verb: str, resource: str) -> None:
+    def _check_may_send(self, verb: str) -> None:
         now = self._clock.now()
         if self._cancel is not None and self._cancel.cancelled:
             raise ForgeAwayError("The run is being stopped; nothing more is sent.", now)
         with self._lock:
-            until, why = self._state.away.get(resource, (0.0, ""))
-            budget = self._state.budget
+            (until, why), budget = self._away, self._budget
         if now < until:
             raise ForgeAwayError(why, until, _AWAY_HINT)
         if verb == "GET" and (why := reads_wait(budget, now)):
@@ -396,7 +356,7 @@ class Client:
         with self._lock:
             now = self._clock.monotonic()
             # Taken below the lock, waited for outside: threads line up a second apart, and reads go on meanwhile.
-            at = self._state.last_write = max(now, self._state.last_write + WRITE_PAUSE_S)
+            at = self._last_write = max(now, self._last_write + WRITE_PAUSE_S)
         self._pause(at - now)
 
     def _pause(self, seconds: float) -> None:
@@ -405,27 +365,21 @@ class Client:
             self._clock.sleep(min(left, _STEP_S))
 
 
-_URL_HINT = "Is [github] url in noface.toml the URL of the REST API?"
-_AWAY_HINT = "noface asks again by itself; nothing is lost meanwhile."
-
-
 def graphql_url(api: str) -> str:
     """Return the GraphQL API that belongs to a REST API: beside it on GitHub Enterprise Server, below it elsewhere."""
     return f"{api.removesuffix('/v3')}/{_GRAPHQL}"
 
 
-def _transport(location: Location, token: Token) -> "Transport":
-    from noface.forge.transport import Transport
-
-    return Transport(location.api, token.value)
+def _is_plain(url: str) -> bool:
+    """True if a URL means what it says: libraries drop other characters, and resolve dots, also those quoted as %2E."""
+    return url.isascii() and url.isprintable() and not any(unquote(part) in _DOTS for part in url.split("/"))
 
 
 def _with_params(path: str, params: Mapping[str, object] | None) -> str:
     if not params:
         return path
-    return (
-        f"{path}{'&' if '?' in path else '?'}{urlencode(sorted((name, str(value)) for name, value in params.items()))}"
-    )
+    query = urlencode(sorted((name, str(value)) for name, value in params.items()))
+    return f"{path}{'&' if '?' in path else '?'}{query}"
 
 
 def _origin(url: str) -> tuple[str, str]:

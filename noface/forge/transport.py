@@ -10,7 +10,7 @@ import requests
 
 from noface import __version__
 from noface.errors import ForgeError
-from noface.forge.deadline import WatchedAdapter, deadline
+from noface.forge.deadline import within
 from noface.forge.limits import HttpReply
 from noface.forge.location import is_loopback
 
@@ -46,8 +46,6 @@ class Transport:
         # Without an answer of our own requests takes a login of ~/.netrc for the host, in the place of the token.
         self._session.auth = lambda request: request
         self._session.trust_env = not is_loopback(self._origin[1])  # a proxy has no way to this machine's own servers
-        for scheme in ("http://", "https://"):
-            self._session.mount(scheme, WatchedAdapter())
 
     def send(self, verb: str, url: str, body: Any = None, headers: dict[str, str] | None = None) -> HttpReply:
         """Send a request to the API. `url` is a path below it, or one of its own whole URLs. Redirects are answers.
@@ -73,25 +71,24 @@ class Transport:
         self, verb: str, url: str, headers: dict[str, str], body: Any = None, *, keep_end: bool = False
     ) -> HttpReply:
         host = urlsplit(url).netloc
+
+        def ask() -> HttpReply:
+            with self._session.request(
+                verb,
+                url,
+                headers=headers,
+                json=body,
+                timeout=(_CONNECT_S, self._read_s),
+                allow_redirects=False,  # requests makes a GET of a POST that has moved
+                stream=True,
+            ) as response:
+                named = {name.lower(): value for name, value in response.headers.items()}
+                return HttpReply(response.status_code, named, _text(response, host, keep_end=keep_end))
+
         try:
-            with (
-                deadline(self._whole_s),
-                self._session.request(
-                    verb,
-                    url,
-                    headers=headers,
-                    json=body,
-                    timeout=(_CONNECT_S, self._read_s),
-                    allow_redirects=False,  # requests makes a GET of a POST that has moved
-                    stream=True,
-                ) as response,
-            ):
-                text = _text(response, host, keep_end=keep_end)
+            return within(self._whole_s, ask)
         except requests.RequestException as error:
             raise _unreachable(error, host) from None
-        return HttpReply(
-            response.status_code, {name.lower(): value for name, value in response.headers.items()}, text, url
-        )
 
 
 def _text(response: requests.Response, host: str, *, keep_end: bool) -> str:

@@ -58,6 +58,7 @@ def test_a_remotes_url_tells_the_repository_and_its_api(remote, place):
         ("git@work:acme/shop", "", "https://git.acme.example/api/v3", (*SERVER, "acme/shop")),
         ("git@github.com:acme/shop", "", "https://api.acme.ghe.com", (*RESIDENT, "acme/shop")),
         ("git@github.com:acme/shop", "", "https://api.github.com/", (*PUBLIC, "acme/shop")),
+        ("git@github.com:acme/shop", "", "https://github.com", (*PUBLIC, "acme/shop")),
         ("", "a_corp/x.y-z", "http://[::1]:81", ("[::1]:81", "http://[::1]:81", "a_corp/x.y-z")),
     ],
 )
@@ -69,7 +70,7 @@ def test_the_keys_of_github_win_over_the_remote(remote, repository, url, found):
 @pytest.mark.parametrize(
     ("remote", "repository", "url", "taught"),
     [
-        ("", "", "", "there is no git remote"),
+        ("", "", "", "There is no git remote"),
         ("/srv/git/shop.git", "", "", "/srv/git/shop.git is not on GitHub"),
         ("C:/git/shop.git", "", "", "is not on GitHub"),
         ("file:///srv/git/shop.git", "", "", "is not on GitHub"),
@@ -82,9 +83,8 @@ def test_the_keys_of_github_win_over_the_remote(remote, repository, url, found):
         ("https://github.com/acme/..", "", "", "is not owner/name"),
         ("https://github.com/acme/shop", "shop", "", '[github] repository = "shop" is not owner/name'),
         ("https://github.com/acme/shop", "", "http://git.acme.example/api/v3", "is not encrypted"),
-        ("https://github.com/acme/shop", "", "https://github.com", "the API is https://api.github.com"),
         ("https://github.com/acme/shop", "", "git.acme.example", "is no URL of a REST API"),
-        ("https://github.com/acme/shop", "", "https://x:99999/", "is no URL"),
+        ("https://github.com/acme/shop", "", "https://x:99999/", "is no URL of a REST API"),
         ("https://github.com/acme/shop", "", "https://pat:hunter2hunter2@x.example", "holds a login"),
     ],
 )

@@ -61,14 +61,6 @@ def test_pages_are_followed_also_where_they_did_not_change(script, client):
     assert len(script.asked) == 4
 
 
-def test_a_next_page_at_another_host_is_not_asked_for(script, client):
-    path = "/repos/acme/shop/issues?per_page=100"
-    script.on(path, 200, [1], link='<https://evil.example/x?labels=a,b>; rel="next", </y>; rel="last"')
-    with pytest.raises(ForgeError, match=r"at another host, evil\.example") as caught:
-        client.items(client.repo("issues"))
-    assert "[github] url" in caught.value.hint
-
-
 @pytest.mark.parametrize("drop", ["at once", "within"])
 def test_a_connection_that_breaks_is_tried_again(script, client, drop):
     script.on(PATH, 200, None, drop=drop).on(PATH, 502).on(PATH, 200, {"number": 7})
@@ -213,7 +205,7 @@ def test_of_the_last_requests_none_is_spent_on_reading(script, client, clock):
     assert client.patch(PATH, {"state": "closed"}) == {}
 
 
-def test_a_secondary_limit_stops_the_other_api_too_and_a_short_one_is_sat_out(script, client, clock):
+def test_a_limit_stops_the_other_api_too_and_a_short_one_is_sat_out(script, client, clock):
     script.on(PATH, 429, {"message": "slow down"}, retry_after=2).on(PATH, 200, {"number": 7})
     began = clock.now()
     assert client.get(PATH).body == {"number": 7}
@@ -246,17 +238,14 @@ def renamed(script):
     return script.on("/repositories/42", 200, {"id": 42, "full_name": "acme/store"})
 
 
-def test_a_renamed_repository_is_followed_with_its_query_and_then_asked_directly(renamed, client):
+def test_a_renamed_repository_is_followed_with_its_query(renamed, client):
     listed = f"{HOME}/issues?state=closed"
     renamed.on(listed, 301, location=f"{renamed.origin}/repositories/42/issues?state=closed")
     renamed.on("/repositories/42/issues?state=closed", 200, [1])
-    renamed.on("/repositories/42/labels", 201, {"name": "x"})
     assert client.get(client.repo("issues"), {"state": "closed"}).body == [1]
-    assert client.post(client.repo("labels"), {"name": "x"}) == {"name": "x"}
     assert [path for path in renamed.paths() if not path.endswith((HOME, "/42"))] == [
         f"GET {listed}",
         "GET /repositories/42/issues?state=closed",
-        "POST /repositories/42/labels",
     ]
 
 
@@ -317,21 +306,12 @@ def test_nothing_is_asked_of_another_repository(renamed, client, path, verb):
         ("delete", f"{LABELS}/noface:/../../../../git/refs/heads/dev"),
         ("delete", f"{LABELS}/.."),
         ("delete", f"{LABELS}/%2e%2E"),
-        ("delete", f"{LABELS}/"),
-        ("delete", f"{HOME}/git/refs/heads/dev"),
-        ("delete", HOME),
-        ("patch", HOME),
-        ("patch", f"{HOME}/issues/7%2F..%2F8"),
         ("post", f"{HOME}/../other/issues"),
         ("post", "/repos/acme/../issues"),
-        ("post", f"{HOME}/pulls/7/merge"),
-        ("post", f"{HOME}/issues/7/"),
         ("get", f"{HOME}/issues/7\n"),
-        ("get", "/orgs/acme/members"),
-        ("post", "/user"),
     ],
 )
-def test_what_noface_never_asks_for_is_not_sent(script, client, verb, path):
+def test_a_path_that_leads_elsewhere_is_not_sent(script, client, verb, path):
     with pytest.raises(ForgeError, match="makes no such request"):
         getattr(client, verb)(path, *([{}] if verb == "patch" else []))
     assert script.asked == []

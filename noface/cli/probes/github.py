@@ -115,10 +115,9 @@ def _here(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
 
 def _client(location: Location) -> "Client":
     """Return a client that asks once: a person waits for the answer."""
-    from noface.forge.rest import Client
-    from noface.process.clock import Clock
+    from noface.forge.opened import opened
 
-    return Client(location, find_token(location), Clock())
+    return opened(location).client
 
 
 def _found(client: "Client", path: str, refused: int = _NOT_FOUND) -> dict[str, Any] | None:

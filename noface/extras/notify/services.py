@@ -177,23 +177,25 @@ def request(service: Service, method: str, url: str, **what: Any) -> bytes:
     """Make a request of HTTP; return what it brought, within limits of time and size. Raises RemoteError."""
     import requests
 
-    from noface.forge.deadline import WatchedAdapter, deadline
+    from noface.forge.deadline import within
 
-    with requests.Session() as session:
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, WatchedAdapter())
-        try:
-            with deadline(SECONDS_MAX):
-                answer = session.request(method, url, timeout=SECONDS_MAX, allow_redirects=False, stream=True, **what)
-                content = answer.raw.read(_ANSWER_BYTES_MAX + 1, decode_content=True)
-        except (requests.RequestException, OSError, ValueError) as error:
-            raise RemoteError(f"{service.name}: {_cause(error)}", passing=True) from None
-        if len(content) > _ANSWER_BYTES_MAX:
-            raise RemoteError(f"{service.name}: its answer is longer than any of such a service", passing=True)
-        if answer.status_code != requests.codes.ok:
-            words = short(content.decode("utf-8", "replace"), _REASON_CHARS_MAX)
-            raise RemoteError(f"{service.name}: it answers {answer.status_code}: {words}", passing=True)
-    return bytes(content)
+    def ask() -> tuple[int, bytes]:
+        with (
+            requests.Session() as session,
+            session.request(method, url, timeout=SECONDS_MAX, allow_redirects=False, stream=True, **what) as answer,
+        ):
+            return answer.status_code, bytes(answer.raw.read(_ANSWER_BYTES_MAX + 1, decode_content=True))
+
+    try:
+        status, content = within(SECONDS_MAX, ask)
+    except (requests.RequestException, OSError, ValueError) as error:
+        raise RemoteError(f"{service.name}: {_cause(error)}", passing=True) from None
+    if len(content) > _ANSWER_BYTES_MAX:
+        raise RemoteError(f"{service.name}: its answer is longer than any of such a service", passing=True)
+    if status != requests.codes.ok:
+        words = short(content.decode("utf-8", "replace"), _REASON_CHARS_MAX)
+        raise RemoteError(f"{service.name}: it answers {status}: {words}", passing=True)
+    return content
 
 
 def _cause(error: BaseException) -> str:
