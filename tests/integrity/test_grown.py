@@ -15,6 +15,7 @@ from shop import Basket
 
 RATE = 3
 
+
 @pytest.fixture
 def basket():
     return Basket()
@@ -33,7 +34,6 @@ FIXTURE = "\n\n@pytest.fixture\ndef full_basket(basket):\n    basket.add(1)\n   
         (MAIN + FIXTURE, {"full_basket"}),
         (MAIN.replace("\n\ndef pytest_add", FIXTURE + "\n\ndef pytest_add"), {"full_basket"}),
         (MAIN + FIXTURE.replace("fixture", 'fixture(scope="session", params=[1, 2])'), {"full_basket"}),
-        (MAIN + FIXTURE.replace("fixture", 'fixture(name="filled")'), {"full_basket", "filled"}),
         (MAIN + "\n\ndef make_basket(*items, rate=2):\n    return Basket(items)\n", {"make_basket"}),
         (MAIN + '\n\nNAMES = ["a", "b"]\n', {"NAMES"}),
         (MAIN.replace("import pytest\n", "import json\nimport pytest\n") + FIXTURE, {"json", "full_basket"}),
