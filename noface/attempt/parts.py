@@ -4,7 +4,6 @@ Who uses a file is looked up on main, if nothing of the change is, and only for 
 """
 
 import posixpath
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -22,7 +21,7 @@ from noface.integrity.judges import (
     with_main_judging,
 )
 from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
-from noface.integrity.uses import entries_of, names_file, names_folder, names_module, stem_of, uses_code, word_of
+from noface.integrity.uses import names_file, names_folder, names_module, stem_of, uses_code, word_of
 from noface.model.gate import GateSpec
 
 _TEXT_BYTES_MAX = 512 * 1024
@@ -49,7 +48,6 @@ class Parts:
     _known: dict[str, Part] = field(default_factory=dict)
     _users: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
-    _entries: frozenset[str] | None = None
     _stems: dict[str, str] | None = None
     _modes: dict[str, str] = field(default_factory=dict)
 
@@ -107,50 +105,26 @@ class Parts:
         return begins_test(self._text(path)) and not self._users_of(path)
 
     def by_use(self, paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-        """Return which of these files of the product may judge it, since only judges use them.
+        """Return which of these files of the product may judge it, since only judges use them; as one group, or none.
 
-        They are put back group by group, in runs of their own: each may as well be the product. What all of them are in
-        the first group is data, such as what a test expects; then come helpers, or modules that nothing but their
-        tests imports as yet. Nothing else depends on them, so that main's version takes nothing from the product. A
-        group of code holds its changed users, too; one that itself uses other changed files is left out, since main's
-        version of it may not fit them.
+        They are what a test expects, and helpers of tests. The product depends on none of them, so that main's version
+        takes nothing from it. What itself uses the rest of the change is left out: main's version may not fit that.
         """
-        changed = tuple(path for path in paths if self(path) in (Part.PRODUCT, Part.SOFT))
-        data = tuple(path for path in changed if self._is_expected(path))
-        code = tuple(path for path in changed if is_code(path))
-        groups = self._helpers(code)
-        if data and set(data) != set(changed):
-            return (data, *(tuple(sorted((*data, *group))) for group in groups))
-        return groups
-
-    def _helpers(self, changed: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        alone = {path for path in changed if self._only_judges(path, _DEPTH_MAX)}
-        if alone == set(changed):  # modules that nothing but tests imports are like that as well
-            alone = {path for path in alone if self._judges_itself(path)}
-        groups: dict[tuple[str, ...], None] = {}
-        for path in sorted(alone):
-            group, new = {path}, {path}
-            while new:
-                new = {user for each in new for user in self._users_of(each) or ()} & set(changed) - group
-                group |= new
-            others = set(changed) - group
-            if group <= alone and others and not any(group & (self._users_of(each) or set()) for each in others):
-                groups[tuple(sorted(group))] = None
-        return tuple(groups)
+        changed = {path for path in paths if self(path) in (Part.PRODUCT, Part.SOFT)}
+        code = {path for path in changed if is_code(path)}
+        helpers = {path for path in code if self._only_judges(path, _DEPTH_MAX)}
+        if helpers == code:  # modules that nothing but tests imports as yet are like that as well
+            helpers = {path for path in helpers if self._judges_itself(path)}
+        rest = code - helpers
+        alone = {path for path in changed if path in helpers or self._is_expected(path)}
+        alone -= {path for path in alone if any(path in (self._users_of(each) or ()) for each in rest)}
+        return (tuple(sorted(alone)),) if alone and alone != changed else ()
 
     def _judges_itself(self, path: str) -> bool:
         """True if code looks like a part of its judges: it asserts, holds only data, or lies beside them."""
         text, users = self._text(path), self._users_of(path) or ()
         beside = all(user in self.reached.started and _folder(user) == _folder(path) for user in users)
         return beside or asserts(text) or not has_functions(text)
-
-    def _opens_product(self, path: str) -> bool:
-        """True if a file opens a package of the product: that is the product, though it mostly holds nothing."""
-        folder = _folder(path)
-        if stem_of(path) != folder or asserts(self._text(path)):
-            return False
-        beside = (other for other in self.plumbing.whole(self.main).paths if _folder(other) == folder and other != path)
-        return any(is_code(other) and self._is_product(other) for other in beside)
 
     def _is_expected(self, path: str) -> bool:
         """True if a file that is no program is read for a gate's own use: nothing of the product names it."""
@@ -209,11 +183,8 @@ class Parts:
         """
         if path not in self.reached.started or self._by_product(path):
             return False
-        if self._entries is None:
-            tree = self.plumbing.whole(self.main).paths
-            manifests = [each for each in tree if each.endswith(("package.json", "pyproject.toml"))]
-            self._entries = frozenset(each for file in manifests for each in entries_of(file, self._text(file)))
-        if re.sub(r"\.\w+$", "", path) in self._entries:
+        manifests = (each for each in self.plumbing.whole(self.main).paths if part_of(each) is Part.MANIFEST)
+        if any(names_module(self._describing_text(each), path) for each in manifests):
             return False
         tree = self.plumbing.whole(self.main).paths
         product = (other for other in tree if is_code(other) and other != path and self._is_product(other))
@@ -222,7 +193,8 @@ class Parts:
 
     def _only_judges(self, path: str, depth: int) -> bool:
         users = self._users_of(path)
-        if not users or depth == 0 or self._opens_product(path):
+        opens = stem_of(path) == _folder(path) and not asserts(self._text(path))  # a package of the product
+        if not users or depth == 0 or opens:
             return False
         return all(self(user) is not Part.PRODUCT or self._only_judges(user, depth - 1) for user in users)
 
@@ -245,6 +217,10 @@ class Parts:
         if part_of(user) is Part.MANIFEST:
             return with_main_judging(user, text, "{}" if user.endswith(".json") else "") or ""
         return text
+
+    def _describing_text(self, manifest: str) -> str:
+        """Return what a manifest says that is no matter of judges: the programs of the product, say."""
+        return with_main_judging(manifest, "{}" if manifest.endswith(".json") else "", self._text(manifest)) or ""
 
     def _code_with(self, words: tuple[str, ...], *, settings: bool = False) -> tuple[str, ...] | None:
         """Return the code in which a word stands, and the `settings` of judges; None if there is too much to tell."""

@@ -6,13 +6,9 @@ nothing of the product depends on it; what the product uses is the product, what
 """
 
 import ast
-import json
 import posixpath
 import re
-import tomllib
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 from noface.integrity.lexing import python_tree
 
@@ -23,7 +19,6 @@ _FOR_TESTS = re.compile(
 )
 """What a crate holds for its tests only."""
 _FOLDERS_OF_MODULES = ("", "src", "lib", "python")
-_ENTRIES_OF_PACKAGES = ("main", "module", "browser", "bin", "exports", "types", "typings")
 
 
 def word_of(path: str) -> str:
@@ -142,34 +137,3 @@ def _is_specified(path: str, specifier: str, target: str) -> bool:
         return posixpath.normpath(posixpath.join(posixpath.dirname(path), wanted)) in stems
     tail = wanted.partition("/")[2]
     return bool(tail) and any(stem == tail or stem.endswith(f"/{tail}") for stem in stems)
-
-
-def entries_of(manifest: str, text: str) -> tuple[str, ...]:
-    """Return the paths, without suffix, that a manifest declares as ways into the product; none of one it cannot read.
-
-    They are the programs and the entries of a package, not the scripts that its developers run.
-    """
-    try:
-        if manifest.endswith("package.json"):
-            values = [json.loads(text).get(key) for key in _ENTRIES_OF_PACKAGES]
-            named = [each for value in values for each in _strings(value)]
-        else:
-            project = tomllib.loads(text).get("project", {})
-            scripts = [value for key in ("scripts", "gui-scripts") for value in _strings(project.get(key))]
-            named = [value.partition(":")[0].replace(".", "/") for value in scripts]
-    except (ValueError, AttributeError, RecursionError):
-        return ()
-    folder = posixpath.dirname(manifest)
-    paths = (posixpath.normpath(posixpath.join(folder, name)) for name in named if name)
-    return tuple(_SCRIPT.sub("", path).removesuffix(".py") for path in paths)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)

@@ -3,7 +3,7 @@
 from support.cases import cases
 
 from noface.integrity.tampering import has_functions
-from noface.integrity.uses import entries_of, names_file, names_folder, uses_code, word_of
+from noface.integrity.uses import names_file, names_folder, uses_code, word_of
 
 CODE = [
     ("shop/core.py", "from shop.snapshots import store", "shop/snapshots/store.py", True),
@@ -81,24 +81,6 @@ def test_what_is_called_a_test_is_the_product_only_where_that_is_sure(path, text
 )
 def test_a_text_names_a_file_or_its_folder(text, target, file, folder):
     assert (names_file(text, target), names_folder(text, target)) == (file, folder)
-
-
-@cases(
-    ("manifest", "text", "paths"),
-    [
-        (
-            "package.json",
-            '{"main": "./lib/a.js", "bin": {"x": "cli"}, "scripts": {"test": "node t"}}',
-            ("lib/a", "cli"),
-        ),
-        ("web/package.json", '{"exports": {".": ["./a.mjs"]}}', ("web/a",)),
-        ("pyproject.toml", '[project.scripts]\nx = "shop.cli:main"\n', ("shop/cli",)),
-        ("pyproject.toml", "[", ()),
-        ("package.json", "[1]", ()),
-    ],
-)
-def test_a_manifest_declares_the_ways_into_the_product(manifest, text, paths):
-    assert entries_of(manifest, text) == paths
 
 
 @cases(
