@@ -65,7 +65,7 @@ class Attempt:
     def limits(self, answer: str = "") -> SlotLimits:
         """Return what its workspace may hold: what workers were told is left out they may leave again, and ask for."""
         words = "\n".join((earlier_notes(self.order.earlier), self.asked(answer)))
-        wanted = self.env.limits.wanted.by(self.issue, words, tuple(self.env.gate_facts.made))
+        wanted = self.env.limits.wanted.by(self.issue, words, self.env.memory.made)
         return replace(self.env.limits, wanted=wanted)
 
     @property

@@ -16,6 +16,7 @@ from typing import Any
 
 from noface.agents.base import Agent, EventKind
 from noface.attempt.allotment import Allotments
+from noface.attempt.gate_memory import GateMemory
 from noface.attempt.gate_turns import GateTurns
 from noface.diagnosis.scan import ProjectRules
 from noface.git.plumbing import Plumbing
@@ -25,7 +26,6 @@ from noface.git.workspace import Slot, open_slot, slot_path
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
-from noface.integrity.unsteady import Known
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import shown
 from noface.model.failure import Failure
@@ -42,40 +42,6 @@ from noface.process.files import write_atomic
 from noface.process.process_tree import STARTED_BY, mark_of
 from noface.process.supervise import Canceller, Launcher
 from noface.secrets.masking import Masker
-
-TREES_MAX = 100
-
-
-@dataclass(slots=True)
-class GateFacts:
-    """What noface learns about the gates of a run, by a gate's command, memo key, or tree and command.
-
-    `counts`: how many tests a command ran on main. `main_green`: when a gate, by its memo key, last passed on main.
-    `main_red`: how a gate failed on a tree of main's while this run was at work. `inventories`: which tests a command
-    ran on a tree; `asked`: where noface has asked for that. `plain`: commands whose test runners are not asked for
-    their tests, because they fail when they are. `unsteady`: the tests of a command that fail now and then on main.
-    `made`: the files and folders that setup and gates made of main. `turns`: which gates run now.
-    """
-
-    counts: dict[str, int] = field(default_factory=dict)
-    main_green: dict[str, float] = field(default_factory=dict)
-    main_red: dict[str, Failure] = field(default_factory=dict)
-    inventories: dict[tuple[str, str], Inventory] = field(default_factory=dict)
-    asked: set[tuple[str, str]] = field(default_factory=set)
-    plain: set[str] = field(default_factory=set)
-    unsteady: dict[str, Known] = field(default_factory=dict)
-    made: set[str] = field(default_factory=set)
-    turns: GateTurns = field(default_factory=GateTurns)
-
-    def forget_oldest(self, main: str) -> None:
-        """Forget which tests ran on trees of long ago but `main`'s: a run of weeks would fill the memory with names.
-
-        Where it has to be known again, the gate is asked again.
-        """
-        for key in [key for key in tuple(self.inventories) if key[0] != main][:-TREES_MAX]:
-            self.inventories.pop(key, None)
-            self.asked.discard(key)
-
 
 _SUBJECT_MAX = 100
 _BODY_COLUMNS = 72
@@ -188,14 +154,14 @@ class SandboxRules:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnvironment:
-    """Everything a worker thread may use. `memo` is filled by the loop and only read here.
+    """Everything a worker thread may use.
 
-    `gate_facts` and `without_schema` (models whose agent refused a schema) are filled by all threads. `passed` are the
-    patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates print. Who holds
-    `setting_up` is at work in the slot of setup. `histories` remembers which commits' histories hold secrets, and
-    `looked_through` which files (path and object) hold none, by where main stood. Without `allotments` workspaces share
-    the machine, as the empty folders do in which `noface doctor` asks models. `address` is where the sandbox shows each
-    workspace, "" if that is where it lies.
+    `memory` is what is known of gates, `turns` says which run now. `without_schema` are the models whose agent refused
+    a schema. `passed` are the patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates
+    print. Who holds `setting_up` is at work in the slot of setup. `histories` remembers which commits' histories hold
+    secrets, and `looked_through` which files (path and object) hold none, by where main stood. Without `allotments`
+    workspaces share the machine, as the empty folders do in which `noface doctor` asks models. `address` is where the
+    sandbox shows each workspace, "" if that is where it lies.
     """
 
     plumbing: Plumbing
@@ -207,8 +173,8 @@ class AttemptEnvironment:
     limits: SlotLimits
     log_bytes_max: int
     state_marker: str
-    memo: Mapping[str, GateResult] = field(default_factory=dict)
-    gate_facts: GateFacts = field(default_factory=GateFacts)
+    memory: GateMemory = field(default_factory=GateMemory)
+    turns: GateTurns = field(default_factory=GateTurns)
     without_schema: set[str] = field(default_factory=set)
     diff_limits: DiffLimits = field(default_factory=DiffLimits)
     sandbox: SandboxRules = field(default_factory=SandboxRules)

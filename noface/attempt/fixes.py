@@ -10,9 +10,10 @@ from dataclasses import replace
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, change_to
 from noface.attempt.examine import adds_secrets, examine_change
-from noface.attempt.gating import Gated, Gating
-from noface.attempt.judges import gates_decide
+from noface.attempt.gating import Gating, Ran, carried_out
+from noface.attempt.judges import made_of
 from noface.attempt.protected_files import reached
+from noface.integrity.diff.rules import gates_decide
 from noface.integrity.judges import lifted, may_be_made
 from noface.model.attempt import FileChange, Snapshot
 from noface.model.failure import Failure
@@ -30,27 +31,27 @@ def take_fixes(attempt: Judging) -> Failure | None:
     """
     main, rounds_max = attempt.proving.task.main, 2 * sum(gate.fixes for gate in attempt.order.gates)
     wrote: list[str] = []
-    while (gated := attempt.proving.gated).fixed:
-        gate = gated.results[-1].gate
-        written = attempt.plumbing.changes(gated.tree, gated.fixed)
+    while (ran := attempt.proving.ran).fixed:
+        gate = ran.results[-1].gate
+        written = attempt.plumbing.changes(ran.tree, ran.fixed)
         if wrote[-1:] == [gate.name] or len(wrote) == rounds_max:
             return _never_done(gate, _named(written))
-        taken = _taken(attempt, main, gated)
+        taken = _taken(attempt, main, ran)
         if isinstance(taken, Failure):
             return taken
         wrote.append(gate.name)
         note = f"the gate {gate.name} changed {_named(written)}; that became part of the work"
         attempt.snapshot, attempt.notes = taken, (*attempt.notes, note)
-        attempt.proving = attempt.prove(gated.fixed, main)
+        attempt.proving = attempt.prove(ran.fixed, main)
         attempt.proving.run_gates()
     return None
 
 
-def _taken(attempt: Judging, main: str, gated: Gated) -> Snapshot | Failure:
+def _taken(attempt: Judging, main: str, ran: Ran) -> Snapshot | Failure:
     """Return the work with what its last gate wrote, or what speaks against taking that."""
-    order, plumbing, gate = attempt.order, attempt.plumbing, gated.results[-1].gate
-    of_work = {change.path for change in plumbing.changes(main, gated.tree)}
-    others = tuple(c for c in plumbing.changes(gated.tree, gated.fixed) if c.path not in of_work)
+    order, plumbing, gate = attempt.order, attempt.plumbing, ran.results[-1].gate
+    of_work = {change.path for change in plumbing.changes(main, ran.tree)}
+    others = tuple(c for c in plumbing.changes(ran.tree, ran.fixed) if c.path not in of_work)
     judging = reached(plumbing, main, order.gates).files if others else ()
     refused = tuple(
         c
@@ -62,21 +63,21 @@ def _taken(attempt: Judging, main: str, gated: Gated) -> Snapshot | Failure:
         return _judging(gate, refused)
     if others and not _leaves_main_alone(attempt, main, gate):
         return _not_its_own(gate, others)
-    change = change_to(attempt.env, main, gated.fixed)
+    change = change_to(attempt.env, main, ran.fixed)
     against = _against(Attempt(replace(order, main=main), attempt.scope), change)
     if against is not None:
         return replace(against, message=f"with what the gate {gate.name} wrote: {against.message}")
-    commit = attempt.commit(gated.fixed, attempt.snapshot.candidate)
-    return replace(attempt.snapshot, candidate=commit, candidate_tree=gated.fixed, changes=change.files)
+    commit = attempt.commit(ran.fixed, attempt.snapshot.candidate)
+    return replace(attempt.snapshot, candidate=commit, candidate_tree=ran.fixed, changes=change.files)
 
 
 def _leaves_main_alone(attempt: Judging, main: str, gate: GateSpec) -> bool:
     """True if a gate changes nothing in main's own tree: what it writes on the work then follows from the work."""
     env, tree = attempt.env, attempt.plumbing.tree(main)
-    known = env.memo.get(env.key(tree, gate))
-    if known is not None and known.failure is None:
+    if env.memory.green(env.key(tree, gate)) is not None:
         return True
-    return Gating(attempt.scope, attempt.task(tree, main, main), attempt.order.gates).made_of(tree, gate) == tree
+    gating = Gating(attempt.scope, attempt.task(tree, main, main), attempt.order.gates)
+    return carried_out(made_of(tree, gate, attempt.order.gates), gating.carry_out) == tree
 
 
 def _against(attempt: Attempt, change: Change) -> Failure | None:

@@ -262,7 +262,7 @@ class GateSession:
         allowed = frozenset(dict(task.known).get(gate.name, ())) if task.known is not None else None
         who = f"{gate.name} of {task.issue_id or env.plumbing.repository.main_name}"
         turn = Turn(who, self.alone or gate.alone, None if gate.alone else self.patience_s)
-        with env.gate_facts.turns.turn(turn, self.scope.cancel, lambda: self._waits(gate)) as granted:
+        with env.turns.turn(turn, self.scope.cancel, lambda: self._waits(gate)) as granted:
             if granted is None:
                 raise CutShort
             reports = self._reports(gate)
@@ -308,7 +308,7 @@ class GateSession:
         A container (`wrap`) does not have the folder.
         """
         env = self.env
-        if gate.kind is not GateKind.TEST or gate.accept or gate.command in env.gate_facts.plain or env.sandbox.wrap:
+        if gate.kind is not GateKind.TEST or gate.accept or gate.command in env.memory.plain or env.sandbox.wrap:
             return None
         folder = self.slot.path.with_name(f"{self.slot.path.name}.reports")
         remove(folder)
@@ -318,7 +318,7 @@ class GateSession:
         """Note what setup and gates made of main itself: the outermost folders, and the files beside main's own."""
         paths = self.env.plumbing.whole(self.task.tree).paths
         new = self.left.keys() - paths - {folder for path in paths for folder in above(path)}
-        self.env.gate_facts.made.update(path for path in new if path.rpartition("/")[0] not in new)
+        self.env.memory.note_made(path for path in new if path.rpartition("/")[0] not in new)
 
     def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
         """Keep which tests the gate ran, by id as far as its runners name them.
@@ -436,12 +436,8 @@ class GateSession:
     def _checked_count(self, gate: GateSpec, result: GateResult) -> GateResult:
         """Refuse a green test gate that reports no test where main's run has some: `os._exit(0)` ends with 0 too."""
         env, task = self.env, self.task
-        counts = env.gate_facts.counts
-        if task.on_main:
-            if result.tests_run and task.tree == env.plumbing.tree(task.main):
-                counts[gate.command] = result.tests_run
-            return result
-        expected = counts.get(gate.command)
+        main = env.memory.green(env.key(env.plumbing.tree(task.main), gate))
+        expected = main.tests_run if main is not None and not task.on_main else None
         if result.failure is not None or result.tests_run or not expected or gate.kind is not GateKind.TEST:
             return result
         message = f"exit code 0, but it reports no test; on main this gate ran {expected}"
@@ -454,7 +450,7 @@ class GateSession:
         env, failure = self.env, result.failure
         if failure is None or failure.kind is not FailureKind.ENVIRONMENT or failure.rule == OTHERS_SERVER:
             return result
-        green = env.memo.get(env.key(env.plumbing.tree(self.task.main), gate))
+        green = env.memory.green(env.key(env.plumbing.tree(self.task.main), gate))
         if green is None or green.failure is not None:
             return result
         first = green.first_failure

@@ -9,7 +9,6 @@ from noface.attempt.examine import adds_secrets, examine_change, forgotten, only
 from noface.attempt.fixes import take_fixes
 from noface.attempt.form_only import formed, needed, without
 from noface.attempt.gate_session import CutShort
-from noface.attempt.judges import gates_decide, with_bodies
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import (
     TOO_BIG,
@@ -22,10 +21,10 @@ from noface.attempt.not_in_change import (
 )
 from noface.git.plumbing import Merge
 from noface.git.taken_back import WorkOnMain, bring_onto
-from noface.integrity.diff.rules import REWRITTEN
+from noface.integrity.diff.rules import REWRITTEN, gates_decide
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
-from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code
+from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, with_bodies
 from noface.model.attempt import LEFT_OUT, Judged, unfinished_note
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed
@@ -148,9 +147,9 @@ def _nothing_was_done(attempt: Judging) -> Failure | None:
         return nothing
     main = plumbing.main()
     on_main = attempt.prove(plumbing.tree(main), main, commit=main)
-    gated = on_main.run_gates()
-    attempt.gates = gated.results
-    if gated.failure is not None or not all_hard_passed(gates, gated.results):
+    ran = on_main.run_gates()
+    attempt.gates = ran.results
+    if ran.failure is not None or not all_hard_passed(gates, ran.results):
         return nothing
     return done_already(words, main, accepted=bool(attempt.issue.accept))
 
@@ -214,8 +213,8 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
     attempt.judging()
     attempt.proving.run_gates()
     failure = take_fixes(attempt)
-    work, snapshot, gated = attempt.work, attempt.work.snapshot, attempt.proving.gated
-    attempt.gates, attempt.notes = gated.results, (*attempt.notes, *_flaky(gated.results))
+    work, snapshot, ran = attempt.work, attempt.work.snapshot, attempt.proving.ran
+    attempt.gates, attempt.notes = ran.results, (*attempt.notes, *_flaky(ran.results))
     if failure is None and (unproven := attempt.proving.by_gates) is not None:
         failure = (work.agent.error if unproven.of_work else None) or unproven.failure
     if failure is None:
@@ -226,7 +225,7 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
         nothing = attempt.nothing or only_notes(attempt)
         nothing = nothing if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
         failure = with_put_back(attempt, nothing or missing or with_places(failure, snapshot))
-    return with_library(attempt.env, attempt.snapshot.changes, gated.tree, failure)
+    return with_library(attempt.env, attempt.snapshot.changes, ran.tree, failure)
 
 
 def _only_part_is_done(attempt: Judging) -> Failure | None:
@@ -239,8 +238,7 @@ def _main_judges_otherwise(attempt: Judging) -> Failure | None:
     order, suspicion = attempt.order, attempt.suspicion
     by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
     lost = by_body.failing_tests if by_body else ()
-    attempt.proving.taken = tuple(test for test in lost if is_code(test.partition("::")[0]))  # of data no test is one
-    failure = attempt.proving.failure()
+    failure = attempt.proving.judged(tuple(t for t in lost if is_code(t.partition("::")[0])))  # of data no test is one
     if failure is None and suspicion is not None and suspicion.rule == REWRITTEN and attempt.proving.fewer() == ():
         suspicion = None
     against = tuple(each for each in (failure, suspicion) if each is not None)

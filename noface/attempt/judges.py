@@ -1,34 +1,21 @@
-"""Has main's own tests and settings judge a change, so that no change can be green by altering its judges (law 11).
+"""Main's judges of a change that is green with its own tests and settings (law 11).
 
-After the gates are green on the change:
-
-1. Where it touches what judges it (tests, what steers runners and linters, what gates call), the gates run once more
-   with main's versions of that. Red then and green before means that the change altered its judge. Tests that the
-   change adds stay out of this run, so that they cannot help it.
-2. Each test that passes on main must be there by its id, and pass. noface asks the test runners for the ids. What they
-   report must agree with how the gate ended and what it printed (`integrity/agreement.py`).
-3. Files that may judge and may as well be the product (build files, settings) are main's in another run, where ids do
-   not show what the tests do; so are those that only judges use (`parts.py`), each group in a run of its own.
-
-Nothing runs again if nothing of that kind is touched and the ids are there.
+A judge asks for runs, is given what ran, and returns a failure or None; how a run comes about it does not know
+(`gating.py`). The judges are the table `JUDGES` at the end: the first that has something to say decides.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field, replace
 
+from noface.attempt.gating import Ran, Run
 from noface.attempt.parts import Parts
-from noface.attempt.trial import Trial
-from noface.git.objects import ObjectReader
-from noface.git.plumbing import entries_before, store_text
-from noface.git.stored import Entry
+from noface.attempt.put_back import Entries, mains_versions, moved_tests
+from noface.git.plumbing import Plumbing, entries_before
 from noface.integrity.agreement import disagreement
-from noface.integrity.diff.rules import REWRITTEN
-from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
     Inventory,
     Shortfall,
-    agreed,
     compared,
     each_once,
     file_of,
@@ -36,13 +23,9 @@ from noface.integrity.inventory import (
     newly_skipped,
     without,
 )
-from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
+from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched
 from noface.integrity.tampering import (
-    ALTERED,
-    BY_BODY,
-    EMPTIED,
     altered,
-    assertions,
     contradicted,
     missing,
     named_among,
@@ -51,332 +34,318 @@ from noface.integrity.tampering import (
     unbelieved,
 )
 from noface.model.attempt import ABSENT, REGULAR, FileChange
-from noface.model.failure import Failure
+from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.issue import Issue
-from noface.model.taxonomy import FailureKind
 
-_TEXT_BYTES_MAX = 4_000_000
 _TESTING = (GateKind.BUILD, GateKind.TEST)
 
 
 @dataclass(slots=True)
-class Judges(Trial):
-    """Judges one change whose gates, as it has them, are green.
+class JudgedChange:
+    """A change whose gates, as it has them, are green: `tree`, made of main by work on an issue.
 
-    `taken` are tests that may be gone, as far as main's ids tell: it is asked, or was, whether the issue wants that.
+    `on_main` are the tests that main's gates ran, `unsteady` those of them that fail now and then, by command.
+    `only_new`: what main fails does not count. `taken` are tests that may be gone, as far as main's ids tell: it is
+    asked, or was, whether the issue wants that. `made` are files that a gate makes anew: they judge nothing there.
     """
 
+    plumbing: Plumbing
+    parts: Parts
+    tree: str
+    issue: Issue
+    gates: tuple[GateSpec, ...]
+    on_main: Ran
+    unsteady: Mapping[str, Collection[str]] = field(default_factory=dict)
+    only_new: bool = False
     taken: tuple[str, ...] = ()
-    _excused: set[tuple[str, str]] = field(default_factory=set)
-    _own: frozenset[str] = frozenset()
+    made: frozenset[str] = frozenset()
+    files: tuple[FileChange, ...] = field(init=False)
+    judging: Touched = field(init=False)
 
-    def failure(self) -> Failure | None:
-        """Return why the change must not land by itself, None if main's tests and settings accept it."""
-        task, changes = self.task, self.plumbing.changes(self.task.main, self.task.tree)
-        self.parts = parts = Parts.known(self.scope.env, task.main, self.gates, tree=task.tree)
-        called = parts.reached.files
-        judging = touched(changes, self.issue, parts)
-        of_main = self._of_main(changes, parts)
-        judges = [c for path, each in of_main.items() if parts(path) in (Part.TEST, Part.CONFIG) for c in each]
+    def __post_init__(self) -> None:
+        """Note what of the change judges it."""
+        self.files = self.plumbing.changes(self.parts.main, self.tree)
+        judging = touched(self.files, self.issue, self.parts)
+        judges = [c for path, each in self._of_main().items() if self.parts(path) in _JUDGING for c in each]
         in_place_of = (change for change in judges if change.old_mode == ABSENT)
-        judging = replace(judging, tests=tuple(dict.fromkeys((*judging.tests, *in_place_of))))
-        failure = self._altered(judging, called)
-        for group in parts.by_use(of_main) if failure is None else ():
-            by_use = replace(judging, tests=(*judging.tests, *(c for path in group for c in of_main[path])))
-            failure = failure or self._altered(by_use, called)
-        return failure
+        self.judging = replace(judging, tests=tuple(dict.fromkeys((*judging.tests, *in_place_of))))
 
-    def _of_main(self, changes: Iterable[FileChange], parts: Parts) -> dict[str, list[FileChange]]:
+    @property
+    def by_id(self) -> tuple[GateSpec, ...]:
+        """The hard gates that name their tests."""
+        return tuple(gate for gate in self.gates if gate.of_tests and gate.command in self.on_main.tests)
+
+    @property
+    def all_by_id(self) -> bool:
+        """True if all hard test gates name their tests, so that no test can disappear unseen."""
+        known = [self.on_main.tests[gate.command] for gate in self.by_id]
+        return len(known) == sum(gate.of_tests for gate in self.gates) and all(each and each.tests for each in known)
+
+    def touching(self, by_use: Collection[FileChange] = ()) -> Touched:
+        """Return what judges the change, and what does `by_use` of it, without what a gate makes."""
+        tests, config, soft = (
+            tuple(change for change in each if change.path not in self.made)
+            for each in ((*self.judging.tests, *by_use), self.judging.config, self.judging.soft)
+        )
+        return replace(self.judging, tests=tests, config=config, soft=soft)
+
+    def groups_by_use(self) -> list[tuple[FileChange, ...]]:
+        """Return the files that may judge, since only judges use them: each group is put back in a run of its own."""
+        of_main = self._of_main()
+        return [tuple(c for path in group for c in of_main[path]) for group in self.parts.by_use(of_main)]
+
+    def _of_main(self) -> dict[str, list[FileChange]]:
         """Return what the change does to files of main, and which new files may be found in the place of one."""
         by_part = defaultdict[str, list[FileChange]](list)
-        for change in changes:
-            path = change.path if change.old_mode != ABSENT else parts.stands_for(change.path)
+        for change in self.files:
+            path = change.path if change.old_mode != ABSENT else self.parts.stands_for(change.path)
             if path and not lifted(change.path, self.issue):
                 by_part[path].append(change)
         return by_part
 
-    def _moved(self, judging: Touched) -> dict[str, str]:
-        """Return which test files of main are gone, and where they stand now with all that they assert."""
-        with self.plumbing.blobs() as blobs:
-            now = {assertions(_text(blobs, c.new_oid)): c.path for c in judging.tests if c.old_mode == ABSENT}
-            was = ((c.path, assertions(_text(blobs, c.old_oid))) for c in judging.tests if c.new_mode == ABSENT)
-            return {path: now[asserted] for path, asserted in was if asserted and asserted in now}
+    def with_mains(self, entries: Entries) -> str:
+        """Return the change's tree with these files as main has them."""
+        return self.plumbing.tree_with(self.tree, entries) if entries else self.tree
 
-    def _altered(self, judging: Touched, called: Collection[str]) -> Failure | None:
-        """Return what main's versions of these files have against the change, but for those that a gate makes."""
-        failure = self._against(judging)
-        while failure is not None and failure.rule == ALTERED and (made := self._made(failure.gate, judging, called)):
-            groups = (judging.tests, judging.config, judging.soft)
-            tests, config, soft = (tuple(c for c in each if c.path not in made) for each in groups)
-            judging = replace(judging, tests=tests, config=config, soft=soft)
-            failure = self._against(judging)
-        return failure
-
-    def _made(self, name: str | None, judging: Touched, called: Collection[str]) -> frozenset[str]:
-        """Return which of the change's text and data the gate of this `name` makes itself: they judge nothing there.
-
-        Main shows that, if none of the change's code is: of their versions the gate makes main's again.
-        """
-        plumbing, main = self.plumbing, self.main_tree
-        by_use = (c for c in judging.tests if part_of(c.path) is not Part.TEST)
-        files = (c for c in (*by_use, *judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= REGULAR)
-        paths = tuple(c.path for c in files if may_be_made(c.path, called))
-        gate = next((gate for gate in self.gates if gate.name == name), None)
-        if gate is None or not paths:
-            return frozenset()
-        tree = plumbing.tree_with(main, plumbing.entries(self.task.tree, paths))
-        made = self.made_of(tree, gate)
-        left = {c.path for c in plumbing.changes(main, made)} if made is not None else set(paths)
-        return frozenset(paths) - left if left <= set(paths) else frozenset()
-
-    def _against(self, judging: Touched) -> Failure | None:
-        """Return what main's versions of these files have against the change."""
-        plumbing, task = self.plumbing, self.task
-        changes = plumbing.changes(task.main, task.tree)
-        hard = self._mains(judging)
-        tree = plumbing.tree_with(task.tree, hard) if hard else task.tree
-        kinds = _TESTING if not judging.config and not judging.manifests else tuple(GateKind)
-        failure = self._judged(tree, tuple(hard), kinds) if tree != task.tree else None
-        if failure is not None and failure.rule == ALTERED and self._only_contradicted(judging, hard, tree):
-            return contradicted(failure)
-        self._own = frozenset(c.path for c in changes if part_of(c.path) is Part.TEST and lifted(c.path, self.issue))
-        failure = failure or self._absent(tree, tuple(hard)) or self._skipped(judging) or self._unbelieved(tree)
-        if failure is None and judging.soft and not self._all_by_id():
-            soft = entries_before(judging.soft)
-            tree = plumbing.tree_with(task.tree, {**hard, **soft})
-            failure = self._judged(tree, tuple(soft), tuple(GateKind))
-        return failure
-
-    def _mains(self, judging: Touched) -> dict[str, Entry | None]:
-        """Return main's versions of what judges, of a file that also does something else as far as it judges."""
-        return {**entries_before(judging.hard), **self._sections(judging), **self._inner_tests(judging)}
-
-    def _only_contradicted(self, judging: Touched, hard: Mapping[str, Entry | None], tree: str) -> bool:
-        """True if all that speaks against the change is that tests it keeps ask for something else than main's.
-
-        `tree` is the change with main's judges. Every test that passes on main is there by its id, if need be with
-        other parameters or another name, and passes in the change's version, but for those that are `taken`. The change
-        rewrites those that fail in main's version, or what they are made of: a new file beside them is no reason. What
-        else of the change judges it is as good as main's. Only then can the issue be asked.
-        """
-        if not self._all_by_id() or self._lacks(judging):
-            return False
-        judges = (c for c in (*judging.tests, *judging.sources) if c.path in hard)
-        files = {name.partition("::")[0] for name in self.taken}
-        rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
-        rewritten |= self._moved(judging).keys()
-        failing = set[str]()
-        for gate in self.by_id:
-            main = self.inventory(self.main_tree, gate)
-            short = compared(main, self.inventory(tree, gate)) if main is not None else Shortfall()
-            failing |= {file_of(name) for name in (*short.failed, *short.gone)}
-        if not failing or not rewritten:
-            return False
-        others = {path: entry for path, entry in hard.items() if self.parts(path) in (Part.CONFIG, Part.MANIFEST)}
-        others |= entries_before(judging.soft)
-        if not failing <= rewritten:
-            others |= entries_before(change for change in judging.tests if change.old_mode == ABSENT)
-        if not others:
-            return True
-        tree = self.plumbing.tree_with(self.task.tree, others)
-        return self._judged(tree, tuple(others), tuple(GateKind)) is None
-
-    def _lacks(self, judging: Touched) -> bool:
-        """True if a test of main is not kept by the change, whatever its name or parameters, or a new one skipped.
-
-        Those that are `taken` need not be.
-        """
-        patch = self.plumbing.diff(self.task.main, self.task.tree).patch
-        names = renamed_tests(patch.decode("utf-8", "replace")) | self._moved(judging)
-        for gate in self.by_id:
-            main, now = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
-            if main is None or now is None or newly_skipped(main, now):
-                return True
-            lost = kept(main, now, names)
-            if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, self.taken))).short:
-                return True
-        return False
-
-    def fewer(self) -> tuple[str, ...] | None:
-        """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
-
-        None if the ids are not known.
-        """
-        gone: list[str] = []
-        for gate in self.by_id:
-            main, now = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
-            if main is None or now is None or not main.tests:
-                return None
-            short = compared(main, now)
-            gone += short.skipped
-            if now.passed < main.passed:
-                gone += short.gone
-        return tuple(gone)
-
-    def _judged(self, tree: str, paths: tuple[str, ...], kinds: Collection[GateKind]) -> Failure | None:
-        """Run the gates on the change with main's judges; red counts only twice, since tests may be flaky."""
+    def run_of(self, judging: Touched, entries: Entries) -> Run:
+        """Return the run of the gates on which main's versions of what judges may have a say."""
+        kinds = tuple(GateKind) if judging.config or judging.manifests else _TESTING
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
-        gated = self.run_on(tree, tuple(replace(gate, again=0) for gate in gates))
-        if gated.failure is None and any(not result.passed for result in gated.results):
-            gated = self.run_on(tree, gates, anew=True)
-        if gated.failure is not None:
-            return altered(paths, replace(gated.failure, charged=True), self.parts.why)
-        reds = (result for result in gated.results if not result.passed)
-        red = next((r for r in reds if not (kinds == _TESTING and self._short_of_new_tests(tree, r))), None)
-        if red is None or red.failure is None:
-            return None
-        tests = red.failing_tests or red.failure.failing_tests
-        return altered(paths, replace(red.failure, gate=red.gate.name, failing_tests=tests), self.parts.why)
+        return Run(self.with_mains(entries), gates, named=True, steady=False)
 
-    def _short_of_new_tests(self, tree: str, red: GateResult) -> bool:
-        """True if a gate is red only because the change's own tests are missing: a threshold of coverage, say.
 
-        Then each of main's tests passes by its id, and with the change's tests the gate met main's settings.
-        """
-        if red.failing_tests or red.failure is None or red.failure.failing_tests or not self._names_tests(red.gate):
-            return False
-        main = self.inventory(self.main_tree, red.gate)
-        now = self.known(tree, red.gate)
-        if main is None or not main.tests or now is None or not each_once(main, now):
-            return False
-        self._excused.add((tree, red.gate.command))
-        return True
+_JUDGING = (Part.TEST, Part.CONFIG)
+Judge = Callable[[JudgedChange], Generator[Run, Ran, Failure | None]]
 
-    def _absent(self, tree: str, paths: tuple[str, ...]) -> Failure | None:
-        """Return the failure for tests that pass on main and are missing on `tree`, or do not pass there."""
-        for gate in self.by_id:
-            main = self.inventory(self.main_tree, gate)
-            if main is None:
-                continue
-            # A gate that is red only without the change's tests is compared with them.
-            whole = self.task.tree if (tree, gate.command) in self._excused else tree
-            short = self._unhidden(gate, compared(main, self.inventory(whole, gate)))
+
+def mains_tests(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
+    """Return what main's versions of what judges the change have against it, then of what judges by use alone.
+
+    The gates are red then and green before: the change has altered its judge. Tests that the change adds stay out, so
+    that they cannot help it. What may judge and may as well be the product (build files, settings) is main's in
+    another run, if ids do not show what the tests do.
+    """
+    for by_use in ((), *change.groups_by_use()):
+        while True:
+            judging = change.touching(by_use)
+            entries = mains_versions(change.plumbing, judging)
+            failure = (yield from _red(change, change.run_of(judging, entries), entries)) if entries else None
+            if failure is None:
+                break
+            if (yield from _only_contradicted(change, judging, entries)):
+                return contradicted(failure)
+            made = yield from _made(change, failure.gate, judging)
+            if not made:
+                return failure
+            change.made |= made
+        if judging.soft and not change.all_by_id:
+            soft = entries_before(judging.soft)
+            run = replace(change.run_of(judging, {**entries, **soft}), gates=_hard(change))
+            if failure := (yield from _red(change, run, soft)):
+                return failure
+    return None
+
+
+def each_test_by_id(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
+    """Return the failure for tests that pass on main and are missing, skipped, or not to be believed, by their ids.
+
+    A gate that is red only without the change's own tests is held to its run with them.
+    """
+    judging = change.touching()
+    entries = mains_versions(change.plumbing, judging)
+    own = yield Run(change.tree, _hard(change), named=True)
+    ran = (yield change.run_of(judging, entries)) if entries else own
+    for gate in change.by_id:
+        main, held = change.on_main.tests[gate.command], own if ran.red(gate) else ran
+        if main is not None:
+            short = _counted(change, gate, compared(main, held.tests.get(gate.command)))
             if short.short:
-                short = self._unhidden(gate, self._steadily(gate, main, whole))
+                short = _counted(change, gate, (yield from _in_two_runs(change, gate, held)))
             if short.short:
-                return missing(gate, paths, short)
-        return None
-
-    def _unbelieved(self, tree: str) -> Failure | None:
-        """Return the failure for a report that does not agree with what else is known of a gate, in two runs."""
-        changes = self.plumbing.changes(self.task.main, self.task.tree)
-        is_asked = any(lifted(change.path, self.issue) for change in changes)
-        for gate in self.by_id:
-            whole = self.task.tree if (tree, gate.command) in self._excused else tree
-            why = self._disagreement(gate, whole, is_asked=is_asked)
-            if why:
-                for each in {self.task.tree, whole}:
-                    self.run_on(each, (gate,), anew=True)
-                why = self._disagreement(gate, whole, is_asked=is_asked)
-            if why:
-                return unbelieved(gate, why)
-        return None
-
-    def _disagreement(self, gate: GateSpec, tree: str, *, is_asked: bool) -> str:
-        """Tell what speaks against a gate's reports; where the issue is about judges, how they run is theirs."""
-        main, own = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
-        judged = self.inventory(tree, gate)
-        if main is None or judged is None or own is None or self.task.known is not None:
-            return ""
-        if is_asked:
-            judged = main
-        return disagreement(main, judged, own, self.facts.unsteady.get(gate.command, {}))
-
-    def _unhidden(self, gate: GateSpec, short: Shortfall) -> Shortfall:
-        """Leave out the tests that the issue is about, unsteady ones and, where main's failures are known, red ones."""
-        unsteady = self.facts.unsteady.get(gate.command, {})
-        short = without(replace(short, failed=tuple(t for t in short.failed if t not in unsteady)), self._own)
-        return short if self.task.known is None else replace(short, failed=())
-
-    def _skipped(self, judging: Touched) -> Failure | None:
-        """Return the failure for tests that the change adds skipped, or of main that it skips, in whatever words."""
-        for gate in self.by_id if judging.tests or judging.sources else ():
-            main, now = self.inventory(self.main_tree, gate), self.inventory(self.task.tree, gate)
-            if main is None:
-                continue
-            if names := newly_skipped(main, now):
-                return skipped(gate, names)
-            if now is not None and (short := self._unhidden(gate, compared(main, now))).skipped:
+                return missing(gate, tuple(entries), short)
+    for gate in change.by_id if judging.tests or judging.sources else ():
+        main, now = change.on_main.tests[gate.command], own.tests.get(gate.command)
+        if main is not None and (names := newly_skipped(main, now)):
+            return skipped(gate, names)
+        if main is not None and now is not None:
+            short = _counted(change, gate, compared(main, now))
+            if short.skipped:
                 return missing(gate, (), Shortfall(skipped=short.skipped))
+    for gate in change.by_id if not change.only_new else ():
+        held = own if ran.red(gate) else ran
+        if why := _disagreement(change, gate, own, held):
+            again = yield Run(own.tree, (gate,), anew=True, named=True)
+            other = (yield Run(held.tree, (gate,), anew=True, named=True)) if held.tree != own.tree else again
+            why = _disagreement(change, gate, again, other)
+        if why:
+            return unbelieved(gate, why)
+    return None
+
+
+JUDGES: tuple[Judge, ...] = (mains_tests, each_test_by_id)
+"""Main's judges, in the order in which they are asked. What a diff alone tells is asked before (`examine.py`)."""
+
+
+def judged(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
+    """Return why a change must not land by itself, None if main's tests and settings accept it."""
+    for judge in JUDGES:
+        if (failure := (yield from judge(change))) is not None:
+            return failure
+    return None
+
+
+def fewer(change: JudgedChange) -> Generator[Run, Ran, tuple[str, ...] | None]:
+    """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
+
+    None if the ids are not known.
+    """
+    own, gone = (yield Run(change.tree, _hard(change), named=True)), list[str]()
+    for gate in change.by_id:
+        main, now = change.on_main.tests[gate.command], own.tests.get(gate.command)
+        if main is None or now is None or not main.tests:
+            return None
+        short = compared(main, now)
+        gone += (*short.skipped, *(short.gone if now.passed < main.passed else ()))
+    return tuple(gone)
+
+
+def made_of(tree: str, gate: GateSpec, gates: tuple[GateSpec, ...]) -> Generator[Run, Ran, str | None]:
+    """Return the tree that a gate makes of `tree`, the same if it leaves its files alone; None if it cannot run.
+
+    The build gates before it run first. The result proves nothing, and no other failure in it counts.
+    """
+    builds = tuple(replace(each, fixes=False) for each in gates if each.kind is GateKind.BUILD and each != gate)
+    its_own = replace(gate, fixes=True, retries=0)
+    ran = yield Run(tree, (*builds, its_own), anew=True, steady=False)
+    if ran.failure is not None or ran.results[-1].gate != its_own:
         return None
-
-    def _steadily(self, gate: GateSpec, main: Inventory, tree: str) -> Shortfall:
-        """Compare what two runs have in common: on main ids may hold the time, and a change's report may be lost."""
-        self.run_on(self.main_tree, (gate,), on_main=True, anew=True)
-        again = self.known(self.main_tree, gate)
-        both = agreed(main, again) if again is not None else main
-        self.facts.inventories[self.main_tree, gate.command] = both
-        short = compared(both, self.inventory(tree, gate))
-        if short.gone or short.fewer or short.broken_off:  # a disk that was full for a moment, say
-            self.run_on(tree, (gate,), anew=True)
-            short = compared(both, self.inventory(tree, gate))
-        return short
-
-    def _names_tests(self, gate: GateSpec) -> bool:
-        return any(gate.command == other.command for other in self.by_id)
-
-    def _all_by_id(self) -> bool:
-        """True if all hard test gates name their tests, so that no test can disappear unseen."""
-        known = [self.inventory(self.main_tree, gate) for gate in self.by_id]
-        return len(known) == len(self.test_gates) and all(each is not None and each.tests for each in known)
-
-    def _sections(self, judging: Touched) -> dict[str, Entry | None]:
-        """Return the touched manifests with main's judging sections, where these differ from the change's."""
-        plumbing = self.plumbing
-        entries: dict[str, Entry | None] = {}
-        with plumbing.blobs() as blobs:
-            for change in judging.manifests:
-                if change.new_mode == ABSENT:
-                    entries |= entries_before((change,))
-                    continue
-                main = "" if change.old_mode == ABSENT else _text(blobs, change.old_oid)
-                now = _text(blobs, change.new_oid)
-                combined = with_main_judging(change.path, main, now)
-                if combined is None:
-                    entries |= entries_before((change,))
-                elif combined != with_main_judging(change.path, now, now):
-                    entries[change.path] = (change.new_mode, store_text(plumbing, combined))
-        return entries
-
-    def _inner_tests(self, judging: Touched) -> dict[str, Entry | None]:
-        """Return the source files that hold tests, with the tests that main has in them."""
-        plumbing = self.plumbing
-        entries: dict[str, Entry | None] = {}
-        with plumbing.blobs() as blobs:
-            for change in judging.sources:
-                text = with_main_tests(change.path, _text(blobs, change.old_oid), _text(blobs, change.new_oid))
-                if text is not None:
-                    entries[change.path] = (change.new_mode, store_text(plumbing, text))
-        return entries
+    failure = ran.results[-1].failure
+    return ran.fixed or (tree if failure is None or failure.rule != CHANGED_FILES else None)
 
 
-def _text(blobs: ObjectReader, oid: str) -> str:
-    return blobs.text(oid, _TEXT_BYTES_MAX)
+def _hard(change: JudgedChange) -> tuple[GateSpec, ...]:
+    return tuple(gate for gate in change.gates if gate.hard and not gate.accept)
 
 
-def gates_decide(early: Failure, issue: Issue) -> bool:
-    """True if a suspicion of weakened tests waits for the gates.
+def _red(change: JudgedChange, run: Run, paths: Collection[str]) -> Generator[Run, Ran, Failure | None]:
+    """Return the failure of gates that are red with main's version of `paths`, twice: tests may be unsteady."""
+    ran = yield run
+    if ran.failure is None and any(not result.passed for result in ran.results):
+        ran = yield replace(run, anew=True, steady=True)
+    if ran.failure is not None:
+        return altered(tuple(paths), replace(ran.failure, charged=True), change.parts.why)
+    testing = {gate.kind for gate in run.gates} <= {*_TESTING}
+    reds = (each for each in ran.results if not each.passed and not (testing and _lacks_new_tests(change, ran, each)))
+    red = next(reds, None)
+    if red is None or red.failure is None:
+        return None
+    tests = red.failing_tests or red.failure.failing_tests
+    return altered(tuple(paths), replace(red.failure, gate=red.gate.name, failing_tests=tests), change.parts.why)
 
-    Rewritten tests may be as many when they run. The issue may ask for fewer, or main's tests contradict what it asks
-    for. And where it has commands of its own, red on main, the weakening may be what it wants: then a person decides.
+
+def _lacks_new_tests(change: JudgedChange, ran: Ran, red: GateResult) -> bool:
+    """True if a gate is red only because the change's own tests are missing: a threshold of coverage, say.
+
+    Then each of main's tests passes by its id, and with the change's tests the gate met main's settings.
     """
-    if early.kind is not FailureKind.GATE_TAMPERING:
+    if red.failing_tests or red.failure is None or red.failure.failing_tests:
         return False
-    return early.rule in (REWRITTEN, *BY_BODY) or bool(issue.accept)
+    main, now = (each.tests.get(red.gate.command) for each in (change.on_main, ran))
+    return main is not None and bool(main.tests) and now is not None and each_once(main, now)
 
 
-def with_bodies(failure: Failure, by_body: Failure | None) -> Failure:
-    """Return what main's tests contradict, with the tests that have lost what they ask for and do not contradict it.
+def _made(change: JudgedChange, name: str | None, judging: Touched) -> Generator[Run, Ran, frozenset[str]]:
+    """Return which of the change's text and data the gate of this `name` makes itself: they judge nothing there.
 
-    Where a test is emptied or gone, the issue has to ask for that, not only for what the others expect now.
+    Main shows that, if none of the change's code is: of their versions the gate makes main's again.
     """
-    if by_body is None:
-        return failure
-    others = tuple(t for t in by_body.failing_tests if not any(named_among(f, (t,)) for f in failure.failing_tests))
-    if by_body.rule != EMPTIED and not others:
-        return failure
-    tests = (*failure.failing_tests, *others)
-    return replace(
-        by_body, message=f"{by_body.message}; {failure.message}", failing_tests=tests, excerpt=failure.excerpt
-    )
+    plumbing, main = change.plumbing, change.plumbing.tree(change.parts.main)
+    by_use = (c for c in judging.tests if part_of(c.path) is not Part.TEST)
+    files = (c for c in (*by_use, *judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= REGULAR)
+    paths = tuple(c.path for c in files if may_be_made(c.path, change.parts.reached.files))
+    gate = next((gate for gate in change.gates if gate.name == name), None)
+    if gate is None or not paths:
+        return frozenset()
+    tree = plumbing.tree_with(main, plumbing.entries(change.tree, paths))
+    made = yield from made_of(tree, gate, change.gates)
+    left = {c.path for c in plumbing.changes(main, made)} if made is not None else {*paths}
+    return frozenset(paths) - left if left <= {*paths} else frozenset()
+
+
+def _only_contradicted(change: JudgedChange, judging: Touched, entries: Entries) -> Generator[Run, Ran, bool]:
+    """Return whether all that speaks against the change is that tests it keeps ask for something else than main's.
+
+    Every test that passes on main is there by its id, if need be with other parameters or another name, and passes in
+    the change's version, but for those that are `taken`. The change rewrites those that fail in main's version, or what
+    they are made of: a new file beside them is no reason. What else of the change judges it is as good as main's. Only
+    then can the issue be asked.
+    """
+    own = yield Run(change.tree, _hard(change), named=True)
+    moved = moved_tests(change.plumbing, judging)
+    if not change.all_by_id or _loses_tests(change, own, moved):
+        return False
+    judges = (c for c in (*judging.tests, *judging.sources) if c.path in entries)
+    files = {name.partition("::")[0] for name in change.taken}
+    rewritten = {c.path for c in judges if c.old_mode != ABSENT and (c.new_mode != ABSENT or c.path in files)}
+    rewritten |= moved.keys()
+    ran = yield change.run_of(judging, entries)
+    pairs = [(change.on_main.tests[gate.command], ran.tests.get(gate.command)) for gate in change.by_id]
+    shorts = [compared(main, now) for main, now in pairs if main is not None]
+    failing = {file_of(name) for short in shorts for name in (*short.failed, *short.gone)}
+    if not failing or not rewritten:
+        return False
+    others = {path: entry for path, entry in entries.items() if change.parts(path) in (Part.CONFIG, Part.MANIFEST)}
+    others |= entries_before(judging.soft)
+    if not failing <= rewritten:
+        others |= entries_before(each for each in judging.tests if each.old_mode == ABSENT)
+    if not others:
+        return True
+    run = Run(change.with_mains(others), _hard(change), named=True, steady=False)
+    return (yield from _red(change, run, others)) is None
+
+
+def _loses_tests(change: JudgedChange, own: Ran, moved: dict[str, str]) -> bool:
+    """True if a test of main is not kept by the change, whatever its name or parameters, or a new one skipped.
+
+    Those that are `taken` need not be.
+    """
+    patch = change.plumbing.diff(change.parts.main, change.tree).patch
+    names = renamed_tests(patch.decode("utf-8", "replace")) | moved
+    for gate in change.by_id:
+        main, now = change.on_main.tests[gate.command], own.tests.get(gate.command)
+        if main is None or now is None or newly_skipped(main, now):
+            return True
+        lost = kept(main, now, names)
+        if replace(lost, gone=tuple(each for each in lost.gone if not named_among(each, change.taken))).short:
+            return True
+    return False
+
+
+def _in_two_runs(change: JudgedChange, gate: GateSpec, held: Ran) -> Generator[Run, Ran, Shortfall]:
+    """Compare what two runs have in common: on main ids may hold the time, and a change's report may be lost."""
+    on_main = yield Run(change.on_main.tree, (gate,), anew=True, named=True)
+    both = on_main.tests.get(gate.command) or Inventory()
+    short = compared(both, held.tests.get(gate.command))
+    if short.gone or short.fewer or short.broken_off:  # a disk that was full for a moment, say
+        again = yield Run(held.tree, (gate,), anew=True, named=True)
+        short = compared(both, again.tests.get(gate.command))
+    return short
+
+
+def _counted(change: JudgedChange, gate: GateSpec, short: Shortfall) -> Shortfall:
+    """Leave out the tests that the issue is about, unsteady ones and, if main's failures are known, red ones."""
+    own = {c.path for c in change.files if part_of(c.path) is Part.TEST and lifted(c.path, change.issue)}
+    unsteady = change.unsteady.get(gate.command, ())
+    short = without(replace(short, failed=tuple(test for test in short.failed if test not in unsteady)), own)
+    return replace(short, failed=()) if change.only_new else short
+
+
+def _disagreement(change: JudgedChange, gate: GateSpec, own: Ran, held: Ran) -> str:
+    """Tell what speaks against a gate's reports; if the issue is about judges, how they run is theirs."""
+    main, mine, judging = (each.tests.get(gate.command) for each in (change.on_main, own, held))
+    if main is None or mine is None or judging is None:
+        return ""
+    if any(lifted(file.path, change.issue) for file in change.files):
+        judging = main
+    return disagreement(main, judging, mine, change.unsteady.get(gate.command, ()))

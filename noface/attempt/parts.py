@@ -7,10 +7,8 @@ import posixpath
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from noface.attempt.environment import AttemptEnvironment
-from noface.attempt.protected_files import Reached, reached
+from noface.attempt.protected_files import Reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.inventory import files_of
 from noface.integrity.judges import (
     Part,
     builds,
@@ -22,7 +20,6 @@ from noface.integrity.judges import (
 )
 from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import names_file, names_folder, names_module, stem_of, uses_code, word_of
-from noface.model.gate import GateSpec
 
 _TEXT_BYTES_MAX = 512 * 1024
 _USERS_MAX = 200
@@ -50,15 +47,6 @@ class Parts:
     _texts: dict[str, str] = field(default_factory=dict)
     _stems: dict[str, str] | None = None
     _modes: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def known(cls, env: AttemptEnvironment, commit: str, gates: tuple[GateSpec, ...], *, tree: str = "") -> "Parts":
-        """Return what is known of a commit of main by the ids of its tests."""
-        plumbing, facts = env.plumbing, env.gate_facts
-        of_commit, tests = plumbing.tree(commit), [gate for gate in gates if gate.of_tests]
-        asked = [gate.command for gate in tests if gate.command not in facts.plain]
-        listed = files_of(facts.inventories.get((of_commit, command)) for command in asked)
-        return cls(plumbing, commit, reached(plumbing, commit, gates), listed, tree)
 
     def __call__(self, path: str) -> Part:
         """Return what a file is to the gates."""

@@ -4,15 +4,26 @@ Whoever has the steps between the two (what gates wrote, work that is half done)
 both. A cancel raises CutShort.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from noface.attempt.gate_session import CutShort, blamed
-from noface.attempt.gating import Gated, gates_failure
-from noface.attempt.judges import Judges
+from noface.attempt.disk import as_disk_full
+from noface.attempt.environment import Scope
+from noface.attempt.gate_session import CutShort, GateTask, blamed
+from noface.attempt.gating import Gating, Ran, Run, carried_out, gates_failure, named_tests
+from noface.attempt.judges import JudgedChange, fewer, judged
+from noface.attempt.parts import Parts
+from noface.attempt.protected_files import reached
+from noface.diagnosis.known_causes import final_error_of
+from noface.integrity.inventory import files_of
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.failure import CHANGED_FILES, Failure
-from noface.model.gate import GateResult, Proof, all_hard_passed, worst
+from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
+from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
+
+_BELIEVED_S = 300.0
+_BELIEVED_RUNS = 10
+"""How long a pass on main counts, in seconds and in the gate's own runs: the longer of the two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,27 +35,39 @@ class Unproven:
 
 
 @dataclass(slots=True)
-class Proving(Judges):
-    """A tree on its way to a proof: what its gates say, and then main's judges. `gated` is there once the gates ran."""
+class Proving:
+    """A tree on its way to a proof: what its gates say, and then main's judges. `ran` is there once the gates ran.
 
-    gated: Gated = field(init=False)
+    Of several issues whose work the tree holds, `issue` is what they are together (`joined`).
+    """
 
-    def run_gates(self) -> Gated:
+    scope: Scope
+    task: GateTask
+    gates: tuple[GateSpec, ...]
+    issue: Issue
+    ran: Ran = field(init=False)
+    _gating: Gating = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with the gates."""
+        self._gating = Gating(self.scope, self.task, self.gates)
+
+    def run_gates(self) -> Ran:
         """Run the gates, unless their results are known."""
-        self.gated = self.run()
-        return self.gated
+        self.ran = self._gating.run()
+        return self.ran
 
     @property
     def by_gates(self) -> Unproven | None:
         """What the gates have against the tree."""
-        gated = self.gated
-        if gated.failure is not None:
-            return Unproven(gated.failure)
-        if gated.fixed:
-            return Unproven(_to_be_fixed(gated.results[-1]))
-        if (red := gates_failure(gated.results, self.gates)) is not None:
+        ran = self.ran
+        if ran.failure is not None:
+            return Unproven(ran.failure)
+        if ran.fixed:
+            return Unproven(_to_be_fixed(ran.results[-1]))
+        if (red := gates_failure(ran.results, self.gates)) is not None:
             return Unproven(red, of_work=True)
-        if not all_hard_passed(self.gates, gated.results):
+        if not all_hard_passed(self.gates, ran.results):
             missing = Failure(
                 FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False
             )
@@ -57,24 +80,76 @@ class Proving(Judges):
         If that was not asked before: a person may have moved main to a commit that no gate has run on. Of work that is
         `merged` with main it is always asked, and what is charged to nobody stays so: it has passed alone.
         """
-        scope, task, env = self.scope, self.task, self.scope.env
-        failed, on_main = worst(self.gated.results), None
+        task, env = self.task, self.scope.env
+        failed, on_main = worst(self.ran.results), None
         if failed is not None and task.known is None:
             key = env.key(env.plumbing.tree(task.main), failed.gate)
-            unknown = failure.kind is FailureKind.ENVIRONMENT and key not in env.memo
-            on_main = self.main_is_red(failed) if merged or failure.charged or unknown else None
-            if unknown and not merged and key in env.gate_facts.main_green:
+            unknown = failure.kind is FailureKind.ENVIRONMENT and env.memory.green(key) is None
+            on_main = self._main_is_red(failed) if merged or failure.charged or unknown else None
+            if unknown and not merged and env.memory.main_passed(key) is not None:
                 failure = blamed(failure, task.main)
-        if scope.cancel.cancelled:
+        if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)
+
+    def _main_is_red(self, failed: GateResult) -> Failure | None:
+        """Return the failure of main itself at the gate that `failed` on the tree; None if main passes it (law 8).
+
+        That it was green there before does not count: the machine may have changed since (a tool gone, a service down).
+        So the gate runs once in a run, and again if that is long ago by the time it takes. An issue's own `accept` is
+        red on main by right.
+        """
+        env, main = self.scope.env, self.task.main
+        tree = env.plumbing.tree(main)
+        key, now = env.key(tree, failed.gate), env.clock.now()
+        green_at = env.memory.main_passed(key)
+        believed_s = max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)
+        if failed.gate.accept or (green_at is not None and now < green_at + believed_s):
+            return None
+        ran = self._gating.carry_out(Run(tree, (failed.gate,), anew=True))
+        red = worst(ran.results)
+        if ran.failure is not None or red is None or red.failure is None:
+            if ran.failure is None:
+                env.memory.note_main_passed(key, now)
+            return None
+        cause = final_error_of(red.failure)
+        if cause is not None and cause.disk_full:
+            return as_disk_full(red.failure, cause)
+        red_main = f"{env.plumbing.repository.main_name} itself is red at gate {red.gate.name} ({main[:12]})"
+        failure = replace(
+            red.failure,
+            kind=FailureKind.BASELINE_RED,
+            message=f"{red_main}: {named_tests(red)}{red.failure.message}",
+            rule="main-is-red",
+            charged=False,
+        )
+        env.memory.note_main(tree, failure)
+        return failure
+
+    def judged(self, taken: tuple[str, ...] = ()) -> Failure | None:
+        """Return what main's judges have against a tree whose gates are green; tests that are `taken` may be gone."""
+        return carried_out(judged(self._change(taken)), self._gating.carry_out)
+
+    def fewer(self) -> tuple[str, ...] | None:
+        """Return main's passing tests that the tree skips, or that are gone if fewer pass; None if nobody knows."""
+        return carried_out(fewer(self._change()), self._gating.carry_out)
+
+    def _change(self, taken: tuple[str, ...] = ()) -> JudgedChange:
+        env, main, tree = self.scope.env, self.task.main, self.task.tree
+        plumbing, now = env.plumbing, env.clock.now()
+        by_id = tuple(gate for gate in self.gates if gate.of_tests and gate.command not in env.memory.plain)
+        on_main = self._gating.carry_out(Run(plumbing.tree(main), by_id, named=True)) if by_id else Ran("", ())
+        parts = Parts(plumbing, main, reached(plumbing, main, self.gates), files_of(on_main.tests.values()), tree)
+        unsteady = {gate.command: frozenset(env.memory.unsteady(gate.command, now)) for gate in by_id}
+        only_new = self.task.known is not None
+        return JudgedChange(plumbing, parts, tree, self.issue, self.gates, on_main, unsteady, only_new, taken)
 
     @property
     def proof(self) -> Proof:
         """The proof that the gates have passed on the tree; whoever takes it has asked both."""
-        env, gated, task = self.scope.env, self.gated, self.task
-        keys = tuple(env.key(gated.tree, result.gate) for result in gated.results)
-        return Proof(gated.tree, task.main, task.commit, gated.results, keys)
+        ran, task = self.ran, self.task
+        keys = tuple(self.scope.env.key(ran.tree, result.gate) for result in ran.results)
+        return Proof(ran.tree, task.main, task.commit, ran.results, keys)
 
 
 def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None = None) -> Proof | Unproven:
@@ -88,10 +163,9 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
     if unproven is not None:
         asks_main = unproven.of_work and proving.task.steady
         return proving.beside_main(unproven.failure, merged=True) if asks_main else unproven
-    failure = proving.failure() if judged else None
-    if failure is not None and not (
-        failure.rule == CONTRADICTED and let is not None and let >= {*failure.failing_tests}
-    ):
+    failure = proving.judged(tuple(let or ())) if judged else None
+    is_let = failure is not None and failure.rule == CONTRADICTED and let is not None
+    if failure is not None and not (is_let and let is not None and let >= {*failure.failing_tests}):
         return Unproven(failure, of_work=True)
     return proving.proof
 

@@ -23,13 +23,11 @@ from noface.gates.narrow import narrowed, runs_alone
 from noface.gates.run import comparable, log_names, names_suffice
 from noface.integrity.inventory import Inventory, compared
 from noface.integrity.unsteady import (
-    REMEMBERED_MAX,
     WHOLE_GATE,
     Known,
     failed_in,
     of_the_change,
     passed_in,
-    still_unsteady,
 )
 from noface.model.failure import CHANGED_FILES
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -66,10 +64,10 @@ class Steadiness:
 
     def __init__(self, session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...], red: GateResult) -> None:
         self._session, self._gate, self._before, self._red = session, gate, before, red
-        task, facts, plumbing = session.task, session.env.gate_facts, session.env.plumbing
+        task, memory, plumbing = session.task, session.env.memory, session.env.plumbing
         main = plumbing.tree(task.main)
         self._of_main = task.on_main and task.tree == main
-        self._ran, self._main_ran = session.ran.get(gate.command), facts.inventories.get((main, gate.command))
+        self._ran, self._main_ran = session.ran.get(gate.command), memory.tests(main, gate.command)
         known = dict(task.known or ()).get(gate.name, ())
         self._failed = tuple(test for test in failed_in(self._ran) if comparable(test) not in {*map(comparable, known)})
         changed = {change.path for change in plumbing.changes(task.main, task.tree)} if self._failed else ()
@@ -79,7 +77,7 @@ class Steadiness:
     @property
     def _known(self) -> Known:
         env = self._session.env
-        return still_unsteady(env.gate_facts.unsteady.get(self._gate.command, {}), env.clock.now())
+        return env.memory.unsteady(self._gate.command, env.clock.now())
 
     def judged(self) -> GateResult:
         """Return the result as it is, or as passed."""
@@ -200,11 +198,10 @@ def remember_unsteady(
     scope: Scope, gate: GateSpec, tests: tuple[str, ...], issue_id: str = "", *, failed: int, runs: int
 ) -> None:
     """Remember tests as unsteady on main, and tell the loop; `issue_id` is for whose work they were seen."""
-    facts, now = scope.env.gate_facts, scope.env.clock.now()
+    env = scope.env
     if tests:
-        new = {test: UnsteadyTest(gate.name, test, now, failed, runs) for test in tests}
-        known = facts.unsteady.get(gate.command, {})
-        facts.unsteady[gate.command] = dict([*still_unsteady(known, now).items(), *new.items()][-REMEMBERED_MAX:])
+        now = env.clock.now()
+        env.memory.note_unsteady(gate.command, (UnsteadyTest(gate.name, test, now, failed, runs) for test in tests))
         scope.send(UnsteadySeen(issue_id, gate.name, tests))
 
 

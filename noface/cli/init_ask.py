@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import typer
 
-from noface.attempt.gating import Gated
+from noface.attempt.gating import Ran
 from noface.cli.one_question import answer_of
 from noface.cli.policy_records import model_specs
 from noface.cli.run_session import make_context, make_workspaces, signals
@@ -55,7 +55,7 @@ def asked_of(repository: Repository, config: Config, name: str, before: Detectio
     spec = replace(specs[name], tools=(Tool.READ,), permissions=Permissions.READ_ONLY)
     with ExitStack() as stack:
         launcher = stack.enter_context(Launcher(masker=known_secrets(spec.env)))
-        env = attempt_environment(config, repository, launcher, {}, bubblewrap_for(config))
+        env = attempt_environment(config, repository, launcher, bubblewrap_for(config))
         stack.callback(env.plumbing.close)
         tracked = env.plumbing.paths(env.plumbing.main())
         question = prompt = env.masker.text(prompt_of(repository.root, before))
@@ -138,7 +138,7 @@ def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], st
         return _problems(context, gated, cancel), ""
 
 
-def _problems(context: RunContext, gated: Gated, cancel: Canceller) -> dict[str, str]:
+def _problems(context: RunContext, gated: Ran, cancel: Canceller) -> dict[str, str]:
     problems = {gate.name: "it did not run, since a build before it is red" for gate in context.settings.gates}
     for result in gated.results:
         failure = result.failure

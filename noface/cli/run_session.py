@@ -53,7 +53,6 @@ from noface.model.backlog import same_id, without_unknown_models
 from noface.model.budget import Budget
 from noface.model.codec import encode
 from noface.model.finding import exit_code_of
-from noface.model.gate import GateResult
 from noface.model.issue import IssueState
 from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
@@ -190,14 +189,13 @@ def make_context(
 ) -> RunContext:
     """Put the parts of a run together; `stack` takes them apart. Without `connections` nothing leaves this machine."""
     run_id = secrets.token_hex(6)
-    memo: dict[str, GateResult] = {}
     given = (variable for model in config.models.values() for variable in model.env.items())
     masker = known_secrets((*given, *connections.secrets))
     namespaces, memory = config.sandbox.processes == "auto", config.limits.memory_max
     launcher = stack.enter_context(Launcher(masker=masker, namespaces=namespaces, memory_max_bytes=memory))
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
-    env = attempt_environment(config, repository, launcher, memo, bubblewrap)
+    env = attempt_environment(config, repository, launcher, bubblewrap)
     apart = allotments(config, repository)
     stack.callback(apart.close)
     env = replace(env, allotments=apart, clock=clock or env.clock)
@@ -206,11 +204,10 @@ def make_context(
     stack.callback(env.plumbing.close)
     inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
     reader = Reader(database)
-    memo.update(reader.newest_memo())
-    for ran, tests in reader.newest_tests().items():
-        env.gate_facts.asked.add(ran)
-        if tests is not None:
-            env.gate_facts.inventories[ran] = tests
+    for key, result in reader.newest_memo().items():
+        env.memory.remember(key, result)
+    for (tree, command), tests in reader.newest_tests().items():
+        env.memory.keep_tests(tree, command, tests)
 
     def show(kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         with _apart(env, "the view"):
@@ -223,12 +220,10 @@ def make_context(
         executor = LocalExecutor(chosen.workers)
     journal = Journal(database, run_id, show)
     known, commands = reader.unsteady_tests(), {gate.command for gate in chosen.gates}
-    now = env.clock.now()
-    env.gate_facts.unsteady.update(
-        {gate: still_unsteady(tests, now) for gate, tests in known.items() if gate in commands}
-    )
-    if env.gate_facts.unsteady.keys() != known.keys():
-        journal.unsteady(env.clock.now(), "", "", (), env.gate_facts.unsteady)  # those of gates that are gone
+    for command in known.keys() & commands:
+        env.memory.note_unsteady(command, still_unsteady(known[command], env.clock.now()).values())
+    if env.memory.all_unsteady().keys() != known.keys():
+        journal.unsteady(env.clock.now(), "", "", (), env.memory.all_unsteady())  # those of gates that are gone
     return RunContext(
         run_id=run_id,
         settings=chosen,
@@ -247,7 +242,6 @@ def make_context(
         clock=env.clock,
         announce=show,
         inbox=inbox,
-        memo=memo,
     )
 
 

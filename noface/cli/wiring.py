@@ -28,7 +28,7 @@ from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
 from noface.knowledge.hints import HintRule
 from noface.model.access import RoleAccess
-from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.gate import GateKind, GateSpec
 from noface.model.pull_request import LandingRules
 from noface.model.quota import Reserve
 from noface.process.clock import Clock
@@ -237,7 +237,6 @@ def attempt_environment(
     config: Config,
     repository: Repository,
     launcher: Launcher,
-    memo: dict[str, GateResult],
     bubblewrap: Bubblewrap | None = None,
 ) -> AttemptEnvironment:
     """Return what attempts work with. `bubblewrap` comes from `bubblewrap_for`."""
@@ -257,7 +256,6 @@ def attempt_environment(
         ),
         log_bytes_max=config.limits.log_mb * MB,
         state_marker=str(repository.state_dir),
-        memo=memo,
         diff_limits=DiffLimits(
             config.limits.max_changed_files,
             config.limits.max_changed_lines,

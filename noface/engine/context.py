@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
 from noface.attempt.executor import HostSeen, LocalExecutor
-from noface.attempt.gating import Known
+from noface.attempt.gate_session import Known
 from noface.config.sections import Keep
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
@@ -16,7 +16,7 @@ from noface.git.remote import Remote
 from noface.knowledge.hints import HintRule, Search
 from noface.model.access import RoleAccess
 from noface.model.codec import encode
-from noface.model.gate import GateResult, GateSpec
+from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.network import Network
 from noface.model.pull_request import LandingRules
@@ -125,7 +125,6 @@ class RunContext(Planning):
     executor: LocalExecutor
     announce: Announce
     inbox: "queue.SimpleQueue[object]"
-    memo: dict[str, GateResult]
     lessons: LessonStore
     publications: Publications
     pulls: PullRequests

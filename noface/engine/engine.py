@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 from noface.attempt.attempt import Attempt
 from noface.attempt.disk import disk_full_error, why_ended
 from noface.attempt.environment import (
-    TREES_MAX,
     AttemptProgress,
     GateAgain,
     GateRan,
@@ -110,7 +109,6 @@ _GONE_MAX = 10
 ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED, DOES_NOT_LOAD)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
 _GLOBS_MAX = 3
-_MEMO_MAX = 4000
 _UNFINISHED = (IssueStatus.RUNNING, IssueStatus.LANDING)
 _SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.REVIEW)
 
@@ -205,12 +203,10 @@ def _record_failure(context: RunContext, error: BaseException) -> None:
 def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Keep what main's gates ran and read, and the results of the green ones."""
     given, cores = context.settings.gates_at_once, os.cpu_count() or 1
-    context.env.gate_facts.turns.limit = given or gates_at_once(results, cores)
+    context.env.turns.limit = given or gates_at_once(results, cores)
     for result in results:
-        if result.tests_run:
-            context.env.gate_facts.counts[result.gate.command] = result.tests_run
         if result.failure is None:
-            context.memo[context.env.key(result.tree, result.gate)] = result
+            context.env.memory.remember(context.env.key(result.tree, result.gate), result)
 
 
 def _ask_people(context: RunContext) -> None:
@@ -521,11 +517,7 @@ class Engine:
                 if result.flaky:
                     context.journal.gate_flaky(context.clock.now(), issue_id, number, result)
                 if key:
-                    context.memo[key] = result
-                    if len(context.memo) > _MEMO_MAX:  # the oldest; a tree that comes again is gated again
-                        del context.memo[next(iter(context.memo))]
-                    if len(context.env.gate_facts.inventories) > TREES_MAX:
-                        context.env.gate_facts.forget_oldest(context.env.plumbing.tree(context.env.plumbing.main()))
+                    context.env.memory.remember(key, result)
                     context.journal.gate_recorded(context.clock.now(), key, result, tests)
                 return False
             case GateAgain(issue_id, number, gate, line, beside=()):
@@ -535,9 +527,8 @@ class Engine:
                 context.journal.gate_met(context.clock.now(), issue_id, number, gate, beside=beside, message=line)
                 return False
             case UnsteadySeen():
-                context.journal.unsteady(
-                    context.clock.now(), message.issue_id, message.gate, message.tests, context.env.gate_facts.unsteady
-                )
+                known, now = context.env.memory.all_unsteady(), context.clock.now()
+                context.journal.unsteady(now, message.issue_id, message.gate, message.tests, known)
                 return False
             case HostSeen():
                 context.see_host(message)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from noface.attempt.environment import SandboxRules
-from noface.attempt.gating import Gated, Gating
+from noface.attempt.gating import Gating, Ran
 from noface.engine.context import RunContext
 from noface.gates.run import OTHERS_SERVER
 from noface.model.gate import GateSpec, gate_key
@@ -42,8 +42,8 @@ def _key(gate: GateSpec, fingerprint: str) -> str:
 
 
 def widened(
-    context: RunContext, gating: Gating, gated: Gated, red_again: Callable[[Gating, Gated], Gated]
-) -> tuple[Gating, Gated]:
+    context: RunContext, gating: Gating, gated: Ran, red_again: Callable[[Gating, Ran], Ran]
+) -> tuple[Gating, Ran]:
     """Give gates that are red on main more of the network, step by step, as long as that makes them green.
 
     Return the gates with what they need, and their results.
@@ -75,7 +75,7 @@ def widened(
     return replace(gating, gates=tuple(gates)), replace(gated, results=tuple(results))
 
 
-def remember_networks(context: RunContext, gated: Gated) -> None:
+def remember_networks(context: RunContext, gated: Ran) -> None:
     """Have the run's gates have from now on the network with which they are green, and remember that."""
     known, gates = networks_of(context.reader.fact(NETWORKS)), context.settings.gates
     green = {result.gate.name: result.gate.network for result in gated.results if result.failure is None}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from noface.attempt.gating import Gated, gates_failure, main_task, run_gates
+from noface.attempt.gating import Ran, gates_failure, main_task, run_gates
 from noface.diagnosis.known_causes import access_refused_of
 from noface.diagnosis.missing_library import missing_library, place_among
 from noface.engine.accept_on_main import AcceptOnMain, fact_of, recorded_on_main
@@ -254,7 +254,7 @@ class Epics:
         """Run a parent's own gates on main, in a slot, which must be free."""
         self._stations.begin(self._close(issue, self._jobs.take_slot()))
 
-    def _gate(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Gated | None, str]:
+    def _gate(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Ran | None, str]:
         """Return the results of the gates, None if a cancel ended them, and the commit they ran on."""
         context = self._context
         task = replace(main_task(context.env, f"epics/{issue.id}", issue.id, str(slot)), known=context.known)

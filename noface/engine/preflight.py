@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noface.attempt.disk import disk_full_error, main_without_room
 from noface.attempt.gate_session import CutShort
-from noface.attempt.gating import Gated, Gating, main_task
+from noface.attempt.gating import Gating, Ran, main_task
 from noface.attempt.libraries import with_own_library
 from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED
 from noface.attempt.steadiness import remember_unsteady
@@ -102,8 +102,8 @@ _SUMMED = frozenset({"cargo test"})
 
 def announce_tests(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Announce what main's gates ran."""
-    known = context.env.gate_facts.inventories
-    ran = [count_of_tests(each, known.get((each.tree, each.gate.command), Inventory())) for each in results]
+    known = context.env.memory.tests
+    ran = [count_of_tests(each, known(each.tree, each.gate.command) or Inventory()) for each in results]
     context.announce("main_passes", None, {"gates": ran})
 
 
@@ -183,7 +183,7 @@ def _surroundings(lack: Lack) -> str:
     return "outside the sandbox" if lack.sandbox else "with variables that it is not given"
 
 
-def _after_others(gated: Gated, red: list[GateResult]) -> bool:
+def _after_others(gated: Ran, red: list[GateResult]) -> bool:
     """True if a red gate follows a green one that is no build: the output of that one is gone by then."""
     before = gated.results[: gated.results.index(red[0])]
     return any(result.gate.kind is not GateKind.BUILD for result in before)
@@ -284,38 +284,37 @@ def _softly(red: list[GateResult]) -> str:
     return f" To have {', '.join(linters)} only report: `noface config set {command}`."
 
 
-def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Gated | None = None) -> Gated:
+def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Ran | None = None) -> Ran:
     """Run the project's gates on main's tree. `anew`: known results do not count. A cancel raises CutShort.
 
     With `before` only what was red then runs again: a person waits for the word that main is red.
     """
-    scope, facts = context.first_scope(cancel), context.env.gate_facts
+    scope, memory = context.first_scope(cancel), context.env.memory
     gating = Gating(scope, main_task(context.env, "baseline"), with_known_networks(context))
-    gated = gating.run(anew=anew) if before is None else _red_again(gating, before)
-    gating, gated = widened(context, gating, gated, _red_again)
-    remember_networks(context, gated)
-    if not (asked := {each.gate.command for each in gated.results if _red_test(each)} - facts.plain):
-        return gated
+    ran = gating.run(anew=anew) if before is None else _red_again(gating, before)
+    gating, ran = widened(context, gating, ran, _red_again)
+    remember_networks(context, ran)
+    if not (asked := {each.gate.command for each in ran.results if _red_test(each)} - memory.plain):
+        return ran
     # It may be red only because its test runner is asked for a report.
-    failed = {command: failed_in(facts.inventories.get((gating.task.tree, command))) for command in asked}
-    facts.plain.update(asked)
-    plain = _red_again(gating, gated)
-    facts.plain.difference_update(result.gate.command for result in plain.results if _red_test(result))
-    green = asked & facts.plain
+    failed = {command: failed_in(memory.tests(gating.task.tree, command)) for command in asked}
+    memory.plain |= asked
+    plain = _red_again(gating, ran)
+    green = asked - {result.gate.command for result in plain.results if _red_test(result)}
+    memory.plain -= asked
     if not green:
         return plain
     # Or by chance: then it is green also when it is asked.
-    facts.plain -= green
-    again = _red_again(gating, gated)
+    again = _red_again(gating, ran)
     red_again = {result.gate.command for result in again.results if _red_test(result)}
-    facts.plain |= green & red_again
+    memory.plain |= green & red_again
     for result in again.results:
         if result.failure is None and result.gate.command in green:
             remember_unsteady(scope, result.gate, failed[result.gate.command], failed=2, runs=3)
     return plain if red_again else again
 
 
-def _red_again(gating: Gating, before: Gated) -> Gated:
+def _red_again(gating: Gating, before: Ran) -> Ran:
     """Run the gates that were red, and builds, which others need; the results of the others stay as they were."""
     known = {result.gate.name: result for result in before.results if result.failure is None}
     chosen = tuple(gate for gate in gating.gates if gate.kind is GateKind.BUILD or gate.name not in known)

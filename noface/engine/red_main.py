@@ -37,8 +37,8 @@ class RedMain:
 
     def why(self) -> Failure | None:
         """Return how main as it is now has failed in this run, None if it has not."""
-        red, plumbing = self._context.env.gate_facts.main_red, self._context.env.plumbing
-        return red.get(plumbing.tree(plumbing.main())) if red else None
+        env = self._context.env
+        return env.memory.main_failed(env.plumbing.tree(env.plumbing.main()))
 
     def step(self) -> None:
         """Let everybody go on whom main kept from it, once it is another one."""
@@ -76,7 +76,7 @@ class RedMain:
             return None
         red = worst(gated.results)
         if red is None and gated.failure is None:
-            context.env.gate_facts.main_red.pop(task.tree, None)
+            context.env.memory.note_main(task.tree, None)
             return 0.0
         return red.seconds if red is not None else _FIRST_LOOK_S
 

@@ -290,6 +290,20 @@ def contradicted(failure: Failure) -> Failure:
     return replace(failure, rule=CONTRADICTED, message=words)
 
 
+def with_bodies(failure: Failure, by_body: Failure | None) -> Failure:
+    """Return what main's tests contradict, with the tests that have lost what they ask for and do not contradict it.
+
+    If a test is emptied or gone, the issue has to ask for that, not only for what the others expect now.
+    """
+    if by_body is None:
+        return failure
+    others = tuple(t for t in by_body.failing_tests if not any(named_among(f, (t,)) for f in failure.failing_tests))
+    if by_body.rule != EMPTIED and not others:
+        return failure
+    message, tests = f"{by_body.message}; {failure.message}", (*failure.failing_tests, *others)
+    return replace(by_body, message=message, failing_tests=tests, excerpt=failure.excerpt)
+
+
 def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure:
     """Return the failure of a change on which tests of main's are gone, skipped or red, though the gate is green."""
     losses = [

@@ -14,7 +14,6 @@ from noface.model.unsteady import UnsteadyTest
 
 WHOLE_GATE = ""
 """What stands for the test where a gate names none."""
-REMEMBERED_MAX = 500
 
 
 REMEMBERED_S = 7 * 86_400.0

@@ -1,11 +1,13 @@
 """A tree is proven by its gates and by main's judges, for one issue or for several whose work it holds."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.project import PYTEST
 from support.run_parts import run_parts
 
+from noface.attempt.gate_memory import GateMemory
 from noface.attempt.gate_session import GateTask
 from noface.attempt.prove import Proving, Unproven, prove
 from noface.engine.preflight import preflight
@@ -32,11 +34,11 @@ def proven(project):
     project.commit()
     with run_parts(project.path) as context:
         for result in preflight(context, Canceller()):
-            context.memo[context.env.key(result.tree, result.gate)] = result
+            context.env.memory.remember(context.env.key(result.tree, result.gate), result)
 
         def made(files, *issues, forget=False):
             if forget:
-                context.memo.clear()
+                context.env = replace(context.env, memory=GateMemory())
             main = context.env.plumbing.main()
             for path, text in files.items():
                 project.write(path, text)

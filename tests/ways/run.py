@@ -181,7 +181,7 @@ def judged(project: Project, ways: tuple[Way, ...], sandbox: str) -> Iterator[Ju
     with tempfile.TemporaryDirectory(prefix="ways-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         ground = Ground(project, Path(folder), stack, sandbox)
         for result in preflight(ground.context, Canceller()):
-            ground.context.memo[ground.context.env.key(result.tree, result.gate)] = result
+            ground.context.env.memory.remember(ground.context.env.key(result.tree, result.gate), result)
         for number, way in enumerate(ways, 1):
             yield ground.judge(number, way)
 

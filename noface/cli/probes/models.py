@@ -259,7 +259,7 @@ def probed(
     Raises KeyboardInterrupt.
     """
     cancel = Canceller()
-    env = attempt_environment(config, repository, launcher, {}, bubblewrap_for(config))
+    env = attempt_environment(config, repository, launcher, bubblewrap_for(config))
     with ExitStack() as stack:
         stack.callback(env.plumbing.close)
         pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))

@@ -253,7 +253,7 @@ class MergeQueue:
         context = self._context
         if context.suspects:
             return 1
-        at_once = (context.env.gate_facts.turns.limit or 0) // 2
+        at_once = (context.env.turns.limit or 0) // 2
         return max(1, min(_STACKS_MAX, context.settings.slots, at_once))
 
     def _free_slots(self) -> list[str]:

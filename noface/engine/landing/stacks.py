@@ -121,7 +121,7 @@ class StackProof:
         issue = joined(tuple(step.entry.issue for step in self.steps))
         if len(self.steps) > 1:
             issue = replace(issue, paths=(), may_change=())
-        proving = Proving(context.scope(cancel), task, self._gates(context), issue, tuple(self.let or ()))
+        proving = Proving(context.scope(cancel), task, self._gates(context), issue)
         try:
             return prove_tree(proving, judged=self.judged, let=self.let)
         except CutShort:

@@ -100,7 +100,7 @@ def host_environment(config: str, repository: Repository) -> AttemptEnvironment:
     content = Config.model_validate_json(config)
     namespaces, memory = content.sandbox.processes == "auto", content.limits.memory_max
     launcher = Launcher(namespaces=namespaces, memory_max_bytes=memory)
-    env = attempt_environment(content, repository, launcher, {}, bubblewrap_for(content))
+    env = attempt_environment(content, repository, launcher, bubblewrap_for(content))
     # What it keeps for others, too: they are other people's projects.
     private = filter(None, (os.environ.get(HOST_FOLDER), os.environ.get(HOST_KEY)))
     sandbox = replace(env.sandbox, hide=(*env.sandbox.hide, *map(os.path.realpath, private)))

@@ -15,6 +15,7 @@ from noface.integrity.strength import AS_STRONG, Weaker
 from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weakened_tests
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
+from noface.model.issue import Issue
 from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
 from noface.model.quoting import some
@@ -297,3 +298,14 @@ def _failure(
 ) -> Failure:
     """Make the failure; `same` is what its signature holds beside the rule."""
     return Failure(kind, message, rule, location, f"{rule}:{same}" if same else rule, evidence, excerpt=excerpt)
+
+
+def gates_decide(early: Failure, issue: Issue) -> bool:
+    """True if a suspicion of weakened tests waits for the gates.
+
+    Rewritten tests may be as many when they run. The issue may ask for fewer, or main's tests contradict what it asks
+    for. And if it has commands of its own, red on main, the weakening may be what it wants: then a person decides.
+    """
+    if early.kind is not FailureKind.GATE_TAMPERING:
+        return False
+    return early.rule in (REWRITTEN, *BY_BODY) or bool(issue.accept)

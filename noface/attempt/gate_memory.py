@@ -1,0 +1,103 @@
+"""What a run knows of its gates, in one place for all threads: no tree that has passed a gate is gated again."""
+
+from collections.abc import Iterable, Mapping
+from threading import Lock
+
+from noface.integrity.inventory import Inventory
+from noface.integrity.unsteady import Known, still_unsteady
+from noface.model.failure import Failure
+from noface.model.gate import GateResult
+from noface.model.unsteady import UnsteadyTest
+
+_RESULTS_MAX = 4000
+_TESTS_MAX = 400
+_UNSTEADY_MAX = 500
+
+
+class GateMemory:
+    """Results by memo key, tests by tree and command, and how main did.
+
+    `plain` are the commands whose test runners are not asked for their tests, because they fail when they are.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._green: dict[str, GateResult] = {}
+        self._tests: dict[tuple[str, str], Inventory | None] = {}
+        self._unsteady: dict[str, dict[str, UnsteadyTest]] = {}
+        self._main_green: dict[str, float] = {}
+        self._main_red: dict[str, Failure] = {}
+        self._made: frozenset[str] = frozenset()
+        self.plain: frozenset[str] = frozenset()
+
+    def green(self, key: str) -> GateResult | None:
+        """Return the result of a gate that has passed, by its memo key."""
+        return self._green.get(key)
+
+    def remember(self, key: str, result: GateResult) -> None:
+        """Keep the result of a gate that has passed; the oldest goes, and its tree is gated again if it comes again."""
+        with self._lock:
+            self._green[key] = result
+            if len(self._green) > _RESULTS_MAX:
+                del self._green[next(iter(self._green))]
+
+    def asked(self, tree: str, command: str) -> bool:
+        """True if a gate was asked which tests it runs on a tree, whether or not it told."""
+        return (tree, command) in self._tests
+
+    def tests(self, tree: str, command: str) -> Inventory | None:
+        """Return which tests a gate ran on a tree, None if that is not known."""
+        return self._tests.get((tree, command))
+
+    def keep_tests(self, tree: str, command: str, tests: Inventory | None, *, main: str = "") -> None:
+        """Keep which tests a gate ran on a tree; what is known of trees of long ago goes, but not of `main`'s."""
+        with self._lock:
+            self._tests.pop((tree, command), None)
+            self._tests[tree, command] = tests
+            old = [key for key in self._tests if key[0] != main][:-_TESTS_MAX]
+            for key in old:
+                del self._tests[key]
+
+    def unsteady(self, command: str, now: float) -> Known:
+        """Return the tests of a command that fail now and then on main."""
+        return still_unsteady(self._unsteady.get(command, {}), now)
+
+    def all_unsteady(self) -> Mapping[str, Known]:
+        """Return the same of all commands, as it is stored."""
+        with self._lock:
+            return {command: dict(tests) for command, tests in self._unsteady.items()}
+
+    def note_unsteady(self, command: str, tests: Iterable[UnsteadyTest]) -> None:
+        """Remember that these tests fail now and then on main."""
+        with self._lock:
+            known = {**self._unsteady.get(command, {}), **{test.test: test for test in tests}}
+            self._unsteady[command] = dict([*known.items()][-_UNSTEADY_MAX:])
+
+    def main_passed(self, key: str) -> float | None:
+        """Return when main last passed a gate, by its memo key, while this run asked."""
+        return self._main_green.get(key)
+
+    def note_main_passed(self, key: str, now: float) -> None:
+        """Remember that main passes a gate now."""
+        self._main_green[key] = now
+
+    def main_failed(self, tree: str) -> Failure | None:
+        """Return how a gate failed on a tree of main's in this run."""
+        return self._main_red.get(tree)
+
+    def note_main(self, tree: str, failure: Failure | None) -> None:
+        """Remember how a gate failed on a tree of main's, None once it passes."""
+        with self._lock:
+            self._main_red.pop(tree, None)
+            if failure is not None:
+                self._main_red[tree] = failure
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The files and folders that setup and gates made of main."""
+        return tuple(self._made)
+
+    def note_made(self, paths: Iterable[str]) -> None:
+        """Remember what setup and gates made of main."""
+        with self._lock:
+            self._made = self._made.union(paths)
