@@ -270,9 +270,7 @@ class CommandAgent(Agent):
 
 def _filled(command: str, values: dict[str, str]) -> str:
     """Fill in each `{name}` so that the shell sees the value and nothing else, whether it stands in quotes or not."""
-    return "".join(
-        _quoted(values[piece.name], piece.quote) if piece.name in values else piece.text for piece in pieces(command)
-    )
+    return "".join(_quoted(values[name], quote) if name in values else text for text, quote, name in pieces(command))
 
 
 def _quoted(value: str, quote: str) -> str:

@@ -146,14 +146,14 @@ def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
     The person's configuration and hooks name them, and so do hooks and servers of agents, and files of shells.
     """
     tree = plumbing.whole(main)
-    person = person_names(plumbing.repository)
-    programs = {place for path in person.paths for place in tree.places(path)}
+    paths, texts = person_names(plumbing.repository)
+    programs = {place for path in paths for place in tree.places(path)}
     behind = tuple(sorted({*programs, *_led_to(tree, frozenset(), _NAMING)}))
     below = tuple(f"{path}/" for path in behind)
     hidden = (path for path in tree.paths if path.startswith(".") or "/." in path)
     naming = {path for path in hidden if matches_any(path, _NAMING)}
     naming |= {path for path in tree.paths if path.startswith(below)} | (tree.paths & set(behind))
-    programs.update(place for text in person.texts for place in tree.files_named(text))
+    programs.update(place for text in texts for place in tree.files_named(text))
     for path, text in plumbing.texts(main, tuple(sorted(naming)[:_NAMING_MAX]), _READ_BYTES_MAX).items():
         folders = ("", *(str(parent) for parent in PurePosixPath(path).parents if str(parent) != "."))
         programs.update(tree.files_named(text, folders))

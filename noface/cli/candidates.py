@@ -111,7 +111,7 @@ def attempt_number(context: typer.Context, incomplete: str) -> list[Candidate]:
         return []
     same = (each.id for each in known.names() if same_id(each.id) == same_id(issue_id))
     attempts = known.attempt_names(next(same, issue_id))
-    return [(str(each.number), f"{each.model}: {each.outcome or 'running'}") for each in attempts]
+    return [(str(number), f"{model}: {outcome or 'running'}") for number, model, outcome in attempts]
 
 
 @_offered

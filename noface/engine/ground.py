@@ -59,12 +59,12 @@ def _look(context: RunContext, remote: Remote, cancel: Canceller) -> RemoteMain:
     plumbing = context.env.plumbing
     seen = RemoteMain(plumbing.repository.main_name, remote.name, remote.main_name)
     try:
-        held = remote.fetch_main(cancel)
+        refs, head = remote.fetch_main(cancel)
     except RemoteError as error:
         seen = replace(seen, away=error.message, hint=error.hint)
     else:
-        if remote.main not in held.refs:
-            return replace(seen, lacks=True, head=held.head.removeprefix("refs/heads/"))
+        if remote.main not in refs:
+            return replace(seen, lacks=True, head=head.removeprefix("refs/heads/"))
     fetched = plumbing.resolve(remote.fetched)
     return (
         seen if fetched is None else replace(seen, apart=Apart(*plumbing.ahead_behind(plumbing.local_main(), fetched)))

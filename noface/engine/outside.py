@@ -246,7 +246,7 @@ class OutsideChanges:
         changes = [
             f"{what} while attempt {order.number} was at work, not by noface" for what in differences(before, now, main)
         ]
-        old, new = before.refs.get(main), now.refs.get(main)
+        old, new = before[0].get(main), now[0].get(main)
         if old is not None and new is not None and main_moved(plumbing, old, new, context.reader.landed_commits()):
             span = f"{old[:_SHORT]}..{new[:_SHORT]}"
             changes.insert(

@@ -82,12 +82,8 @@ class Push:
     expected: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteRefs:
-    """What a remote holds, as far as was asked. `head` is the branch that its HEAD names, "" if that is unknown."""
-
-    refs: Mapping[str, str]
-    head: str = ""
+RemoteRefs = tuple[Mapping[str, str], str]
+"""What a remote holds, as far as was asked: refs, and the branch that its HEAD names, "" if that is unknown."""
 
 
 # Which remote
@@ -174,7 +170,7 @@ class Remote:
                 head = value.removeprefix("ref: ") if ref == "HEAD" else head
             elif ref != "HEAD" or "HEAD" in patterns:
                 refs[ref] = value
-        return RemoteRefs(refs, head)
+        return refs, head
 
     def fetch(self, *refspecs: str, prune: bool = False, cancel: Cancel | None = None) -> None:
         """Fetch into refs below `refs/noface/`; `prune` drops those that the remote has no more. Raises RemoteError."""
@@ -203,7 +199,7 @@ class Remote:
         """
         with self._fetching:
             held = self.read(self.main, cancel=cancel)
-            commit = held.refs.get(self.main)
+            commit = held[0].get(self.main)
             if commit is not None and self._local(self.fetched) != commit:
                 self._clear()
                 self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)

@@ -3,7 +3,6 @@
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError
@@ -86,18 +85,13 @@ _FIELDS = 3
 _BYTES_MAX = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Late:
-    """A landing from `old` to `new`, begun `at` (seconds since the epoch)."""
-
-    old: str
-    new: str
-    at: float
+_Late = tuple[str, str, float]
+"""A landing: from which commit to which, and when it began (seconds since the epoch)."""
 
 
 def remember(plumbing: Plumbing, old: str, new: str) -> None:
     """Write down that main is about to move; the caller is in `landing`."""
-    _write(plumbing, (*_read(plumbing), _Late(old, new, time.time())))
+    _write(plumbing, (*_read(plumbing), (old, new, time.time())))
 
 
 def follow_switches(plumbing: Plumbing, descriptor: int) -> None:
@@ -110,12 +104,13 @@ def follow_switches(plumbing: Plumbing, descriptor: int) -> None:
         return
     trees = [tree for tree in worktrees(plumbing.repository) if tree.reachable]
     for each in late:
+        *_, at = each
         for tree in trees:
-            if _head_was_written_last(tree, each.at):
+            if _head_was_written_last(tree, at):
                 with suppress(GitError):
                     _bring(plumbing, tree, each, descriptor)
     oldest = time.time() - REMEMBERED_SECONDS
-    kept = tuple(each for each in late if each.at > oldest)
+    kept = tuple((old, new, at) for old, new, at in late if at > oldest)
     if kept != late:
         _write(plumbing, kept)
 
@@ -151,14 +146,14 @@ def _head_was_written_last(tree: Worktree, since: float) -> bool:
 def _bring(plumbing: Plumbing, tree: Worktree, late: _Late, descriptor: int) -> None:
     if tree.under_way() is not None:
         return
-    here = checked_out(tree) == plumbing.repository.main
-    ends = (late.old, late.new) if here else (late.new, late.old)
+    old, new, at = late
+    ends = (old, new) if checked_out(tree) == plumbing.repository.main else (new, old)
     move = make_move(plumbing, tree, *ends, descriptor)
     if not _apart(move) or not lock(move):
         return
     whole = True
     try:
-        if _apart(move) and _head_was_written_last(tree, late.at):
+        if _apart(move) and _head_was_written_last(tree, at):
             whole = False
             carry_out(move)
             whole = True
@@ -185,12 +180,12 @@ def _read(plumbing: Plumbing) -> tuple[_Late, ...]:
         words = line.split()
         with suppress(ValueError):
             if len(words) == _FIELDS:
-                late.append(_Late(words[0], words[1], float(words[2])))
+                late.append((words[0], words[1], float(words[2])))
     return tuple(late)
 
 
 def _write(plumbing: Plumbing, late: tuple[_Late, ...]) -> None:
     file = _file(plumbing)
     fresh = file.with_suffix(".new")
-    fresh.write_text("".join(f"{each.old} {each.new} {each.at!r}\n" for each in late))
+    fresh.write_text("".join(f"{old} {new} {at!r}\n" for old, new, at in late))
     os.replace(fresh, file)  # noqa: PTH105 - what stands there is replaced whole

@@ -351,20 +351,13 @@ _SCRIPT_BYTES_MAX = 64 * 1024
 _HOOKS_MAX = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PersonNames:
-    """Paths in the working tree that a person's git reads or runs, and texts of which words may be such paths.
+def person_names(repository: Repository) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return paths in the working tree that a person's git reads or runs, and texts whose words may be such paths.
 
     These are files that their configuration includes, their commands, their hooks. What lands there runs in the
-    person's next git command, and in noface's landing, which writes checked-out files with their configuration.
+    person's next git command, and in noface's landing, which writes checked-out files with their configuration. What
+    cannot be read names nothing.
     """
-
-    paths: tuple[str, ...]
-    texts: tuple[str, ...]
-
-
-def person_names(repository: Repository) -> PersonNames:
-    """Return what the person's configuration and hooks name. What cannot be read names nothing."""
     root, paths, texts = repository.root, [], []
     hooks = repository.common_dir / "hooks"
     for origin, key, value in persons_settings(repository):
@@ -381,7 +374,7 @@ def person_names(repository: Repository) -> PersonNames:
         paths += [hook] if hook.is_symlink() else []
         texts.append(_text(hook).replace(f"{root}/", ""))
     inner = (_inner(root, path, resolved=resolved) for path in paths for resolved in (False, True))
-    return PersonNames(tuple(sorted({path for path in inner if path})), tuple(texts))
+    return (tuple(sorted({path for path in inner if path})), tuple(texts))
 
 
 def _hooks(folder: Path) -> list[Path]:

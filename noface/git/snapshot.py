@@ -107,7 +107,7 @@ def take(
         ignored = _ignored(git, (place for place, _ in scan.apart)) if scan.apart else frozenset()
         out = (*scan.oversized, *scan.mounted, *(place for place, _ in scan.apart if place not in ignored))
         new_max = limits.files_max if scan.too_many else None
-        extent = _Extent(new_max, gone=not lost)
+        extent = (new_max, not lost)
         add_notes, left_out = _add_safely(slot, git, out, extent, start)
         if not left_out:
             add_notes += _refused(slot, git, scan, out, extent)
@@ -231,12 +231,8 @@ def forget_index(slot: Slot) -> None:
     remove(slot.private_git_dir / "index")
 
 
-@dataclass(frozen=True, slots=True)
-class _Extent:
-    """What of a workspace is taken: no more than `new_max` new files; `gone`: what is not there was deleted."""
-
-    new_max: int | None
-    gone: bool
+_Extent = tuple[int | None, bool]
+"""What of a workspace is taken: no more than so many new files; true: what is not there was deleted."""
 
 
 def _is_lost(slot: Slot, plumbing: Plumbing, start: str, *, replaced: bool) -> bool:
@@ -274,7 +270,8 @@ def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], 
     named = [path.strip("/") for path in (*out, *kept)]
     feed = "\0".join((":/", *(f":(exclude,top,literal){path}" for path in named)))
     notes = []
-    everything, too_many, new_max = "-A" if extent.gone else "--ignore-removal", 0, extent.new_max
+    new_max, gone = extent
+    everything, too_many = "-A" if gone else "--ignore-removal", 0
     if new_max is not None:
         # Counted as bytes: there may be millions, and no name is wanted.
         new = git.run("ls-files", *_NEW, "-z").stdout.count(b"\0")

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from noface.git.command import Output
@@ -134,12 +133,8 @@ _SHORT = 12
 _Stamp = tuple[str, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class PersonsState:
-    """The person's refs with their objects, and size and time of the files that decide what git does."""
-
-    refs: Mapping[str, str]
-    files: frozenset[_Stamp]
+PersonsState = tuple[Mapping[str, str], frozenset[_Stamp]]
+"""The person's refs with their objects, and size and time of the files that decide what git does."""
 
 
 def persons_state(plumbing: Plumbing) -> PersonsState:
@@ -156,7 +151,7 @@ def persons_state(plumbing: Plumbing) -> PersonsState:
     named = os.environ.get("GIT_CONFIG_GLOBAL")
     paths = [common / "config", common / "config.worktree", common / "info" / "attributes", home / ".gitconfig"]
     paths += [config / "config", config / "attributes", *([Path(named)] if named else [])]
-    return PersonsState(refs, frozenset(_stamps([*paths, *_inside(common / "hooks")])))
+    return (refs, frozenset(_stamps([*paths, *_inside(common / "hooks")])))
 
 
 def checkout_and_stash(plumbing: Plumbing) -> tuple[str, str]:
@@ -169,8 +164,9 @@ def checkout_and_stash(plumbing: Plumbing) -> tuple[str, str]:
 def differences(before: PersonsState, now: PersonsState, main: str) -> tuple[str, ...]:
     """Return what differs, each as a phrase; main, which noface moves too, is left to `main_moved`."""
     phrases = []
-    for name in sorted(before.refs.keys() | now.refs.keys()):
-        old, new = before.refs.get(name), now.refs.get(name)
+    (refs, files), (refs_now, files_now) = before, now
+    for name in sorted(refs.keys() | refs_now.keys()):
+        old, new = refs.get(name), refs_now.get(name)
         if name == main or old == new:
             continue
         kind = "tag" if name.startswith("refs/tags/") else "branch"
@@ -181,7 +177,7 @@ def differences(before: PersonsState, now: PersonsState, main: str) -> tuple[str
             phrases.append(f"{kind} {short}, which was at {old[:_SHORT]}, is gone")
         else:
             phrases.append(f"{kind} {short} moved from {old[:_SHORT]} to {new[:_SHORT]}")
-    changed = {path for path, *_ in before.files ^ now.files}
+    changed = {path for path, *_ in files ^ files_now}
     return (*phrases, *(f"{path} was changed" for path in sorted(changed)))
 
 

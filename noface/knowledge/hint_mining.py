@@ -43,12 +43,8 @@ _LINE_LETTERS_MIN = 6
 """A line of fewer letters ("return", "}") is common to any two changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Needle:
-    """Something to look for: literal text, or a regular expression."""
-
-    text: str
-    is_regex: bool = False
+Needle = tuple[str, bool]
+"""Something to look for: literal text, or, if the second is true, a regular expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +174,8 @@ def _pattern(
 
 
 def _rule(candidate: Needle, language: str, hint: str) -> HintRule:
-    if candidate.is_regex:
-        return HintRule(hint, language=language, error_regex=candidate.text)
-    return HintRule(hint, language=language, error_pattern=candidate.text)
+    text, is_regex = candidate
+    return HintRule(hint, language=language, **{"error_regex" if is_regex else "error_pattern": text})
 
 
 def _stray(past: PastFailure, kind: FailureKind, candidate: Needle, search: Search) -> bool:
@@ -189,7 +184,8 @@ def _stray(past: PastFailure, kind: FailureKind, candidate: Needle, search: Sear
 
 
 def _says(candidate: Needle, text: str, search: Search) -> bool:
-    return search(candidate.text, text) is Found.YES if candidate.is_regex else candidate.text in text
+    wanted, is_regex = candidate
+    return search(wanted, text) is Found.YES if is_regex else wanted in text
 
 
 def _language(group: list[PastFailure]) -> str:
@@ -270,30 +266,26 @@ _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 _CHANGING = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _CHANGES))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A stretch of a message; `kind` is "" if it stays, else why it changes."""
-
-    kind: str
-    text: str
+_Part = tuple[str, str]
+"""A stretch of a message: "" if it stays, else why it changes, and its text."""
 
 
 def candidates(messages: tuple[str, ...]) -> Iterator[Needle]:
     """Yield the patterns for the first message, the most general first; the others tell what changes."""
     line = first_line(messages[0]) if messages else ""
     parts = _parts(line)
-    staying = [part.text.strip() for part in parts if not part.kind]
+    staying = [text.strip() for kind, text in parts if not kind]
     pieces = sorted((piece for piece in staying if _telling(piece)), key=len, reverse=True)
-    yield from (Needle(piece) for piece in pieces[:_PIECES_MAX])
+    yield from ((piece, False) for piece in pieces[:_PIECES_MAX])
     if len(parts) > 1 and _telling(" ".join(staying)):
-        yield Needle(_expression(parts), is_regex=True)
+        yield (_expression(parts), True)
     exact = _what_differs(parts, [_parts(first_line(message)) for message in messages[1:]])
     if _letters(line) < _EXACT_LETTERS_MIN:
         return
-    if all(not part.kind for part in exact):
-        yield Needle(line)
+    if not any(kind for kind, _ in exact):
+        yield line, False
     elif len(parts) > 1:
-        yield Needle(_expression(exact), is_regex=True)
+        yield (_expression(exact), True)
 
 
 def is_common(word: str) -> bool:
@@ -308,33 +300,31 @@ def first_line(message: str) -> str:
 
 
 def _parts(line: str) -> list[_Part]:
-    parts, at = [], 0
+    parts, at = list[_Part](), 0
     for match in _CHANGING.finditer(line):
         if match.start() > at:
-            parts.append(_Part("", line[at : match.start()]))
-        parts.append(_Part(str(match.lastgroup), match[0]))
+            parts.append(("", line[at : match.start()]))
+        parts.append((str(match.lastgroup), match[0]))
         at = match.end()
-    return parts + ([_Part("", line[at:])] if at < len(line) else [])
+    return parts + ([("", line[at:])] if at < len(line) else [])
 
 
 def _what_differs(parts: list[_Part], others: list[list[_Part]]) -> list[_Part]:
     """Return `parts` with those as staying that are the same in every other message of the same build."""
-    alike = [other for other in others if [p.kind for p in other] == [p.kind for p in parts]]
+    alike = [other for other in others if [kind for kind, _ in other] == [kind for kind, _ in parts]]
     return [
-        part if part.kind == "odd" or any(other[at].text != part.text for other in alike) else _Part("", part.text)
-        for at, part in enumerate(parts)
+        (kind, text) if kind == "odd" or any(other[at][1] != text for other in alike) else ("", text)
+        for at, (kind, text) in enumerate(parts)
     ]
 
 
 def _expression(parts: list[_Part]) -> str:
-    return "".join(_open(part) if part.kind else _SPECIAL.sub(r"\\\1", part.text) for part in parts)
+    return "".join(_open(part) if part[0] else _SPECIAL.sub(r"\\\1", part[1]) for part in parts)
 
 
 def _open(part: _Part) -> str:
-    if part.kind == "quoted":
-        begin, end = part.text[0], part.text[-1]
-        return f"{begin}[^{end}]*{end}"
-    return _OPEN[part.kind]
+    kind, text = part
+    return f"{text[0]}[^{text[-1]}]*{text[-1]}" if kind == "quoted" else _OPEN[kind]
 
 
 def _telling(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 PLACEHOLDERS = ("prompt_file", "model")
@@ -12,20 +11,11 @@ _VARIABLES = re.compile(r"""(?:[A-Za-z_]\w*=(?:"[^"`(]*"|'[^']*'|[^\s"'`$;&|<>()
 _TOKEN = re.compile(r"\$\{|\{\w+\}|\\.|.", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandPiece:
-    """A piece of a command line: its text, and the quotes it stands in ("" for none).
+def pieces(command: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the pieces of a command line: text, the quotes it stands in ("" for none), and a name.
 
-    `name` is that of a `{name}` which the shell would not replace; "" for any other text.
+    Joined, their texts are the command. The name is that of a `{name}` which the shell would not replace, else "".
     """
-
-    text: str
-    quote: str
-    name: str = ""
-
-
-def pieces(command: str) -> Iterator[CommandPiece]:
-    """Yield the pieces of a command line; joined, their texts are the command."""
     quote = ""
     position = 0
     while position < len(command):
@@ -35,11 +25,11 @@ def pieces(command: str) -> Iterator[CommandPiece]:
             text = text[0]  # in single quotes a backslash is just one
         position += len(text)
         if text[0] == "{" and len(text) > 1:
-            yield CommandPiece(text, quote, text[1:-1])
+            yield text, quote, text[1:-1]
             continue
         if text in ("'", '"') and quote in ("", text):
             quote = "" if quote else text
-        yield CommandPiece(text, quote)
+        yield text, quote, ""
 
 
 def unknown_placeholders(command: str) -> tuple[str, ...]:
@@ -47,10 +37,8 @@ def unknown_placeholders(command: str) -> tuple[str, ...]:
 
     What stands in quotes may be for a program, such as awk; there only a name that is nearly one of noface's counts.
     """
-    named = [piece for piece in pieces(command) if piece.name and piece.name not in PLACEHOLDERS]
-    meant = (
-        piece.name for piece in named if not piece.quote or get_close_matches(piece.name, PLACEHOLDERS, cutoff=0.8)
-    )
+    named = [(name, quote) for _, quote, name in pieces(command) if name and name not in PLACEHOLDERS]
+    meant = (name for name, quote in named if not quote or get_close_matches(name, PLACEHOLDERS, cutoff=0.8))
     return tuple(dict.fromkeys(meant))
 
 

@@ -138,7 +138,7 @@ class RepositoryLease(Station):
 
     def _there(self, cancel: Canceller) -> tuple[str, Lease | None]:
         """Return the commit of the lease on the remote, "" for none, and what it says. Raises RemoteError."""
-        commit = self._remote.read(LEASE, cancel=cancel).refs.get(LEASE, "")
+        commit = self._remote.read(LEASE, cancel=cancel)[0].get(LEASE, "")
         if not commit:
             return "", None
         plumbing = self._context.env.plumbing

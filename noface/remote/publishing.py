@@ -284,7 +284,7 @@ def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> tup
     assert remote is not None  # noqa: S101 - the start of the run has seen to it
     remote.fetch_main(cancel)
     ref = f"refs/heads/{branch_name(issue_id)}"
-    tip = remote.read(ref, cancel=cancel).refs.get(ref, "")
+    tip = remote.read(ref, cancel=cancel)[0].get(ref, "")
     if not tip:
         return "", False
     held = hold_ref(issue_id, SEEN)

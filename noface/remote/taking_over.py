@@ -56,7 +56,7 @@ def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) 
 
 
 def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> list[_LostPull]:
-    held = remote.read("refs/heads/noface/*", cancel=cancel).refs
+    held, _ = remote.read("refs/heads/noface/*", cancel=cancel)
     known = {f"refs/heads/{row.branch}" for row in context.pulls.rows()}
     if held.keys() <= known:
         return []

@@ -83,14 +83,6 @@ class Name(NamedTuple):
     status: str
 
 
-class AttemptName(NamedTuple):
-    """What tells an attempt of an issue from the others; `outcome` is None while it runs."""
-
-    number: int
-    model: str
-    outcome: str | None
-
-
 class LandedAt(NamedTuple):
     """A landing: the issue, the attempt whose work it is, and when."""
 
@@ -172,10 +164,10 @@ class Overview:
         which = f"WHERE present = 1 OR status = 'merged' {_ORDER}"
         return [Name(*row) for row in self._rows(f"SELECT id, title, status FROM issues {which}")]  # noqa: S608
 
-    def attempt_names(self, issue_id: str) -> list[AttemptName]:
-        """Return the attempts of an issue by name, the newest first."""
+    def attempt_names(self, issue_id: str) -> list[tuple[int, str, str | None]]:
+        """Return number, model and outcome of the attempts of an issue, the newest first."""
         sql = "SELECT number, model, outcome FROM attempts WHERE issue_id = ? ORDER BY number DESC"
-        return [AttemptName(*row) for row in self._rows(sql, issue_id)]
+        return [tuple(row) for row in self._rows(sql, issue_id)]
 
     def waiting_for_a_person(self, *, edited: bool = False) -> list[IssueRow]:
         """Return the issues that are blocked or wait for approval, but those edited since: they go on by themselves.

@@ -103,7 +103,7 @@ def test_main_may_have_another_name_on_the_remote(work):
     git(work, "branch", "-q", "--set-upstream-to=origin/trunk")
     remote = origin(work)
     assert (remote.main, remote.fetched, remote.main_name) == ("refs/heads/trunk", f"{FETCHED}trunk", "origin/trunk")
-    assert remote.fetch_main().head == "refs/heads/trunk"
+    assert remote.fetch_main()[1] == "refs/heads/trunk"
     assert git(work, "rev-parse", remote.fetched) == git(work, "rev-parse", "main")
 
 
@@ -117,8 +117,8 @@ def test_a_fetch_changes_nothing_but_the_ref_below_refs_noface(work):
     git(bare_of(work), "tag", "v1", "main")
     theirs = pushed_by_another(work)
     before = refs(work), {p.name for p in (work / ".git").iterdir()}, (work / ".git/config").read_bytes()
-    held = origin(work).fetch_main()
-    assert held.refs == {"refs/heads/main": theirs}
+    held, _ = origin(work).fetch_main()
+    assert held == {"refs/heads/main": theirs}
     assert git(work, "rev-parse", f"{FETCHED}main") == theirs
     assert not canary.exists()
     git(work, "update-ref", "-d", f"{FETCHED}main")
@@ -128,9 +128,7 @@ def test_a_fetch_changes_nothing_but_the_ref_below_refs_noface(work):
 
 def test_a_branch_that_the_remote_lacks_is_told_with_the_one_its_head_names(work):
     git(bare_of(work), "branch", "-m", "main", "trunk")
-    held = origin(work).fetch_main()
-    assert held.refs == {}
-    assert held.head == "refs/heads/trunk"
+    assert origin(work).fetch_main() == ({}, "refs/heads/trunk")
 
 
 @pytest.mark.parametrize("of_another", ["main/old", "trunk"])
@@ -144,13 +142,13 @@ def test_a_shallow_clone_and_sha256_are_fetched_and_pushed_to_like_others(tmp_pa
     work = a_clone(tmp_path / "sha256", "--object-format=sha256")
     theirs = pushed_by_another(work)
     remote = origin(work)
-    assert remote.fetch_main().refs["refs/heads/main"] == theirs
+    assert remote.fetch_main()[0]["refs/heads/main"] == theirs
     assert remote.push(theirs, "refs/heads/noface/7", "") == Pushed("refs/heads/noface/7", theirs)
     assert remote.push(git(work, "rev-parse", "main"), "refs/heads/noface/7", "").moved
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{bare_of(work)}", "shallow")
     newer = pushed_by_another(work, "more")
     shallow = origin(tmp_path / "shallow")
-    assert shallow.fetch_main().refs["refs/heads/main"] == newer
+    assert shallow.fetch_main()[0]["refs/heads/main"] == newer
     assert git(tmp_path / "shallow", "rev-list", "--count", f"{FETCHED}main") == "2"
 
 
@@ -242,7 +240,7 @@ def test_the_token_helps_where_the_person_s_own_credentials_do_not_and_nobody_se
     asked = []
     remote = origin(work, token=lambda host: asked.append(host) or token)
     made = git(work, "rev-parse", "main")
-    assert remote.fetch_main().refs == {"refs/heads/main": made}
+    assert remote.fetch_main()[0] == {"refs/heads/main": made}
     assert remote.push(made, "refs/heads/noface/7", "") == Pushed("refs/heads/noface/7", made)
     assert over_http.bare.branch("noface/7") == made
     assert asked == ["127.0.0.1"]

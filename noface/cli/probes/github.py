@@ -176,7 +176,7 @@ def remote_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Poi
     """Yield how main stands against the remote's, and whether a push would be let in. Sends nothing but questions."""
     try:
         remote = find_remote(repository, wanted.remote, _token_of(repository, wanted))
-        there = remote.read(remote.main).refs.get(remote.main) if remote is not None else None
+        there = remote.read(remote.main)[0].get(remote.main) if remote is not None else None
     except UsageError as error:
         yield Point("remote", State.BAD, error.message, error.hint, EXIT_USAGE)
         return
