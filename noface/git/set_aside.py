@@ -110,14 +110,13 @@ def _with_files(git: Git, slot: Slot, within: tuple[NotTaken, ...], null_id: str
 def _rubbish(plumbing: Plumbing, git: Git, main: str, diff: TreeDiff, wanted: RubbishRules) -> dict[str, Rubbish]:
     """Return the rubbish in the index: new files, but none that a rule of git's names as not ignored."""
     new = {change.path: change.new_oid for change in diff.changes if change.old_mode == ABSENT}
-    statuses = {change.path: change.status for change in diff.changes}
     patch, on_main = diff.patch.decode("utf-8", "replace"), plumbing.whole(main).paths if new else ()
     with plumbing.blobs() as blobs:
 
         def head(path: str) -> bytes:
             return next(blobs.chunks(new[path], HEAD_BYTES), b"")
 
-        rubbish = rubbish_in(new, on_main, wanted, statuses, patch, head)
+        rubbish = rubbish_in(new, on_main, wanted, patch, head)
     rules = _rules(git, [path for path, one in rubbish.items() if not one.worthless])
     unignored = {path for _, _, rule, path in rules if rule.startswith("!") and rule.strip("!*/")}
     return {path: rubbish[path] for path in sorted(rubbish) if path not in unignored}

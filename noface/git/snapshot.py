@@ -175,7 +175,7 @@ def _proven(top: Path, paths: Paths, on_main: Collection[str], wanted: RubbishRu
             return file.read(HEAD_BYTES)
         return b""
 
-    return {path: one.what for path, one in rubbish_in(paths, on_main, wanted, {}, head=head).items() if one.proven}
+    return {path: one.what for path, one in rubbish_in(paths, on_main, wanted, head=head).items() if one.proven}
 
 
 def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Mapping[str, str]) -> Iterator[NotTaken]:

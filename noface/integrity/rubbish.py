@@ -6,7 +6,7 @@ Neither holds of what main keeps such files for, the issue names, or the rest of
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from posixpath import basename, dirname, splitext
@@ -96,16 +96,11 @@ def rubbish_in(
     new: Collection[str],
     on_main: Collection[str],
     wanted: RubbishRules,
-    statuses: Mapping[str, str],
     patch: str = "",
     head: Callable[[str], bytes] = lambda _: b"",
 ) -> dict[str, Rubbish]:
-    """Return which of the `new` files are rubbish; `statuses` are all changed paths with git's letters.
-
-    `head` gives the first bytes of a file.
-    """
-    result = dict(_each(new, on_main, wanted, head)) | _locks(new, on_main, wanted, statuses)
-    result = {path: one for path, one in result.items() if not matches_any(path, wanted.files)}
+    """Return which of the `new` files are rubbish; `head` gives the first bytes of a file."""
+    result = {path: one for path, one in _each(new, on_main, wanted, head) if not matches_any(path, wanted.files)}
     if not any(one.unless for one in result.values()):
         return result
     apart = {decoded(path) for path in result}
@@ -181,27 +176,6 @@ def _is_kept(path: str, match: re.Match[str] | None, of_main: list[str], words: 
         else basename(other) == basename(path) or (dirname(other), splitext(other)[1]) == place
         for other in of_main
     )
-
-
-def _locks(
-    new: Collection[str], on_main: Collection[str], wanted: RubbishRules, statuses: Mapping[str, str]
-) -> dict[str, Rubbish]:
-    """Return the new lock files of another package manager than main's, or of one that nobody asked for."""
-    result: dict[str, Rubbish] = {}
-    for system in table("rubbish")["locks"].values():
-        files, manifests = system["files"], system["manifests"]
-        added = [path for path in new if basename(path) in files]
-        changed = {basename(path) for path in statuses if path not in new} if added else set()
-        there = {basename(path) for path in on_main} if added else set()
-        kept, declared = sorted(there.intersection(files)), sorted(there.intersection(manifests))
-        what = f"the lock file of another package manager; main has {kept[0]}" if kept else ""
-        if not kept and declared and changed.isdisjoint(manifests):
-            what = f"a lock file; main has {declared[0]} and none"
-        for path in added if what and changed.isdisjoint(files) else ():
-            words = (basename(path), *files[basename(path)])
-            if basename(path) not in kept and not any(says(wanted.words.lower(), word.lower()) for word in words):
-                result[path] = Rubbish(what, unless=words)
-    return result
 
 
 def says(text: str, word: str) -> bool:

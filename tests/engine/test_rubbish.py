@@ -84,7 +84,6 @@ def test_rubbish_does_not_land_and_what_looks_forgotten_is_told_once(played, pro
     for told in (
         "dist/a.js (build output)",
         "src/a.js.orig (what a merge left behind)",
-        "yarn.lock (the lock file of another package manager; main has package-lock.json)",
         "left out of the change: src/add.o (build output)",
         "left out of the change: node_modules/x/i.js (installed dependencies)",
     ):

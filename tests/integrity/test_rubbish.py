@@ -18,9 +18,8 @@ from noface.model.issue import Issue
 FILES = table("rubbish")["files"]
 
 
-def found(new, on_main=("src/a.py",), gone=(), patch="", head=lambda _: b"", **wanted):
-    statuses = dict.fromkeys(new, "A") | dict.fromkeys(gone, "D")
-    return rubbish_in(new, on_main, RubbishRules(**wanted), statuses, patch, head)
+def found(new, on_main=("src/a.py",), patch="", head=lambda _: b"", **wanted):
+    return rubbish_in(new, on_main, RubbishRules(**wanted), patch, head)
 
 
 def added(path, line):
@@ -135,31 +134,6 @@ def test_a_list_in_an_issue_and_the_names_of_programs_ask_for_nothing():
 def test_noface_toml_names_more_rubbish():
     rules = {"not_files": ("**/*.prof", "var/**"), "files": ("var/keep.txt",)}
     assert found(["a.prof", "var/x", "var/keep.txt", "b.py"], **rules).keys() == {"a.prof", "var/x"}
-
-
-@pytest.mark.parametrize(
-    ("new", "main", "more", "out"),
-    [
-        ("yarn.lock", ["package.json", "package-lock.json"], {}, True),
-        ("web/pnpm-lock.yaml", ["package.json", "web/package-lock.json"], {}, True),
-        ("poetry.lock", ["pyproject.toml", "uv.lock"], {}, True),
-        ("uv.lock", ["pyproject.toml"], {}, True),
-        ("uv.lock", [], {}, False),
-        ("package-lock.json", ["package-lock.json"], {}, False),
-        ("yarn.lock", ["package-lock.json"], {"gone": ["package-lock.json"]}, False),
-        ("yarn.lock", ["package-lock.json"], {"words": "Move to Yarn"}, False),
-        ("pnpm-lock.yaml", ["package-lock.json"], {"patch": added("ci.yml", "run: pnpm test")}, False),
-        ("Cargo.lock", ["Cargo.toml"], {}, False),
-    ],
-)
-def test_a_lock_file_of_another_package_manager_is_told_unless_it_is_asked_for(new, main, more, out):
-    told = found([new], on_main=main, **more)
-    assert ((new in told), any(one.proven for one in told.values())) == (out, False)
-
-
-def test_a_lock_file_beside_a_new_dependency_is_work():
-    statuses = {"package.json": "M", "package-lock.json": "A"}
-    assert rubbish_in(["package-lock.json"], ["package.json"], RubbishRules(), statuses) == {}
 
 
 def test_what_an_issue_says_is_its_text_its_paths_and_its_own_commands():
