@@ -1,5 +1,6 @@
 """`noface config hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,85 +13,13 @@ from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
-    from noface.knowledge.hint_mining import FixOf, PastFailure
+    from noface.knowledge.hint_mining import PastFailure
     from noface.knowledge.hints import HintRule
     from noface.model.attempt import PastAttempt
     from noface.model.issue import Issue
-
+    from noface.ui.hints import TriedHint
 
 _PATCH_BYTES_MAX = 1_000_000
-
-
-def recorded(session: "ReadSession", *rules: "HintRule") -> "tuple[PastFailure, ...]":
-    """Return the failures of all issues and all epochs, in the order they happened.
-
-    Their issues have labels and paths if rules are asked for that go by these.
-    """
-    from noface.knowledge.hint_mining import past_failures
-    from noface.model.issue import Issue
-
-    known = issues(session) if any(rule.label or rule.path for rule in rules) else {}
-    dated: list[tuple[float, PastFailure]] = []
-    for issue_id in session.reader.attempted():
-        past = attempts(session, issue_id)
-        ended = {attempt.number: attempt.finished_at for attempt in past}
-        failures = past_failures(known.get(issue_id) or Issue(issue_id, ""), past)
-        dated += [(ended[failure.number], failure) for failure in failures]
-    dated.sort(key=lambda pair: pair[0])
-    return tuple(failure for _, failure in dated)
-
-
-def issues(session: "ReadSession") -> "dict[str, Issue]":
-    """Return the sound issues of the backlog by id: labels and paths stand only in their files."""
-    return {issue.id: issue for issue in session.backlog().issues}
-
-
-def nameless(session: "ReadSession", issue_id: str) -> "Issue":
-    """Return what is left of an issue whose file is gone or faulty."""
-    from noface.model.issue import Issue
-
-    row = session.reader.issue(issue_id)
-    return Issue(issue_id, row.title if row is not None else "")
-
-
-def attempts(session: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]":
-    """Return an issue's finished attempts; what they changed is read from their patch if no record says it."""
-    from dataclasses import replace
-
-    from noface.model.patch import changed_lines
-
-    def changed(directory: Path) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(line.path for line in changed_lines(_patch(directory))))
-
-    past = session.reader.past(issue_id)
-    if all(attempt.changed for attempt in past):
-        return past
-    folders = {row.number: Path(row.directory) for row in session.reader.attempts(issue_id)}
-    return tuple(
-        attempt if attempt.changed else replace(attempt, changed=changed(folders[attempt.number])) for attempt in past
-    )
-
-
-def fixes(session: "ReadSession") -> "FixOf":
-    """Return what compares a failed attempt's patch with that of the attempt that passed after it."""
-    from noface.knowledge.fixes import Fix, fix_of
-
-    def fix(past: "PastFailure") -> Fix:
-        folders = {row.number: Path(row.directory) for row in session.reader.attempts(past.issue.id)}
-        if past.passed_by is None:
-            return Fix()
-        return fix_of(_patch(folders[past.number]), _patch(folders[past.passed_by]))
-
-    return fix
-
-
-def _patch(directory: Path) -> str:
-    from noface.process.files import read_regular
-
-    return (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
-
-
-_VALUES = ("label", "language", "path", "error_pattern", "error_regex", "hint")
 
 
 @answers()
@@ -100,17 +29,21 @@ def list_hints(
 ) -> VerbResult:
     """List the hints, and how often each has matched."""
     from noface.cli.session import open_session
-    from noface.process.search import patient_search
+    from noface.config.load import name_of
+    from noface.store.lessons import LessonStore
+    from noface.ui.hints import hints_document, lessons_document, lessons_page, list_page
 
     seen = open_session(config)
     if lessons:
-        return _lessons(seen)
-    from noface.config.load import name_of
-    from noface.ui.hints import list_document, list_page
-
-    rules = _rules(seen, config)
-    document = list_document(name_of(seen.location.root, config), rules, recorded(seen, *rules), patient_search())
-    return VerbResult(document, list_page)
+        store = LessonStore(seen.database)
+        recent = store.recent()
+        without = {kind: store.untold(kind) for kind in {lesson.kind for lesson in recent}}
+        return VerbResult(lessons_document(recent, without), lambda _, width: lessons_page(recent, without, width))
+    rules, file = _rules(seen, config), name_of(seen.location.root, config)
+    failures = _recorded(seen)
+    hints = [_tried(number, rule, failures) for number, rule in enumerate(rules, 1)]
+    document = hints_document(hints, len(failures), file=file)
+    return VerbResult(document, lambda _, width: list_page(file, hints, len(failures), width))
 
 
 @answers()
@@ -128,17 +61,22 @@ def try_on(
     """Show which hints match an issue's failure, and why."""
     from noface.cli.session import open_session
     from noface.knowledge.hints import explain
+    from noface.model.issue import Issue
     from noface.process.search import search
     from noface.ui.hints import match_document, match_page
     from noface.ui.issues import find_issue
 
     seen = open_session(config)
-    rules = _rules(seen, config)
     known_id = str(find_issue(seen.reader, issue_id).id)
-    issue = issues(seen).get(known_id) or nameless(seen, known_id)
-    attempt = _failed(attempts(seen, known_id), known_id, number)
+    issue, past = _issues(seen).get(known_id) or Issue(known_id, ""), _attempts(seen, known_id)
+    failed = [attempt for attempt in past if attempt.failure is not None and number in (None, attempt.number)]
+    if number is not None and not failed:
+        known = ", ".join(str(attempt.number) for attempt in past if attempt.failure is not None)
+        advice = f"Those that failed: {known}." if known else "No attempt failed."
+        raise UsageError(f"issue {known_id} has no attempt {number} that failed", advice)
+    attempt = failed[-1] if failed else None
     failure, touched = (attempt.failure, attempt.changed) if attempt is not None else (None, ())
-    matches = tuple(explain(rule, issue, failure, touched, search) for rule in rules)
+    matches = [explain(rule, issue, failure, touched, search, every=True) for rule in _rules(seen, config)]
     document = match_document(issue, attempt, matches)
     return VerbResult(document, lambda _, width: match_page(issue, attempt, matches, width))
 
@@ -161,8 +99,8 @@ def add(
     from noface.cli.session import open_session
     from noface.knowledge.hints import HintRule
 
-    rule = HintRule(hint, label, language, error_pattern, error_regex, path)
-    return _add(open_session(config), config, rule, draft=False)
+    seen = open_session(config)
+    return _add(seen, config, HintRule(hint, label, language, error_pattern, error_regex, path), _recorded(seen))
 
 
 @answers()
@@ -173,19 +111,22 @@ def suggest(
     config: ConfigFile = None,
 ) -> VerbResult:
     """Propose hints for failures that several issues had."""
-    from dataclasses import replace
-
     from noface.cli.session import open_session
+    from noface.knowledge.fixes import Fix, fix_of
     from noface.knowledge.hint_mining import propose
     from noface.process.search import patient_search
-    from noface.ui.hints import proposals_document, proposals_page
+    from noface.ui.hints import TriedHint, hints_document, proposals_page
 
     if hint and chosen is None:
         raise UsageError("--hint goes with --apply", "To add a hint of your own: noface config hints add")
     seen = open_session(config)
-    rules = _rules(seen, config)
-    failures = recorded(seen, *rules)
-    proposals = propose(failures, rules, patient_search(), fixes(seen), least)
+    failures = _recorded(seen)
+
+    def fix(past: "PastFailure") -> Fix:
+        folders = {row.number: Path(row.directory) for row in seen.reader.attempts(past.issue.id)}
+        return fix_of(_patch(folders[past.number]), _patch(folders[past.passed_by])) if past.passed_by else Fix()
+
+    proposals = propose(failures, _rules(seen, config), patient_search(), fix, least)
     if chosen is not None:
         if not 1 <= chosen <= len(proposals):
             raise UsageError(
@@ -193,9 +134,12 @@ def suggest(
             )
         proposal = proposals[chosen - 1]
         rule = replace(proposal.rule, hint=hint or proposal.rule.hint)
-        return _add(seen, config, rule, draft=proposal.draft and not hint)
-    document = proposals_document(proposals, failures, least)
-    return VerbResult(document, lambda _, width: proposals_page(proposals, failures, least, width))
+        return _add(seen, config, rule, failures, draft=proposal.draft and not hint)
+    hints = [
+        TriedHint(number, each.rule, each.would_match, draft=each.draft) for number, each in enumerate(proposals, 1)
+    ]
+    document = hints_document(hints, len(failures), min=least)
+    return VerbResult(document, lambda _, width: proposals_page(proposals, hints, len(failures), least, width))
 
 
 group = partial(
@@ -205,32 +149,32 @@ group = partial(
 )
 
 
-def _add(seen: "ReadSession", config: Path | None, rule: "HintRule", *, draft: bool) -> VerbResult:
+def _add(
+    seen: "ReadSession", config: Path | None, rule: "HintRule", failures: "tuple[PastFailure, ...]", draft: bool = False
+) -> VerbResult:
     from noface.cli.config import replace_file
     from noface.config.edit import with_hint
     from noface.config.load import find, name_of, read
-    from noface.process.search import patient_search
-    from noface.ui.hints import added_document, added_page, tried_on
+    from noface.ui.hints import added_page, hints_document
 
     path, name = find(seen.location.root, config), name_of(seen.location.root, config)
-    values = {key: value for key in _VALUES if (value := str(getattr(rule, key)))}
-    after = with_hint(read(path), values, name)
-    replace_file(path, after)
-    number = len(_rules(seen, config))
-    matches = tried_on(recorded(seen, rule), rule, patient_search())
-    document = added_document(name, number, rule, matches, draft=draft)
-    return VerbResult(document, lambda _, width: added_page(name, number, rule, matches, width, draft=draft))
+    replace_file(path, with_hint(read(path), {**rule.conditions, "hint": rule.hint}, name))
+    added = replace(_tried(len(_rules(seen, config)), rule, failures), draft=draft)
+    document = hints_document([added], len(failures), file=name)
+    return VerbResult(document, lambda _, width: added_page(name, added, len(failures), width))
 
 
-def _lessons(seen: "ReadSession") -> VerbResult:
-    from noface.store.lessons import LessonStore
-    from noface.ui.hints import lessons_document, lessons_page
+def _tried(number: int, rule: "HintRule", failures: "tuple[PastFailure, ...]") -> "TriedHint":
+    """Return a hint with the recorded failures that it matches."""
+    from noface.knowledge.hints import explain
+    from noface.process.search import patient_search
+    from noface.ui.hints import TriedHint
 
-    store = LessonStore(seen.database)
-    lessons = store.recent()
-    without = {kind: store.untold(kind) for kind in {lesson.kind for lesson in lessons}}
-    document = lessons_document(lessons, without)
-    return VerbResult(document, lambda _, width: lessons_page(lessons, without, width))
+    search = patient_search()
+    tried = [(past, explain(rule, past.issue, past.failure, past.touched, search)) for past in failures]
+    slow = f"hint {number}: its expression took too long on this failure; simplify it"
+    matched = tuple(past for past, match in tried if match.matched)
+    return TriedHint(number, rule, matched, slow if any(match.too_slow for _, match in tried) else "")
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
@@ -242,16 +186,46 @@ def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
     return tuple(hint.record(HintRule) for hint in hints)
 
 
-def _failed(past: tuple["PastAttempt", ...], issue_id: str, number: int | None) -> "PastAttempt | None":
-    """Return the failed attempt that is meant; None if the issue has not failed yet."""
-    failed = [attempt for attempt in past if attempt.failure is not None]
-    if number is None:
-        return failed[-1] if failed else None
-    attempt = next((attempt for attempt in failed if attempt.number == number), None)
-    if attempt is None:
-        known = ", ".join(str(attempt.number) for attempt in failed)
-        raise UsageError(
-            f"issue {issue_id} has no attempt {number} that failed",
-            f"Those that failed: {known}." if known else "No attempt failed.",
+def _recorded(seen: "ReadSession") -> "tuple[PastFailure, ...]":
+    """Return the failures of all issues and all epochs, in the order they happened."""
+    from noface.knowledge.hint_mining import past_failures
+    from noface.model.issue import Issue
+
+    known = _issues(seen)
+    dated: list[tuple[float, PastFailure]] = []
+    for issue_id in seen.reader.attempted():
+        past = _attempts(seen, issue_id)
+        ended = {attempt.number: attempt.finished_at for attempt in past}
+        dated += [
+            (ended[failure.number], failure)
+            for failure in past_failures(known.get(issue_id) or Issue(issue_id, ""), past)
+        ]
+    dated.sort(key=lambda pair: pair[0])
+    return tuple(failure for _, failure in dated)
+
+
+def _issues(seen: "ReadSession") -> "dict[str, Issue]":
+    """Return the sound issues of the backlog by id: labels and paths stand only in their files."""
+    return {issue.id: issue for issue in seen.backlog().issues}
+
+
+def _attempts(seen: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]":
+    """Return an issue's finished attempts; what they changed is read from their patch if no record says it."""
+    from noface.model.patch import changed_lines
+
+    past = seen.reader.past(issue_id)
+    folders = {row.number: Path(row.directory) for row in seen.reader.attempts(issue_id)}
+    return tuple(
+        attempt
+        if attempt.changed
+        else replace(
+            attempt, changed=tuple(dict.fromkeys(each.path for each in changed_lines(_patch(folders[attempt.number]))))
         )
-    return attempt
+        for attempt in past
+    )
+
+
+def _patch(directory: Path) -> str:
+    from noface.process.files import read_regular
+
+    return (read_regular(directory / "diff.patch", _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")

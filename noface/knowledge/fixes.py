@@ -64,8 +64,10 @@ class Fix:
 
 def fix_of(failed_patch: str, passed_patch: str) -> Fix:
     """Return what the attempt that passed has and the failed one has not, from their patches against main."""
-    failed = _counted(failed_patch)
-    passed = _counted(passed_patch)
+    failed, passed = (
+        Counter((line.path, line.removed, line.text) for line in changed_lines(patch))
+        for patch in (failed_patch, passed_patch)
+    )
     lines = [
         *(FixLine(path, gone, text) for (path, gone, text), _ in (failed - passed).items()),
         *(FixLine(path, not gone, text) for (path, gone, text), _ in (passed - failed).items()),
@@ -82,13 +84,10 @@ def in_workers_hands(failure: Failure) -> bool:
     kind = failure.kind
     if kind.category is not Category.CORRECTABLE or kind.info.gate is None or not failure.charged:
         return False
-    known = known_cause(
-        replace(failure, kind=FailureKind.RUNTIME_ERROR)
-    )  # what a test prints may be made up: no matter
-    if known is None:
-        return True
+    # What a test prints may be made up: no matter.
+    known = known_cause(replace(failure, kind=FailureKind.RUNTIME_ERROR))
     passing = {rule.name for rule in known_causes() if rule.passing}
-    return known.name not in passing and known.strategy not in _OUT_OF_REACH
+    return known is None or (known.name not in passing and known.strategy not in _OUT_OF_REACH)
 
 
 def parts_of(failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:
@@ -96,10 +95,6 @@ def parts_of(failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:
     tests = (name.partition("::")[0].partition(" > ")[0] for name in failure.failing_tests[:_TESTS_MAX])
     named = (file_of(failure.location), *changed, *(path for path in tests if is_test_file(path)))
     return tuple(dict.fromkeys(path for path in named if path))
-
-
-def _counted(patch: str) -> Counter[tuple[str, bool, str]]:
-    return Counter((line.path, line.removed, line.text) for line in changed_lines(patch))
 
 
 def _row(line: FixLine) -> str:

@@ -4,7 +4,7 @@ Label, language, path and text cost little and are looked at first; the regular 
 where they hold. The caller gives the search, since it has a time limit and the core has no clock.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,6 +21,7 @@ CONDITIONS = ("label", "language", "path", "error_pattern", "error_regex")
 
 _NAMES_MAX = 5
 _LINE_MAX = 120
+_TOO_SLOW = "the expression took too long on this failure; simplify it"
 
 
 class Found(StrEnum):
@@ -57,18 +58,17 @@ class HintRule:
 
 @dataclass(frozen=True, slots=True)
 class ConditionExplained:
-    """Whether one condition held, and why. `too_slow`: its expression ran into the time limit."""
+    """Whether one condition held, and why."""
 
     name: str
     wanted: str
     held: bool
     why: str
-    too_slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MatchExplained:
-    """What became of each of a rule's conditions."""
+    """What became of each of a rule's conditions that was looked at."""
 
     rule: HintRule
     conditions: tuple[ConditionExplained, ...]
@@ -81,24 +81,27 @@ class MatchExplained:
     @property
     def too_slow(self) -> bool:
         """True if an expression ran into the time limit, so that nobody knows whether it matches."""
-        return any(condition.too_slow for condition in self.conditions)
+        return any(condition.why == _TOO_SLOW for condition in self.conditions)
 
 
 def explain(
-    rule: HintRule, issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
+    rule: HintRule,
+    issue: Issue,
+    failure: Failure | None,
+    touched: tuple[str, ...],
+    search: Search,
+    *,
+    every: bool = False,
 ) -> MatchExplained:
-    """Say of every condition whether it held; `touched` are the files that the failing attempt changed."""
-    return MatchExplained(rule, tuple(_looked_at(rule, issue, failure, touched, search)))
+    """Say whether a rule matches; `touched` are the files that the failing attempt changed.
 
-
-def holds(
-    rule: HintRule, issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
-) -> MatchExplained:
-    """Say whether a rule matches; looks no further than its first condition that does not hold."""
+    It looks no further than the first condition that does not hold, unless `every` one is wanted.
+    """
     looked_at: list[ConditionExplained] = []
-    for condition in _looked_at(rule, issue, failure, touched, search):
-        looked_at.append(condition)
-        if not condition.held:
+    for name, wanted in rule.conditions.items():
+        held, why = _look(name, wanted, issue, failure, touched, search)
+        looked_at.append(ConditionExplained(name, wanted, held, why))
+        if not held and not every:
             break
     return MatchExplained(rule, tuple(looked_at))
 
@@ -107,19 +110,15 @@ def matched(
     rules: tuple[HintRule, ...], issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the hints for an issue's next prompt, without repeats, and what a person should know about the rules."""
-    hints, warnings = [], []
-    for number, rule in enumerate(rules, 1):
-        match = holds(rule, issue, failure, touched, search)
-        if match.matched:
-            hints.append(rule.hint)
-        elif match.too_slow:
-            warnings.append(slow_warning(number))
-    return tuple(dict.fromkeys(hints)), tuple(warnings)
+    matches = [explain(rule, issue, failure, touched, search) for rule in rules]
+    hints = (match.rule.hint for match in matches if match.matched)
+    return tuple(dict.fromkeys(hints)), slow_warnings(matches)
 
 
-def slow_warning(number: int) -> str:
-    """Return what a person is told of a rule (by its number in noface.toml, from 1) that ran into the time limit."""
-    return f"hint {number}: its expression took too long on this failure; simplify it"
+def slow_warnings(matches: list[MatchExplained]) -> tuple[str, ...]:
+    """Return what a person is told of rules, numbered as in noface.toml, that ran into the time limit."""
+    slow = (number for number, match in enumerate(matches, 1) if match.too_slow)
+    return tuple(f"hint {number}: its expression took too long on this failure; simplify it" for number in slow)
 
 
 def searched_text(failure: Failure | None) -> str:
@@ -134,67 +133,40 @@ def searched_text(failure: Failure | None) -> str:
     return "\n".join(texts)[:SEARCHED_CHARS_MAX]
 
 
-def _looked_at(
-    rule: HintRule, issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
-) -> Iterator[ConditionExplained]:
-    """Yield what becomes of each condition, the cheap ones first."""
-    if rule.label:
-        yield _label(rule.label, issue)
-    if rule.language:
-        yield _language(rule.language, issue, failure, touched)
-    if rule.path:
-        yield _path(rule.path, touched)
-    if rule.error_pattern:
-        yield _pattern(rule.error_pattern, failure)
-    if rule.error_regex:
-        yield _regex(rule.error_regex, failure, search)
-
-
-def _label(wanted: str, issue: Issue) -> ConditionExplained:
-    if wanted in issue.labels:
-        return ConditionExplained("label", wanted, held=True, why="the issue has it")
-    why = f"the issue's labels are {some(issue.labels, _NAMES_MAX)}" if issue.labels else "the issue has no labels"
-    return ConditionExplained("label", wanted, held=False, why=why)
-
-
-def _language(wanted: str, issue: Issue, failure: Failure | None, touched: tuple[str, ...]) -> ConditionExplained:
-    location = file_of(failure.location) if failure is not None else ""
-    paths = tuple(dict.fromkeys(path for path in (location, *touched, *issue.paths) if path))
-    spoken = next((path for path in paths if is_in(wanted, path)), None)
-    if spoken is not None:
-        return ConditionExplained("language", wanted, held=True, why=f"{one_line(spoken, _LINE_MAX)} is in it")
-    why = f"none of the files concerned is in it: {some(paths, _NAMES_MAX)}" if paths else "no file is known"
-    return ConditionExplained("language", wanted, held=False, why=why)
-
-
-def _path(wanted: str, touched: tuple[str, ...]) -> ConditionExplained:
-    meant = next((path for path in touched if matches_any(path, (wanted,))), None)
-    if meant is not None:
-        return ConditionExplained("path", wanted, held=True, why=f"the attempt changed {one_line(meant, _LINE_MAX)}")
-    why = f"the attempt changed only {some(touched, _NAMES_MAX)}" if touched else "the attempt changed nothing"
-    return ConditionExplained("path", wanted, held=False, why=why)
-
-
-def _pattern(wanted: str, failure: Failure | None) -> ConditionExplained:
-    text = searched_text(failure)
-    at = text.find(wanted)
-    if failure is None or at < 0:
-        return ConditionExplained("error_pattern", wanted, held=False, why=_missing(failure, "contain this text"))
-    line = text[text.rfind("\n", 0, at) + 1 : at + _LINE_MAX].split("\n", 1)[0]
-    why = f"the error says: {one_line(line, _LINE_MAX)}"
-    return ConditionExplained("error_pattern", wanted, held=True, why=why)
-
-
-def _regex(wanted: str, failure: Failure | None, search: Search) -> ConditionExplained:
-    answer = search(wanted, searched_text(failure)) if failure is not None else Found.NO
-    match answer:
-        case Found.YES:
-            return ConditionExplained("error_regex", wanted, held=True, why="the error matches it")
-        case Found.NO:
-            return ConditionExplained("error_regex", wanted, held=False, why=_missing(failure, "match it"))
-        case Found.TOO_SLOW:
-            why = "the expression took too long on this failure; simplify it"
-            return ConditionExplained("error_regex", wanted, held=False, why=why, too_slow=True)
+def _look(
+    name: str, wanted: str, issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
+) -> tuple[bool, str]:
+    """Return whether a condition holds, and why."""
+    match name:
+        case "label":
+            labels = f"the issue's labels are {some(issue.labels, _NAMES_MAX)}"
+            held = wanted in issue.labels
+            return held, "the issue has it" if held else labels if issue.labels else "the issue has no labels"
+        case "language":
+            location = file_of(failure.location) if failure is not None else ""
+            paths = tuple(dict.fromkeys(path for path in (location, *touched, *issue.paths) if path))
+            spoken = next((path for path in paths if is_in(wanted, path)), None)
+            if spoken is not None:
+                return True, f"{one_line(spoken, _LINE_MAX)} is in it"
+            others = f"none of the files concerned is in it: {some(paths, _NAMES_MAX)}"
+            return False, others if paths else "no file is known"
+        case "path":
+            meant = next((path for path in touched if matches_any(path, (wanted,))), None)
+            if meant is not None:
+                return True, f"the attempt changed {one_line(meant, _LINE_MAX)}"
+            others = f"the attempt changed only {some(touched, _NAMES_MAX)}"
+            return False, others if touched else "the attempt changed nothing"
+        case "error_regex":
+            found = search(wanted, searched_text(failure)) if failure is not None else Found.NO
+            if found is Found.YES:
+                return True, "the error matches it"
+            return False, _TOO_SLOW if found is Found.TOO_SLOW else _missing(failure, "match it")
+        case _:
+            text = searched_text(failure)
+            if failure is None or (at := text.find(wanted)) < 0:
+                return False, _missing(failure, "contain this text")
+            said = text[text.rfind("\n", 0, at) + 1 : at + _LINE_MAX].split("\n", 1)[0]
+            return True, f"the error says: {one_line(said, _LINE_MAX)}"
 
 
 def _missing(failure: Failure | None, what: str) -> str:

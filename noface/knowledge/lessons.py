@@ -18,7 +18,6 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.issue import Issue
-from noface.model.patterns import file_of, language_of
 from noface.model.quoting import one_line
 from noface.model.taxonomy import PASSED, DiagnosisStrategy, FailureKind
 
@@ -28,7 +27,7 @@ TERMS_MAX = 20
 _TERM_CHARS_MIN, _TERM_CHARS_MAX = 3, 40
 _TERMS_TEXT_MAX = 4000
 _MESSAGE_MAX, _CAUSE_MAX, _SUMMARY_MAX = 300, 300, 200
-_PARTS_MAX, _TAGS_MAX, _TAG_CHARS_MAX = 20, 12, 60
+_PARTS_MAX = 20
 _TERMS_MIN = 2
 """A message of fewer telling words ("1 passed") is no sign by which to know a failure again; a test's name is one."""
 _TRIED_MIN = 4
@@ -47,8 +46,7 @@ class Lesson:
 
     `parts` are the files it is about (`fixes.parts_of`). `hits` counts the attempts that read it and by
     which one could tell, `successes` those of them that passed; `learned` how often it was learnt anew, last from
-    attempt `number` of issue `issue_id`. `confidence` is 0 to 1. `dropped`: it makes no difference. `id` is 0 until it
-    is stored.
+    attempt `number` of issue `issue_id`. `dropped`: it makes no difference. `id` is 0 until it is stored.
     """
 
     signature: str
@@ -58,8 +56,6 @@ class Lesson:
     cause: str
     strategy: str
     advice: str
-    tags: tuple[str, ...] = ()
-    confidence: float = 0.5
     hits: int = 0
     successes: int = 0
     learned: int = 1
@@ -92,15 +88,13 @@ def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: 
     passing = attempts[-1]
     summary = passing.report.summary if passing.report is not None else ""
     return Lesson(
-        signature=failure.signature,
-        kind=failure.kind,
-        rule=failure.rule,
-        message=one_line(failure.message, _MESSAGE_MAX),
-        cause=one_line(cause or _deciding_line(failure), _CAUSE_MAX),
-        strategy=failed.answer,
-        advice=_advice(issue, failure, fix, summary),
-        tags=_tags(issue, failure, fix.files),
-        confidence=confidence(1, 0, 0),
+        failure.signature,
+        failure.kind,
+        failure.rule,
+        one_line(failure.message, _MESSAGE_MAX),
+        one_line(cause or _deciding_line(failure), _CAUSE_MAX),
+        failed.answer,
+        _advice(issue, failure, fix, summary),
         issue_id=issue.id,
         number=passing.number,
         parts=parts_of(failure, fix.files)[:_PARTS_MAX],
@@ -108,7 +102,6 @@ def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: 
 
 
 _CURES = (DiagnosisStrategy.ALTERNATIVE.value, DiagnosisStrategy.MODIFIED.value)
-_CURE_CONFIDENCE_MIN = 0.5
 
 
 def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> Lesson | None:
@@ -126,14 +119,13 @@ def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advic
     if advised is None:
         return None
     return Lesson(
-        signature=failure.signature,
-        kind=failure.kind,
-        rule=failure.rule,
-        message=one_line(failure.message, _MESSAGE_MAX),
-        cause=advised.cause,
-        strategy=advised.strategy,
-        advice=advised.text,
-        tags=_tags(issue, failure, ()),
+        failure.signature,
+        failure.kind,
+        failure.rule,
+        one_line(failure.message, _MESSAGE_MAX),
+        advised.cause,
+        advised.strategy,
+        advised.text,
         issue_id=issue.id,
         number=attempts[-1].number,
     )
@@ -164,11 +156,6 @@ def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
     return failed if failure.failing_tests or len(_words(failure)) >= _TERMS_MIN else None
 
 
-def confidence(learned: int, hits: int, successes: int) -> float:
-    """Return how much a lesson is worth: the share of times it worked, begun at a half."""
-    return (learned + successes) / (learned + hits + 1)
-
-
 def lift(hits: int, successes: int, control: ControlGroup) -> float:
     """Return by how much a lesson raises the share of attempts that pass, -1 to 1; a little is assumed at first."""
     with_lesson = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
@@ -177,7 +164,7 @@ def lift(hits: int, successes: int, control: ControlGroup) -> float:
 
 def cure_holds(learned: int, hits: int, successes: int) -> bool:
     """True if a cure still helps: nobody is asked in its place, so it has to work at least as often as not."""
-    return confidence(learned, hits, successes) >= _CURE_CONFIDENCE_MIN
+    return 2 * (learned + successes) >= learned + hits + 1
 
 
 def worth_keeping(hits: int, successes: int, control: ControlGroup) -> bool:
@@ -238,9 +225,3 @@ def _advice(issue: Issue, failure: Failure, fix: Fix, summary: str) -> str:
     words = one_line(summary, _SUMMARY_MAX)
     quoted = f' Its worker wrote: "{words}"' if words else ""
     return f'In issue {issue.id}, "{message}"{place} was mended by this change.{quoted}\n{fix.excerpt()}'
-
-
-def _tags(issue: Issue, failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:
-    languages = sorted({language_of(path) for path in (file_of(failure.location), *changed)} - {""})
-    tags = (failure.kind.value, failure.category.value, failure.gate or "", *languages, *issue.labels)
-    return tuple(dict.fromkeys(one_line(tag, _TAG_CHARS_MAX) for tag in tags if tag))[:_TAGS_MAX]

@@ -12,7 +12,6 @@ from noface.knowledge.lessons import (
     ControlGroup,
     Lesson,
     alike,
-    confidence,
     cure_holds,
     fits,
     is_cure,
@@ -121,9 +120,9 @@ class LessonStore:
         else:
             keep = worth_keeping(hits, successes, self.untold(FailureKind(row["kind"])))
         connection.execute(
-            "UPDATE lessons SET hits = ?, successes = ?, confidence = ?,"
+            "UPDATE lessons SET hits = ?, successes = ?,"
             " dropped_at = CASE WHEN ? THEN dropped_at ELSE COALESCE(dropped_at, ?) END WHERE id = ?",
-            (hits, successes, confidence(row["learned"], hits, successes), keep, at, row["id"]),
+            (hits, successes, keep, at, row["id"]),
         )
         return not keep
 
@@ -134,9 +133,7 @@ def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int)
         "message": lesson.message,
         "cause": lesson.cause,
         "advice": lesson.advice,
-        "tags": dumps(lesson.tags),
         "parts": dumps(lesson.parts),
-        "confidence": confidence(learned, hits, successes),
         "learned": learned,
         "hits": hits,
         "successes": successes,
@@ -147,8 +144,7 @@ def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int)
 
 
 def _lesson(row: sqlite3.Row) -> Lesson:
-    read = ("kind", "tags", "parts", "dropped")
+    read = ("kind", "parts", "dropped")
     same = {field.name: row[field.name] for field in fields(Lesson) if field.name not in read}
-    tags, parts = tuple(json.loads(row["tags"])), tuple(json.loads(row["parts"]))
-    dropped = row["dropped_at"] is not None
-    return Lesson(**same, kind=FailureKind(row["kind"]), tags=tags, parts=parts, dropped=dropped)
+    parts, dropped = tuple(json.loads(row["parts"])), row["dropped_at"] is not None
+    return Lesson(**same, kind=FailureKind(row["kind"]), parts=parts, dropped=dropped)

@@ -277,7 +277,7 @@ WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\';
 
 -- name: lessons_by_signature
 SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL
-ORDER BY confidence DESC, id DESC LIMIT ?;
+ORDER BY (learned + successes) * 1.0 / (learned + hits + 1) DESC, id DESC LIMIT ?;
 
 -- name: lessons_of_kind
 SELECT * FROM lessons WHERE kind = ? AND signature != ? AND dropped_at IS NULL ORDER BY id DESC LIMIT ?;

@@ -216,8 +216,6 @@ CREATE TABLE lessons (
     cause       TEXT NOT NULL,
     strategy    TEXT NOT NULL,
     advice      TEXT NOT NULL,                  -- what prompts quote
-    tags        TEXT NOT NULL DEFAULT '[]',
-    confidence  REAL NOT NULL,
     hits        INTEGER NOT NULL DEFAULT 0,     -- attempts whose prompt quoted it and whose end says something of it
     successes   INTEGER NOT NULL DEFAULT 0,     -- those of them that passed
     learned     INTEGER NOT NULL DEFAULT 1,     -- how often it was learnt anew

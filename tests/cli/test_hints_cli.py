@@ -69,13 +69,13 @@ def test_the_list_tells_how_often_each_hint_has_matched(project, night):
     assert (document["schema"], document["failures"], document["warnings"]) == (1, 3, [])
     first, second = document["hints"]
     assert first["conditions"] == {"label": "auth", "error_pattern": "401 =="}
-    assert (first["number"], first["hint"], first["matched"], first["issues"]) == (
+    assert (first["number"], first["hint"], len(first["would_match"]), first["issues"]) == (
         1,
         "Read docs/auth.md first.",
         2,
         ["1"],
     )
-    assert (second["matched"], second["issues"]) == (2, ["1"])
+    assert (len(second["would_match"]), second["issues"]) == (2, ["1"])
     page = project.noface("config", "hints", "list").stdout
     assert page.startswith("2 hints in noface.toml; 3 failures recorded\n\n1  label")
     assert "   → Read docs/auth.md first.\n   matched 2 failures, in issue 1\n" in page
@@ -133,7 +133,7 @@ def test_add_writes_the_hint_keeps_comments_and_tells_what_it_would_have_matched
     assert "It would have matched 2 of 3 failures recorded.\n  1 attempt 1: TEST_FAILURE: assert 401" in done.stdout
     entry = '[[failure_hints]]\nlabel = "auth"\nerror_pattern = "assert 401"\nhint = "Use the fixture."\n'
     assert config(project) == f"{before}\n{entry}"
-    assert project.shown("config", "hints", "add", "--hint", "h", "--path", "db/")["would_match"] == []
+    assert project.shown("config", "hints", "add", "--hint", "h", "--path", "db/")["hints"][0]["would_match"] == []
     assert tomllib.loads(config(project))["failure_hints"][3]["path"] == "db/"
 
 
@@ -160,12 +160,12 @@ def test_suggest_prints_toml_that_can_be_pasted(project, night):
     (entry,) = tomllib.loads(done.stdout)["failure_hints"]
     assert entry == {
         "language": "javascript",
-        "error_regex": "there is no cart of '[^']*' in the store",
+        "error_regex": "there is no cart of .+? in the store",
         "hint": "This has failed 3 times, in issues 2, 3. Describe what to do here.",
     }
     assert "# Proposal 1: TEST_FAILURE 3 times, in issues 2, 3\n# It would have matched 3 of 5 failures" in done.stdout
-    (proposal,) = project.shown("config", "hints", "suggest")["proposals"]
-    assert (proposal["count"], proposal["issues"], proposal["draft"]) == (3, ["2", "3"], True)
+    (proposal,) = project.shown("config", "hints", "suggest")["hints"]
+    assert (proposal["issues"], proposal["draft"]) == (["2", "3"], True)
     assert [(f["issue"], f["attempt"]) for f in proposal["would_match"]] == [("2", 1), ("2", 2), ("3", 1)]
 
 
@@ -181,7 +181,7 @@ def test_suggest_says_when_there_is_nothing(project, night):
 def test_a_proposal_can_be_applied_with_a_text_of_one_s_own(project, night):
     night.attempt("3", 1, cart("eve"))
     done = project.noface("config", "hints", "suggest", "--apply", "1", "--hint", "Make the cart first.", "--json")
-    assert json.loads(done.stdout)["draft"] is False
+    assert json.loads(done.stdout)["hints"][0]["draft"] is False
     assert tomllib.loads(config(project))["failure_hints"][2]["hint"] == "Make the cart first."
     assert "--hint goes with --apply" in project.noface("config", "hints", "suggest", "--hint", "x").stderr
 
@@ -199,7 +199,7 @@ def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_
     project.play(*plays)
     project.commit()
     project.run()
-    (proposal,) = project.shown("config", "hints", "suggest")["proposals"]
+    (proposal,) = project.shown("config", "hints", "suggest")["hints"]
     assert proposal["hint"] == 'Issues 7, 8 passed once they had this as well: "import pricing"'
     assert (proposal["issues"], proposal["draft"]) == (["7", "8"], False)
     applied = project.noface("config", "hints", "suggest", "--apply", "1")
@@ -242,8 +242,8 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
     story.close()
     document = project.shown("config", "hints", "list", "--lessons")
     (lesson,) = document["lessons"]
-    assert (lesson["kind"], lesson["strategy"], lesson["confidence"]) == ("TEST_FAILURE", "Escalate", 0.5)
+    assert (lesson["kind"], lesson["strategy"]) == ("TEST_FAILURE", "Escalate")
     page = project.noface("config", "hints", "list", "--lessons").stdout
     assert "was mended by this change.\n   src/login.py\n   + return Reply(200)\n" in page
-    assert "confidence 50%; learned 1 time" in page
+    assert "   learned 1 time\n" in page
     assert max(map(len, page.splitlines())) <= 80

@@ -4,7 +4,7 @@ import time
 
 from support.cases import cases
 
-from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, explain, holds, matched, searched_text
+from noface.knowledge.hints import SEARCHED_CHARS_MAX, Found, HintRule, explain, matched, searched_text
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
@@ -111,7 +111,7 @@ def test_each_condition_says_whether_and_why_it_held():
     rule = HintRule("h", label="db", language="python", path="db/**", error_pattern="boom", error_regex="bo+k")
     issue = Issue("1", "One", labels=("web", "api"))
     failure = failed("first\nthen boom came", location="src/a.py:3")
-    match = explain(rule, issue, failure, ("web/a.js",), search)
+    match = explain(rule, issue, failure, ("web/a.js",), search, every=True)
     assert not match.matched
     assert [(c.name, c.held, c.why) for c in match.conditions] == [
         ("label", False, "the issue's labels are web, api"),
@@ -124,7 +124,7 @@ def test_each_condition_says_whether_and_why_it_held():
 
 def test_what_is_missing_is_named():
     rule = HintRule("h", label="db", language="python", path="db/**", error_pattern="boom", error_regex="bo+m")
-    match = explain(rule, Issue("1", "One"), None, (), search)
+    match = explain(rule, Issue("1", "One"), None, (), search, every=True)
     assert [c.why for c in match.conditions] == [
         "the issue has no labels",
         "no file is known",
@@ -134,7 +134,7 @@ def test_what_is_missing_is_named():
     ]
 
 
-def test_an_expression_is_searched_for_only_where_the_rest_holds():
+def test_an_expression_is_searched_for_only_where_the_rest_explain():
     tried = []
 
     def counting(expression, text):
@@ -142,9 +142,9 @@ def test_an_expression_is_searched_for_only_where_the_rest_holds():
         return search(expression, text)
 
     rule = HintRule("h", label="db", error_regex="boom")
-    assert not holds(rule, Issue("1", "One"), failed("boom"), (), counting).matched
+    assert not explain(rule, Issue("1", "One"), failed("boom"), (), counting).matched
     assert tried == []
-    assert holds(rule, Issue("1", "One", labels=("db",)), failed("boom"), (), counting).matched
+    assert explain(rule, Issue("1", "One", labels=("db",)), failed("boom"), (), counting).matched
     assert tried == ["boom"]
 
 

@@ -32,7 +32,7 @@ def added(*lines):
 
 
 def patterns(*messages):
-    return list(candidates(messages))
+    return [(each.error_pattern or each.error_regex, bool(each.error_regex)) for each in candidates(messages)]
 
 
 def test_a_failure_that_came_twice_is_proposed_with_what_it_would_have_matched():
@@ -97,12 +97,6 @@ def test_a_pattern_that_other_kinds_of_failures_mention_gets_more_exact():
     (proposal,) = mine(*failures, other)
     assert proposal.rule.error_pattern == "cannot open the settings file 'a.toml'"
     assert [past.key for past in proposal.would_match] == [("1", 1), ("2", 1)]
-
-
-def test_a_mere_mention_in_the_logs_of_another_failure_counts_as_a_stray():
-    failures = [fail(str(n), 1, "cannot open the settings file 'a.toml'") for n in (1, 2)]
-    other = fail("5", 1, "assert 1 == 2", "s2", excerpt="warning: cannot open the settings file 'c.toml'")
-    assert mine(*failures, other)[0].rule.error_pattern == "cannot open the settings file 'a.toml'"
 
 
 def test_the_commonest_comes_first_and_each_failure_is_proposed_for_once():
@@ -192,7 +186,7 @@ def test_the_longest_piece_that_does_not_change_comes_first():
 
 
 def test_where_no_piece_says_enough_what_changes_is_left_open():
-    assert patterns("row 17 holds 4 columns (!)")[0] == (r"row [\d.,:]+ holds [\d.,:]+ columns \(!\)", True)
+    assert patterns("row 17 holds 4 columns (!)")[0] == (r"row .+? holds .+? columns \(!\)", True)
 
 
 def test_a_message_that_is_hardly_a_word_is_taken_as_it_is():
@@ -200,7 +194,7 @@ def test_a_message_that_is_hardly_a_word_is_taken_as_it_is():
 
 
 def test_what_differs_between_the_messages_is_left_open_even_then():
-    assert patterns("assert 401 == 200", "assert 403 == 200") == [(r"assert [\d.,:]+ == 200", True)]
+    assert patterns("assert 401 == 200", "assert 403 == 200") == [(r"assert .+? == 200", True)]
 
 
 @pytest.mark.parametrize("message", ["", "   \n ", "12", "!?", "\ud800"])
@@ -212,8 +206,7 @@ def test_a_message_that_says_nothing_gives_no_pattern(message):
 @given(st.text(max_size=300))
 def test_every_pattern_finds_the_message_it_was_made_from(message):
     for candidate in candidates((message, message)):
-        wanted, is_regex = candidate
-        found = search(wanted, message) is Found.YES if is_regex else wanted in message
+        found = search(candidate.error_regex, message) is Found.YES and candidate.error_pattern in message
         assert found, candidate
 
 

@@ -41,7 +41,6 @@ def lesson(signature="s1", message="the basket of ann is empty", strategy="Escal
         "cause": "E assert 0 == 1",
         "strategy": strategy,
         "advice": f"In issue 7 it was fixed by changing src/a.py (strategy: {strategy})",
-        "tags": ("TEST_FAILURE", "python"),
         "issue_id": "7",
         "number": number,
         "parts": PARTS,
@@ -73,12 +72,11 @@ def test_lessons_outlive_the_process(tmp_path, store):
     again.close()
 
 
-def test_the_same_recovery_is_one_lesson_with_more_confidence_and_the_newer_advice(store):
+def test_the_same_recovery_is_one_lesson_and_has_the_newer_advice(store):
     first = store.learn(lesson(), 1.0)
     assert store.learn(lesson(number=5, advice="Change src/b.py", issue_id="9"), 2.0) == first
     (found,) = store.recent()
     assert (found.learned, found.advice, found.issue_id) == (2, "Change src/b.py", "9")
-    assert found.confidence > 0.5
 
 
 def test_learning_from_the_same_attempt_again_changes_nothing(store):
@@ -205,7 +203,7 @@ def test_a_dropped_lesson_that_works_again_begins_anew(store):
         told(store, kept, number, passed=False, same_failure=True)
     assert store.learn(lesson(number=9), 2.0) == kept
     (found,) = store.look_up(failure())
-    assert (found.dropped, found.hits, found.confidence) == (False, 0, 0.5)
+    assert (found.dropped, found.hits) == (False, 0)
 
 
 def test_what_is_undone_leaves_no_trace(database, store):
