@@ -32,7 +32,7 @@ def branch_request(issue: Issue, history: History, why: BranchTaken) -> PersonRe
 
 
 def closed_request(
-    issue: Issue, closed: ClosedUnmerged, followed: Followed, history: History, configured: Configured
+    closed: ClosedUnmerged, issue: Issue, followed: Followed, history: History, configured: Configured
 ) -> PersonRequest:
     """Return what is asked if somebody closed the pull request without a merge: that is a rejection."""
     request = block_request(issue, Block(FailureKind.REVIEW_REJECTED, closed.reason), history, "", configured)
@@ -42,7 +42,7 @@ def closed_request(
 
 
 def taken_pull_request(
-    issue: Issue, taken: TakenByPerson, followed: Followed, history: History, configured: Configured
+    taken: TakenByPerson, issue: Issue, followed: Followed, history: History, configured: Configured
 ) -> PersonRequest:
     """Return what is asked if a person has pushed to the branch of the pull request: it is theirs."""
     request = block_request(issue, Block(FailureKind.REVIEW_REJECTED, taken.reason), history, "", configured)
@@ -50,7 +50,7 @@ def taken_pull_request(
 
 
 def rounds_request(
-    issue: Issue, due: RoundDue, kind: FailureKind, followed: Followed, history: History, configured: Configured
+    due: RoundDue, kind: FailureKind, issue: Issue, followed: Followed, history: History, configured: Configured
 ) -> PersonRequest:
     """Return what is asked if the rounds are used up: what is still wanted, with links."""
     asked = [f"{check.name} is red ({check.url})" if check.url else f"{check.name} is red" for check in due.checks]

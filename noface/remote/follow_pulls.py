@@ -19,8 +19,8 @@ from noface.engine.prompt_context import attempt_directory
 from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, NofaceError
 from noface.forge.github import Forge
-from noface.git.refs import hold_ref
 from noface.model.codec import decode, encode
+from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.markdown import plain
 from noface.model.pull_request import LandingRules, PullState
@@ -28,10 +28,10 @@ from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
+from noface.recovery.options import Configured
 from noface.recovery.polling import Asked, Pace, answered, is_due, next_time
 from noface.recovery.pull_answers import Replies, after_replies, is_quiet, refusals_of, replies_of
 from noface.recovery.pull_rounds import (
-    TAKEN,
     ClosedUnmerged,
     CommittedThere,
     Followed,
@@ -102,8 +102,7 @@ class PullFollower(Station):
         self._held: dict[str, PullSnapshot] = {}
         self._listed_at = float("-inf")
         self._newest: float | None = None
-        self._changes: dict[int, float] = {}
-        self._news: dict[int, float] = {}
+        self._changes: Mapping[int, float] = {}
         refused_s = Pace(self.context.settings.landing.poll_s).longest_s
         self._outage = Outage(self.context.clock, (0.0,), (refused_s,), self._tell)
         if self.context.forge_away is not None:
@@ -182,22 +181,16 @@ class PullFollower(Station):
 
         Whether it can be merged is found out only once somebody asks, and told to whom asks again.
         """
-        last = self._last(pull)
-        if last is None:
+        last, look = self._last(pull), self._looks.get(pull.issue_id)
+        if last is None or look is None:
             return False  # due all the same
         if self._has_word(pull):
             return True
-        look = self._looks.get(pull.issue_id)
-        computed = look is None or look.pull.state is not PullState.OPEN or look.pull.mergeable is not None
-        again = last.at + self.context.settings.landing.poll_s
-        if (
-            not computed
-            and look is not None
-            and look.unchanged < _ASKED_AGAIN_MAX
-            and self.context.clock.now() >= again
-        ):
-            return True
-        return self._news.get(pull.number, float("-inf")) > last.at
+        if self.context.clock.now() < last.at + self.context.settings.landing.poll_s:
+            return False
+        merges = look.pull.mergeable is not None or look.pull.state is not PullState.OPEN
+        asks = not merges and look.unchanged < _ASKED_AGAIN_MAX
+        return asks or self._changes.get(pull.number, 0.0) > (look.pull.updated_at or 0.0)
 
     def _has_word(self, pull: Followed) -> bool:
         """True if somebody there is yet to be answered, of which no list of changes tells."""
@@ -249,7 +242,9 @@ class PullFollower(Station):
         try:
             if lists:
                 seen.changed = self.forge.changed(self._newest)
-            eyes = self._eyes(cancel)
+            env, rules = context.env, context.settings.landing
+            remote, login = context.remote, self.forge.whoami()
+            eyes = PullReader(self.forge, env.plumbing, rules, env.masker, remote, cancel, env.gate_rules, login)
             for pull in due:
                 if cancel.cancelled:
                     break
@@ -268,35 +263,15 @@ class PullFollower(Station):
             seen.error = error
         return seen
 
-    def _eyes(self, cancel: Canceller) -> PullReader:
-        context, env, remote = self.context, self.context.env, self.context.remote
-
-        def fetch_main() -> None:
-            if remote is not None:
-                remote.fetch_main(cancel)
-
-        def fetch_branch(pull: Followed) -> None:
-            if remote is not None:
-                remote.fetch(f"+refs/heads/{pull.branch}:{hold_ref(pull.issue_id, TAKEN)}", cancel=cancel)
-
-        return PullReader(
-            self.forge,
-            env.plumbing,
-            context.settings.landing,
-            env.masker,
-            fetch_main,
-            fetch_branch,
-            env.gate_rules,
-            self.forge.whoami(),
-        )
-
     def _record(self, seen: _Seen) -> None:
         now = self.context.clock.now()
         if seen.error is not None:
             self._outage.met(seen.error)
         else:
             self._outage.over()
-        self._take_changes(seen.changed, now)
+        if seen.changed:
+            self._listed_at, self._newest = now, seen.changed[0]
+            self._changes = {**self._changes, **seen.changed}
         for looked in seen.looks:
             issue_id = looked.followed.issue_id
             before = self._looks.get(issue_id)
@@ -309,16 +284,6 @@ class PullFollower(Station):
                 answered_now = bool(word.replies.reviewers) and is_answered(pull)
                 answered_seen = after_replies(pull, word.note, word.followed.seen.refused, answered=answered_now)
                 self.context.pulls.seen(now, pull.issue_id, seen=encode(answered_seen))
-
-    def _take_changes(self, changed: Mapping[int, float], now: float) -> None:
-        """Note which pull requests have news; a list tells of the newest change that was known once more."""
-        if not changed:
-            return
-        self._listed_at, self._newest = now, changed[0]
-        for number, at in changed.items():
-            if number and self._changes.get(number) != at:
-                self._changes[number] = at
-                self._news[number] = now
 
     def _tell(self, error: NofaceError, until: float, _: str | None) -> None:
         self.context.log_event("forge_away", None, until=until, reason=error.message)
@@ -349,9 +314,12 @@ class PullFollower(Station):
             case _ if state.status in _DONE_WITH:
                 self._remember(looked)
             case ClosedUnmerged() if pull.state != PullStep.CLOSED:
-                self._closed(issue, looked, decision)
+                request = closed_request(decision, *self._told_of(issue, looked))
+                self._block(looked, decision.reason, request, PullStep.CLOSED)
             case TakenByPerson() if pull.state != PullStep.TAKEN:
-                self._taken(issue, looked, decision)
+                request = taken_pull_request(decision, *self._told_of(issue, looked))
+                taken = replace(looked, seen=replace(looked.seen, taken=decision.head))
+                self._block(taken, decision.reason, request, PullStep.TAKEN)
             case StillOpen() if pull.state != PullStep.OPEN and not looked.shows_open:
                 pass
             case StillOpen() if state.status in _SETTLED:
@@ -431,18 +399,11 @@ class PullFollower(Station):
             self.context.clock.now(), looked.followed.issue_id, seen=seen, checks=checks, rounds=rounds
         )
 
-    def _closed(self, issue: Issue, looked: PullSnapshot, closed: ClosedUnmerged) -> None:
-        past, how = history(self.context, issue), configured(self.context, issue)
-        masked = masked_record(issue, self.context.env.masker)
-        request = closed_request(masked, closed, looked.followed, past, how)
-        self._block(looked, closed.reason, request, PullStep.CLOSED)
-
-    def _taken(self, issue: Issue, looked: PullSnapshot, taken: TakenByPerson) -> None:
-        past, how = history(self.context, issue), configured(self.context, issue)
-        masked = masked_record(issue, self.context.env.masker)
-        request = taken_pull_request(masked, taken, looked.followed, past, how)
-        seen = replace(looked.seen, taken=taken.head)
-        self._block(replace(looked, seen=seen), taken.reason, request, PullStep.TAKEN)
+    def _told_of(self, issue: Issue, looked: PullSnapshot) -> tuple[Issue, Followed, History, Configured]:
+        """Return what a person is told of who is to decide about a pull request."""
+        context = self.context
+        masked = masked_record(issue, context.env.masker)
+        return masked, looked.followed, history(context, issue), configured(context, issue)
 
     def _block(self, looked: PullSnapshot, reason: str, request: PersonRequest, step: PullStep) -> None:
         now, issue_id = self.context.clock.now(), looked.followed.issue_id
@@ -465,18 +426,13 @@ class PullFollower(Station):
             if due.allowed:
                 context.journal.status(now, issue.id, IssueStatus.READY, due.reason)
             else:
-                masked = masked_record(issue, context.env.masker)
-                past, kind = history(context, issue), self._asks_for_help(failure.kind)
-                request = rounds_request(masked, due, kind, before, past, configured(context, issue))
+                # One whose cause lies outside would lift itself.
+                kind = FailureKind.REVIEW_REJECTED if failure.kind.category.external else failure.kind
+                request = rounds_request(due, kind, *self._told_of(issue, looked))
                 context.journal.blocked(now, issue.id, due.reason, request)
         hit("round_recorded")
         if due.allowed:
             decide_and_apply(context, self.queue, issue)
-
-    @staticmethod
-    def _asks_for_help(kind: FailureKind) -> FailureKind:
-        """Return the kind that a person is asked about; one whose cause lies outside would lift itself."""
-        return FailureKind.REVIEW_REJECTED if kind.category.external else kind
 
     def _go_on(self, issue: Issue, looked: PullSnapshot, decision: CommittedThere) -> None:
         """Take what people have committed by the forge's pages as part of the work, and prove it where that waits."""
@@ -508,13 +464,8 @@ def _mark(pull: Followed) -> tuple[str, int, int, int]:
 
 
 def _followed(row: PullRow) -> Followed:
-    """Return what is decided from; what cannot be read of what an earlier noface has seen was not seen."""
-    try:
-        seen = decode(PullSeen, row.seen)
-    except (ValueError, TypeError, KeyError):
-        seen = PullSeen()
     same = {name: getattr(row, name) for name in _SAME}
-    return Followed(number=row.number or 0, seen=seen, **same)
+    return Followed(number=row.number or 0, seen=decode(PullSeen, row.seen), **same)
 
 
 def _mended(looked: PullSnapshot) -> bool:

@@ -269,7 +269,7 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
     taken = TakenByPerson(tip, f"a person has pushed to {branch} ({tip[:12]}) and owns it; a retry goes on from there")
     followed = Followed(issue.id, row.number, row.head, row.base, row.rounds, PullSeen(), branch, row.url, row.attempt)
     masked = masked_record(issue, context.env.masker)
-    request = taken_pull_request(masked, taken, followed, history(context, issue), configured(context, issue))
+    request = taken_pull_request(taken, masked, followed, history(context, issue), configured(context, issue))
     with context.questions.together():
         pulls.ended(now, issue.id, PullStep.TAKEN)
         context.journal.blocked(now, issue.id, taken.reason, request)

@@ -3,7 +3,6 @@
 It runs in a thread of its own and writes no state: what it returns is a decision with its evidence.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,11 +12,15 @@ from noface.errors import ForgeAwayError, ForgeError, GitError
 from noface.forge.github import Forge
 from noface.gates.run import log_names
 from noface.git.plumbing import Plumbing
+from noface.git.refs import hold_ref
+from noface.git.remote import Remote
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullReview, PullState
+from noface.process.command import Canceller
 from noface.recovery.pull_answers import HOW, Replies
 from noface.recovery.pull_rounds import (
+    TAKEN,
     CommittedThere,
     Decision,
     Followed,
@@ -44,17 +47,14 @@ _MARKER = "<!-- noface:rounds -->"
 
 @dataclass(frozen=True, slots=True)
 class PullReader:
-    """What a look needs. `fetch_main` brings the remote's main here, `fetch_branch` the head of a pull request.
-
-    Both raise GitError where that cannot be done now.
-    """
+    """What a look needs."""
 
     forge: Forge
     plumbing: Plumbing
     rules: LandingRules
     masker: Masker
-    fetch_main: Callable[[], object]
-    fetch_branch: Callable[[Followed], object]
+    remote: Remote | None = None
+    cancel: Canceller | None = None
     gate_rules: ProjectRules | None = None
     login: str = ""
 
@@ -124,8 +124,10 @@ def _whose(eyes: PullReader, followed: Followed, taken: TakenByPerson) -> TakenB
     """Tell a person's push from what people commit by the forge's pages; that is known once the commit is here."""
     number = followed.number
     try:
-        eyes.fetch_main()
-        eyes.fetch_branch(followed)
+        if eyes.remote is not None:
+            eyes.remote.fetch_main(eyes.cancel)
+            held = hold_ref(followed.issue_id, TAKEN)
+            eyes.remote.fetch(f"+refs/heads/{followed.branch}:{held}", cancel=eyes.cancel)
     except GitError as error:
         why = f"what was committed to pull request #{number} cannot be fetched yet: {error}"
         return StillOpen(WaitsFor.CHECKS, why)
@@ -214,7 +216,8 @@ def _fetched(eyes: PullReader, merged: Merged) -> Merged | StillOpen:
     """Take a merge for one once the fetched main holds it: what comes after builds on that."""
     missing = StillOpen(WaitsFor.MERGE, f"{merged.reason}; main as it was fetched does not hold that yet")
     try:
-        eyes.fetch_main()
+        if eyes.remote is not None:
+            eyes.remote.fetch_main(eyes.cancel)
         plumbing = eyes.plumbing
         held = bool(merged.commit) and plumbing.resolve(merged.commit) is not None
         return merged if held and plumbing.is_ancestor(merged.commit, plumbing.main()) else missing

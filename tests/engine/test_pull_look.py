@@ -35,7 +35,7 @@ class CountingForge:
 def test_what_has_not_changed_is_not_asked_for_again_while_it_waits_for_people(tmp_path):
     bench = a_bench(tmp_path)
     forge = CountingForge(bench.main)
-    eyes = PullReader(forge, bench.plumbing, LandingRules(pull_request=True), Masker(), lambda: None, lambda _: None)
+    eyes = PullReader(forge, bench.plumbing, LandingRules(pull_request=True), Masker())
     seen = PullSeen(heads=(bench.main,), waits_for="review")
     followed, before = Followed("7", 12, bench.main, bench.main, 0, seen), None
     for _ in range(2 + 2 * CHECKS_EACH):
@@ -52,7 +52,7 @@ def test_while_checks_run_each_look_asks_for_them(tmp_path):
     bench = a_bench(tmp_path)
     forge = CountingForge(bench.main)
     forge.state = CheckState.PENDING
-    eyes = PullReader(forge, bench.plumbing, LandingRules(pull_request=True), Masker(), lambda: None, lambda _: None)
+    eyes = PullReader(forge, bench.plumbing, LandingRules(pull_request=True), Masker())
     followed, before = Followed("7", 12, bench.main, bench.main, 0, PullSeen(heads=(bench.main,), since=990.0)), None
     for _ in range(4):
         looked = look_at(eyes, followed, before, 1000.0, tmp_path / "checks")

@@ -166,19 +166,19 @@ REQUESTS = {
     "blocked: the branch on the remote": {"request": taken(commit="c" * 40, remote="origin")},
     "blocked: the pull request was closed": {
         "request": lambda issue, history: closed_request(
-            issue, ClosedUnmerged("ada", "ada closed it"), FOLLOWED, history, CONFIGURED
+            ClosedUnmerged("ada", "ada closed it"), issue, FOLLOWED, history, CONFIGURED
         )
     },
     "blocked: the pull request is a person's": {
         "request": lambda issue, history: taken_pull_request(
-            issue, TakenByPerson("d" * 40, "ada has pushed"), FOLLOWED, history, CONFIGURED
+            TakenByPerson("d" * 40, "ada has pushed"), issue, FOLLOWED, history, CONFIGURED
         )
     },
     "blocked: the rounds are used up": {
         "request": lambda issue, history: rounds_request(
-            issue,
             RoundDue((RED,), (), "all rounds are used up", allowed=False),
             FailureKind.TEST_FAILURE,
+            issue,
             FOLLOWED,
             history,
             CONFIGURED,
