@@ -11,6 +11,7 @@ from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scop
 from noface.attempt.gate_session import GateTask
 from noface.attempt.held_secrets import history_failure, without_added_secrets
 from noface.attempt.prove import Proving
+from noface.gates.secrets import shown_path
 from noface.git.plumbing import Plumbing, make_and_hold
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.set_aside import ASIDE_MESSAGE
@@ -116,8 +117,8 @@ class Attempt:
         Return the change, and which of the secrets in it stand on main already.
         """
         env, main, patch = self.env, self.order.main, taken.patch[:PATCH_BYTES_MAX]
-        own = own_values(env, main, named_anew(taken.snapshot), patch)
-        masked = masked_patch(env, main, patch, own)
+        own = own_values(env, main, named_anew(taken.snapshot))
+        masked = masked_patch(env, main, taken.snapshot.changes, patch)
         put(self.folder / PATCH_FILE, masked)
         changes, cut = taken.snapshot.changes, len(patch) < len(taken.patch)
         return Change(changes, patch, masked, by_worker=taken.changed, cut=cut), own
@@ -193,8 +194,9 @@ class Attempt:
         if not proven and snapshot.candidate_tree != snapshot.tree:
             candidate, others = without_added_secrets(self.env, self.order.main, snapshot.candidate_tree)
             met = met or others
-        notes = (met_note(f"{secret.type} in {secret.path}" for secret in met),) if met else ()
-        return replace(snapshot, tree=tree, candidate_tree=candidate, notes=(*snapshot.notes, *notes))
+        named = (f"{secret.type} in {shown_path(secret.path, self.env.masker)}" for secret in met)
+        notes = (*snapshot.notes, *((met_note(named),) if met else ()))
+        return replace(snapshot, tree=tree, candidate_tree=candidate, notes=notes)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from noface.attempt.earlier_tests import weaker_tests
 from noface.attempt.isolation import outside_modules
 from noface.attempt.left_out import left_out
 from noface.diagnosis import syntax
-from noface.gates.secrets import secret_failure
+from noface.gates.secrets import secret_failure, told
 from noface.git.filtered import changed_form
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
@@ -211,8 +211,12 @@ def examine_change(attempt: Attempt, change: Change) -> tuple[Failure, ...]:
 
 def adds_secrets(attempt: Attempt, change: Change) -> Failure | None:
     """Return the failure for secrets that the change adds."""
-    secrets = added_secrets(attempt.env, attempt.order.main, change)
-    return secrets if isinstance(secrets, Failure) else secret_failure(secrets) if secrets else None
+    env = attempt.env
+    found = added_secrets(env, attempt.order.main, change.files)
+    if isinstance(found, Failure):
+        return found
+    secrets = found or told(change.masked.decode("utf-8", "replace"))
+    return secret_failure(secrets, env.masker) if secrets else None
 
 
 def only_notes(attempt: Judging) -> Failure | None:

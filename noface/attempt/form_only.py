@@ -51,7 +51,7 @@ def without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
     rest = replace(snapshot, candidate=commit, candidate_tree=tree, changes=diff.changes)
     # It may hide secrets that nobody knows any more where it is judged again.
     masked = without_files(change.masked, tuple(file.path for file in files))
-    own = own_values(env, main, named_anew(rest), masked)
+    own = own_values(env, main, named_anew(rest))
     put(attempt.folder / PATCH_FILE, masked)
     cut = len(patch) < len(diff.patch)
     change = replace(change, files=diff.changes, patch=patch, masked=masked, cut=cut)

@@ -6,11 +6,9 @@ refuse, in itself or in an ancestor that main has not: `why_held_back` is asked 
 pushes (refs.py, landing.py, remote.py). Work whose history holds one goes on without that history.
 """
 
-from collections.abc import Callable, Iterator
-
-from noface.attempt.changes import added_secrets, change_to, secrets_in_bytes
+from noface.attempt.changes import added_secrets
 from noface.attempt.environment import AttemptEnvironment
-from noface.gates.secrets import AddedSecret, keys_of, secret_failure, without_secrets
+from noface.gates.secrets import AddedSecret, keys_of, secret_failure, shown_path, without_secrets
 from noface.git.plumbing import Plumbing, entries_before, make_and_hold, occurring, store_text
 from noface.git.server_checks import refused
 from noface.git.stored import Entry
@@ -18,7 +16,6 @@ from noface.integrity.diff.names import may_be_refused, refused_by_servers
 from noface.integrity.diff.rules import unfit_failures
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
-from noface.model.patch import decoded
 
 _BYTES_MAX = 64 << 20
 _HISTORIES_MAX = 4_096
@@ -50,16 +47,16 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
     new = plumbing.new_history(commit)
     changes = tuple(each for each in new.changes if (each.path, each.new_oid, mains) not in seen)
     main, *bases = dict.fromkeys((*sorted(mains), *new.bases))
-    held = secrets_in_bytes(env, main, changes, whole=False, bases=tuple(bases))
+    held = added_secrets(env, main, changes, bases=tuple(bases))
     if isinstance(held, Failure):
         return held
     messages = b"\n".join(new.messages)
     names = {key.telltale: key.name for key in keys_of(messages.decode("utf-8", "surrogateescape"))}
     names |= {form: name for form in masker.telling(messages) for name in masker.names_of((form,))}
     known = frozenset[str]().union(*(occurring(plumbing, base, names) for base in (main, *bases)))
-    held += tuple(AddedSecret(_MESSAGE, name, "") for telltale, name in names.items() if telltale not in known)
+    held += tuple(AddedSecret(_MESSAGE, name) for telltale, name in names.items() if telltale not in known)
     if held:
-        return secret_failure(held)
+        return secret_failure(held, masker)
     if new.foreign or may_be_refused(each.path for each in changes):
         unfit = tuple(refused_by_servers(*one) for one in refused(plumbing, commit, (main, *bases)))
         if failure := next(unfit_failures(unfit), None):
@@ -119,53 +116,31 @@ def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> tupl
     It is the tree itself if it adds none. A file that holds one all the same (in UTF-16, too large to be written anew)
     is as on main. What is too much to be looked through stays as it is.
     """
-    met = added_secrets(env, main, change_to(env, main, tree))
-    if isinstance(met, Failure):
+    changes = env.plumbing.changes(main, tree)
+    met = added_secrets(env, main, changes)
+    if isinstance(met, Failure) or not met:
         return tree, ()
-    if met:
-        tree = _put(env, tree, env.plumbing.changes(main, tree), met, _masked)
-        changes = env.plumbing.changes(main, tree)
-        left = secrets_in_bytes(env, main, changes, whole=False)
-        tree = tree if isinstance(left, Failure) else _put(env, tree, changes, left, _as_on_main)
+    entries: dict[str, Entry | None] = {}
+    for file in _holding(changes, met):
+        entries |= _masked(env, file)
+    tree = env.plumbing.tree_with(tree, entries)
+    changes = env.plumbing.changes(main, tree)
+    left = added_secrets(env, main, changes)
+    if left and not isinstance(left, Failure):
+        tree = env.plumbing.tree_with(tree, entries_before(_holding(changes, left)))
     return tree, met
 
 
-_Replaced = Callable[[AttemptEnvironment, FileChange, str], dict[str, Entry | None]]
-
-
-def _put(
-    env: AttemptEnvironment,
-    tree: str,
-    changes: tuple[FileChange, ...],
-    secrets: tuple[AddedSecret, ...],
-    replaced: _Replaced,
-) -> str:
-    """Return a tree in which the files that hold what was found are replaced."""
-    entries: dict[str, Entry | None] = {}
-    for file, path in _holding(env, changes, secrets):
-        entries |= replaced(env, file, path)
-    return env.plumbing.tree_with(tree, entries) if entries else tree
-
-
-def _holding(
-    env: AttemptEnvironment, changes: tuple[FileChange, ...], secrets: tuple[AddedSecret, ...]
-) -> Iterator[tuple[FileChange, str]]:
-    """Yield the files that hold what was found, each with its path without secrets."""
+def _holding(changes: tuple[FileChange, ...], secrets: tuple[AddedSecret, ...]) -> tuple[FileChange, ...]:
     places = {secret.path for secret in secrets}
-    for file in changes:
-        marked = without_secrets(file.path.encode("utf-8", "surrogateescape"), env.masker).decode("utf-8", "replace")
-        if places & {file.path, decoded(file.path), env.masker.values(file.path), marked}:
-            yield file, marked if marked in places else file.path
+    return tuple(file for file in changes if file.path in places)
 
 
-def _masked(env: AttemptEnvironment, file: FileChange, path: str) -> dict[str, Entry | None]:
-    """Return what stands in the place of a file: the same without secrets, at `path`."""
+def _masked(env: AttemptEnvironment, file: FileChange) -> dict[str, Entry | None]:
+    """Return what stands in the place of a file: the same without secrets, also in its name."""
     with env.plumbing.blobs() as blobs:
         data = blobs.read(file.new_oid, _BYTES_MAX)
     if data is None:
-        return _as_on_main(env, file, path)
-    return {file.path: None, path: (file.new_mode, store_text(env.plumbing, without_secrets(data, env.masker)))}
-
-
-def _as_on_main(_env: AttemptEnvironment, file: FileChange, _path: str) -> dict[str, Entry | None]:
-    return entries_before((file,))
+        return entries_before((file,))
+    masked = store_text(env.plumbing, without_secrets(data, env.masker))
+    return {file.path: None, shown_path(file.path, env.masker): (file.new_mode, masked)}

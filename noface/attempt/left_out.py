@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 
 from noface.attempt.attempt import Judging
-from noface.attempt.changes import PATCH_BYTES_MAX, masked_patch, own_values
+from noface.attempt.changes import PATCH_BYTES_MAX
 from noface.attempt.environment import put
+from noface.gates.secrets import without_secrets
 from noface.git.guarded import PROTECTED, guarded
 from noface.git.stored import Entry
 from noface.model.attempt import LEFT_OUT, LEFT_OUT_FILE, NotTaken
 from noface.model.quoting import some
 from noface.process.files import read_regular
-from noface.secrets.masked_records import named_anew
 
 _SHOWN_MAX = 5
 
@@ -46,9 +46,7 @@ def keep_left_out(attempt: Judging) -> tuple[str, ...]:
     before = tuple(_left_out_before(attempt, {one.path for one in now}))
     if not now and not before:
         return ()
-    env, main, last, patch = attempt.env, attempt.order.main, attempt.reminded, _patch(attempt)
-    own = own_values(env, main, named_anew(attempt.snapshot), patch) if patch else ()
-    masked = masked_patch(env, main, patch, own) if patch else b""
+    last, masked = attempt.reminded, without_secrets(_patch(attempt), attempt.env.masker, ())
     if before and last is not None:
         taken = tuple(change.path for change in attempt.change.files)
         old = read_regular(attempt.folder.parent / str(last.number) / LEFT_OUT_FILE, PATCH_BYTES_MAX) or b""

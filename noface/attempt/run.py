@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
-from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
+from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch
 from noface.attempt.environment import AttemptProgress, put
 from noface.attempt.judge import judge, judge_elsewhere
 from noface.attempt.left_out import keep_left_out
@@ -43,7 +43,7 @@ from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, 
 from noface.process.failpoints import hit
 from noface.process.files import HeldFolder, read_regular, real_folder
 from noface.prompts.answers.report import find_report, unreadable
-from noface.secrets.masked_records import masked_record, masked_snapshot, named_anew
+from noface.secrets.masked_records import masked_record, masked_snapshot
 
 _NOT_JUDGED: dict[str, object] = {"failure": None, "proof": None, "doubts": []}
 """Of an interrupted attempt, report.json has these keys as well."""
@@ -109,7 +109,7 @@ def _mark(order: AttemptOrder, text: bytes) -> bytes:
 
 def _done_before(attempt: Attempt) -> Judging | None:
     """Return the attempt with its recorded work and the change that its commits hold, None if it was cut off before."""
-    order, env = attempt.order, attempt.env
+    order = attempt.order
     work = read_work(order)
     if work is None:
         return None
@@ -118,8 +118,7 @@ def _done_before(attempt: Attempt) -> Judging | None:
     patch = diff.patch[:PATCH_BYTES_MAX]
     # The file marks the secrets that were known then: the variable that holds one may not be set in this run.
     masked = read_regular(attempt.folder / PATCH_FILE, PATCH_BYTES_MAX)
-    masked = patch if masked is None else masked
-    masked = masked_patch(env, order.main, masked, own_values(env, order.main, named_anew(work.snapshot), masked))
+    masked = masked_patch(attempt.env, order.main, diff.changes, patch if masked is None else masked)
     change = Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
     return Judging(order, attempt.scope, work, change)
 

@@ -12,15 +12,13 @@ short one. In texts that loses its filling again.
 import html
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from noface.secrets.forms import LONG_BYTES_MIN, WordFilter, encoded
 from noface.secrets.rules import VALUE_CHARS_MIN
 from noface.secrets.shapes import begun_key, in_length, keys_in_place, without_keys
 
 _LINE_CHARS_MIN = 24
-_MARKED_CHARS_MAX = 60
 _TELLING_CHARS_MIN = 12
 _HEAD_BYTES = 4
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -117,19 +115,6 @@ class Masker:
                 return min(start, begun_key(data))
         return begun_key(data)
 
-    def added(self, patch: bytes, paths: Iterable[str] = ()) -> frozenset[str]:
-        """Return the values that a patch adds, as they are written in its lines, its new files' names, and `paths`.
-
-        Short and plain ones (`app_test`) are left out: they may stand there for something else.
-        """
-        more = [path.encode("utf-8", "surrogateescape") for path in paths]
-        if not self.holds(b"\n".join([patch, *more])):
-            return frozenset()
-        lines = patch.split(b"\n")
-        # An empty or binary new file has no line with "+": its name stands only in the head of its part.
-        made = [line for line, after in pairwise(lines) if after.startswith(b"new file ") and line[:5] == b"diff "]
-        return self.telling(b"\n".join([*more, *made, *(line for line in lines if line[:1] == b"+")]))
-
     def telling(self, data: bytes) -> frozenset[str]:
         """Return the values that stand in `data`, as they are written there, but for short and plain ones."""
         if not self.holds(data):
@@ -141,32 +126,11 @@ class Masker:
         """Return the variables whose values are written as `forms`."""
         return frozenset(self._names[form] for form in forms)
 
-    def removed(self, patch: bytes) -> frozenset[str]:
-        """Return the values that a patch removes, in every way in which they may be written."""
-        gone = self.names_of(self.telling(b"\n".join(line for line in patch.split(b"\n") if line[:1] == b"-")))
-        return frozenset(form for form, name in self._names.items() if name in gone)
-
-    def patch(self, patch: bytes, mark: str, own: Collection[str] = ()) -> bytes:
-        """Return a patch without the known values. Of those that it adds `mark` says so, with the variable as {type}.
-
-        Some are only taken out: those that `added` does not count, and those that the project has held before: the
-        patch removes them, too, or they are in `own`.
-        """
-        if not self.holds(patch):
-            return patch
-        new = self.names_of(self.added(patch) - self.removed(patch) - set(own))
-
-        def masked(match: "re.Match[bytes]") -> bytes:
-            name = self._byte_names[match[0]]
-            return (mark.format(type=name[:_MARKED_CHARS_MAX]) if name in new else f"***{name}***").encode()
-
-        return self._byte_pattern.sub(masked, patch)
-
-    def content(self, data: bytes, mark: str) -> bytes:
-        """Return a file's contents with `mark` for each known value; what is no text keeps its length."""
+    def content(self, data: bytes, mark: Callable[[str], str]) -> bytes:
+        """Return a file's contents with a mark for each known value, by its name; what is no text keeps its length."""
         if b"\0" in data:
             return _put(data, [(match.start(), self._mark(match[0])) for match in self._byte_pattern.finditer(data)])
-        return self._byte_pattern.sub(lambda match: mark.format(type=self._byte_names[match[0]]).encode(), data)
+        return self._byte_pattern.sub(lambda match: mark(self._byte_names[match[0]]).encode(), data)
 
     def _mark(self, form: bytes) -> bytes:
         name = self._byte_names[form]

@@ -20,7 +20,7 @@ from noface.diagnosis import syntax
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.gates.report import parse_report
-from noface.gates.secrets import keys_of, marked, scan, without_secrets
+from noface.gates.secrets import keys_of, told, without_secrets
 from noface.integrity import strength
 from noface.integrity.diff.rules import Diff, DiffLimits, examine
 from noface.integrity.diff.text import left_markers
@@ -38,7 +38,7 @@ from noface.model.quoting import printable_lines, short
 from noface.prompts import json_scan
 from noface.prompts.answers.report import find_report
 from noface.recovery.named import not_held
-from noface.secrets.masking import Masker
+from noface.secrets.masking import MaskedStream, Masker
 from noface.secrets.shapes import keys_in_place, without_keys
 from noface.trackers.github.issue import RemoteIssue, priority_of, read_remote
 from noface.trackers.github.talk import heard_of
@@ -100,11 +100,12 @@ READERS = {
     "keys": keys_of,
     "keys in place": lambda text: keys_in_place(_bytes(text)),
     "keys of text": without_keys,
-    "keys of a patch": lambda text: (scan(_patch(text)), marked(_patch(text))),
+    "keys of a patch": lambda text: told(_patch(text)),
     "contents": lambda text: without_secrets(_bytes(text), MASKER),
     "mask of text": MASKER.text,
-    "mask of a patch": lambda text: MASKER.patch(_bytes(_patch(text)), "[{type}]"),
-    "values": lambda text: (MASKER.telling(_bytes(text)), MASKER.in_pieces(_bytes(text))),
+    "mask of a patch": lambda text: without_secrets(_bytes(_patch(text)), MASKER),
+    "mask of a log": lambda text: MaskedStream(MASKER).feed(_bytes(text)),
+    "values": lambda text: MASKER.telling(_bytes(text)),
     "lines": lambda text: list(changed_lines(_patch(text))),
     "rules of a diff": lambda text: _examined(text, "shop/cart.py"),
     "rules of a test": lambda text: _examined(text, "tests/test_cart.py"),

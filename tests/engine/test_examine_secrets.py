@@ -10,12 +10,16 @@ commits of ten of them, these 33: the others for a header without a key. They kn
 
 import json
 import subprocess
+from types import SimpleNamespace
 
 import pytest
-from support.git_ground import git, tree_of
+from support.git_ground import a_bench, write
 
-from noface.gates.secrets import marked, scan, secret_failure
+from noface.attempt.changes import added_secrets, masked_patch
+from noface.gates.secrets import secret_failure, told
+from noface.integrity.diff.rules import DiffLimits
 from noface.model.taxonomy import FailureKind
+from noface.secrets.masking import Masker
 
 # Put together here, so that no scanner takes this file for a leak.
 AWS = "AKIA" + "Q7RZ2LXJ4M6VN3PB"
@@ -27,12 +31,17 @@ SECRET = "k7Rz2LxJ4m6Vn3pB8qWs9dFg0hJk1LzXcVbNmQwE"
 
 
 @pytest.fixture
-def patch(tmp_path):
-    def make(before, after):
-        git(tmp_path, "init", "-q")
-        return git(tmp_path, "diff-tree", "-r", "-p", tree_of(tmp_path, before), tree_of(tmp_path, after)) + "\n"
+def found(tmp_path):
+    """The secrets that a change adds, and its patch without them."""
 
-    return make
+    def find(before, after):
+        bench = a_bench(tmp_path, {"c.txt": "c\n", **before})
+        taken = write(bench.begin(), after) or bench.take(())
+        env = SimpleNamespace(plumbing=bench.plumbing, masker=Masker(), diff_limits=DiffLimits(test_keys=("keys/**",)))
+        changes = taken.snapshot.changes
+        return added_secrets(env, bench.main, changes), masked_patch(env, bench.main, changes, taken.patch).decode()
+
+    return find
 
 
 @pytest.mark.parametrize(
@@ -52,36 +61,33 @@ def patch(tmp_path):
         (KEY.partition("-----END")[0], "private key", BODY),
     ],
 )
-def test_an_added_key_is_found_and_masked(patch, text, kind, secret):
-    found = scan(patch({"a.txt": "one\n"}, {"a.txt": f"one\n{text}"}))
-    assert {each.type for each in marked(found[0])} == {kind}
-    failure = secret_failure(marked(found[0]))
+def test_an_added_key_is_found_and_masked(found, text, kind, secret):
+    secrets, masked = found({"a.txt": "one\n"}, {"a.txt": f"one\n{text}"})
+    assert {each.type for each in secrets} == {each.type for each in told(masked)} == {kind}
+    failure = secret_failure(secrets, Masker())
     assert (failure.kind, failure.rule, failure.location) == (
         FailureKind.BOUNDARY_VIOLATION,
         "secret-added",
         "a.txt",
     )
     assert kind in failure.message
-    assert secret not in found[0] + repr(failure)
-    assert "+one" not in found[0]  # what was there is untouched
-    assert scan(found[0]) == (found[0], frozenset())  # judged again after a crash, it is found again
+    assert secret not in masked + repr(failure)
+    assert "+one" not in masked  # what was there is untouched
+    assert masked.count("\n+") == text.count("\n") + 1  # a patch keeps its lines
 
 
-def test_a_key_in_the_name_of_a_new_file_is_found_and_masked(patch):
-    before = {"x.txt": "one\n", f"old/{AWS}.txt": "one\n"}
-    found = scan(patch(before, {**before, f"d/{GITHUB}.txt": "x\n", f"old/{AWS}.txt": "two\n"}))
-    assert [(each.type, each.path) for each in marked(found[0])] == [
-        ("GitHub token", "d/[masked by noface: GitHub token].txt")
-    ]
-    assert GITHUB not in found[0]
-    assert scan(found[0]) == (found[0], frozenset())
-    assert marked(scan(patch({}, {f"keys/{GITHUB}": ""}), allowed=("keys/**",))[0]) == ()
+def test_a_key_in_the_name_of_a_new_file_is_found_and_masked(found):
+    before = {f"old/{AWS}.txt": "one\n"}
+    secrets, masked = found(before, {f"d/{GITHUB}.txt": "x\n", f"old/{AWS}.txt": "two\n", f"keys/{GITHUB}": "y"})
+    assert [(each.type, each.path) for each in secrets] == [("GitHub token", f"d/{GITHUB}.txt")]
+    assert secret_failure(secrets, Masker()).location == "d/[masked by noface: GitHub token].txt"
+    assert GITHUB not in masked
 
 
-def test_a_private_key_in_the_place_of_another_is_found_between_the_lines_that_stay(patch):
-    found = scan(patch({"tests/a.pem": KEY}, {"tests/a.pem": OTHER}))
-    assert [each.type for each in marked(found[0])] == ["private key"]
-    assert BODY.swapcase() not in found[0]
+def test_a_private_key_in_the_place_of_another_is_found(found):
+    secrets, masked = found({"tests/a.pem": KEY}, {"tests/a.pem": OTHER})
+    assert [each.type for each in secrets] == ["private key"]
+    assert BODY.swapcase() not in masked
 
 
 @pytest.mark.parametrize(
@@ -109,21 +115,9 @@ def test_a_private_key_in_the_place_of_another_is_found_between_the_lines_that_s
         ({}, {"a.txt": "x" * 3_000_000 + "\n"}),
     ],
 )
-def test_what_is_no_new_key_is_no_finding(patch, before, after):
-    made = patch({"c.txt": "c\n", **before}, after)
-    found = scan(made, allowed=("keys/**",))
-    assert (marked(found[0]), found[0]) == ((), made)
-
-
-def test_a_patch_that_was_masked_before_says_so_again(patch):
-    made = patch({"a.txt": "one\n"}, {"a.txt": "one\nkey = [masked by noface: AWS Access Key]\n"})
-    ((secret,), same) = (marked(scan(made)[0]), scan(made)[0])
-    assert (secret.path, secret.type, secret.line) == (
-        "a.txt",
-        "AWS Access Key",
-        "key = [masked by noface: AWS Access Key]",
-    )
-    assert same == made
+def test_what_is_no_new_key_is_no_finding(found, before, after):
+    secrets, masked = found(before, after)
+    assert (secrets, told(masked)) == ((), ())
 
 
 def everything_held(project):

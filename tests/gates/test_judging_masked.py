@@ -10,7 +10,7 @@ import pytest
 from support.cases import first_ones
 from support.processes import wait_for
 
-from noface.gates.secrets import MARK, marked, scan
+from noface.gates.secrets import told, without_secrets
 from noface.git.plumbing import Plumbing, occurring
 from noface.git.repository import discover
 from noface.secrets.masking import Masker
@@ -201,13 +201,11 @@ def test_texts_are_found_in_names_and_files_of_a_commit(project):
     plumbing.close()
 
 
-def test_a_patch_marks_only_values_that_a_project_does_not_hold():
+def test_a_patch_marks_only_what_it_adds_and_a_path_keeps_what_the_project_holds():
     masker = Masker({VALUE: "MY_TOKEN", "app-name-2024": "APP_KEY"})
     head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n"
-    patch = f"{head}+{VALUE} app-name-2024\n".encode()
-    assert masker.added(patch) == {VALUE, "app-name-2024"}
-    masked = masker.patch(patch, MARK, {"app-name-2024"}).decode()
-    assert [secret.type for secret in marked(scan(masked)[0])] == ["MY_TOKEN"]
+    masked = without_secrets(f"{head}+{VALUE} app-name-2024\n".encode(), masker, ["MY_TOKEN"]).decode()
+    assert [(secret.path, secret.type) for secret in told(masked)] == [("x", "MY_TOKEN")]
     assert masked.endswith("***APP_KEY***\n")
     assert masker.path(f"{VALUE}/app-name-2024", {"app-name-2024"}) == "***MY_TOKEN***/app-name-2024"
 

@@ -4,10 +4,11 @@ import subprocess
 
 import pytest
 
-from noface.gates.secrets import scan
+from noface.gates.secrets import without_secrets
 from noface.integrity.evasion import self_aware
 from noface.model.patch import LINE_CHARS_MAX, ChangedLine, changed_lines, patch_files
 from noface.recovery.lacking import new_names
+from noface.secrets.masking import Masker
 
 HEAD = "diff --git a/q.sql b/q.sql\nindex 1..2 100644\n--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@ def query():\n"
 
@@ -87,4 +88,4 @@ def test_neither_a_cheat_nor_a_key_hides_behind_a_column(column):
         "{}", "x;" * (column // 2) + f' if (process.env.NODE_ENV === "test") k("{key}");' + "x;" * 1_000
     )
     assert self_aware(tuple(changed_lines(patch)))
-    assert key not in scan(patch)[0]
+    assert key.encode() not in without_secrets(patch.encode(), Masker())

@@ -8,7 +8,6 @@ import pytest
 from support.cases import first_ones
 from support.processes import wait_for
 
-from noface.gates.secrets import MARK, marked, scan
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.issue_fault import IssueFault
@@ -212,18 +211,6 @@ def test_records_lose_secrets_and_keep_what_programs_use():
     assert masked_record(GateResult(gate, "tree", 1, 0.1, failure=failure, first_failure=failure), TOKEN).gate == gate
     fault = IssueFault("a.md", f"line 1: {VALUE}")
     assert masked_record((fault,), TOKEN) == (fault._replace(problem="line 1: ***MY_TOKEN***"),)
-
-
-def test_a_value_that_a_patch_adds_is_marked_and_one_that_was_there_is_only_taken_out():
-    head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n"
-    added = TOKEN.patch(f"{head}-old\n+key = {VALUE}\n".encode(), MARK).decode()
-    assert [secret.type for secret in marked(scan(added)[0])] == ["MY_TOKEN"]
-    moved = TOKEN.patch(f"{head}-key = {VALUE}\n+key = {VALUE} # moved\n".encode(), MARK).decode()
-    assert marked(scan(moved)[0]) == ()
-    assert VALUE not in added + moved
-    plain = Masker({"app_test": "DB_PASSWORD"}).patch(f"{head}+database = app_test\n".encode(), MARK).decode()
-    assert "+database = ***DB_PASSWORD***" in plain
-    assert marked(scan(plain)[0]) == ()
 
 
 # Programs

@@ -202,7 +202,7 @@ def _make_ready() -> None:
 
     from noface import data
     from noface.engine.prompt_context import load_templates
-    from noface.gates.secrets import scan
+    from noface.gates.secrets import keys_of
     from noface.model.patterns import matches_any
     from noface.model.protection import always_protected, default_protected
     from noface.prompts.check import faults
@@ -217,7 +217,7 @@ def _make_ready() -> None:
                 value.all()
             elif _is_read_once(value) and value.__module__ == name:
                 value()
-    scan("")
+    keys_of("")
     faults(load_templates(None))
     for patterns in (always_protected(), default_protected(), (*default_protected(), *always_protected())):
         matches_any("", patterns)
