@@ -5,7 +5,7 @@ place of this machine, and is bounded. The engine takes secrets out of it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -43,8 +43,7 @@ class Proposal:
     `attempts` are those of the issue up to the one that is shown, the last of them. `gates` are the results that prove
     it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None if its tracker is
     elsewhere; `closes` says whether the merge closes it. `note` is what its commit says of the attempt,
-    `approved` says that a person has approved it. `workspaces` is the folder in which each workspace has its own, and
-    `places` are other folders of this machine: nobody is to read of them.
+    `approved` says that a person has approved it. `away` takes folders of this machine out of a text.
     `template` is the repository's own, "" for none.
     """
 
@@ -59,22 +58,13 @@ class Proposal:
     approved: bool = False
     cost_usd: float | None = None
     protected: tuple[str, ...] = ()
-    workspaces: str = ""
-    places: tuple[str, ...] = ()
+    away: Callable[[str], str] = str
     template: str = ""
 
     @property
     def attempt(self) -> PastAttempt:
         """The attempt whose work it is."""
         return self.attempts[-1]
-
-    def away(self, text: str) -> str:
-        """Return text without the folders of this machine."""
-        if self.workspaces:
-            text = re.sub(rf"{re.escape(self.workspaces)}/[^/\s]+/", "", text)
-        for place in sorted((place for place in self.places if len(place) > 1), key=len, reverse=True):
-            text = text.replace(f"{place.rstrip('/')}/", "").replace(place, CUT)
-        return text
 
 
 def title(proposal: Proposal) -> str:

@@ -54,7 +54,7 @@ from noface.recovery.pull_rounds import answered as answered_by
 from noface.recovery.requests import closed_request, rounds_request, taken_pull_request
 from noface.recovery.review_words import asking, command_of, review_key, unheard, words_of
 from noface.recovery.said import ASKING
-from noface.remote.places import clean
+from noface.remote.proposing import clean
 from noface.remote.pull_look import PullReader, PullSnapshot, look_at, say, unreadable
 from noface.remote.tracker_answers import Listener
 from noface.remote.web_commits import adopt

@@ -1,7 +1,10 @@
 """What is pushed and proposed for an issue: the proven commit, and the draft of its pull request."""
 
+import os
 from dataclasses import replace
+from functools import partial
 
+from noface.attempt.environment import AttemptEnvironment
 from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.landing.commits import landing_commit
@@ -14,7 +17,6 @@ from noface.model.patterns import matches_any
 from noface.model.pull_request import PullDraft
 from noface.recovery.proposal import Proposal, body, title
 from noface.recovery.pull_template import place_of
-from noface.remote.places import machine_places
 from noface.secrets.masked_records import masked_record
 from noface.store.records import PullRow
 
@@ -59,7 +61,7 @@ def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
 
 
 def _title(context: RunContext, issue: Issue) -> str:
-    return title(Proposal(masked_record(issue, context.env.masker), (), (), "", "", places=_places(context)))
+    return title(Proposal(masked_record(issue, context.env.masker), (), (), "", "", away=partial(clean, context.env)))
 
 
 def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
@@ -80,8 +82,7 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
         cost_usd=known.cost_usd if known is not None else None,
         protected=tuple(path for path in changed if matches_any(path, issue.may_change)),
-        workspaces=str(env.slots_dir),
-        places=_places(context),
+        away=partial(clean, env),
         template=_template(context, row.base),
     )
 
@@ -103,5 +104,20 @@ def _main_of(context: RunContext) -> str:
     return main.removeprefix("refs/heads/")
 
 
-def _places(context: RunContext) -> tuple[str, ...]:
-    return tuple(machine_places(context.env))
+def clean(env: AttemptEnvironment, text: str) -> str:
+    """Take secrets out of a text, and the folders of this machine.
+
+    A folder has each name that leads to it: a home may be a link, and tools tell where it really lies.
+    """
+    repository, text = env.plumbing.repository, env.masker.text(text)
+    named = {
+        str(env.slots_dir): "<workspaces>",
+        str(repository.state_dir): "<state>",
+        str(repository.common_dir): "<git>",
+        str(repository.root): ".",
+        os.path.expanduser("~"): "~",  # noqa: PTH111 - Path raises where there is no home
+    }
+    places = {os.path.realpath(place): name for place, name in named.items()} | named
+    for place in sorted(places, key=len, reverse=True):
+        text = text.replace(place, places[place]) if len(place) > 1 else text
+    return text

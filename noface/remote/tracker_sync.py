@@ -19,7 +19,7 @@ from noface.process.failpoints import hit
 from noface.recovery.polling import Asked, Pace, answered, away_until, refused
 from noface.recovery.said import ASKING, AT_WORK, Standing, digest, notice_of
 from noface.recovery.tracker_round import Candidate, Round, next_round
-from noface.remote.places import clean
+from noface.remote.proposing import clean
 from noface.remote.tracker_answers import Listener
 from noface.remote.tracker_calls import RemoteIssues, RoundEnd, carry_out
 

@@ -37,8 +37,7 @@ PROPOSAL = Proposal(
     base="b" * 40,
     main="main",
     cost_usd=1.5,
-    workspaces="/home/ann/slots",
-    places=("/home/ann",),
+    away=lambda text: text.replace("/home/ann/slots/0/", ""),
 )
 
 
