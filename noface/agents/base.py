@@ -14,7 +14,7 @@ from noface.data.extras import EXTRAS, extra
 from noface.model.access import Permissions, Tool
 from noface.model.attempt import AttemptOrder
 from noface.model.failure import Failure
-from noface.model.window import Window
+from noface.model.listed import Window
 from noface.model.worker_run import ModelSpec, Session, Usage
 from noface.process.files import real_folder
 from noface.process.sandbox_home import AgentHome

@@ -28,7 +28,7 @@ from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Re
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import summed
 from noface.model.json_record import JsonRecord, total
-from noface.model.window import Window
+from noface.model.listed import Window
 from noface.model.worker_run import Usage
 
 _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS", "63999"))

@@ -38,8 +38,8 @@ from noface.agents.session_log import SessionLog, less
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
 from noface.model.attempt import AttemptOrder
 from noface.model.json_record import JsonRecord, json_value, parsed
+from noface.model.listed import Window
 from noface.model.quota import WINDOWS
-from noface.model.window import Window
 from noface.model.worker_run import Session, Usage
 from noface.process.files import open_regular
 

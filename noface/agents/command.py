@@ -45,9 +45,9 @@ from noface.model.budget import summed
 from noface.model.command_line import pieces
 from noface.model.failure import DISK_SEEMS_FULL, NO_ANSWER, OUTSIDE_CAUSE, Failure
 from noface.model.json_record import JsonRecord, json_value
+from noface.model.listed import Window
 from noface.model.quoting import speaks
 from noface.model.taxonomy import FailureKind
-from noface.model.window import Window
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.sandbox_home import AgentHome
 

@@ -19,7 +19,7 @@ from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, Agen
 from noface.diagnosis.reset_times import WallClock
 from noface.model.budget import sane_cost
 from noface.model.json_record import JsonRecord, json_value, parsed
-from noface.model.window import Window
+from noface.model.listed import Window
 from noface.model.worker_run import Usage
 
 TEXT_MAX = 200

@@ -31,9 +31,9 @@ from noface.model.codec import shown
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
+from noface.model.listed import Window
 from noface.model.markdown import inert
 from noface.model.network import Network
-from noface.model.window import Window
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
 from noface.process.environment import Variables, passed_digest, programs_digest

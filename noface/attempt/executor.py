@@ -7,16 +7,6 @@ from noface.attempt.run import run_attempt
 from noface.model.attempt import AttemptReport
 
 
-@dataclass(frozen=True, slots=True)
-class HostSeen:
-    """A host is there, with so many slots, or `why` it is not (any more)."""
-
-    name: str
-    up: bool
-    why: str = ""
-    slots: int = 0
-
-
 @dataclass(slots=True)
 class LocalExecutor:
     """Carries attempts out in this machine's workspaces, `here` of them."""

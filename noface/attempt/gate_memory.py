@@ -7,7 +7,7 @@ from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import Known, still_unsteady
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
-from noface.model.unsteady import UnsteadyTest
+from noface.model.listed import UnsteadyTest
 
 _RESULTS_MAX = 4000
 _TESTS_MAX = 400

@@ -31,9 +31,9 @@ from noface.integrity.unsteady import (
 )
 from noface.model.failure import CHANGED_FILES
 from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.listed import UnsteadyTest
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
-from noface.model.unsteady import UnsteadyTest
 from noface.process.files import read_bounded
 
 UNSTEADY_BY_CHANGE = "unsteady-by-change"

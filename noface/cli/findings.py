@@ -36,7 +36,7 @@ from noface.model.access import RoleAccess
 from noface.model.backlog import without_unknown_models
 from noface.model.finding import Finding, refused
 from noface.model.issue import Backlog
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.process.home_places import below, is_closed
 from noface.process.memory import memory_problem
 from noface.trackers.base import open_tracker

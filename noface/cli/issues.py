@@ -15,7 +15,7 @@ from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.model.issue import Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 
 
 @answers("The new issue as JSON.")

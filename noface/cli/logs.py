@@ -68,7 +68,9 @@ def logs(
 def _follow(
     session: "ReadSession", issue_id: str, number: int | None, gate: str, config: Path | None, *, raw: bool
 ) -> None:
-    from noface.ui.follow import Follower, FollowTarget, noface_at_work
+    from functools import partial
+
+    from noface.ui.follow import Follower, noface_at_work
     from noface.ui.issues import find_attempt
     from noface.ui.logs import agent_of
 
@@ -76,8 +78,8 @@ def _follow(
     if number is not None or not (attempts or noface_at_work(session.reader)):
         find_attempt(attempts, issue_id, number)
     models = _models(session.location.root, config)
-    wanted = FollowTarget(issue_id, number, gate, raw)
-    Follower(session.reader, wanted, lambda folder, model: agent_of(folder, model, models)).run()
+    known = partial(agent_of, models=models)
+    Follower(session.reader, known, issue_id, number, gate=gate, raw=raw).run()
 
 
 def _models(root: Path, config: Path | None) -> Mapping[str, object]:

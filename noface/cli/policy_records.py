@@ -103,14 +103,14 @@ def today(clock: Clock) -> date:
 
 
 def _model_spec(name: str, model: Model, root: Path, sandbox: Sandbox, day: date) -> ModelSpec:
-    price = model.price(day)
+    price_in, price_out = model.price(day) or (None, None)
     return model.record(
         ModelSpec,
         name=name,
         command=str(root / model.command) if model.agent == "scripted" else model.command,
         env=tuple(model.env.items()),
-        usd_per_mtok_in=price.usd_per_mtok_in if price is not None else None,
-        usd_per_mtok_out=price.usd_per_mtok_out if price is not None else None,
+        usd_per_mtok_in=price_in,
+        usd_per_mtok_out=price_out,
         own_prices=model.usd_per_mtok_in is not None,
         boxed=(model.sandbox or sandbox.kind) != "none",
         network=model.network or sandbox.for_others,

@@ -78,7 +78,6 @@ from noface.ui import page
 from noface.ui.announcer import announcer
 from noface.ui.findings import finding_lines
 from noface.ui.text import hanging, moment
-from noface.ui.totals import Purse
 
 
 def run_project(
@@ -117,7 +116,7 @@ def run_project(
         chosen = settings(config, repository, options)
         notes = (*idle_findings(config), *left_out(config, repository.root))
         chosen = replace(chosen, idle=tuple(finding.text for finding in notes))
-        purse = Purse(Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max))
+        purse = Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max)
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
         context.lock, context.issues_elsewhere = lock, issues is not None

@@ -2,18 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from noface.data import table
 
 _MONTH_DAYS = 30
 
 
-class ListPrice(NamedTuple):
-    """US dollars for a million tokens: read and written."""
-
-    usd_per_mtok_in: float
-    usd_per_mtok_out: float
+ListPrice = tuple[float, float]
+"""US dollars for a million tokens: read and written."""
 
 
 def list_price(agent: str, model: str, day: date) -> ListPrice | None:
@@ -28,7 +25,7 @@ def price_on(entry: Any, day: date) -> ListPrice | None:
     """Return the price of an entry of prices.toml that holds on a day: the only one, or one of several."""
     periods = [entry] if isinstance(entry, dict) else entry
     price = next((each for each in periods if _holds(each, day)), None)
-    return ListPrice(price["in"], price["out"]) if price is not None else None
+    return (price["in"], price["out"]) if price is not None else None
 
 
 def _holds(price: Mapping[str, date], day: date) -> bool:

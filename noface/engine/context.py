@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
-from noface.attempt.executor import HostSeen, LocalExecutor
+from noface.attempt.executor import LocalExecutor
 from noface.attempt.gate_session import Known
 from noface.config.sections import Keep
 from noface.errors import ForgeAwayError, LockLostError
@@ -18,6 +18,7 @@ from noface.model.access import RoleAccess
 from noface.model.codec import encode
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
+from noface.model.listed import HostState
 from noface.model.network import Network
 from noface.model.pull_request import LandingRules
 from noface.model.quota import Reserve
@@ -33,7 +34,7 @@ from noface.recovery.schedule import Breaker, BreakerRules, tripped
 from noface.recovery.sudden_ends import SuddenEnd
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
-from noface.store.overview import HOSTS, HostState
+from noface.store.overview import HOSTS
 from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
@@ -184,18 +185,18 @@ class RunContext(Planning):
         """Return the same for a check that shows no progress and whose results do not count later."""
         return Scope(self.env, cancel, lambda _: None)
 
-    def see_host(self, seen: HostSeen) -> None:
+    def see_host(self, seen: HostState) -> None:
         """Tell that a host is there, or why it is not, and keep that for whoever looks."""
         now = self.clock.now()
-        before = self.hosts.get(seen.name)
+        before = self.hosts.get(seen.host)
         if before is not None and (before.up, before.why) == (seen.up, seen.why):
             return  # told already
-        self.hosts[seen.name] = HostState(seen.name, seen.up, seen.why, seen.slots, now)
+        self.hosts[seen.host] = seen._replace(since=now)
         self.journal.fact(HOSTS, json.dumps(encode(tuple(self.hosts.values()))))
         if seen.up:
-            self.log_event("host_up", None, host=seen.name, slots=seen.slots)
+            self.log_event("host_up", None, host=seen.host, slots=seen.slots)
         else:
-            self.log_event("host_away", None, host=seen.name, why=seen.why)
+            self.log_event("host_away", None, host=seen.host, why=seen.why)
 
     def set_status(
         self,

@@ -25,7 +25,6 @@ from noface.attempt.environment import (
     MainSeen,
     UnsteadySeen,
 )
-from noface.attempt.executor import HostSeen
 from noface.attempt.run import only_judged
 from noface.engine.budget_guard import BudgetGuard, RunLimits, tell_prospect, unpriced_models
 from noface.engine.candidates import Ended
@@ -89,6 +88,7 @@ from noface.model.budget import EndedFor
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUT_OF_REACH, Failure
 from noface.model.gate import GateResult, gates_at_once
 from noface.model.issue import Issue
+from noface.model.listed import HostState
 from noface.model.quoting import some
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import FailureKind, IssueStatus
@@ -530,7 +530,7 @@ class Engine:
                 known, now = context.env.memory.all_unsteady(), context.clock.now()
                 context.journal.unsteady(now, message.issue_id, message.gate, message.tests, known)
                 return False
-            case HostSeen():
+            case HostState():
                 context.see_host(message)
             case Job():
                 self._job_ended(message)

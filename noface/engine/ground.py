@@ -15,7 +15,7 @@ from noface.git.remote import Remote
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
-from noface.recovery.ground import Apart, LandingMode, RemoteMain, StartPlan, course, mode_of
+from noface.recovery.ground import LandingMode, RemoteMain, StartPlan, course, mode_of
 
 _FOLLOWING = "following"
 """The fact that holds the move of main to what was fetched, while it is under way."""
@@ -66,9 +66,7 @@ def _look(context: RunContext, remote: Remote, cancel: Canceller) -> RemoteMain:
         if remote.main not in refs:
             return replace(seen, lacks=True, head=head.removeprefix("refs/heads/"))
     fetched = plumbing.resolve(remote.fetched)
-    return (
-        seen if fetched is None else replace(seen, apart=Apart(*plumbing.ahead_behind(plumbing.local_main(), fetched)))
-    )
+    return seen if fetched is None else replace(seen, apart=plumbing.ahead_behind(plumbing.local_main(), fetched))
 
 
 # Main follows

@@ -13,8 +13,8 @@ from noface.attempt.environment import AttemptProgress
 from noface.engine.budget_guard import LiveSpending
 from noface.engine.context import RunContext
 from noface.engine.jobs import Jobs
+from noface.model.listed import Window
 from noface.model.quota import Reserve, counts_for, held_back, login_of, nudged
-from noface.model.window import Window
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import agent_environment
 from noface.recovery.schedule import Breaker

@@ -11,7 +11,7 @@ from noface.integrity.not_on_main import Checkout, Lacking, lack_text, lacking, 
 from noface.integrity.prose import is_prose
 from noface.integrity.rubbish import kind_of
 from noface.model.issue import Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.patterns import matches_any
 from noface.process.files import read_regular
 

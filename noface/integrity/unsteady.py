@@ -10,7 +10,7 @@ from dataclasses import replace
 from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import is_code
-from noface.model.unsteady import UnsteadyTest
+from noface.model.listed import UnsteadyTest
 
 WHOLE_GATE = ""
 """What stands for the test where a gate names none."""

@@ -80,20 +80,12 @@ class Details(TypedDict):
 
 
 class TaskFailure(TypedDict):
-    """A failure."""
+    """A failure, or what ran out."""
 
-    type: Annotated[str, OneOf(("TASK_FAILURE",)), "Its type."]
-    reason: Annotated[str, OneOf(Reason), "Why."]
-    message: Annotated[str, "What went wrong."]
-    details: Details
-
-
-class Exhausted(TypedDict):
-    """Something ran out."""
-
-    type: Annotated[str, OneOf(("RESOURCE_EXHAUSTION",)), "Its type."]
-    resource: Annotated[str, OneOf(("turns", "context", "output", "budget", "memory")), "What ran out."]
-    usage: Annotated[float | None, "How much was used; null where nobody said."]
-    limit: Annotated[float | None, "How much there was; null where nobody said."]
+    type: Annotated[str, OneOf(("TASK_FAILURE", "RESOURCE_EXHAUSTION")), "Its type."]
+    reason: NotRequired[Annotated[str, OneOf(Reason), "Why a task failed."]]
+    resource: NotRequired[Annotated[str, OneOf(("turns", "context", "output", "budget", "memory")), "What ran out."]]
+    usage: NotRequired[Annotated[float | None, "How much of it was used; null where nobody said."]]
+    limit: NotRequired[Annotated[float | None, "How much of it there was; null where nobody said."]]
     message: Annotated[str, "What went wrong."]
     details: Details

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.taxonomy import IssueStatus
 
 DEFAULT_PRIORITY = 2

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from noface.model.window import Window
+from noface.model.listed import Window
 from noface.model.worker_run import ModelSpec
 
 WINDOWS = {300: "five_hour", 1_440: "day", 10_080: "week"}

@@ -1,7 +1,6 @@
 """How issues, pull requests and landings may change their states. The table is `data/transitions.toml`."""
 
 from dataclasses import dataclass
-from functools import cache
 from textwrap import wrap
 
 from noface import data
@@ -14,16 +13,6 @@ NEW = "new"
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
-    """A change of state, from any of `before` to `after`: why, and the modules that write it."""
-
-    before: tuple[str, ...]
-    after: str
-    why: str
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
 class UnexpectedStep:
     """A change of state that is not in the table: a mistake of noface's. `of` is what has changed, `name` which one."""
 
@@ -33,16 +22,10 @@ class UnexpectedStep:
     after: str
 
 
-@cache
-def transitions(of: str) -> tuple[Transition, ...]:
-    """Return the transitions of an "issue", a "pull_request" or a "landing"."""
-    rows = data.table("transitions")[of]
-    return tuple(Transition(tuple(row["from"]), row["to"], row["why"], row["by"]) for row in rows)
-
-
 def unexpected(of: str, name: str, before: str, after: str) -> UnexpectedStep | None:
     """Return a change of state that is not in the table, None for one that is, and for a state that stays."""
-    known = before == after or any(after == row.after and before in row.before for row in transitions(of))
+    rows = data.table("transitions")[of]
+    known = before == after or any(after == row["to"] and before in row["from"] for row in rows)
     return None if known else UnexpectedStep(of, name, before, after)
 
 
@@ -51,7 +34,7 @@ def drawn() -> str:
     lines = []
     for of in ("issue", "pull_request", "landing"):
         lines.append(of.replace("_", " "))
-        for row in transitions(of):
-            lines.append(f"  {', '.join(row.before)} -> {row.after}")
-            lines += wrap(f"{row.why} ({row.by})", _WIDTH, initial_indent="      ", subsequent_indent="      ")
+        for row in data.table("transitions")[of]:
+            lines.append(f"  {', '.join(row['from'])} -> {row['to']}")
+            lines += wrap(f"{row['why']} ({row['by']})", _WIDTH, initial_indent="      ", subsequent_indent="      ")
     return "\n".join(lines) + "\n"

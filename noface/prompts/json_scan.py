@@ -73,12 +73,8 @@ class BrokenObject:
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """All complete objects and all broken ones, each in their order."""
-
-    objects: tuple[JsonObject, ...] = ()
-    broken: tuple[BrokenObject, ...] = ()
+Scan = tuple[tuple[JsonObject, ...], tuple[BrokenObject, ...]]
+"""All complete objects and all broken ones, each in their order."""
 
 
 def scan(text: str) -> Scan:
@@ -102,7 +98,7 @@ def scan(text: str) -> Scan:
             fences.popleft()
         objects.append(JsonObject(start, found, bool(fences) and fences[0][0] <= start))
         at = found
-    return Scan(tuple(objects), tuple(broken) or _unquoted(text))
+    return tuple(objects), tuple(broken) or _unquoted(text)
 
 
 def place(text: str, at: int) -> str:

@@ -185,7 +185,7 @@ def validate(text: str, schema: Mapping[str, Any], name: str) -> Value | Invalid
     """Return the answer called `name` that a text holds. Total: whatever the text is, and in linear time."""
     read = text[-READ_CHARS_MAX:]
     scanned = scan(read)
-    picked = last_object(scanned.objects)
+    picked = last_object(scanned[0])
     result = _judged(read, scanned, picked, schema)
     return finished(result, text, name) if isinstance(result, Invalid) else result
 
@@ -260,9 +260,10 @@ Required keys: {required or "none"}. An example of the form, with other content:
 
 def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping[str, Any]) -> Value | Invalid:
     known = set(schema.get("properties", ()))
-    begun = [broken for broken in scanned.broken if known.intersection(broken.keys)]
+    _, incomplete = scanned
+    begun = [broken for broken in incomplete if known.intersection(broken.keys)]
     if picked is None:
-        return _no_object(read, begun[-1:] or list(scanned.broken[-1:]))
+        return _no_object(read, begun[-1:] or list(incomplete[-1:]))
     if begun and begun[-1].truncated and begun[-1].start >= picked.end:
         return broken_answer(read, begun[-1])
     checked = check(read, picked, schema)

@@ -32,12 +32,8 @@ def mode_of(rules: LandingRules) -> LandingMode:
     return LandingMode.PUSH if rules.push else LandingMode.MERGE
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """How many commits main has that the remote's main lacks (`ours`), and the other way round (`theirs`)."""
-
-    ours: int = 0
-    theirs: int = 0
+Apart = tuple[int, int]
+"""How many commits main has that the remote's main lacks, and the other way round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,33 +87,34 @@ def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceErro
 def _standing(
     seen: RemoteMain, apart: Apart, mode: LandingMode, notices: tuple[tuple[str, str], ...]
 ) -> StartPlan | NofaceError:
-    ahead = f"{seen.main} has {_commits(apart.ours)} that {seen.remote_main} lacks"
+    ours, theirs = apart
+    ahead = f"{seen.main} has {_commits(ours)} that {seen.remote_main} lacks"
     match mode:
         case LandingMode.PULL_REQUEST:
             without = ("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
-            return StartPlan(fetched=True, notices=(*notices, without) if apart.ours else notices)
-        case _ if apart.ours and apart.theirs:
+            return StartPlan(fetched=True, notices=(*notices, without) if ours else notices)
+        case _ if ours and theirs:
             return _diverged(seen, apart)
-        case LandingMode.PUSH if apart.ours:
+        case LandingMode.PUSH if ours:
             return UnpushedError(
                 f"{ahead}: the push of a landing would take them along.",
                 f"Push them yourself where they should be there: `git push {seen.remote} {seen.main}`. Or move them"
                 f" aside: `git branch mine && git reset --keep {seen.remote_main}` after a `git fetch`.",
             )
         case LandingMode.PUSH | LandingMode.MERGE:
-            behind = f"{seen.remote_main} has {_commits(apart.theirs)} that {seen.main} lacks"
-            if apart.theirs:
+            behind = f"{seen.remote_main} has {_commits(theirs)} that {seen.main} lacks"
+            if theirs:
                 notices = (*notices, ("behind", f"{behind}: its gates run first, then {seen.main} follows"))
-            elif apart.ours:
+            elif ours:
                 notices = (*notices, ("ahead", f"{ahead}; noface pushes nothing"))
-            follows = apart.theirs > 0
+            follows = theirs > 0
             return StartPlan(fetched=mode is LandingMode.PUSH or follows, follows=follows, notices=notices)
 
 
 def _diverged(seen: RemoteMain, apart: Apart) -> DivergedError:
     return DivergedError(
-        f"{seen.main} and {seen.remote_main} went different ways: {seen.main} has {_commits(apart.ours)} that"
-        f" {seen.remote_main} lacks, and lacks {_commits(apart.theirs)} of it.",
+        f"{seen.main} and {seen.remote_main} went different ways: {seen.main} has {_commits(apart[0])} that"
+        f" {seen.remote_main} lacks, and lacks {_commits(apart[1])} of it.",
         f"Bring them together: `git pull --rebase {seen.remote} {seen.remote_main.partition('/')[2]}`, or merge."
         " Nothing was started. To work without looking at the remote: [landing] fetch = false.",
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
-from noface.model.failure_document import Details, Exhausted, Steps, TaskFailure
+from noface.model.failure_document import Details, Steps, TaskFailure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
 from noface.model.request import GivenUp, TriedAnswer
@@ -131,7 +131,7 @@ def task_failure(
     partial: Steps | None = None,
     metrics: Mapping[str, float] | None = None,
     notes: tuple[str, ...] = (),
-) -> TaskFailure | Exhausted:
+) -> TaskFailure:
     """Return a failure as a JSON document (P2, P10).
 
     `partial` is what `prompts/partial.py` kept of the steps (P4), `metrics` what is known of time, money and tokens.

@@ -14,8 +14,8 @@ from noface.data import table
 from noface.model.actions import followed_by
 from noface.model.attempt import HINTED, noted
 from noface.model.description import Minimum, OneOf, Timestamp
+from noface.model.listed import Window
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
-from noface.model.window import Window
 from noface.store.overview import RunCost
 from noface.store.records import AttemptRow, IssueRow, QuestionRow, RunRow
 from noface.ui.blocked import BlockedDocument

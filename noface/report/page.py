@@ -3,8 +3,8 @@
 from collections.abc import Generator, Iterator, Sequence
 from itertools import groupby
 
+from noface.model.listed import Window
 from noface.model.taxonomy import INTERRUPTED, PASSED
-from noface.model.window import Window
 from noface.report.night import UNDER_WAY, CostShare, Night
 from noface.ui.blocked import BlockedIssue
 from noface.ui.landed import LandedIssue

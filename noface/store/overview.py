@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, NamedTuple, TypeVar
 
 from noface.model.description import Minimum, Timestamp
-from noface.model.issue_fault import IssueFault
-from noface.model.unsteady import UnsteadyTest
-from noface.model.window import Window
+from noface.model.listed import HostState, IssueFault, UnsteadyTest, Window
 from noface.store.records import UNSTEADY, AttemptRow, IssueRow, PullRow, QuestionRow, RunRow, query, read, select
 
 Rows = Callable[..., list[sqlite3.Row]]
@@ -39,16 +37,6 @@ class Gap(NamedTuple):
     id: Annotated[str, "The issue."]
     attempt: Annotated[int, Minimum(1), "Who missed it first."]
     gap: Annotated[str, "What was missing."]
-
-
-class HostState(NamedTuple):
-    """A host of a run."""
-
-    host: Annotated[str, "What ssh calls it, or the address of a standing cluster."]
-    up: Annotated[bool, "True if attempts can begin there."]
-    why: Annotated[str, "Why it is not, empty if it is."]
-    slots: Annotated[int, "How many attempts there can be at once."]
-    since: Annotated[float, Timestamp, "Since when it is so."]
 
 
 class Away(NamedTuple):

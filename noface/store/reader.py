@@ -15,8 +15,8 @@ from noface.model.codec import decode
 from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
 from noface.model.issue import IssueState
+from noface.model.listed import UnsteadyTest
 from noface.model.taxonomy import IssueStatus
-from noface.model.unsteady import UnsteadyTest
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview

@@ -18,7 +18,7 @@ from noface.model.description import Minimum, OneOf, Timestamp
 if TYPE_CHECKING:
     from noface.model.actions import NextAction
     from noface.model.failure import Failure
-    from noface.model.failure_document import Exhausted, Steps, TaskFailure
+    from noface.model.failure_document import Steps, TaskFailure
     from noface.model.history import Advice
     from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
@@ -141,7 +141,7 @@ class AttemptRow(NamedTuple):
     @property
     def task_failure(
         self,
-    ) -> Annotated["TaskFailure | Exhausted | None", "The failure with all that is known of it; null without one."]:
+    ) -> Annotated["TaskFailure | None", "The failure with all that is known of it; null without one."]:
         """The failure with reason, details, steps and metrics (P2, P10)."""
         from noface.recovery.reported import task_failure
 
@@ -199,7 +199,7 @@ class QuestionRow(NamedTuple):
     @property
     def task_failure(
         self,
-    ) -> Annotated["TaskFailure | Exhausted | None", "What was wrong with the form of an answer, and the answer."]:
+    ) -> Annotated["TaskFailure | None", "What was wrong with the form of an answer, and the answer."]:
         """What was wrong with the form of an answer; None if nothing was (P6)."""
         from noface.recovery.reported import task_failure
 

@@ -14,7 +14,7 @@ from functools import cache
 
 from noface.data import table
 from noface.model.command_line import apart
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.quoting import literal
 from noface.recovery.breakdown_rules import after_runner
 

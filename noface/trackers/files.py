@@ -16,7 +16,7 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import NofaceError, UsageError
 from noface.model.backlog import check
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.trackers.folder import (
     RACY_NS,
     IssueFile,

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from noface.config.values import Duration
 from noface.model.backlog import nearest
 from noface.model.issue import DEFAULT_PRIORITY, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.quoting import literal
 from noface.trackers.base import clean_title, title_problem
 from noface.trackers.issue_body import IssueBody

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from noface.errors import UsageError
 from noface.model.backlog import id_problem, number_of, same_id, unknown_dependency
 from noface.model.issue import Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.trackers.base import ISSUE_BYTES_MAX, clean_title, content_hash, title_problem, unwritable
 
 if TYPE_CHECKING:
@@ -60,13 +60,8 @@ class ParsedFile:
     warnings: tuple[IssueFault, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """A file's text, taken apart. `front` is None without front matter; lines count from 1."""
-
-    front: str | None
-    front_line: int
-    body: str
+_Parts = tuple[str | None, int, str]
+"""A file's text, taken apart: its front matter, None without any, the line where that begins, from 1, and the body."""
 
 
 def issue_id(name: str) -> str:
@@ -104,7 +99,7 @@ def read_issue(source: str, name: str, data: bytes) -> ParsedFile:
     parts = _split(text.replace("\r\n", "\n").replace("\r", "\n"))
     if isinstance(parts, str):
         return ParsedFile(fault(source, name, parts, "Front matter is TOML between two lines of +++."))
-    if (size := len(parts.body.encode())) > BODY_BYTES_MAX:
+    if (size := len(parts[2].encode())) > BODY_BYTES_MAX:
         return ParsedFile(too_large(source, name, size))
     return _build(source, name, parts, content_hash(data))
 
@@ -118,25 +113,26 @@ def _split(text: str) -> _Parts | str:
     if opening == _YAML_MARKER and _YAML_KEY.match(rest[0] if rest else "") and _YAML_MARKER in rest:
         return f"line {start + 1}: begins with YAML front matter (---), which noface does not read"
     if opening != _FENCE_MARKER:
-        return _Parts(front=None, front_line=0, body=text.strip("\n"))
+        return None, 0, text.strip("\n")
     for end in range(start + 1, len(lines)):
         if lines[end].rstrip() == _FENCE_MARKER:
             front = "\n".join(lines[start + 1 : end])
-            return _Parts(front=front, front_line=start + 2, body="\n".join(lines[end + 1 :]).strip("\n"))
+            return front, start + 2, "\n".join(lines[end + 1 :]).strip("\n")
     return f"line {start + 1}: the front matter opened by +++ is never closed"
 
 
 def _build(source: str, name: str, parts: _Parts, digest: str) -> ParsedFile:
     matter: FrontMatter | None = None
     problems: list[str] = []
-    if parts.front is not None:
+    front, front_line, text = parts
+    if front is not None:
         # Only a file with front matter pays for pydantic.
         from noface.trackers.front_matter import read_front_matter
 
-        matter, problems = read_front_matter(parts.front, parts.front_line)
-    title, body = (matter.title, parts.body) if matter and matter.title else _heading(parts.body)
+        matter, problems = read_front_matter(front, front_line)
+    title, body = (matter.title, text) if matter and matter.title else _heading(text)
     # Unreadable front matter may well hold the title: its absence is then no finding.
-    if title is None and (matter is not None or parts.front is None):
+    if title is None and (matter is not None or front is None):
         problems.append('there is no title: write title = "…" between lines of +++, or begin with a heading "# …"')
     elif title is not None and (problem := title_problem(title)):
         problems.append(problem)

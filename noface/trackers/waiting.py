@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from noface.model.backlog import check, same_id
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 
 _NAMED_MAX = 3
 

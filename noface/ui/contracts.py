@@ -1,26 +1,8 @@
 """What other programs and noface agree on beside the pages: a worker's order and report, and an error of a command."""
 
-from typing import Annotated, TypedDict
-
 from noface.model.attempt import AttemptOrder
-from noface.model.description import Minimum
 from noface.prompts.answers.forms import schema_of
-from noface.ui.schema import Schema, first
-
-
-class Failed(TypedDict):
-    """The error."""
-
-    message: Annotated[str, "What is wrong."]
-    hint: Annotated[str, "What to do about it; may be empty."]
-    code: Annotated[int, Minimum(1), "The exit code."]
-
-
-class Error(TypedDict):
-    """Why a command failed. The exit code of the command is `code`."""
-
-    error: Failed
-
+from noface.ui.schema import VERSION, Schema, described, first, keys
 
 _REPORT = (
     "What a worker says of its work, as a JSON object in its last message; of a command, at the end of its standard "
@@ -57,4 +39,10 @@ def order_schema() -> Schema:
 
 def error_schema() -> Schema:
     """Return the schema of what a command with `--json` prints if it fails; `cli/main.py` makes it."""
-    return first(Error)
+    error = keys(
+        "The error.",
+        message=described("string", "What is wrong."),
+        hint=described("string", "What to do about it; may be empty."),
+        code=described("integer", "The exit code.") | {"minimum": 1},
+    )
+    return keys("Why a command failed. The exit code of the command is `code`.", schema=VERSION, error=error)

@@ -4,21 +4,11 @@ The loop and the store announce events, `ui/announcer.py` prints them; a test co
 """
 
 from pkgutil import resolve_name
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
 from noface.data import table
-from noface.model.description import Timestamp
 from noface.ui.contracts import error_schema
-from noface.ui.schema import Schema, first, scalar
-
-
-class Event(TypedDict):
-    """An event; data/events.toml says which issue it is about, if any."""
-
-    at: Annotated[float, Timestamp, "When it was told."]
-    event: str
-    issue: str | None
-
+from noface.ui.schema import VERSION, Schema, described, keys
 
 _ABOUT: dict[str, Schema] = {
     "run": {"description": "No issue: it is about the run.", "type": "null"},
@@ -51,7 +41,9 @@ def schema() -> Schema:
 def _line(kind: str) -> Schema:
     entry = table("events")[kind]
     fields = {name: _field(entry) for name, entry in entry.get("fields", {}).items()}
-    return first(Event, event={"const": kind}, issue=_ABOUT[entry["about"]], **fields) | {"description": entry["means"]}
+    at = described("number", "When it was told. Seconds since 1970-01-01 UTC.")
+    head = {"schema": VERSION, "at": at, "event": {"const": kind}, "issue": _ABOUT[entry["about"]]}
+    return keys(entry["means"], **head, **fields)
 
 
 def _field(entry: dict[str, Any]) -> Schema:
@@ -63,7 +55,7 @@ def _field(entry: dict[str, Any]) -> Schema:
         return {"description": entry["means"], "type": "array", "items": {"type": "string"}}
     moment = entry["type"] == "moment"
     means = entry["means"] + (" Seconds since 1970-01-01 UTC." if moment else "")
-    rule = {"description": means} | scalar("number" if moment else entry["type"])
+    rule = described("number" if moment else entry["type"], means)
     rule |= {"minimum": entry["least"]} if "least" in entry else {}
     rule |= {"type": [rule["type"], "null"]} if null else {}
     return rule

@@ -159,16 +159,6 @@ AgentOf = Callable[[Path, str], str]
 """Names the agent that wrote a log, by its folder and the model; "" where nobody knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class FollowTarget:
-    """What to follow: an issue, or one attempt of it; everything, or one gate; as text, or byte for byte."""
-
-    issue_id: str
-    number: int | None = None
-    gate: str = ""
-    raw: bool = False
-
-
 def noface_at_work(reader: Reader) -> bool:
     """True if a noface works on this repository."""
     run = reader.last_run()
@@ -176,12 +166,16 @@ def noface_at_work(reader: Reader) -> bool:
 
 
 class Follower:
-    """Prints what is added to an issue's logs, and what happens to it."""
+    """Prints what is added to the logs of an issue, or of one attempt at it, and what happens to it.
 
-    def __init__(self, reader: Reader, wanted: FollowTarget, agent_of: AgentOf) -> None:
-        self._reader = reader
-        self._wanted = wanted
-        self._agent_of = agent_of
+    `gate`: only that one's logs. `raw`: byte for byte.
+    """
+
+    def __init__(
+        self, reader: Reader, agent_of: AgentOf, issue_id: str, number: int | None, *, gate: str, raw: bool
+    ) -> None:
+        self._reader, self._agent_of = reader, agent_of
+        self._issue_id, self._number, self._gate, self._raw = issue_id, number, gate, raw
         self._narrator = Narrator(self._reader)
         self._seen = self._reader.newest_event()
         self._attempt: AttemptRow | None = None
@@ -192,7 +186,7 @@ class Follower:
     def run(self) -> None:
         """Print until the issue, or the attempt, has come to rest, or the noface that works on it is gone."""
         if not self._turn_to(self._look()[0]):
-            self._say(f"issue {self._wanted.issue_id} has no attempt yet; waiting for one")
+            self._say(f"issue {self._issue_id} has no attempt yet; waiting for one")
         while True:
             _, events, over = self._look()  # before reading: what was written until then is still shown
             wrote = self._drain()
@@ -208,24 +202,23 @@ class Follower:
 
     def _look(self) -> tuple[AttemptRow | None, list[EventRow], str]:
         """Return the issue's attempt, what has happened since the last look, and why it is over, if it is."""
-        wanted = self._wanted
-        row = self._reader.issue(wanted.issue_id)
-        attempts = self._reader.attempts(wanted.issue_id)
-        attempt = next((a for a in reversed(attempts) if wanted.number in (None, a.number)), None)
-        events = self._reader.events(wanted.issue_id, self._seen)
+        row = self._reader.issue(self._issue_id)
+        attempts = self._reader.attempts(self._issue_id)
+        attempt = next((a for a in reversed(attempts) if self._number in (None, a.number)), None)
+        events = self._reader.events(self._issue_id, self._seen)
         return attempt, events, self._over(row.status if row is not None else "gone", attempt)
 
     def _over(self, status: str, attempt: AttemptRow | None) -> str:
         """Say why there is nothing more to follow; "" while there is."""
-        if self._wanted.number is not None and attempt is not None and attempt.outcome is not None:
+        if self._number is not None and attempt is not None and attempt.outcome is not None:
             return f"attempt {attempt.number} {happened(attempt.outcome)}"
-        if self._wanted.number is None and status in _AT_REST:
-            return f"{self._wanted.issue_id} {_AT_REST[status].format(id=self._wanted.issue_id)}"
+        if self._number is None and status in _AT_REST:
+            return f"{self._issue_id} {_AT_REST[status].format(id=self._issue_id)}"
         if noface_at_work(self._reader):
             return ""
         if attempt is not None and attempt.outcome is None:
             return f"attempt {attempt.number} was cut off, its noface is gone; `noface run` goes on where it was"
-        return f"no noface is at work any more, and {self._wanted.issue_id} is {status}; `noface run` goes on"
+        return f"no noface is at work any more, and {self._issue_id} is {status}; `noface run` goes on"
 
     def _turn_to(self, attempt: AttemptRow | None) -> bool:
         """Go on with an attempt's logs; tell whether there is one."""
@@ -240,16 +233,16 @@ class Follower:
         return True
 
     def _next_attempt(self) -> AttemptRow | None:
-        if self._wanted.number is not None:
+        if self._number is not None:
             return None
         number = self._attempt.number if self._attempt is not None else 0
-        return next((a for a in self._reader.attempts(self._wanted.issue_id) if a.number > number), None)
+        return next((a for a in self._reader.attempts(self._issue_id) if a.number > number), None)
 
     def _drain(self) -> bool:
         """Print what is new in the attempt's logs; tell whether anything was."""
         if self._attempt is None:
             return False
-        for source in sources(Path(self._attempt.directory), self._wanted.gate):
+        for source in sources(Path(self._attempt.directory), self._gate):
             if source.path not in self._logs:
                 self._logs[source.path] = self._opened(source)
         self._first = False
@@ -257,7 +250,7 @@ class Follower:
         for source, tail, readable in self._logs.values():
             while data := tail.read():
                 wrote = True
-                if self._wanted.raw:
+                if self._raw:
                     sys.stdout.buffer.write(data)
                     sys.stdout.flush()
                 else:
@@ -266,7 +259,7 @@ class Follower:
 
     def _opened(self, source: Source) -> tuple[Source, Tail, Readable]:
         reader = None
-        if source.streamed and not self._wanted.raw:
+        if source.streamed and not self._raw:
             reader = typed_reader(self._agent_of(source.path.parent, self._model_of(source)))
         begin = _BEGIN_STREAM_BYTES if reader is not None else _BEGIN_BYTES
         return source, Tail(source.path, begin if self._first else None), Readable(reader)
@@ -297,7 +290,7 @@ class Follower:
         """Print what has happened; stop where the next attempt begins, turn to it, and tell that."""
         for event in events:
             self._seen = event.id
-            lines = self._narrator.lines(event.kind, self._wanted.issue_id, event.data)
+            lines = self._narrator.lines(event.kind, self._issue_id, event.data)
             if event.kind == "issue_running":
                 if self._turn_to(self._next_attempt()):
                     return True
@@ -309,5 +302,5 @@ class Follower:
         return False
 
     def _say(self, text: str) -> None:
-        if not self._wanted.raw:
+        if not self._raw:
             page.show([page.paint(f"── {text}", "quiet")])

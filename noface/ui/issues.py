@@ -9,7 +9,7 @@ from noface.model.attempt import BESIDE, noted
 from noface.model.backlog import same_id
 from noface.model.codec import view
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.store.overview import Overview
 from noface.store.records import AttemptRow, IssueRow
 from noface.ui.page import paint, painted

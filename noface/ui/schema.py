@@ -17,7 +17,7 @@ from noface.model.description import Inline, Minimum, OneOf, Timestamp, getter_o
 Schema = dict[str, Any]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_VERSION = {"description": "The version of this form. Keys may be added to it, none is renamed.", "const": 1}
+VERSION = {"description": "The version of this form. Keys may be added to it, none is renamed.", "const": 1}
 _SCALARS: dict[Any, Schema] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
@@ -34,9 +34,20 @@ _RECORDS = {
 """Records that a row names without importing them, since most pages do without."""
 
 
-def scalar(name: str) -> Schema:
-    """Return the schema of a plain value of a type of JSON Schema."""
-    return next(dict(rule) for rule in _SCALARS.values() if rule["type"] == name)
+def described(kind: str, means: str) -> Schema:
+    """Return the schema of a plain value of a type of JSON Schema, with what it is for."""
+    return {"description": means} | next(rule for rule in _SCALARS.values() if rule["type"] == kind)
+
+
+def keys(means: str, /, **properties: Schema) -> Schema:
+    """Return the schema of an object that has all these keys and no other."""
+    return {
+        "description": means,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def document(name: str, schema: Schema) -> Schema:
@@ -44,14 +55,13 @@ def document(name: str, schema: Schema) -> Schema:
     return {"$schema": _DIALECT, "$id": f"urn:noface:{name}:1", "title": f"noface {name}", **schema}
 
 
-def first(kind: type[Any], /, **more: Schema) -> Schema:
-    """Return the schema of a record at the top of a document: it says first that it is of schema 1.
-
-    `more` are further properties, or other rules for some that the record has.
-    """
+def first(kind: type[Any]) -> Schema:
+    """Return the schema of a record at the top of a document: it says first that it is of schema 1."""
     made = record(kind)
-    properties = {"schema": _VERSION, **made["properties"], **more}
-    return made | {"properties": properties, "required": [key for key in properties if key not in _optional(kind)]}
+    return made | {
+        "properties": {"schema": VERSION, **made["properties"]},
+        "required": ["schema", *made["required"]],
+    }
 
 
 def record(kind: type[Any]) -> Schema:

@@ -10,10 +10,8 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
-from noface.model.issue_fault import IssueFault
-from noface.model.unsteady import UnsteadyTest
-from noface.model.window import Window
-from noface.store.overview import Away, Gap, HostState, ModelWait, Overview, Room
+from noface.model.listed import HostState, IssueFault, UnsteadyTest, Window
+from noface.store.overview import Away, Gap, ModelWait, Overview, Room
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size

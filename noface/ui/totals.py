@@ -9,13 +9,8 @@ from noface.store.spending import Spending
 from noface.ui.narrate import away, printable
 from noface.ui.status import as_they_stand, counts_of
 
-
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """Where a run's money is counted, and how much of it there is."""
-
-    spending: Spending
-    budget: Budget
+Purse = tuple[Spending, Budget]
+"""Where a run's money is counted, and how much of it there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,7 @@ def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
     return Totals(
         counts=counts_of(row for row in as_they_stand(rows) if row.present or row.status == "merged"),
         spent=_spent_by_run(reader, purse),
-        budget=purse.budget if purse is not None else None,
+        budget=purse[1] if purse is not None else None,
         away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
         waits=tuple((until, printable(f"{row.id}: {row.reason}")) for until, row in waiting),
     )
@@ -48,4 +43,4 @@ def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
 
 def _spent_by_run(reader: Reader, purse: Purse | None) -> Spent | None:
     run = reader.last_run()
-    return purse.spending.of_run(run.id) if purse is not None and run is not None else None
+    return purse[0].of_run(run.id) if purse is not None and run is not None else None

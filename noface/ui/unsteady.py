@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from noface.model.unsteady import UnsteadyTest
+from noface.model.listed import UnsteadyTest
 from noface.ui.page import paint
 from noface.ui.text import clean, count, hanging, moment
 

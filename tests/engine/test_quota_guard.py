@@ -14,8 +14,8 @@ from noface.attempt.executor import LocalExecutor
 from noface.engine.budget_guard import RunLimits
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.quota_guard import QuotaGuard
+from noface.model.listed import Window
 from noface.model.quota import Reserve, held_back, login_of, nudged
-from noface.model.window import Window
 from noface.model.worker_run import ModelSpec
 from noface.secrets.logins import payer
 from noface.store.overview import OVERAGE

@@ -14,10 +14,10 @@ from support.processes import wait_for
 from support.run_parts import run_parts
 
 from noface.attempt.attempt import Attempt
-from noface.attempt.executor import HostSeen
 from noface.extras.hosts.packs import make_pack
 from noface.extras.hosts.parcel import OrderParcel, progress_of
 from noface.model.attempt import Interrupted, Judged, NotStarted
+from noface.model.listed import HostState
 from noface.process.supervise import Canceller
 
 REFUSED, TAKEN = True, False
@@ -366,6 +366,6 @@ def test_a_host_that_answers_nonsense_is_left_and_tried_again(honest):
     liar.kept, liar.look = lambda _: [], lambda _: {"liar": 5}
     with with_hosts(context, liar, per_host=1):
         wait_for(lambda: liar.opened > 1, 20)
-        seen = [each.why for each in iter_now(context.inbox) if isinstance(each, HostSeen) and each.name == liar.name]
+        seen = [each.why for each in iter_now(context.inbox) if isinstance(each, HostState) and each.host == liar.name]
     assert seen[0] == ""
     assert "it answers nonsense (AttributeError" in seen[1]

@@ -4,7 +4,7 @@ import pytest
 
 from noface.integrity.inventory import Inventory, Outcome
 from noface.integrity.unsteady import of_the_change, still_unsteady
-from noface.model.unsteady import UnsteadyTest
+from noface.model.listed import UnsteadyTest
 
 KNOWN = {"a": UnsteadyTest("unit", "a", 1.0, 1, 2)}
 MAIN = Inventory((("tests/test_a.py::test_a", Outcome.PASSED), ("shop::TestA", Outcome.PASSED)))

@@ -7,7 +7,7 @@ from support.cases import cases
 
 from noface.model.backlog import check, id_problem, nearest, without_unknown_models
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.worker_run import ModelSpec
 
 

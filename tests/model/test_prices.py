@@ -9,7 +9,7 @@ import pytest
 from noface.agents.base import AGENTS
 from noface.config.load import parse
 from noface.config.presets import presets
-from noface.config.prices import ListPrice, list_price, price_on, prices_are_old, prices_as_of
+from noface.config.prices import list_price, price_on, prices_are_old, prices_as_of
 from noface.data import table
 from noface.engine.readiness import price_findings
 from noface.model.budget import TOKENS_MAX, priced
@@ -105,7 +105,7 @@ def test_tokens_are_those_read_and_written():
 def test_the_price_list_knows_every_preset_by_whatever_way_it_is_reached():
     models = parse("", "noface.toml").models
     assert {name for name in presets() if models[name].price(DAY) is None} == set()
-    assert models["aider-opus"].price(DAY) == ListPrice(5.0, 25.0)
+    assert models["aider-opus"].price(DAY) == (5.0, 25.0)
 
 
 def test_every_price_is_positive_and_output_costs_more():
@@ -116,10 +116,10 @@ def test_every_price_is_positive_and_output_costs_more():
 
 def test_a_price_that_changes_is_that_of_the_day():
     entry = [{"in": 1, "out": 5, "until": date(2026, 12, 31)}, {"in": 2, "out": 9, "from": date(2027, 1, 1)}]
-    assert price_on(entry, date(2026, 12, 31)) == ListPrice(1, 5)
-    assert price_on(entry, date(2027, 1, 1)) == ListPrice(2, 9)
+    assert price_on(entry, date(2026, 12, 31)) == (1, 5)
+    assert price_on(entry, date(2027, 1, 1)) == (2, 9)
     assert price_on(entry[1:], DAY) is None, "nobody knows it before"
-    assert price_on({"in": 1, "out": 5}, DAY) == ListPrice(1, 5)
+    assert price_on({"in": 1, "out": 5}, DAY) == (1, 5)
 
 
 def test_a_name_that_an_agent_has_for_a_model_means_that_of_no_other_agent():
@@ -151,11 +151,11 @@ def test_prices_are_old_after_half_a_year():
 
 def test_an_own_price_stands_before_the_list():
     own = entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 1\nusd_per_mtok_out = 2.5")
-    assert own.price(DAY) == ListPrice(1.0, 2.5)
+    assert own.price(DAY) == (1.0, 2.5)
 
 
 def test_a_price_of_nothing_stands_before_the_list():
-    assert entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 0\nusd_per_mtok_out = 0").price(DAY) == ListPrice(0.0, 0.0)
+    assert entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 0\nusd_per_mtok_out = 0").price(DAY) == (0.0, 0.0)
 
 
 def test_nobody_knows_what_an_unlisted_model_costs():

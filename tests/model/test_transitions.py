@@ -2,8 +2,9 @@
 
 from support import ROOT
 
+from noface.data import table
 from noface.model.taxonomy import IssueStatus
-from noface.model.transitions import NEW, drawn, transitions, unexpected
+from noface.model.transitions import NEW, drawn, unexpected
 from noface.store.pull_requests import PullStep
 
 STATES = {
@@ -15,25 +16,25 @@ STATES = {
 
 def test_each_state_is_one_that_there_is_and_can_be_reached():
     for of, states in STATES.items():
-        rows = transitions(of)
-        assert {row.after for row in rows} | {state for row in rows for state in row.before} == states
+        rows = table("transitions")[of]
+        assert {row["to"] for row in rows} | {state for row in rows for state in row["from"]} == states
         first = {"issue": "ready", "pull_request": NEW, "landing": "intent"}[of]
         reached = {first}
         for _ in states:
-            reached |= {row.after for row in rows if reached & set(row.before)}
+            reached |= {row["to"] for row in rows if reached & set(row["from"])}
         assert reached == states
 
 
 def test_no_change_of_state_stands_in_two_rows():
     for of in STATES:
-        pairs = [(before, row.after) for row in transitions(of) for before in row.before]
+        pairs = [(before, row["to"]) for row in table("transitions")[of] for before in row["from"]]
         assert len(pairs) == len(set(pairs))
 
 
 def test_who_writes_a_state_is_a_module_that_there_is():
     for of in STATES:
-        for row in transitions(of):
-            assert all((ROOT / "noface" / path).is_file() for path in row.by.split(", ")), row
+        for row in table("transitions")[of]:
+            assert all((ROOT / "noface" / path).is_file() for path in row["by"].split(", ")), row
 
 
 def test_what_has_landed_stays_merged_and_a_state_may_stay():

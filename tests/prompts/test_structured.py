@@ -293,9 +293,9 @@ def test_no_text_breaks_the_validator(text):
 def test_every_json_object_is_found_whatever_prose_is_round_it(value, prose, ascii_only, indent):
     body = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     text = f"{prose.replace('```', '')}\n{body}\n{prose.replace('```', '')}"
-    found = scan(text)
-    assert [text[one.start : one.end] for one in found.objects] == [body]
-    assert found.broken == ()
+    objects, broken = scan(text)
+    assert [text[one.start : one.end] for one in objects] == [body]
+    assert broken == ()
 
 
 @settings(deadline=None)
@@ -303,8 +303,8 @@ def test_every_json_object_is_found_whatever_prose_is_round_it(value, prose, asc
 def test_an_object_that_is_cut_anywhere_is_never_taken_for_a_whole_one(value, data):
     body = json.dumps(value)
     end = data.draw(st.integers(0, len(body) - 1))
-    assert all(one.end <= end for one in scan(body[:end]).objects)
-    assert not any(one.start == 0 for one in scan(body[:end]).objects)
+    assert all(one.end <= end for one in scan(body[:end])[0])
+    assert not any(one.start == 0 for one in scan(body[:end])[0])
 
 
 @settings(max_examples=30)

@@ -6,16 +6,16 @@ import pytest
 
 from noface.errors import DivergedError, UnpushedError, UsageError
 from noface.model.pull_request import LandingRules
-from noface.recovery.ground import Apart, LandingMode, RemoteMain, StartPlan, course, mode_of
+from noface.recovery.ground import LandingMode, RemoteMain, StartPlan, course, mode_of
 
-ASKED = RemoteMain("main", "origin", "origin/main", Apart())
+ASKED = RemoteMain("main", "origin", "origin/main", (0, 0))
 AWAY = replace(ASKED, away="origin cannot be reached: Could not resolve host", hint="Is this machine online?")
 NEVER = replace(AWAY, apart=None)
 PUBLISHING = (LandingMode.PUSH, LandingMode.PULL_REQUEST)
 
 
 def at(ours, theirs, seen=ASKED):
-    return replace(seen, apart=Apart(ours, theirs))
+    return replace(seen, apart=(ours, theirs))
 
 
 def states(decided):

@@ -10,7 +10,7 @@ from support.processes import wait_for
 
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.masking import known_secrets, mask_files

@@ -16,7 +16,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, Topic
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.request import Failing, PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.transitions import UnexpectedStep

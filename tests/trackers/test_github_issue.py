@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.model.issue import Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.trackers.accept_forms import gate_form, taken_accept
 from noface.trackers.github.issue import RemoteIssue, priority_of, read_remote, remote_issue
 

@@ -20,7 +20,7 @@ from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
 from noface.store.spending import Spending
 from noface.ui.live_block import Role, RunState, WorkFacts, advance, block, wants_facts
-from noface.ui.totals import Purse, Totals, look_up
+from noface.ui.totals import Totals, look_up
 
 NOON = 1_790_000_000.0
 LOGIN = WorkFacts("Fix the login of visitors whose name holds a comma", "running", 2, "claude-sonnet", False, 0.42)
@@ -238,7 +238,7 @@ def test_the_totals_are_looked_up_as_status_and_budget_count_them(project):
     story.journal.wait(Breaker("claude-sonnet", until, 1, story.now, "RATE_LIMITED", "why"))
     story.status("7", "waiting", "RATE_LIMITED: retry 1 of 3", until)
     budget = Budget("run", 10.0)
-    totals = look_up(story.reader, Purse(Spending(story.database), budget), story.now)
+    totals = look_up(story.reader, (Spending(story.database), budget), story.now)
     story.close()
     assert dict(totals.counts) == {"waiting": 2}
     assert (totals.spent, totals.budget) == (Spent(0.25), budget)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from noface.model.issue import Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.quoting import literal, some
 from noface.trackers.base import clean_title, content_hash, title_problem, unwritable
 from noface.trackers.issue_file import BODY_BYTES_MAX, empty_body

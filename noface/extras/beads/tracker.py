@@ -11,7 +11,7 @@ from noface.errors import UsageError
 from noface.extras.beads.file import FILE_NAMES, find, fingerprint, stamp
 from noface.extras.beads.issue import Beads, read_beads
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.trackers.folder import RACY_NS, odd_kind, read_regular
 from noface.trackers.waiting import checked, part_waiting
 

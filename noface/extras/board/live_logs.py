@@ -1,7 +1,6 @@
 """What the workers under way print, as it comes: the last line of each, and the tokens that it tells of."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from noface.model.worker_run import Usage
 from noface.ui.follow import Tail
@@ -13,11 +12,8 @@ _READS_MAX = 16
 _KEPT_MAX = 100
 
 
-class SoFar(NamedTuple):
-    """How far a worker has come: the last line of its log, and what it has used as far as its program tells."""
-
-    last: str = ""
-    usage: Usage = Usage()
+SoFar = tuple[str, Usage]
+"""How far a worker has come: the last line of its log, and what it has used as far as its program tells."""
 
 
 class _Log:
@@ -36,7 +32,7 @@ class _Log:
                 break
             lines = [line for line in self._readable.feed(data, cut=self._tail.cut) if line.strip()]
             self._last = clean(lines[-1]) if lines else self._last
-        return SoFar(self._last, self._reader.used() if self._reader is not None else Usage())
+        return self._last, self._reader.used() if self._reader is not None else Usage()
 
     def close(self) -> None:
         self._tail.close()

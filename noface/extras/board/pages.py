@@ -212,10 +212,11 @@ def _card(
         return Card(issue, place, need, None, None, "")
     so_far = live.get(newest.directory)
     if so_far is not None:
-        used = (so_far.usage.tokens_in, newest.tokens_in)
+        last, usage = so_far
+        used = (usage.tokens_in, newest.tokens_in)
         read = sum(each or 0 for each in used) if any(each is not None for each in used) else None
         gate = _gate_under_way(Path(newest.directory))
-        return Card(issue, place, need, newest.started_at, read, f"gates: {gate}" if gate else so_far.last)
+        return Card(issue, place, need, newest.started_at, read, f"gates: {gate}" if gate else last)
     return Card(issue, place, need, None, newest.tokens_in, "")
 
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from noface.attempt.attempt import Attempt
 from noface.attempt.disk import says_full
-from noface.attempt.executor import HostSeen, LocalExecutor
+from noface.attempt.executor import LocalExecutor
 from noface.attempt.run import only_judged, report_elsewhere, run_attempt, write_work
 from noface.errors import GitError
 from noface.extras.hosts.connection import HostConnection, HostLost, HostTask
@@ -28,6 +28,7 @@ from noface.git.set_aside import ASIDE_MESSAGE
 from noface.git.snapshot import SlotSnapshot
 from noface.model.attempt import AttemptReport, Interrupted, NotStarted, Work, host_lost_note
 from noface.model.failure import Failure
+from noface.model.listed import HostState
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.environment import variables_of
@@ -422,7 +423,7 @@ class Cluster(LocalExecutor):
             awaited.lost = why or "it is away"
 
     def _see(self, place: HostPlace, why: str, *, up: bool) -> None:
-        self._send(HostSeen(place.name, up, why, len(place.slots)))
+        self._send(HostState(place.name, up, why, len(place.slots)))
 
     def _fetch_kept(self, place: HostPlace, connection: HostConnection) -> None:
         """Take in the commits of attempts that the host ended by itself, so that no work is lost (law 2).

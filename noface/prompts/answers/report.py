@@ -35,9 +35,9 @@ _STATUS, _REASON = "status", "blocked_reason"
 def find_report(answer: str) -> tuple[WorkerReport | None, Invalid | None]:
     """Return the report in a worker's last message; or what is wrong with it; or neither, if it gave none."""
     text_read = answer.rstrip()[-READ_CHARS_MAX:]
-    scanned = scan(text_read)
-    reports = tuple(item for item in scanned.objects if _is_report(text_read, item))
-    begun = [broken for broken in scanned.broken if _means_report(text_read, broken)]
+    objects, broken_ones = scan(text_read)
+    reports = tuple(item for item in objects if _is_report(text_read, item))
+    begun = [broken for broken in broken_ones if _means_report(text_read, broken)]
     picked = last_object(reports)
     if picked is None or (begun and begun[-1].truncated and begun[-1].start >= picked.end):
         wrong = broken_answer(text_read, begun[-1]) if begun else _other_notation(text_read)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from noface.data.trackers import TrackerSettings
 from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.quoting import some
 from noface.trackers.github.copy import Copy
 from noface.trackers.github.issue import RemoteIssue, read_remote

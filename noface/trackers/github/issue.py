@@ -12,7 +12,7 @@ from typing import Any
 from noface.forge import parse
 from noface.model.backlog import number_of
 from noface.model.issue import DEFAULT_PRIORITY, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.quoting import some
 from noface.trackers.base import clean_title, content_hash, title_problem
 from noface.trackers.issue_file import BODY_BYTES_MAX, ParsedFile, empty_body

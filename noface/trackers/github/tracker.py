@@ -16,7 +16,7 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import DiskFullError, ForgeError, NofaceError, UsageError
 from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue
-from noface.model.issue_fault import IssueFault
+from noface.model.listed import IssueFault
 from noface.model.publication import Heard, Notice
 from noface.process.clock import Clock
 from noface.trackers.accept_forms import refused_accept, taken_accept
