@@ -561,13 +561,6 @@ NEEDS = {  # the agent, what its program does, the key, and the place in the hom
     "interpreter": ("command", "exec {home}/bin/wrapped", "show", ".cache/tool"),
     "state": ("command", "echo '{{}}' > {home}/tools/state.json || exit 1", "write", "tools"),
     "claude": ("claude", "exec {home}/.cache/tool/bin/cli", "show", ".cache/tool"),
-    "unnamed": (
-        "command",
-        "db={home}/tools/s.db; (: >> $db) 2>/dev/null || {{ echo 'attempt to write a readonly database'; exit 1; }}",
-        "write",
-        "tools",
-    ),
-    "silent": ("command", "echo '{{}}' > $HOME/tools/state.json; echo no session; exit 0", "write", "tools"),
 }
 BLAMED = {  # what a program does that misses nothing, or has worked
     "worked": "echo x > b.txt; cat {home}/.cache/tool/bin/cli",

@@ -81,12 +81,13 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     run = _RunEnd(order, ended, reader, reader.verdict(ended.exit_code, stderr), stderr, watch).run()
     if not run.answer and reader.any_output_is_life:
         run = replace(run, answer=tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
-    plain = order.model.command if reader.any_output_is_life else None
-    error = run.error if plain is None or run.error is not None else _no_error(run)
+    error = run.error
+    if error is None and reader.any_output_is_life:
+        error = _no_error(run)
     if box is not None and error is not None and _failed_by_itself(error, ended):
         repository = env.plumbing.repository
         own = (str(repository.common_dir), str(repository.state_dir), str(env.slots_dir))
-        missed = out_of_reach(env.launcher, command, error, own, plain, str(repository.root))
+        missed = out_of_reach(env.launcher, command, error, own, plain=reader.any_output_is_life)
         run = replace(run, out_of_reach=missed)
     return masked_record(run, env.masker)
 
