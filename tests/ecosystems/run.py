@@ -217,8 +217,8 @@ def check(each: Ecosystem, path: Path) -> None:
         (path / "issues" / f"{issue}-x.md").write_text(f"+++\nmax_attempts = 1\n+++\n# Issue {issue}\n\nDo it.\n")
     noface(path, "run", "--max-iterations", "0", code=None)
     runs = json.loads(noface(path, "status", "--json"))["run"]
-    if runs is None or "red" in runs["why"]:
-        raise FailedError(f"the gates are not green on main: {runs and runs['why']}")
+    if runs is None or "red" in runs["ended_why"]:
+        raise FailedError(f"the gates are not green on main: {runs and runs['ended_why']}")
     said = noface(path, "run", code=3)
     issues = {issue["id"]: issue for issue in json.loads(noface(path, "status", "--json"))["issues"]}
     if issues["1"]["status"] != "merged":
@@ -227,7 +227,7 @@ def check(each: Ecosystem, path: Path) -> None:
         raise FailedError(f"the bad change: {issues['2']['status']}, {issues['2']['last_kind']}")
     if each.good[1] not in run(["git", "show", f"main:{each.source}"], path):
         raise FailedError("main does not hold the good change")
-    noface(path, "fsck")
+    noface(path, "tools", "fsck")
 
 
 def lacking(each: Ecosystem) -> str:
