@@ -199,28 +199,19 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("act", "what"),
-    [
-        ("deletes_issue", "was deleted"),
-        pytest.param("converts", "was converted to a discussion", marks=pytest.mark.thorough),
-    ],
-)
-def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop, act, what):
+def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop):
     shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
     number = shop.issue()
     running = shop.project.start("run")
     shop.project.in_slots("half.txt")
     wait_for(lambda: shop.labels(number) == {"noface:running"})
-    getattr(shop.alice, act)(number)
+    shop.alice.deletes_issue(number)
     out, _ = running.communicate(timeout=60)
     assert running.returncode == 0, out
-    assert what in out
-    assert what in shop.project.noface("show", str(number)).stdout
+    assert "was deleted" in out
+    assert "was deleted" in shop.project.noface("show", str(number)).stdout
     assert "refuses" not in out
     assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
-    if act == "converts":
-        assert shop.labels(number) == set()
     shop.github.requests.clear()
     assert shop.project.noface("run").returncode == 0
     assert [each for each in shop.github.requests if each[0] != "GET"] == []

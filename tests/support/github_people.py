@@ -79,14 +79,6 @@ class Person:
             del self.repository.comments[comment.id]
 
     @_locked
-    def converts(self, number):
-        """Make a discussion of an issue: it stays, closed and locked, and nobody can comment it any more."""
-        issue = self._issue(number)
-        self.repository.set_state(issue, self.user, "closed", "not_planned")
-        issue.locked = issue.discussion = True
-        self.repository.happened(issue, "converted_to_discussion", self.user)
-
-    @_locked
     def blocks(self, number, by):
         """Say that an issue is blocked by another one."""
         self.repository.block(self._issue(number), self.user, self._issue(by))

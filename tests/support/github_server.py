@@ -11,7 +11,6 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     n = alice.opens_issue("Title", "body", labels=["ready-for-agent"], milestone="v1")
     alice.comments(n, "yes"); alice.labels(n, "x"); alice.closes(n); alice.edits(n, body="…"); alice.blocks(n, by=3)
     alice.transfers(n, github.repository("acme/other")); alice.deletes_issue(n)  # from then on 301 or 404, and 410
-    alice.converts(n)                                    # to a discussion: closed, locked, and an event says so
     alice.pushes("main", {"a.txt": "new\n"}); alice.opens_pull("T", "branch")
     alice.reviews(n, "changes_requested", "why", [("a.txt", 1, "rename it")]); alice.merges(n, "squash"); alice.closes(n)
     alice.resolves(n, comment); alice.replies(n, comment, "text"); alice.assigns(n, "bob")

@@ -124,7 +124,6 @@ class Issue:
     closed_by: User | None = None
     blocked_by: list["Issue"] = field(default_factory=list)
     locked: bool = False
-    discussion: bool = False
     sub_issues: list["Issue"] = field(default_factory=list)
     parent: "Issue | None" = None
     pull: object = None
@@ -354,7 +353,7 @@ class Tracked:
     def comment(self, issue, user, body):
         if not body.strip():
             raise invalid("IssueComment", "body", "missing_field")
-        if issue.discussion or (issue.locked and not self.may(user.login, "write")):
+        if issue.locked and not self.may(user.login, "write"):
             raise RefusedError(403, "Unable to create comment because issue is locked.")
         _short(body, "IssueComment")
         now = self.server.now()

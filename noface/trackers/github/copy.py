@@ -17,7 +17,7 @@ from noface.trackers.github.issue import RemoteIssue
 
 _VERSION = 1
 _BYTES_MAX = 1 << 30
-_STORED = tuple(each.name for each in fields(RemoteIssue) if each.name not in ("updated", "locked"))
+_STORED = tuple(each.name for each in fields(RemoteIssue) if each.name != "updated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def same(first: Copy, second: Copy) -> bool:
 
 
 def _row(issue: RemoteIssue) -> RemoteIssue:
-    return replace(issue, updated="", locked=False)
+    return replace(issue, updated="")
 
 
 def _issue(row: list[Any]) -> RemoteIssue:

@@ -36,7 +36,7 @@ class RemoteIssue:
 
     `updated` is the API's time. `children` and `blockers` are the issues that it has as sub-issues and is blocked by;
     `open_children` and `open_blockers` how many of these are open, by the issue's own summary; `elsewhere` names those
-    of other repositories. `locked`: nobody else may comment it, as on one that became a discussion.
+    of other repositories.
     """
 
     number: int
@@ -55,7 +55,6 @@ class RemoteIssue:
     children: tuple[int, ...] = ()
     blockers: tuple[int, ...] = ()
     elsewhere: tuple[str, ...] = ()
-    locked: bool = False
     assignees: tuple[str, ...] = ()
 
     @property
@@ -84,7 +83,6 @@ def remote_issue(data: Any) -> RemoteIssue | None:
         pull=bool(data.get("pull_request")),
         open_children=max(0, children - max(0, done)),
         open_blockers=max(0, parse.number(data, "issue_dependencies_summary", "blocked_by")),
-        locked=parse.flag(data, "locked"),
         assignees=tuple(filter(None, (parse.text(each, "login") for each in parse.listed(data, "assignees")))),
     )
 

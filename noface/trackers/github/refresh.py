@@ -5,8 +5,7 @@
 2. Each time, what has changed since the newest change known is listed, of all issues and without the label, since one
    that has lost its label or was closed must be seen. Idle, that is one request, answered by "as before".
 3. Issues that noface is at work on are looked at each time, which costs nothing of the limit while they are as before:
-   no listing of changes tells that one was deleted or moved. Of one that was closed and locked its events tell whether
-   it became a discussion.
+   no listing of changes tells that one was deleted or moved.
 4. Then what these lead to is looked up: sub-issues and blockers if an issue's own summary says that some are open,
    issues that others depend on, and whether authors may write.
 
@@ -19,7 +18,6 @@ from datetime import UTC, datetime, timedelta
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeError
-from noface.forge.parse import text
 from noface.forge.people import may_write
 from noface.forge.rest import MISSING, MOVED, Client, RefusedError
 from noface.model.backlog import number_of
@@ -44,7 +42,6 @@ _FIRST = datetime(2008, 1, 1, tzinfo=UTC)
 """No issue of GitHub's is older."""
 _UNTOLD = (403, 404)
 _BECAME = {MOVED: "was transferred to another repository", 410: "was deleted"}
-BECAME_DISCUSSION = "was converted to a discussion"
 _UNKNOWN = "is not to be found any more: it was deleted, or transferred to where the token may not read"
 
 
@@ -77,7 +74,6 @@ class Refresh:
             self._list_all()
         self._list_changes()
         self._look_at_worked()
-        self._look_for_discussions()
         self._look_up_relations()
         self._look_up_writers()
         self._look_up_triggers()
@@ -148,8 +144,7 @@ class Refresh:
         if known is not None and remote.updated < known.updated:
             return False  # a page that was listed before the change
         self.copy.missing.discard(remote.number)
-        if remote.open or not remote.locked:
-            self.copy.gone.pop(remote.number, None)
+        self.copy.gone.pop(remote.number, None)
         if known is None and not self._wanted(remote):
             if remote.number in self.sync.said:
                 self.sync.updated[remote.number] = remote.updated  # somebody may have written to noface there
@@ -256,32 +251,10 @@ class Refresh:
         if remote is None:
             raise ForgeError(f"GitHub answered with no issue for #{number}.", "Is [github] url that of the REST API?")
         self.copy.missing.discard(number)
-        if remote.open or not remote.locked:
-            self.copy.gone.pop(number, None)
+        self.copy.gone.pop(number, None)
         if answer.changed or number not in self.copy.issues:
             self.put(remote)
-        return not self._became_discussion(number)
-
-    def _look_for_discussions(self) -> None:
-        """Find out which of the issues with labels of noface's became a discussion: GitHub closes and locks those."""
-        for number in list(self.sync.own):
-            if number not in self.copy.gone:
-                self._became_discussion(number)
-
-    def _became_discussion(self, number: int) -> bool:
-        remote = self.copy.issues.get(number)
-        if remote is None or remote.open or not remote.locked or not self._may_ask():
-            return False
-        try:
-            events = self.client.items(self.client.repo("issues", number, "events"), keep=True)
-        except RefusedError as error:
-            if error.status not in _UNTOLD:
-                raise
-            return False
-        became = any(text(event, "event") == "converted_to_discussion" for event in events)
-        if became:
-            self.copy.gone[number] = BECAME_DISCUSSION
-        return became
+        return True
 
     def settled(self, updated: str) -> bool:
         """True if a change is so old that another would have another time: GitHub's times are whole seconds."""

@@ -8,7 +8,6 @@ are known; another's comment that looks like one is not taken for it. Only label
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +28,7 @@ from noface.trackers.github.comments import (
     own_of,
 )
 from noface.trackers.github.issue import OWN_LABELS
-from noface.trackers.github.refresh import BECAME_DISCUSSION, Refresh
+from noface.trackers.github.refresh import Refresh
 
 STATES = {
     "running": ("running", "1d76db", "noface is at work on it"),
@@ -53,9 +52,6 @@ def say(refresh: Refresh, notice: Notice, comment: int | None) -> int | None:
     """
     number, copy = int(notice.issue_id), refresh.copy
     talk = _Talk(refresh, number)
-    if copy.gone.get(number) == BECAME_DISCUSSION:  # nobody can comment it any more
-        talk.leave()
-        return comment
     talk.label(notice.state)
     if notice.text:
         comment = talk.comment(notice, comment)
@@ -95,12 +91,6 @@ class _Talk:
                     if error.status not in MISSING:
                         raise
                 self._know(tuple(each for each in self._sync.own.get(self._number, ()) if each != other))
-
-    def leave(self) -> None:
-        """Take noface's labels away, as far as GitHub lets them be taken."""
-        with suppress(RefusedError):
-            self.label("")
-        self._know(())
 
     def _know(self, labels: tuple[str, ...]) -> None:
         self._sync.own.pop(self._number, None)

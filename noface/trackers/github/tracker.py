@@ -114,13 +114,12 @@ class GithubTracker:
         if number_of(notice.issue_id) is None:
             return None  # a part of a divided issue, which GitHub knows nothing of
         from noface.forge.rest import MISSING, RefusedError
-        from noface.trackers.github.refresh import BECAME_DISCUSSION
         from noface.trackers.github.talk import say
 
         copy, sync = self._loaded()
         before = _standing(copy)
         number = int(notice.issue_id)
-        if copy.gone.get(number, BECAME_DISCUSSION) != BECAME_DISCUSSION:
+        if number in copy.gone:
             return None
         if not sync.clone:
             sync.clone = secrets.token_hex(4)
