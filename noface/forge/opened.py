@@ -49,9 +49,9 @@ def check_installed() -> None:
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.split(".")[0] == "noface":
             raise
-        from noface.process.installation import installation
+        from noface.process.installation import bringing
 
         raise UsageError(
             f"GitHub needs a library that is not installed ({error.name}).",
-            f"Install it: `{installation().bringing('github')}`.",
+            f"Install it: `{bringing('github')}`.",
         ) from error

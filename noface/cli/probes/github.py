@@ -17,7 +17,7 @@ from noface.forge.location import Location, located
 from noface.forge.token import find_token
 from noface.git.remote import Push, Rejected, find_remote
 from noface.model.finding import Finding
-from noface.process.installation import installation
+from noface.process.installation import bringing
 from noface.ui.doctor import Point, State
 from noface.ui.text import count
 
@@ -102,7 +102,7 @@ def _here(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
         yield Point("requests", State.OK, "is installed")
     else:
         text = "the library that speaks to GitHub is not installed"
-        yield Point("requests", State.BAD, text, installation().bringing("github"), EXIT_USAGE)
+        yield Point("requests", State.BAD, text, bringing("github"), EXIT_USAGE)
     name = "GitHub"
     try:
         location = place_of(repository, wanted)

@@ -26,7 +26,7 @@ from noface.process.environment import gate_environment
 from noface.process.files import bytes_in
 from noface.process.home_places import needed
 from noface.process.home_settings import rebuilt_paths
-from noface.process.installation import installation
+from noface.process.installation import bringing
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
@@ -123,7 +123,7 @@ def _sandbox(config: Config | None) -> Point:
 def _extra(name: str, module: str, without: str) -> Point:
     if find_spec(module) is not None:
         return Point(name, State.OK, f"{module.replace('_', '-')} is installed")
-    return Point(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", installation().bringing(name))
+    return Point(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", bringing(name))
 
 
 def _room(name: str, folder: Path, remedy: str = "") -> Point:

@@ -33,11 +33,9 @@ def board(
     """Show the board in a browser on this machine: look, and decide. Ctrl-C ends it; a run goes on."""
     lacking = [name for name in _NEEDS if find_spec(name) is None]
     if lacking:
-        from noface.process.installation import installation
+        from noface.process.installation import bringing
 
-        raise UsageError(
-            f"noface board needs {', '.join(lacking)}", f"Install it: `{installation().bringing('board')}`."
-        )
+        raise UsageError(f"noface board needs {', '.join(lacking)}", f"Install it: `{bringing('board')}`.")
     with _terminal() as terminal, _listening(port) as listening:
         _hide()
         _serve(terminal, listening, config, read_only=read_only, open_browser=open_browser)

@@ -32,11 +32,11 @@ _LOG_BYTES_MAX = 5_000_000
 def check_installed() -> None:
     """Raise UsageError, which says how to install it, if the extra `cluster` is missing."""
     if missing := next((name for name in ("cryptography", "distributed") if find_spec(name) is None), ""):
-        from noface.process.installation import installation
+        from noface.process.installation import bringing
 
         raise UsageError(
             f"Work on other machines needs a library that is not installed ({missing}).",
-            f"Install the extra 'noface-loop[cluster]': `{installation().bringing('cluster')}`.",
+            f"Install the extra 'noface-loop[cluster]': `{bringing('cluster')}`.",
         )
 
 

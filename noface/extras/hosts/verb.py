@@ -81,11 +81,11 @@ def _checked(folder: Path) -> VerbResult:
 
 
 def _points(host: "Hello") -> "tuple[Point, ...]":
-    from noface.process.installation import installation
+    from noface.process.installation import bringing
     from noface.ui.doctor import Point, State
     from noface.ui.text import count, size
 
-    bring = f"`{installation().bringing('cluster')}`"
+    bring = f"`{bringing('cluster')}`"
     return (
         Point("noface", State.OK, f"{host.noface} ({host.code}) with Python {host.python}"),
         Point("dask", State.OK, f"distributed {host.distributed}")
