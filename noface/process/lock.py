@@ -154,37 +154,32 @@ def holder_of(path: Path) -> str:
     A process that has the pid of a dead holder is told from it by the lock itself, which is tried only then.
     """
     holder = _parse_holder(path)
-    if holder is None or not holder.is_here() or not _is_locked(path):
+    if holder is None or not holder.is_here():
         return ""
-    return f"noface with pid {holder.pid}"
-
-
-def _is_locked(path: Path) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with path.open("rb") as file:
+            # Shared, so that of two that look at once neither takes the other for the holder.
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return f"noface with pid {holder.pid}"
     except OSError:
-        return False
-    try:
-        # Shared, so that of two that look at once neither takes the other for the holder.
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    else:
-        return False
-    finally:
-        os.close(descriptor)
+        pass
+    return ""
 
 
 def _locked(path: Path) -> LockedError:
-    holder = _read_holder(path)
+    deadline = time.monotonic() + HOLDER_PATIENCE_S
+    holder = _parse_holder(path)
+    while (holder is None or not holder.is_here()) and time.monotonic() < deadline:
+        time.sleep(0.02)  # one that took it just now has yet to write itself down
+        holder = _parse_holder(path)
     if holder is None:
         return LockedError(
             "another noface works on this repository",
             f"wait for it to end; `fuser -v {path}` shows which process it is",
         )
-    who = f"noface with pid {holder.pid} on {holder.host}"
-    if holder.started:
-        who += f", since {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(holder.started))}"
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.started)) if holder.started else "an unknown time"
+    who = f"noface with pid {holder.pid} on {holder.host}, since {since}"
     if holder.host == socket.gethostname() and not runs(holder.pid):
         return LockedError(
             f"this repository is locked by {who}; that process is gone, but another one has its lock",
@@ -194,16 +189,6 @@ def _locked(path: Path) -> LockedError:
         f"another noface works on this repository: {who}",
         f"wait for it to end, or end it with `kill -INT {holder.pid}`; it keeps what it has done",
     )
-
-
-def _read_holder(path: Path) -> Holder | None:
-    """Read who holds the lock; a holder that took it just now is given a moment to write itself down."""
-    deadline = time.monotonic() + HOLDER_PATIENCE_S
-    while True:
-        holder = _parse_holder(path)
-        if (holder is not None and holder.is_here()) or time.monotonic() > deadline:
-            return holder
-        time.sleep(0.02)
 
 
 def _parse_holder(path: Path) -> Holder | None:

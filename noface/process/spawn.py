@@ -6,7 +6,6 @@ Also says in words why a program could not be started, from what its supervisor 
 import errno
 import json
 import os
-import resource
 import shutil
 import socket
 import struct
@@ -175,23 +174,14 @@ def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> s
             return f"cannot open {name} as {stream}: {_reason(what)}"
 
 
-def too_long(argv: Sequence[str], env: dict[str, str]) -> str:
-    """Why E2BIG: how long arguments and environment are, and what the system takes."""
-    arguments = [os.fsencode(argument) for argument in argv]
-    # Each variable takes "=" and a NUL beside its name and value.
-    variables = {key: len(os.fsencode(key)) + len(os.fsencode(value)) + 2 for key, value in env.items()}
-    total = sum(len(argument) + 1 for argument in arguments) + sum(variables.values())
+def _too_long(argv: Sequence[str], env: dict[str, str]) -> str:
+    """Why E2BIG: the longest argument or variable, and what the system takes."""
+    sizes = {f"argument {at}": len(os.fsencode(argument)) for at, argument in enumerate(argv)}
+    sizes |= {f"the variable {name[:200]}": len(os.fsencode(name + value)) + 2 for name, value in env.items()}
+    longest, total = max(sizes, key=lambda name: sizes[name]), sum(sizes.values())
     problem = f"arguments and environment of {argv[0][:200]} are too long (E2BIG): {total} bytes together"
-    longest = max(range(len(arguments)), key=lambda index: len(arguments[index]))
-    if len(arguments[longest]) >= ONE_ARGUMENT_BYTES_MAX:
-        problem += f", {len(arguments[longest])} of them in argument {longest}"
-    for key, size in variables.items():
-        if size > ONE_ARGUMENT_BYTES_MAX:
-            problem += f", {size} of them in the variable {key[:200]}"
-    # Linux gives arguments and environment together a quarter of the limit for the stack (execve(2)).
-    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
-    allowed = "" if soft == resource.RLIM_INFINITY else f" and {soft // 4} together"
-    return f"{problem}; the system takes {ONE_ARGUMENT_BYTES_MAX} for one{allowed}. Pass long texts by file or stdin"
+    problem += f", {sizes[longest]} of them in {longest}"
+    return f"{problem}; the system takes {ONE_ARGUMENT_BYTES_MAX} for one. Pass long texts by file or stdin"
 
 
 def _explain_exec(name: str, number: int | None, text: str, argv: Sequence[str], env: dict[str, str]) -> str:
@@ -200,7 +190,7 @@ def _explain_exec(name: str, number: int | None, text: str, argv: Sequence[str],
     program = place or name
     match number:
         case errno.E2BIG:
-            problem = too_long(argv, env)
+            problem = _too_long(argv, env)
         case errno.ENOENT if place is not None and os.path.lexists(place):
             problem = f"cannot run {place}: the interpreter named in its first line, or a link's target, does not exist"
         case errno.ENOENT | errno.ENOTDIR:
