@@ -3,108 +3,34 @@
 Gates run the change's own code, which could make a later gate pass. So a gate starts with the task's tree, what setup
 left in the kept paths, and what the build gates before it made; nothing else. And what a gate judges must be what
 lands: a gate that changes files of the tree has judged something else.
-
-The file system's facts about each file show what is new; no content is read. ctime cannot be set back.
 """
 
-import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.attempt.environment import AttemptEnvironment, GateAgain, MainSeen, Scope
 from noface.attempt.gate_turns import Turn
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
-from noface.attempt.prepare import Preparation, kept_digest, looking
+from noface.attempt.prepare import Preparation, looking
+from noface.attempt.slot_files import SlotFiles
 from noface.diagnosis.known_causes import company_line
 from noface.gates.inventory import instrumented, read_inventory
-from noface.gates.run import OTHERS_SERVER, GatePlace, log_name, log_names, run_gate
-from noface.git.removal import remove, remove_below
+from noface.gates.run import GatePlace, log_name, log_names, run_gate
+from noface.git.removal import remove
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.evasion import only_checking
 from noface.integrity.inventory import Inventory
 from noface.integrity.rubbish import above
-from noface.model.failure import CHANGED_FILES, Failure, is_of_project
+from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.process.command import OnOutput
 from noface.process.failpoints import hit
-from noface.process.files import HeldFolder, read_bounded, real_folder
+from noface.process.files import read_bounded, real_folder
 from noface.secrets.masked_records import masked_record
-
-Files = Mapping[str, tuple[int, ...]]
-"""The entries of a slot by relative path, without its `.git` and the kept paths."""
-
-
-def files_in(slot: Slot) -> Files:
-    """Return what lies in the slot now. Of a folder only the mode counts; links are not followed."""
-    top = os.fspath(slot.path)
-    beside = {".git", *(path.strip("/") for path in slot.keep)}
-    files: dict[str, tuple[int, ...]] = {}
-    pending = [""]
-    while pending:
-        prefix = pending.pop()
-        try:
-            # By its descriptor: else each file is looked up from the root of the file system, for a third of the time.
-            opened = os.open(f"{top}/{prefix}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except OSError:
-            files[prefix.rstrip("/") or "."] = ()  # closed, or gone meanwhile: it is not as it was
-            continue
-        try:
-            with os.scandir(opened) as entries:
-                pending += _note(files, prefix, (entry for entry in entries if prefix + entry.name not in beside))
-        finally:
-            os.close(opened)
-    return files
-
-
-def _note(files: dict[str, tuple[int, ...]], prefix: str, entries: Iterable[os.DirEntry[str]]) -> list[str]:
-    """Put the entries of a folder into `files`; return the folders among them."""
-    folders = []
-    for entry in entries:
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        mode, name = status.st_mode, prefix + entry.name
-        if stat.S_ISDIR(mode):
-            files[name] = (mode,)
-            folders.append(f"{name}/")
-        else:
-            files[name] = (mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return folders
-
-
-def changed(before: Files, now: Files) -> frozenset[str]:
-    """Return the paths of `before` that are different or gone now."""
-    return frozenset(path for path, entry in before.items() if now.get(path) != entry)
-
-
-def remove_new(slot: Slot, before: Files, now: Files) -> None:
-    """Remove what is there now and was not before."""
-    new = now.keys() - before.keys()
-    for path in new:
-        if str(Path(path).parent) not in new:
-            remove_below(slot.path, path)
-
-
-def restore_tracked(slot: Slot, tree: str, paths: Iterable[str]) -> None:
-    """Restore these files from `tree`; files that are not in the tree stay."""
-    for path in paths:
-        for place in (*reversed([str(parent) for parent in Path(path).parents][:-1]), path):
-            here = slot.path / place
-            if here.is_symlink() or (place != path and os.path.lexists(here) and not here.is_dir()):
-                remove_below(slot.path, place)  # git would take what lies behind a link for the tree's files
-                break
-        else:
-            if (slot.path / path).is_dir():
-                remove_below(slot.path, path)
-    with in_use(slot) as git:
-        git.ask("read-tree", "-u", "--reset", tree)
-
 
 Known = tuple[tuple[str, tuple[str, ...]], ...]
 """Main's failing tests, by gate (baseline "only-new")."""
@@ -164,34 +90,22 @@ class NotReady(Exception):  # noqa: N818 - it says what becomes of the gates
         self.failure = failure
 
 
-@dataclass(slots=True)
 class GateSession:
-    """A gate slot with a task: makes it ready, and runs gates in it.
+    """A gate slot with a task: makes it ready, and runs gates in it. A cancel raises CutShort.
 
-    `files` and `kept` are what the next gate may rely on, beside the kept paths and in them; `left` is what the last
-    gate left. Of the tree's files `written` differ since it ran, and it wrote `rewritten` with the same; `fixed` is the
-    tree with its changes, if it may change files. `ran` are the tests that each command ran last. `repeated` counts the
-    runs again for causes that pass. While it is `alone`, no other gate runs beside its own, if it comes to that within
-    `patience_s`; `beside` are those that ran beside the last. `lost`: somebody removed the folder, or what lay in it,
-    while the last gate ran, which says nothing then. A cancel raises CutShort.
+    `ran` are the tests that each command ran last, `repeated` counts the runs again for causes that pass. `beside` are
+    the gates that ran beside the last one; `fixed` is the tree with what it changed, if it may change files. `lost`:
+    somebody removed the folder, or what lay in it, while the last gate ran, which says nothing then.
     """
 
-    scope: Scope
-    task: GateTask
-    slot: Slot
-    files: Files = field(default_factory=dict)
-    left: Files = field(default_factory=dict)
-    kept: str = ""
-    ran: dict[str, Inventory | None] = field(default_factory=dict)
-    repeated: int = 0
-    written: tuple[str, ...] = ()
-    fixed: str = ""
-    alone: bool = False
-    patience_s: float | None = None
-    beside: tuple[str, ...] = ()
-    lost: bool = False
-    _folder: HeldFolder | None = None
-    _keeps: tuple[str, ...] = ()
+    files: SlotFiles
+
+    def __init__(self, scope: Scope, task: GateTask, slot: Slot) -> None:
+        self.scope, self.task, self.slot = scope, task, slot
+        self.ran: dict[str, Inventory | None] = {}
+        self.repeated, self.fixed, self.lost = 0, "", False
+        self.beside: tuple[str, ...] = ()
+        self._alone, self._patience_s = False, 0.0
 
     @property
     def env(self) -> AttemptEnvironment:
@@ -207,25 +121,27 @@ class GateSession:
             raise CutShort
         if failure is not None:
             raise NotReady(failure)
-        self._remember()
+        give_git(self.slot, task.issue_id or "main", task.commit)
+        self.files = SlotFiles(self.slot, self.env.plumbing, task.tree)
         hit("gate_checkout")
 
     def settle(self, before: tuple[GateSpec, ...]) -> None:
         """Undo what the last of the gates `before` left, unless it was a build."""
-        last, task = before[-1], self.task
-        if last.kind is GateKind.BUILD:
+        task, files = self.task, self.files
+        if before[-1].kind is GateKind.BUILD:
             self._keep_build()
-            return
-        kept_untouched = self._kept_now() == self.kept
-        if kept_untouched and not changed(self.files, self.left):
-            remove_new(self.slot, self.files, self.left)
+        elif files.kept_untouched and not files.changed:
+            files.remove_new()
             give_git(self.slot, task.issue_id or "main", task.commit)
-            return
-        if not kept_untouched:
-            text = f"{last.name} wrote to the kept paths: they are made anew"
-            self.scope.progress(task.issue_id, task.number, "gate", text)
-        self.ready()
-        self.build(before, f"after-{log_name(last)}")
+        else:
+            self.ready()
+            self.build(before, f"after-{log_name(before[-1])}")
+
+    def _keep_build(self) -> None:
+        """Let the next gate rely on what a build gate made; the tree's own files are restored."""
+        self.files.restore_tracked()
+        give_git(self.slot, self.task.issue_id or "main", self.task.commit)
+        self.files.rely_on_all()
 
     def build(self, before: tuple[GateSpec, ...], folder: str) -> None:
         """Run the build gates among those `before` again."""
@@ -261,7 +177,7 @@ class GateSession:
         self.scope.progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name)
         allowed = frozenset(dict(task.known).get(gate.name, ())) if task.known is not None else None
         who = f"{gate.name} of {task.issue_id or env.plumbing.repository.main_name}"
-        turn = Turn(who, self.alone or gate.alone, None if gate.alone else self.patience_s)
+        turn = Turn(who, self._alone or gate.alone, None if gate.alone else self._patience_s)
         with env.turns.turn(turn, self.scope.cancel, lambda: self._waits(gate)) as granted:
             if granted is None:
                 raise CutShort
@@ -274,15 +190,15 @@ class GateSession:
             raise CutShort
         if reports is not None:
             self._keep_inventory(gate, reports, place)
-        result = self._checked_count(gate, self._blamed(gate, result))
+        result = self._checked_count(gate, result)
         ensure_folder(self.slot)
-        self.left = files_in(self.slot)
+        self.files.look()
         if task.on_main:
             self._note_made()
-        self.lost = self._is_lost(failed=not result.passed)
-        self._trace(gate)
-        if self.written and (result.failure is None or result.failure.rule == DIFFERS):
-            result = replace(result, failure=self._changed_files(gate, passed=result.failure is None))
+        self.lost, written = self.files.lost(failed=not result.passed), self.files.written()
+        self.fixed = self._with_changes(written) if written and gate.fixes and not task.on_main else ""
+        if written and (result.failure is None or result.failure.rule == DIFFERS):
+            result = replace(result, failure=self._changed_files(gate, written, passed=result.failure is None))
         return masked_record(result, env.masker)
 
     def _looking(self, gate: GateSpec, place: GatePlace) -> OnOutput:
@@ -293,11 +209,11 @@ class GateSession:
     @contextmanager
     def by_itself(self, seconds: float, *, wanted: bool = True) -> Iterator[None]:
         """Run gates while no other gate runs, if that is `wanted` and comes about soon; one runs for `seconds`."""
-        self.alone, self.patience_s = wanted, min(_PATIENCE_S_MIN + 2 * seconds, _PATIENCE_S_MAX)
+        self._alone, self._patience_s = wanted, min(_PATIENCE_S_MIN + 2 * seconds, _PATIENCE_S_MAX)
         try:
             yield
         finally:
-            self.alone = False
+            self._alone = False
 
     def _waits(self, gate: GateSpec) -> None:
         self.scope.progress(self.task.issue_id, self.task.number, "gate", f"{gate.name} waits for its turn")
@@ -317,7 +233,7 @@ class GateSession:
     def _note_made(self) -> None:
         """Note what setup and gates made of main itself: the outermost folders, and the files beside main's own."""
         paths = self.env.plumbing.whole(self.task.tree).paths
-        new = self.left.keys() - paths - {folder for path in paths for folder in above(path)}
+        new = self.files.left.keys() - paths - {folder for path in paths for folder in above(path)}
         self.env.memory.note_made(path for path in new if path.rpartition("/")[0] not in new)
 
     def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
@@ -359,27 +275,16 @@ class GateSession:
             services=env.sandbox.services,
         )
 
-    def _trace(self, gate: GateSpec) -> None:
-        """Compare the tree's files with the tree; git is asked only if the file system shows a write.
-
-        Links, modes and missing files count as well.
-        """
-        self.written, self.fixed = (), ""
-        touched = self._tracked(changed(self.files, self.left))
-        if not touched:
-            return
+    def _with_changes(self, written: tuple[str, ...]) -> str:
+        """Return the tree with what a gate has written."""
+        feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
         with in_use(self.slot) as git:
-            git.run("update-index", "-q", "--refresh")
-            names = git.ask("diff-index", "--name-only", "-z", "--no-renames", self.task.tree)
-            self.written = written = tuple(path for path in names.split("\0") if path)
-            if written and gate.fixes and not self.task.on_main:
-                feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
-                git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)
-                self.fixed = git.ask("write-tree")
+            git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)
+            return git.ask("write-tree")
 
-    def _changed_files(self, gate: GateSpec, *, passed: bool) -> Failure:
+    def _changed_files(self, gate: GateSpec, written: tuple[str, ...], *, passed: bool) -> Failure:
         """Return the failure of a gate that changed the tree, whatever it says: it proves nothing."""
-        written, of_work = self.written, self._of_work()
+        of_work = {change.path for change in self.env.plumbing.changes(self.task.main, self.task.tree)}
         others = tuple(path for path in written if path not in of_work) if of_work else ()
         follows = f" ({some(others, _SHOWN_MAX)}: not of the change, but what it makes of it)" if others else ""
         with in_use(self.slot) as git:
@@ -397,42 +302,6 @@ class GateSession:
             gate=gate.name,
         )
 
-    def _of_work(self) -> frozenset[str]:
-        """Return the paths in which the task's tree differs from main's; none if main itself is gated."""
-        changes = self.env.plumbing.changes(self.task.main, self.task.tree)
-        return frozenset(change.path for change in changes)
-
-    def _tracked(self, paths: frozenset[str]) -> frozenset[str]:
-        """Return those of the paths that belong to the task's tree."""
-        return paths & set(self.env.plumbing.paths(self.task.tree)) if paths else paths
-
-    def _keep_build(self) -> None:
-        """Let the next gate rely on what a build gate made; the tree's own files are restored."""
-        if other := changed(self.files, self.left):
-            restore_tracked(self.slot, self.task.tree, sorted(self._tracked(other)))
-        self._remember()
-
-    def _remember(self) -> None:
-        give_git(self.slot, self.task.issue_id or "main", self.task.commit)
-        self._folder = HeldFolder(self.slot.path)
-        self.files = self.left = files_in(self.slot)
-        self.kept = self._kept_now()
-        self._keeps = tuple(path for path in self.slot.keep if os.path.lexists(self.slot.path / path))
-
-    @property
-    def replaced(self) -> bool:
-        """True if the folder is not the one that was made ready."""
-        return self._folder is None or not self._folder.stands()
-
-    def _is_lost(self, *, failed: bool) -> bool:
-        """True if the folder, its git or kept paths are gone, or files of the tree under a gate that `failed`."""
-        there = all(os.path.lexists(self.slot.path / path) for path in (".git/HEAD", *self._keeps))
-        missing = failed and self._tracked(frozenset(self.files.keys() - self.left.keys()))
-        return self.replaced or not there or bool(missing)
-
-    def _kept_now(self) -> str:
-        return kept_digest(self.slot.path / path for path in self.slot.keep)
-
     def _checked_count(self, gate: GateSpec, result: GateResult) -> GateResult:
         """Refuse a green test gate that reports no test where main's run has some: `os._exit(0)` ends with 0 too."""
         env, task = self.env, self.task
@@ -444,27 +313,3 @@ class GateSession:
         rule = "no-tests-where-main-has"
         failure = Failure(FailureKind.NO_TESTS, message, rule=rule, signature=rule, evidence=(message,), gate=gate.name)
         return replace(result, failure=failure)
-
-    def _blamed(self, gate: GateSpec, result: GateResult) -> GateResult:
-        """Charge an environment failure to the change if the same gate passes on main with the same set-up."""
-        env, failure = self.env, result.failure
-        if failure is None or failure.kind is not FailureKind.ENVIRONMENT or failure.rule == OTHERS_SERVER:
-            return result
-        green = env.memory.green(env.key(env.plumbing.tree(self.task.main), gate))
-        if green is None or green.failure is not None:
-            return result
-        first = green.first_failure
-        if first is not None and (not green.unsteady or first.kind is FailureKind.ENVIRONMENT):
-            return result  # a gate that is green only now and then blames nobody; unsteady tests are known by name
-        return replace(result, failure=blamed(failure, self.task.main))
-
-
-def blamed(failure: Failure, main: str) -> Failure:
-    """Return an environment failure as one of the change's, with which alone the gate has it.
-
-    Not where the project's own rule calls it that: the person who wrote it knows what its line means.
-    """
-    if is_of_project(failure.rule):
-        return failure
-    note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
-    return replace(failure, charged=True, evidence=(*failure.evidence, note))

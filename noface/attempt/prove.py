@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from noface.attempt.disk import as_disk_full
 from noface.attempt.environment import Scope
-from noface.attempt.gate_session import CutShort, GateTask, blamed
+from noface.attempt.gate_session import CutShort, GateTask
 from noface.attempt.gating import Gating, Ran, Run, carried_out, gates_failure, named_tests
 from noface.attempt.judges import JudgedChange, fewer, judged
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
 from noface.diagnosis.known_causes import final_error_of
+from noface.gates.run import OTHERS_SERVER
 from noface.integrity.inventory import files_of
 from noface.integrity.tampering import CONTRADICTED
-from noface.model.failure import CHANGED_FILES, Failure
+from noface.model.failure import CHANGED_FILES, Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
@@ -82,12 +83,17 @@ class Proving:
         """
         task, env = self.task, self.scope.env
         failed, on_main = worst(self.ran.results), None
-        if failed is not None and task.known is None:
+        lacking = failure.kind is FailureKind.ENVIRONMENT and failure.rule != OTHERS_SERVER
+        if failed is not None:
             key = env.key(env.plumbing.tree(task.main), failed.gate)
-            unknown = failure.kind is FailureKind.ENVIRONMENT and env.memory.green(key) is None
-            on_main = self._main_is_red(failed) if merged or failure.charged or unknown else None
-            if unknown and not merged and env.memory.main_passed(key) is not None:
-                failure = blamed(failure, task.main)
+            green = env.memory.green(key)
+            if lacking and green is not None and _steadily_green(green):
+                failure = _blamed(failure, task.main)
+            if task.known is None:
+                unknown = lacking and green is None
+                on_main = self._main_is_red(failed) if merged or failure.charged or unknown else None
+                if unknown and not merged and env.memory.main_passed(key) is not None:
+                    failure = _blamed(failure, task.main)
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)
@@ -174,3 +180,20 @@ def _to_be_fixed(result: GateResult) -> Failure:
     """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
     message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
     return Failure(FailureKind.MERGE_CONFLICT, message, rule=CHANGED_FILES, gate=result.gate.name, charged=False)
+
+
+def _steadily_green(green: GateResult) -> bool:
+    """True unless a gate is green only now and then, which blames nobody; unsteady tests are known by name."""
+    first = green.first_failure
+    return first is None or (bool(green.unsteady) and first.kind is not FailureKind.ENVIRONMENT)
+
+
+def _blamed(failure: Failure, main: str) -> Failure:
+    """Return an environment failure as one of the change's, with which alone the gate has it.
+
+    Not if the project's own rule calls it that: the person who wrote it knows what its line means.
+    """
+    if is_of_project(failure.rule):
+        return failure
+    note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
+    return replace(failure, charged=True, evidence=(*failure.evidence, note))

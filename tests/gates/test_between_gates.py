@@ -91,7 +91,7 @@ def test_what_a_build_gate_made_is_there_for_all_gates_after_it_and_built_once(p
     project.commit()
     project.run()
     assert project.statuses() == {"1": "merged"}
-    assert built.read_text().split() == ["x", "x", "x"]  # main, the change, the change with main's b.txt: gates name it
+    assert built.read_text().split() == ["x", "x"]  # main, and the change; with main's b.txt that is main, which passed
 
 
 @pytest.mark.thorough
