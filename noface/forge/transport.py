@@ -110,12 +110,7 @@ def _unreachable(error: requests.RequestException, host: str) -> Exception:
             f"The certificate of {host} cannot be trusted.",
             "Behind a company's proxy, name its certificates by the variable REQUESTS_CA_BUNDLE.",
         )
-    if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.InvalidHeader):
-        return ForgeError(f"{host} is no address that a request can be sent to.")
     if isinstance(error, requests.exceptions.ProxyError):
         return UnreachableError(f"The proxy on the way to {host} does not answer")
-    if isinstance(error, requests.Timeout):
-        return UnreachableError(f"{host} did not answer in time")
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return UnreachableError(f"The connection to {host} broke off within an answer")
-    return UnreachableError(f"{host} cannot be reached")
+    what = "did not answer in time" if isinstance(error, requests.Timeout) else "cannot be reached"
+    return UnreachableError(f"{host} {what}")

@@ -18,14 +18,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from noface.model.markdown import plain
-from noface.model.pull_request import (
-    Check,
-    CheckState,
-    LandingRules,
-    PullRequest,
-    PullReview,
-    PullState,
-)
+from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullReview, PullState
 from noface.model.quoting import some
 from noface.recovery.polling import LONGEST_S, Pace
 from noface.recovery.review_words import approved, asking, labelled, only_asks, review_key
@@ -270,11 +263,9 @@ def _due(followed: Followed, look: Look, rules: LandingRules) -> RoundDue | None
     reviews = asking(look.reviews, followed.seen.answered, look.login)
     if not checks and not reviews:
         return None
-    what = [_failed(tuple(check.name for check in checks))] if checks else []
-    what += [f"{some(tuple(dict.fromkeys(review.author for review in reviews)), _NAMES_MAX)} asked for changes"] * bool(
-        reviews
-    )
-    reason = f"{' and '.join(what)} on pull request #{look.pull.number}"
+    who = some(tuple(dict.fromkeys(review.author for review in reviews)), _NAMES_MAX)
+    what = (_failed(checks) if checks else "", f"{who} asked for changes" if reviews else "")
+    reason = f"{' and '.join(filter(None, what))} on pull request #{look.pull.number}"
     if followed.rounds >= rules.rounds:
         used = f"all {rules.rounds} rounds of [landing] are" if rules.rounds != 1 else "the only round of [landing] is"
         why = f"; {used} used up" if rules.rounds else "; [landing] rounds = 0 answers none"
@@ -282,9 +273,9 @@ def _due(followed: Followed, look: Look, rules: LandingRules) -> RoundDue | None
     return RoundDue(checks, reviews, f"{reason} (round {followed.rounds + 1} of {rules.rounds})")
 
 
-def _failed(names: tuple[str, ...]) -> str:
-    listed = some(names, _NAMES_MAX)
-    return f"the check {listed} failed" if len(names) == 1 else f"the checks {listed} failed"
+def _failed(checks: tuple[Check, ...]) -> str:
+    listed = some(tuple(check.name for check in checks), _NAMES_MAX)
+    return f"the check {listed} failed" if len(checks) == 1 else f"the checks {listed} failed"
 
 
 def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
@@ -308,16 +299,13 @@ def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
     number, states = look.pull.number, (CheckState.CANCELLED, CheckState.NEEDS_PERSON)
     failed = tuple(check for check in look.checks if check.state is CheckState.FAILED)
     if failed and followed.seen.answered_head == followed.head:
-        names = tuple(check.name for check in failed)
-        return StillOpen(WaitsFor.PERSON, f"{_failed(names)} on pull request #{number}")
+        return StillOpen(WaitsFor.PERSON, f"{_failed(failed)} on pull request #{number}")
     for check in failed:
         cause = followed.seen.outside.get(check_key(check, followed.head))
         if cause is not None:
-            name = some((check.name,), 1)
-            return StillOpen(WaitsFor.PERSON, f"the check {name} failed for no fault of the work: {cause}")
+            return StillOpen(WaitsFor.PERSON, f"{_failed((check,))} for no fault of the work: {cause}")
     if failed:
-        names = tuple(check.name for check in failed)
-        return StillOpen(WaitsFor.PERSON, f"{_failed(names)}, as on its base {followed.base[:12]}: nobody is charged")
+        return StillOpen(WaitsFor.PERSON, f"{_failed(failed)}, as on its base {followed.base[:12]}: nobody is charged")
     for check in look.checks:
         if check.state in states:
             word = "was cancelled: run it again" if check.state is CheckState.CANCELLED else "waits for a person"
@@ -353,22 +341,18 @@ def still_open(seen: PullSeen, open_: StillOpen, checks: Collection[Check], now:
 
 def standing(checks: Collection[Check]) -> str:
     """Return how checks stand, in a word: pending, failed, passed, or none."""
-    states = {check.state for check in checks}
-    return next(
-        (
-            word
-            for state, word in (
-                (CheckState.PENDING, "pending"),
-                (CheckState.FAILED, "failed"),
-                (CheckState.NEEDS_PERSON, "failed"),
-                (CheckState.CANCELLED, "failed"),
-                (CheckState.PASSED, "passed"),
-                (CheckState.SKIPPED, "passed"),
-            )
-            if state in states
-        ),
-        "none",
-    )
+    words = {_IN_A_WORD[check.state] for check in checks}
+    return next((word for word in ("pending", "failed", "passed") if word in words), "none")
+
+
+_IN_A_WORD = {
+    CheckState.PENDING: "pending",
+    CheckState.FAILED: "failed",
+    CheckState.NEEDS_PERSON: "failed",
+    CheckState.CANCELLED: "failed",
+    CheckState.PASSED: "passed",
+    CheckState.SKIPPED: "passed",
+}
 
 
 def is_answered(followed: Followed) -> bool:
