@@ -61,7 +61,10 @@ It is checked against this schema:
 {schema}
 """
 _ENDS = re.compile(r"(&&|\|\||[;\n|&])")
-_NOTHING = re.compile(r"(?:\S*/)?(?:true|:|exit(?:\s+0)?|echo\b.*|printf\b.*|sleep\b.*)|set\s+\+e")
+_NOTHING = re.compile(
+    r"(?:\S*/)?(?:true|:|exit(?:\s+0)?|echo\b.*|printf\b.*|sleep\b.*|(?:python3?|perl|ruby|node)\s+-[ec]\s*['\"]?(?:pass|1)?)|set\s+\+e"
+)
+_STARTS = re.compile(r"(?:(?:/usr)?(?:/bin/)?(?:env|command|exec|time|nice|(?:ba|da|z)?sh\s+-\w*c)\s+)+")
 _SWALLOWS = re.compile(r"(?:tee|cat|head|tail|sed|awk)\b.*")
 _DESTROYS = re.compile(
     r"(?:^|[\s;&|(`'\"/])(?:rm|rmdir|unlink|shred|truncate|mkfs\S*|dd|mv|sudo|su|doas)\s"
@@ -81,7 +84,7 @@ def prompt_of(root: Path, detection: Detection) -> str:
         proposal=fenced(json.dumps(proposal, indent=1), "json"),
         files="\n\n".join(_files(root)) or "There are none that describe CI or tasks.",
         example=fenced(json.dumps(example_of(FORM), indent=1), "json"),
-        schema=fenced(json.dumps(schema_of(FORM)), "json"),
+        schema=fenced(json.dumps({key: part for key, part in schema_of(FORM).items() if key != "examples"}), "json"),
     )
 
 
@@ -142,15 +145,24 @@ def _glob_in(paths: tuple[str, ...]) -> str:
 
 def gate_problem(command: str) -> str | None:
     """Say why a command can be no gate, None if nothing speaks against it before it runs."""
-    parts = _ENDS.split(command)
-    while len(parts) > 1 and (not parts[-1].strip() or (parts[-2] == "&&" and _NOTHING.fullmatch(parts[-1].strip()))):
-        if parts[-2] == "&":
-            break
+    parts = [part if at % 2 else _plain(part) for at, part in enumerate(_ENDS.split(command))]
+    while len(parts) > 1 and parts[-2] != "&" and (not parts[-1] or (parts[-2] == "&&" and _is_nothing(parts[-1]))):
         parts = parts[:-2]
-    last, before = parts[-1].strip(), parts[-2] if len(parts) > 1 else ""
-    if not last or _NOTHING.fullmatch(last) or (before == "|" and _SWALLOWS.fullmatch(last)):
+    piped = len(parts) > 1 and parts[-2] == "|" and _SWALLOWS.fullmatch(parts[-1]) is not None
+    if not parts[-1] or _is_nothing(parts[-1]) or piped:
         return "it passes whatever the work is"
     return command_problem(command)
+
+
+def _plain(part: str) -> str:
+    """Return a command without what only starts it."""
+    bare = part.strip()
+    started = _STARTS.sub("", bare, count=1)
+    return started.strip("'\" ") if started != bare else bare
+
+
+def _is_nothing(part: str) -> bool:
+    return _NOTHING.fullmatch(part) is not None
 
 
 def command_problem(command: str) -> str | None:
