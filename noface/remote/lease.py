@@ -31,7 +31,7 @@ MACHINE = "NOFACE_MACHINE"
 LEASE_S = 900.0
 CLOCKS_APART_S = 300.0
 """A lease is over once it has ended for so long: clocks differ."""
-_RENEWED_S = 300.0
+_RENEWED_S, _AGAIN_S = 300.0, 60.0
 _HOLDER = "holder"
 _CHARS_MAX = 100
 _TIME_MAX = 250_000_000_000.0
@@ -118,7 +118,7 @@ class RepositoryLease(Station):
             yield Tick(always=True)
             if self._context.clock.now() < self._renew_at:
                 continue
-            self._renew_at = self._context.clock.now() + PUSH_PAUSES_S[2]  # whoever takes it meanwhile is seen then
+            self._renew_at = self._context.clock.now() + _AGAIN_S  # whoever takes it meanwhile is seen then
             with suppress(RemoteError):
                 lost = yield from call(self._renew, always=True)
                 if lost:

@@ -143,7 +143,7 @@ def _github(ready: Ready, width: int) -> Iterator[str]:
     rows = (
         ("reads", f"open issues with the label {ready.label}, and answers, of people with write access; the issues"),
         ("", "of others as they are when such people set the label"),
-        ("pushes", "branches noface/<id>, and claims below refs/noface/claims; never main"),
+        ("pushes", "branches noface/<id>, and the lease refs/noface/lease; never main"),
         ("writes", "one pull request an issue, its labels, one comment on it that is edited in place, and questions"),
     )
     for verb, what in rows:
