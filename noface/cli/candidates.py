@@ -5,7 +5,7 @@ command itself says it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import typer
 
 if TYPE_CHECKING:
-    from noface.store.overview import Name, Overview
+    from noface.store.overview import Overview
 
 Candidate: TypeAlias = tuple[str, str]
 """A value, and what a person reads beside it."""
@@ -47,9 +47,9 @@ def _issues_that(*statuses: str, without: tuple[str, ...] = ()) -> Candidates:
         del incomplete
         given = _given(context, "issue_ids", "issue", "depends_on")
         return [
-            (each.id, f"{each.title[:_TITLE_CHARS_MAX]} ({each.status})")
-            for each in _names(context)
-            if (each.status in statuses if statuses else each.status not in without) and each.id not in given
+            (name, f"{title[:_TITLE_CHARS_MAX]} ({status})")
+            for name, title, status in _names(context)
+            if (status in statuses if statuses else status not in without) and name not in given
         ]
 
     return candidates
@@ -109,7 +109,7 @@ def attempt_number(context: typer.Context, incomplete: str) -> list[Candidate]:
     issue_id, known = str(context.params.get("issue_id") or ""), _overview()
     if known is None or not issue_id:
         return []
-    same = (each.id for each in known.names() if same_id(each.id) == same_id(issue_id))
+    same = (name for name, _, _ in known.names() if same_id(name) == same_id(issue_id))
     attempts = known.attempt_names(next(same, issue_id))
     return [(str(number), f"{model}: {outcome or 'running'}") for number, model, outcome in attempts]
 
@@ -140,31 +140,23 @@ def _given(context: typer.Context, *names: str) -> set[str]:
     return {str(item) for value in values if isinstance(value, (list, tuple)) for item in value}
 
 
-def _names(context: typer.Context) -> "Iterable[Name]":
-    """Return the issues as the state has them, then those of the backlog that no run has seen yet."""
-    known = _overview()
-    names = known.names() if known is not None else []
-    yield from names
-    yield from _unseen(context, known, names)
-
-
-def _unseen(context: typer.Context, known: "Overview | None", names: "list[Name]") -> "Iterator[Name]":
+def _names(context: typer.Context) -> Iterator[tuple[str, str, str]]:
+    """Yield id, title and status of the issues that the state has, then of those that no run has seen yet."""
     from noface.cli.fast_path import fingerprint
     from noface.data.trackers import tracker_settings
     from noface.git.locate import locate
-    from noface.store.overview import Name
     from noface.trackers.base import open_tracker
 
-    location = locate(Path.cwd())
-    tables = _tables(context)
+    known, location, tables = _overview(), locate(Path.cwd()), _tables(context)
+    names = known.names() if known is not None else []
+    yield from names
     settings = tracker_settings(tables)
     if settings is None or (known is not None and known.fact("fingerprint") == fingerprint(location, tables)):
         return
-    ids = {each.id for each in names}
-    merged = [each.id for each in names if each.status == "merged"]
+    ids, merged = {name for name, _, _ in names}, [name for name, _, status in names if status == "merged"]
     for issue in open_tracker(settings, location.root, location.state_dir).backlog(merged).issues:
         if issue.id not in ids:
-            yield Name(issue.id, issue.title, "ready")
+            yield issue.id, issue.title, "ready"
 
 
 def _overview() -> "Overview | None":

@@ -37,16 +37,13 @@ def clean(
 
     Unmerged work is removed only with --force.
     """
-    import time
-
     from noface.cli.wiring import allotments, slots_dir
     from noface.config.load import load
-    from noface.engine.retention import goes_next
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
     from noface.process.lock import RepositoryLock
     from noface.ui import page
-    from noface.ui.leftovers import What, clean_document, clean_page, next_lines
+    from noface.ui.leftovers import clean_document, clean_page
 
     first = discover(Path.cwd())
     loaded = load(first.root, config)
@@ -55,22 +52,19 @@ def clean(
     if not repository.state_dir.exists():
         return VerbResult(clean_document([], dry_run=dry_run), lambda _, width: clean_page([], width, dry_run=dry_run))
     with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
-        leftovers, sizes = _gather(plumbing, slots, force=force)
-        held, now = {each.issue for each in leftovers if each.what is What.REF}, time.time()
-        by_itself = goes_next(repository.state_dir, loaded.keep, sizes, held, now) if dry_run else {}
+        leftovers = _gather(plumbing, slots, force=force)
         if not as_json:  # before it goes: a removal takes its time, and may fail halfway
             page.show(clean_page(leftovers, page.width(), dry_run=dry_run))
-            page.show(next_lines(by_itself, now))
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
             _remove(plumbing, slots, going, allotments(loaded, repository))
             _compact(repository.state_dir / "state.db")
-    return VerbResult(clean_document(leftovers, by_itself, dry_run=dry_run), lambda *_: ()) if as_json else None
+    return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 
 
-def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "tuple[list[Leftover], dict[EndedAttempt, int]]":
-    """Return what is left over, and the bytes of the files of each attempt that has ended."""
+def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
+    """Return what is left over."""
     from noface.engine.landing.merged_branches import known_issues
     from noface.engine.retention import room, workspaces
     from noface.store.database import Database
@@ -86,7 +80,7 @@ def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "tuple[list[Le
             *_workspaces(workspaces(repository, slots), reader if path.exists() else None, force=force),
             *_references(plumbing, reader, known, force=force),
             *_files(repository, sizes, known),
-        ], sizes
+        ]
 
 
 def _workspaces(slots: "Iterable[Slot]", reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":

@@ -23,7 +23,6 @@ from noface.engine.readiness import (
     box_findings,
     checkout_findings,
     gate_findings,
-    ladder_findings,
     model_findings,
     price_findings,
     spare_models,
@@ -62,10 +61,7 @@ def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple
 def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
     """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
     named = (*_refusals(config, repository), *_programs(config, repository, root))
-    chosen = policy(config)
-    # The rung that [retry] think adds is nobody's choice.
-    rungs = ladder_findings(chosen, len(chosen.ladder) - (not config.retry.ladder and config.retry.think))
-    return (*named, *rungs, *idle_findings(config), *_messages(config, root), *_elsewhere(config, repository))
+    return (*named, *idle_findings(config, root), *_messages(config, root), *_elsewhere(config, repository))
 
 
 def _messages(config: Config, root: Path) -> Iterator[Finding]:
@@ -88,13 +84,14 @@ def left_out(config: Config, root: Path) -> Iterator[Finding]:
     yield from model_findings(model_specs(config, root), spare, spare)
 
 
-def idle_findings(config: Config) -> Iterator[Finding]:
+def idle_findings(config: Config, root: Path) -> Iterator[Finding]:
     """Yield the settings that do nothing here, and the open doors; a run tells them as well when it begins."""
-    boxes = True
+    boxes, specs = True, model_specs(config, root)
     with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
         bubblewrap = bubblewrap_for(config)
         boxes = bubblewrap is not None and bubblewrap.works
     yield from idle_settings(config, boxed=boxes)
+    yield from price_findings(specs, config.models_in_use, config.run.max_cost_usd, config.retry.max_cost_usd)
     yield from open_doors(config)
     yield from place_findings(config.sandbox.show) if boxes else ()
     if config.limits.memory_max is not None and (lacking := memory_problem(config.limits.memory_max)):
@@ -147,7 +144,6 @@ def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding
 def _programs(config: Config, repository: Repository | None, root: Path) -> Iterator[Finding]:
     specs = model_specs(config, root)
     yield from model_findings(specs, config.models_in_use, spare_models(policy(config)))
-    yield from price_findings(specs, config.models_in_use, config.run.max_cost_usd, config.retry.max_cost_usd)
     with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
         box = sandbox_rules(config, bubblewrap_for(config)).bubblewrap
         access = RoleAccess(config.roles.tools, config.roles.permissions)

@@ -38,9 +38,10 @@ from noface.config.sections import Config
 from noface.data.extras import extra
 from noface.engine.context import Planning, RunContext, RunSettings
 from noface.engine.dispatch import decide_each, plan_tick
-from noface.engine.engine import Stop, run_session
+from noface.engine.engine import Stop
 from noface.engine.faults import is_fault, write_down
 from noface.engine.outside import as_agreed
+from noface.engine.run import run_session
 from noface.errors import ForgeAwayError, UsageError
 from noface.git.checkout import PersonsCheckout, uncommitted
 from noface.git.locate import locate
@@ -114,7 +115,7 @@ def run_project(
         database.check()
         hit("database_ready")
         chosen = settings(config, repository, options)
-        notes = (*idle_findings(config), *left_out(config, repository.root))
+        notes = (*idle_findings(config, repository.root), *left_out(config, repository.root))
         chosen = replace(chosen, idle=tuple(finding.text for finding in notes))
         purse = Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max)
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))

@@ -62,7 +62,7 @@ def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
         out = not boxed or (getattr(one, "sandbox", None) or kind) == "none"
         written = [key for key in ("network", "show", "write", "hide") if key in one.model_fields_set]
         if out and written:
-            yield _idle(where, written, "without noface's own sandbox", "a sandbox that works (docs/sandbox.md)")
+            yield _idle(where, written, "without noface's own sandbox", "a sandbox that works (docs/safety.md)")
     for name, model in config.models.items():
         if model.resume_problem:
             yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)

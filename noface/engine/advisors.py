@@ -157,7 +157,6 @@ class Advisors:
         self._stations.begin(self._ask(question))
 
     def _ask(self, question: Question) -> Steps[None]:
-        """Have a question asked, and record its answer, or that a cancel has ended it."""
         context, issue_id, due = self._context, question.issue.id, question.topic is Topic.REVIEW
 
         def run(cancel: Canceller) -> Answer:

@@ -160,7 +160,6 @@ def question_usage(env: AttemptEnvironment, model: ModelSpec, directory: str) ->
 
 
 def _paid(answer: Answer, usage: Usage) -> Answer:
-    """Add what a run used to what an answer cost."""
     used = summed(answer.used, usage)
     advice = answer.advice
     if advice is not None:
@@ -393,7 +392,6 @@ def _files(context: RunContext, history: History, topic: Topic, start: str, main
 
 
 def _as_role(context: RunContext, model: str, topic: Topic) -> ModelSpec:
-    """Return a model with the tools and permissions of the role that a question is put to."""
     roles = context.settings.roles
     tools, permissions = roles.tools_of(topic.role), roles.permissions_of(topic.role)
     return replace(context.settings.models[model], tools=tools, permissions=permissions)

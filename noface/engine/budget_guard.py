@@ -7,14 +7,12 @@ passed once it has been for as long as a run may take that is about to end by it
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
 
 from noface.attempt.environment import AttemptProgress
 from noface.attempt.worker.agent_watch import PATIENCE_S
 from noface.engine.context import Planning, RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.prompt_context import history_of
-from noface.engine.readiness import is_unpriced
 from noface.model.actions import Ask, RunWorker, WaitUntil, thinks
 from noface.model.budget import (
     Allowance,
@@ -26,22 +24,17 @@ from noface.model.budget import (
     Refusal,
     Spent,
     allowed,
-    beyond_share,
     can_pay,
     first_to_end,
-    likely_cost,
     overrun,
     passed_by,
 )
 from noface.model.history import History
-from noface.model.issue import Issue, IssueState
+from noface.model.issue import Issue
 from noface.model.quoting import in_dollars
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
-from noface.recovery.schedule import independent
 
-_OPEN = (IssueStatus.READY, IssueStatus.WAITING)
-_CENT = 0.01
 _DONE = (IssueStatus.MERGED, IssueStatus.REVIEW, IssueStatus.SKIPPED)
 _RUN = ""
 """The run's key where issues have their ids; no issue has this one."""
@@ -136,27 +129,6 @@ def estimates(context: Planning) -> Estimates:
     return Estimates(context.settings.models, context.spending.peaks(), THINKING_FACTOR)
 
 
-def unpriced_models(context: RunContext) -> tuple[str, ...]:
-    """Return the models that no limit in dollars holds, though there is one: nobody knows their price."""
-    settings, policy = context.settings, context.settings.policy
-    specs = [settings.models[name] for name in policy.alternatives if name in settings.models]
-    whole = settings.cost_usd_max is not None or policy.budget.usd is not None
-    return tuple(spec.name for spec in specs if (whole or spec.max_cost_usd is not None) and is_unpriced(spec))
-
-
-def tell_prospect(context: RunContext) -> None:
-    """Tell what the open issues are likely to cost, by what others have cost here until they landed."""
-    states, costs = context.reader.states(), context.spending.landed_costs()
-    many = len([issue for issue in context.issues if issue.id not in states or states[issue.id].status in _OPEN])
-    likely = likely_cost(costs, many)
-    if likely is None or likely[1] < _CENT:
-        return
-    low, high = map(in_dollars, likely)
-    issues = "1 open issue" if many == 1 else f"{many} open issues"
-    text = f"{issues}: {low} to {high} in four of five cases, by what {len(costs)} that landed here have cost"
-    context.announce("prospect", None, {"text": text, "issues": many, "low_usd": likely[0], "high_usd": likely[1]})
-
-
 class RunLimits:
     """Counts what a run uses up, and keeps it from starting what it cannot pay.
 
@@ -200,7 +172,6 @@ class RunLimits:
 
     @property
     def _in_time(self) -> str:
-        """Say which limit of time a run has."""
         settings = self._context.settings
         hours = (settings.seconds_max or 0.0) / 3600
         return f"at {settings.until}, as --until says" if settings.until else f"at the limit max_hours: {hours:g} h"
@@ -238,20 +209,6 @@ class RunLimits:
         context, may_use = self._context, estimates(self._context)
         reserved = [may_use.of(at_work, think=long) for at_work, long in context.spending.under_way()]
         return can_pay(self._budget, context.spending.of_run(context.run_id), reserved, may_use.of(model, think=think))
-
-    def late(self, issues: Sequence[Issue], states: Mapping[str, IssueState]) -> Collection[str]:
-        """Return the issues that have used their share of the budget, and tell so; they come after the others."""
-        context = self._context
-        spent = context.spending.by_issue(context.run_id) if self._budget.limited else {}
-        if not spent:
-            return ()
-        whole, typical = context.spending.of_run(context.run_id), context.spending.until_landed()
-        late = beyond_share(self._budget, whole, spent, independent(tuple(issues), states), typical)
-        for name, why in late.items():
-            state = states.get(name)
-            if state is not None and state.status is IssueStatus.READY and state.reason != why:
-                context.set_status(name, IssueStatus.READY, why)
-        return late
 
     def allowance(self, model: ModelSpec, past: History, *, due: bool = False) -> Allowance | None:
         """Return the money that a run of a model may spend if it starts now, None if nothing bounds it.

@@ -73,7 +73,6 @@ def remember_oom_kills(context: RunContext) -> None:
 
 
 def _oom_kills_since(context: RunContext) -> int:
-    """Return how often the kernel has killed for want of memory since the newest attempt began."""
     counted = context.reader.fact(_OOM_KILLS)
     before = decode(OomKills, json.loads(counted)) if counted else None
     return oom_kills(before.group).since(before) if before is not None else 0

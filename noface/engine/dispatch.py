@@ -12,15 +12,15 @@ from noface.engine.advisors import Advisors
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.candidates import Candidates
 from noface.engine.context import Planning, RunContext
-from noface.engine.jobs import Jobs
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.queue import MergeQueue
 from noface.engine.orders import make_order
 from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
+from noface.engine.parts import RunParts
 from noface.engine.prompt_context import history_of
 from noface.engine.red_main import RedMain
-from noface.engine.stations import Stations, Steps
+from noface.engine.stations import Steps
 from noface.git.refs import branch_name
 from noface.model.actions import (
     Absence,
@@ -309,7 +309,6 @@ def configured(context: RunContext, issue: Issue) -> Configured:
 
 
 def _branch(past: History) -> str:
-    """Return the name of the scratch branch, "" if no attempt has left work."""
     left = any(attempt.candidate is not None and attempt.patch_hash for attempt in past.attempts)
     return branch_name(past.issue.id) if left else ""
 
@@ -332,22 +331,15 @@ class Dispatch:
 
     def __init__(
         self,
-        context: RunContext,
-        jobs: Jobs,
-        stations: Stations,
-        landing: MergeQueue,
+        run: RunParts,
         limits: RunLimits,
         red_main: RedMain,
+        candidates: Candidates,
         attempt: Callable[[AttemptOrder], Steps[None]],
     ) -> None:
-        self._context = context
-        self._jobs, self._stations = jobs, stations
-        self._landing = landing
-        self._limits = limits
-        self._attempt = attempt
-        self.candidates = Candidates(context, jobs)
-        self._advisors = Advisors(context, jobs, stations)
-        self._red_main = red_main
+        self._context, self._jobs, self._stations, self._landing = run.context, run.jobs, run.stations, run.queue
+        self._limits, self._red_main, self._candidates, self._attempt = limits, red_main, candidates, attempt
+        self._advisors = Advisors(run.context, run.jobs, run.stations)
 
     def begin(self, issue: Issue, accept_failing: int | None) -> Begun:
         """Do what comes next for an issue; a slot must be free."""
@@ -386,7 +378,7 @@ class Dispatch:
                 self._record(past, action)
                 order = self._order(past, action, accept_failing)
                 if isinstance(action, RunWorker) and order.finished is None and order.session is None:
-                    self.candidates.wanted(past, action, accept_failing)
+                    self._candidates.wanted(past, action, accept_failing)
                 return Begun.ATTEMPT
             case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
                 apply_action(context, self._landing, past, action)
@@ -396,7 +388,7 @@ class Dispatch:
 
     def begin_candidates(self) -> None:
         """Start the candidates that have yet to start beside what is under way."""
-        self.candidates.start(self._candidate)
+        self._candidates.start(self._candidate)
 
     def _candidate(self, past: History, action: RunWorker, accept_failing: int | None) -> bool:
         if action.model in self._context.unreachable or not self._limits.pays(action):

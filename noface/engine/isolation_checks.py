@@ -137,7 +137,6 @@ def _installed(prefix: Path, roots: tuple[str, ...], slot: Path) -> Iterator[str
 
 
 def _links(folder: Path, roots: tuple[str, ...]) -> Iterator[str]:
-    """Yield the links in a kept folder such as node_modules that lead to a checkout."""
     for link in (*folder.glob("*"), *folder.glob("@*/*")):
         if link.is_symlink() and _names(os.path.realpath(link), roots):
             yield f"{link}, which leads to {os.path.realpath(link)}"
@@ -149,10 +148,10 @@ _ALL = ("*",)
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """What a gate needs to be green on main: variables that it does not get, or to run outside the sandbox, or both.
+    """What a gate may need to be green on main: variables that it does not get, or to run outside the sandbox.
 
-    `tried`: it is green with them; else they are all that it may lack, and nothing was run. `closed` are the folders
-    that it could not write in the sandbox, `unseen` the places of the home that it did not see there.
+    `tried`: it is green with both; else nothing was run. `closed` are the folders that it could not write in the
+    sandbox, `unseen` the places of the home that it did not see there.
     """
 
     variables: tuple[str, ...] = ()
@@ -170,56 +169,42 @@ class Lack:
         lists = {key: ", ".join(f'"{place}"' for place in places) for key, places in named_places.items() if places}
         keys = " and ".join(f"{key} = [{each}]" for key, each in lists.items()) or 'show, write or services = ["…"]'
         outside = f'set {keys} in [sandbox], or {prefix}sandbox = "none" in {table}'
-        joined = ", and " if self.tried else ", or "
-        return joined.join(part for part in (environment, outside if self.sandbox else "") if part)
+        return ", or ".join(part for part in (environment, outside if self.sandbox else "") if part)
 
 
 def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict[str, Lack]:
-    """Return what each of these gates, red on main, lacks; nothing for those that are red outside as well.
+    """Return what each of these gates, red on main, may lack; nothing for those that are red outside as well.
 
     Where agents' code has landed, nothing is run: then it is what each may lack.
     """
-    gates = context.settings.gates
-    boxed = _boxes(context)
-    kept = {gate.name: kept_from_gates(os.environ, gate.env_pass) for gate in gates}
-    suspects = {r.gate.name for r in red if (boxed and r.gate.boxed) or kept[r.gate.name]}
-    if not suspects:
-        return {}
-    if _holds_agents_code(context):
-        possible = {
-            r.gate.name: Lack(_named(context, r.gate.command, kept[r.gate.name]), boxed and r.gate.boxed, tried=False)
-            for r in red
-        }
-        possible = {name: lack for name, lack in possible.items() if lack.variables or lack.sandbox}
-        return {r.gate.name: _named_too(possible[r.gate.name], r) for r in red if r.gate.name in possible}
-
-    outside = _green(context, cancel, "outside", lambda gate: replace(gate, boxed=False, env_pass=_ALL)) & suspects
-    if not outside:
-        return {}
-    closed = {
-        r.gate.name: places
-        for r in red
-        if r.failure is not None and boxed and r.gate.boxed and r.gate.name in outside
-        if (places := closed_places(r.failure, dict(gate_environment(r.gate.env_pass))))
-    }
-    with_variables = _green(context, cancel, "all-variables", lambda gate: replace(gate, env_pass=_ALL))
-    alone = _green(context, cancel, "no-sandbox", lambda gate: replace(gate, boxed=False)) if boxed else set()
-    lacking = {name: Lack((), sandbox=True, closed=places) for name, places in closed.items()}
-    for gate in gates:
-        if gate.name in outside - closed.keys():
-            sandbox = gate.name not in with_variables
-            enough = sandbox and gate.name in alone
-            variables = () if enough else _named(context, gate.command, kept[gate.name]) or kept[gate.name]
-            if variables or sandbox:  # else it is green in the same surroundings as well, now and then
-                lacking[gate.name] = Lack(variables, sandbox)
-    return {r.gate.name: _named_too(lacking[r.gate.name], r) for r in red if r.gate.name in lacking}
+    kept = {gate.name: kept_from_gates(os.environ, gate.env_pass) for gate in context.settings.gates}
+    suspects = [r for r in red if (_boxes(context) and r.gate.boxed) or kept[r.gate.name]]
+    tried, inside = not _holds_agents_code(context), set[str]()
+    if suspects and tried:
+        outside = _green(context, cancel, "outside", lambda gate: replace(gate, boxed=False, env_pass=_ALL))
+        suspects = [result for result in suspects if result.gate.name in outside]
+        if suspects:
+            inside = _green(context, cancel, "all-variables", lambda gate: replace(gate, env_pass=_ALL))
+    found = {}
+    for gate, failure in ((each.gate, each.failure) for each in suspects):
+        boxed = _boxes(context) and gate.boxed and gate.name not in inside
+        lack = _lack(context, gate.command, kept[gate.name], boxed, tried)
+        found[gate.name] = _places(lack, failure, gate.env_pass)
+    return {name: lack for name, lack in found.items() if lack.variables or lack.sandbox}
 
 
-def _named_too(lack: Lack, red: GateResult) -> Lack:
-    """Return what a gate lacks with the places that its output says it does not see."""
-    if not lack.sandbox or red.failure is None:
+def _lack(context: RunContext, command: str, kept: tuple[str, ...], boxed: bool, tried: bool) -> Lack:
+    named = _named(context, command, kept)
+    return Lack(named or (kept if tried and not boxed else ()), boxed, tried)
+
+
+def _places(lack: Lack, failure: Failure | None, env_pass: tuple[str, ...]) -> Lack:
+    """Return what is lacking with the places that the output says the sandbox closes or hides."""
+    if not lack.sandbox or failure is None:
         return lack
-    return replace(lack, unseen=unseen_places(red.failure, dict(gate_environment(red.gate.env_pass))))
+    variables = dict(gate_environment(env_pass))
+    closed = closed_places(failure, variables) if lack.tried else ()
+    return replace(lack, closed=closed, unseen=unseen_places(failure, variables))
 
 
 def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> set[str]:
@@ -241,29 +226,18 @@ def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> 
 
 
 def setup_lacks(context: RunContext, failure: Failure, cancel: Canceller) -> Lack | None:
-    """Return what `[project] setup`, which fails on main, lacks; None if it fails outside as well.
+    """Return what `[project] setup`, which fails on main, may lack; None if it fails outside as well.
 
-    Where agents' code has landed, nothing is run: then it is what setup may lack.
+    Where agents' code has landed, nothing is run.
     """
-    setup = context.env.setup
-    kept = kept_from_gates(os.environ, setup.env_pass)
-    boxed = setup.boxed and _boxes(context)
-    places = dict(gate_environment(setup.env_pass))
-    if _holds_agents_code(context):
-        possible = Lack(_named(context, setup.command, kept), boxed, tried=False)
-        possible = replace(possible, unseen=unseen_places(failure, places) if boxed else ())
-        return possible if possible.variables or possible.sandbox else None
-    if not (boxed or kept) or not _sets_up(context, cancel, replace(setup, boxed=False, env_pass=_ALL)):
-        return None
-    if boxed and (closed := closed_places(failure, places)):
-        return Lack((), sandbox=True, closed=closed)
-    if boxed and _sets_up(context, cancel, setup):  # by what it has written outside, which it cannot in the sandbox
-        return Lack((), sandbox=True, closed=closed_places(failure, places, made=True))
-    alone = boxed and _sets_up(context, cancel, replace(setup, boxed=False))
-    inside = not boxed or _sets_up(context, cancel, replace(setup, env_pass=_ALL))
-    variables = () if alone and not inside else _named(context, setup.command, kept) or kept
-    unseen = unseen_places(failure, places) if not inside else ()
-    return Lack(variables, sandbox=not inside, unseen=unseen) if variables or not inside else None
+    setup, tried = context.env.setup, not _holds_agents_code(context)
+    kept, boxed = kept_from_gates(os.environ, setup.env_pass), setup.boxed and _boxes(context)
+    if tried and (boxed or kept):
+        if not _sets_up(context, cancel, replace(setup, boxed=False, env_pass=_ALL)):
+            return None
+        boxed = boxed and not _sets_up(context, cancel, replace(setup, env_pass=_ALL))
+    lack = _places(_lack(context, setup.command, kept, boxed, tried), failure, setup.env_pass)
+    return lack if lack.variables or lack.sandbox else None
 
 
 def _boxes(context: RunContext) -> bool:
@@ -290,7 +264,6 @@ def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:
 
 
 def _green(context: RunContext, cancel: Canceller, folder: str, changed: Callable[[GateSpec], GateSpec]) -> set[str]:
-    """Return the names of the gates that are green on main when they are `changed` like this."""
     gates = tuple(changed(gate) for gate in context.settings.gates)
     task = replace(main_task(context.env, f"baseline/{folder}"), steady=False)
     scope, slot = context.quiet_scope(cancel), context.env.gate_slot(LANDING_SLOT)
@@ -305,7 +278,6 @@ def _green(context: RunContext, cancel: Canceller, folder: str, changed: Callabl
 
 
 def _named(context: RunContext, command: str, kept: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the variables that the command or main's files name."""
     if not kept:
         return ()
     plumbing = context.env.plumbing

@@ -1,7 +1,7 @@
 """Gates kept work again once main has moved: what was red may be green now, since it lacked what has landed meanwhile.
 
 That costs a run of the gates and no call: before the worker is paid again, and before a blocked issue stays with a
-person. What turns green is judged like any work and lands; its failure was main's, and what it needed is recorded.
+person. What turns green is judged like any work and lands; its failure was main's.
 """
 
 from dataclasses import replace
@@ -19,14 +19,11 @@ from noface.git.taken_back import bring_onto
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import Failure
 from noface.model.issue import Issue
-from noface.model.quoting import some
 from noface.model.taxonomy import Category, FailureKind, IssueStatus
 from noface.process.command import Canceller
-from noface.recovery.lacking import may_supply, named_in, new_names
+from noface.recovery.lacking import may_supply
 from noface.recovery.start import left_work
 
-_LANDINGS_MAX = 50
-_NEEDS_MAX = 3
 LACKED = "main-lacked"
 """The rule of a failure that main's lack of something was to blame for, as it turned out."""
 
@@ -84,12 +81,11 @@ class KeptWork:
         self,
         issue: Issue,
         last: PastAttempt,
-        names: frozenset[str],
         slot: int,
         mains: frozenset[str],
         cancel: Canceller,
-    ) -> tuple[str, Failure | None, tuple[str, ...]] | None:
-        """Return how the work does on main: main's commit, its failure, and the issues that it lacked if it has none.
+    ) -> tuple[str, Failure | None] | None:
+        """Return how the work does on main: main's commit, and its failure if it has one.
 
         None: a cancel ended it, or nothing can be said.
         """
@@ -105,35 +101,19 @@ class KeptWork:
         gated = run_gates(context.scope(cancel), task, gates)
         if gated is None or gated.failure is not None or gated.fixed:
             return None
-        failure = gates_failure(gated.results, gates)
-        return main, failure, self._needs(last, names, main) if failure is None else ()
-
-    def _needs(self, last: PastAttempt, names: frozenset[str], main: str) -> tuple[str, ...]:
-        """Return the issues whose landings brought what the failure speaks of and main did not have before."""
-        plumbing = self._context.env.plumbing
-        if not plumbing.is_ancestor(last.main, main):
-            return ()
-        landings = plumbing.landings(f"{last.main}..{main}")[-_LANDINGS_MAX:]
-        brought = {each.issue: self._patch(each.parent, each.commit) for each in landings}
-        needs = [
-            issue
-            for issue, patch in brought.items()
-            if any(not plumbing.files_with(last.main, (name,)) for name in sorted(names & new_names(patch)))
-        ]
-        return tuple(needs or (brought if len(brought) == 1 else ()))[:_NEEDS_MAX]
+        return main, gates_failure(gated.results, gates)
 
     def _patch(self, old: str, new: str) -> str:
         return self._context.env.plumbing.diff(old, new).patch.decode("utf-8", "replace")
 
     def _gate_again(self, issue: Issue, last: PastAttempt, failure: Failure) -> Steps[None]:
-        """Gate the work; what turns green was main's failure, and what it needed is recorded."""
         context, slot = self._context, self._jobs.take_slot()
-        look = partial(self._look, issue, last, named_in(failure), slot, context.reader.mains())
+        look = partial(self._look, issue, last, slot, context.reader.mains())
         self._looked[issue.id] = (str(last.candidate), context.env.plumbing.main())
         seen = yield from call(look, issue.id, kind=JobKind.CHECK, slot=slot)
         if seen is None:
             return
-        main, today, needs = seen
+        main, today = seen
         self._looked[issue.id] = (str(last.candidate), main)
         now, journal = context.clock.now(), context.journal
         if today is not None:
@@ -141,7 +121,7 @@ class KeptWork:
             if same and today.charged and today.signature != failure.signature:
                 journal.attempt_overruled(now, issue.id, last.number, today)
             return
-        why = f"what it lacked has landed{f' with {some(needs, _NEEDS_MAX)}' if needs else ''}"
+        why = "what it lacked has landed"
         lacked = replace(
             failure,
             kind=FailureKind.BASELINE_RED,
@@ -152,9 +132,6 @@ class KeptWork:
         )
         with context.questions.together():
             journal.attempt_overruled(now, issue.id, last.number, lacked)
-            if needs:
-                known = context.reader.state(issue.id).needs
-                journal.depends(now, issue.id, tuple(dict.fromkeys((*known, *needs))))
             if context.reader.state(issue.id).status is IssueStatus.BLOCKED:
                 journal.unblocked(now, issue.id, "", why)
             else:

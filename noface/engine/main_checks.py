@@ -261,7 +261,6 @@ class Epics:
         return run_gates(context.scope(cancel), task, context.gates_for(issue)), task.main
 
     def _close(self, issue: Issue, slot: int) -> Steps[None]:
-        """Close the epic if its gates pass on main, or give its issue back with their failure."""
         context = self._context
         gated, main = yield from call(partial(self._gate, issue, slot), issue.id, kind=JobKind.EPIC, slot=slot)
         if gated is None:

@@ -131,7 +131,6 @@ def _unjudged(history: History, start: StartPoint) -> bool:
 
 
 def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
-    """Give a model that thinks longer the time and money for it (L5)."""
     if not think:
         return model
     cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None

@@ -147,7 +147,6 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
 
 
 def _waits_for(context: RunContext, row: IssueRow, model: str) -> bool:
-    """True if an issue's last attempt failed for the provider of `model`, which it waits for."""
     past = context.reader.past(row.id)
     return bool(past) and past[-1].outcome in OF_A_PROVIDER and past[-1].model == model
 

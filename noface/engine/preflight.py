@@ -215,7 +215,6 @@ def _red(
 
 
 def _named(result: GateResult) -> str:
-    """Name a gate by its name and as much of its command as can be told at a glance."""
     return f"{result.gate.name} (`{to_the_point(result.gate.command, _COMMAND_MAX)}`)"
 
 

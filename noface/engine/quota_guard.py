@@ -58,7 +58,6 @@ class QuotaGuard:
             self._context.announce("quota", None, {"what": what})
 
     def _who_pays(self) -> list[str]:
-        """Say who pays for the models of the ladder and the roles."""
         env, settings = self._context.env, self._context.settings
         paid: dict[str, list[str]] = {}
         for name in (each for each in settings.policy.models if each in settings.models):

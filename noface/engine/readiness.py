@@ -1,4 +1,4 @@
-"""What can be known before a run without running anything: programs that are missing, rungs that are not reached.
+"""What can be known before a run without running anything: programs that are missing.
 
 Each check stands here once; `noface run` refuses by it, `config check`, `doctor` and `run --dry-run` show it.
 """
@@ -19,7 +19,7 @@ from noface.model.finding import Finding
 from noface.model.gate import GateKind, GateSpec
 from noface.model.quoting import some
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import Policy, Rung
+from noface.recovery.retry_policy import Policy
 
 _SHOWN_MAX = 3
 
@@ -190,23 +190,3 @@ def gate_findings(
             )
         made = made or gate.kind is GateKind.BUILD
     return tuple(result)
-
-
-def ladder_findings(policy: Policy, written: int) -> tuple[Finding, ...]:
-    """Return a note for each rung that counting alone never reaches; `written` is how many of them a person wrote."""
-    most = policy.attempts_max
-    return tuple(
-        Finding(
-            f"step {number} ({rung.model})",
-            f"the steps before it take all {most} attempts of an issue: it works only where one of them is left early",
-            "Raise [retry] max_total_attempts, or give the steps before it fewer attempts.",
-            EXIT_DONE,
-        )
-        for number, rung in enumerate(policy.ladder[:written], 1)
-        if sum(earlier.times for earlier in policy.ladder[: number - 1] if _takes(earlier, rung)) >= most
-    )
-
-
-def _takes(earlier: Rung, rung: Rung) -> bool:
-    """True if each failure that a rung answers is answered by an earlier one as well."""
-    return not earlier.answers or (bool(rung.answers) and set(rung.answers) <= set(earlier.answers))

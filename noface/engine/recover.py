@@ -101,7 +101,6 @@ def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
 
 
 def _protected(context: RunContext, order: AttemptOrder) -> AttemptOrder:
-    """Return the order with what is protected now."""
     now = protection_for(context, order.issue, order.main)
     return replace(order, protected=now.patterns, may_change=now.may_change, any_case=now.any_case)
 
@@ -166,7 +165,6 @@ def _drop_settings(directory: str) -> None:
 
 
 def _model_of(question: OpenQuestion) -> ModelSpec | None:
-    """Return the model of a question, as its order names it."""
     try:
         model = json.loads(read_regular(Path(question.directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
         return ModelSpec(question.model, str(model["agent"]), str(model["model"]))

@@ -8,11 +8,10 @@ lain in noface's own store of objects for a day is held by refs, or by nothing.
 
 import json
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from noface.attempt.environment import agent_slot_name
 from noface.config.sections import Keep
@@ -103,23 +102,15 @@ def overdue(
     rules: Keep,
     kept: Collection[EndedAttempt],
     now: float,
-    sizes: Mapping[EndedAttempt, int] = MappingProxyType({}),
 ) -> Iterator[tuple[EndedAttempt, str]]:
-    """Yield the attempts whose files are due, the oldest first, with the setting that says so.
-
-    `sizes` are the bytes of what may go of attempts, as far as they are known already.
-    """
+    """Yield the attempts whose files are due, the oldest first, with the setting that says so."""
     home = state_dir / "attempts"
     newest: dict[str, int] = {}
     for each in kept:
         newest[each.issue_id] = max(each.number, newest.get(each.issue_id, 0))
     beyond = {each for each in kept if each.number <= newest[each.issue_id] - rules.logs_attempts}
-    left = {
-        each: sizes[each] if each in sizes else room(each)
-        for each in kept
-        if (each.merged or each in beyond) and each.below(home)
-    }
-    whole = (sum(sizes.values()) or bytes_in(home)) if sum(left.values()) else 0
+    left = {each: room(each) for each in kept if (each.merged or each in beyond) and each.below(home)}
+    whole = bytes_in(home) if sum(left.values()) else 0
     for each in sorted((each for each, size in left.items() if size), key=lambda each: each.ended_at):
         if each in beyond:
             yield each, "[keep] logs_attempts"
@@ -130,26 +121,6 @@ def overdue(
         else:
             continue
         whole -= left[each]
-
-
-def goes_next(
-    state_dir: Path, rules: Keep, sizes: Mapping[EndedAttempt, int], held: Collection[str], now: float
-) -> dict[str, list[tuple[float, int]]]:
-    """Return what goes by itself, by setting: when (epoch seconds; `now` or before: by the next run), and its bytes.
-
-    `sizes` are those of the files of each attempt that has ended, `held` the issues whose attempts have refs.
-    """
-    due = dict(overdue(state_dir, rules, sizes, now, sizes))
-    going: dict[str, list[tuple[float, int]]] = {}
-    newest: dict[str, float] = {}
-    for each, size in sizes.items():
-        if each.merged:
-            newest[each.issue_id] = max(each.ended_at, newest.get(each.issue_id, 0.0))
-        if size and (each in due or (each.merged and each.below(state_dir / "attempts"))):
-            at = now if each in due else each.ended_at + rules.logs_days * _DAY_S
-            going.setdefault(due.get(each, "[keep] logs_days"), []).append((at, size))
-    refs = [(newest[issue] + rules.refs_days * _DAY_S, 0) for issue in held if issue in newest]
-    return going | ({"[keep] refs_days": refs} if refs else {})
 
 
 def workspaces(repository: Repository, folder: Path) -> Iterator[Slot]:

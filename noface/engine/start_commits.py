@@ -138,13 +138,11 @@ def _put_on(
 
 
 def _without(plumbing: Plumbing, onto: str, commit: str, files: Collection[str]) -> str:
-    """Return a commit on top of `commit` in which `files` are as in `onto`."""
     changes = [change for change in plumbing.diff(onto, commit).changes if change.path in files]
     return plumbing.commit_tree(plumbing.tree_with(commit, entries_before(changes)), (commit,), "Work without files\n")
 
 
 def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
-    """Return a commit that holds `commit` and main, None if they conflict."""
     plumbing = context.env.plumbing
     if plumbing.is_ancestor(main, commit):
         return commit

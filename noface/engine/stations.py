@@ -18,7 +18,6 @@ from noface.engine.faults import is_unexpected
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.process.clock import Clock
 from noface.process.command import Canceller
-from noface.recovery.schedule import Waiting
 
 R = TypeVar("R")
 
@@ -80,16 +79,6 @@ class Station:
     def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
         """Return which issues may start now, and see to it that the others may later."""
         return issue_ids
-
-    @property
-    def busy(self) -> frozenset[str]:
-        """The issues that cannot start now."""
-        return frozenset()
-
-    @property
-    def waiting(self) -> tuple[Waiting, ...]:
-        """Why issues wait for it."""
-        return ()
 
     @property
     def refused(self) -> str:

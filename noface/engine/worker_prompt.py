@@ -200,7 +200,6 @@ def _way_described(history: History) -> bool:
 
 
 def _stuck(charged: tuple[PastAttempt, ...]) -> str:
-    """Say that the same will fail again, where the last attempts have changed nothing."""
     if alternating(charged):
         return _circle(charged)
     return FailureKind.NO_PROGRESS.info.instruction if identical(charged) > 1 else ""
@@ -210,7 +209,6 @@ _CIRCLE_CHARS_MAX = 300
 
 
 def _circle(charged: tuple[PastAttempt, ...]) -> str:
-    """Say what two failures, or two changes, the attempts go back and forth between."""
     one, other, _, _ = charged[-4:]
     first, second = (one_line(failure_of(attempt).message, _CIRCLE_CHARS_MAX) for attempt in (one, other))
     return (
@@ -242,7 +240,6 @@ def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
 
 
 def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
-    """Return the known cause of the last failure (S1, S4); how to merge with main has a prompt of its own."""
     is_known = last is not None and last.outcome != FailureKind.MERGE_CONFLICT
     cause = known_cause(failure_of(last)) if last is not None and is_known else None
     return (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause else ()

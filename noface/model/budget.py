@@ -14,11 +14,9 @@ never be judged: ENDS_MAX says when that is too often.
 The cost of a run whose agent reports only tokens (codex, gemini, a run cut off) is estimated from the prices.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from math import sqrt
-from statistics import fmean, stdev
 from typing import TypeVar
 
 from noface.model.quoting import in_dollars
@@ -98,19 +96,6 @@ class Estimates:
         return Estimate(model, usd, tokens)
 
 
-def likely_cost(costs: Sequence[float], issues: int) -> tuple[float, float] | None:
-    """Return between which dollars so many issues cost in four of five cases, by what others have cost.
-
-    None for fewer than LANDED_MIN of those. The sum of n is taken for normal, with the spread of the costs and that of
-    their mean: too narrow only where few issues cost most of it.
-    """
-    if len(costs) < LANDED_MIN or not issues:
-        return None
-    mean, spread = fmean(costs), stdev(costs)
-    half = _FOUR_OF_FIVE * spread * sqrt(issues + issues**2 / len(costs))
-    return max(issues * mean - half, 0.0), issues * mean + half
-
-
 def can_pay(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
     """Return why a budget cannot pay for a run, or None if it can. `reserved` is what is under way."""
     return _money(budget, spent, reserved, estimate) or _tokens(budget, spent, reserved, estimate)
@@ -172,32 +157,6 @@ def _short(left: float, reserved: Sequence[float | None], need: float | None, *,
     if lenient:
         return False if reserved else None
     return need > left + _TINY
-
-
-SHARES = 2.0
-"""So many fair shares of a run's budget an issue may use before the others have their turn."""
-
-
-def beyond_share(
-    budget: Budget, whole: Spent, spent: Mapping[str, Spent], going: Collection[str], typical: Spent
-) -> dict[str, str]:
-    """Return the issues that have used their share of a run's budget, with the reason why others come first.
-
-    `going` are the open issues; `spent` is what each issue has used in this run, of the `whole`. A fair share is what
-    the others have left, through those that are open and one more. It is not less than what an issue has `typical`ly
-    used here until it landed: money for few of many is for those.
-    """
-    parts = {issue: _part(budget, spent.get(issue, Spent())) for issue in going}
-    fair = max((1 - _part(budget, whole) + sum(parts.values())) / (len(parts) + 1), _part(budget, typical))
-    why = "has used {:.0%} of the run's budget: issues that have used less come first"
-    late = {issue for issue, part in parts.items() if part and part >= SHARES * fair and len(parts) > 1}
-    return {issue: why.format(parts[issue]) for issue in late}
-
-
-def _part(budget: Budget, spent: Spent) -> float:
-    """Return which part of a budget is spent, by the limit of which that is more."""
-    used = ((spent.usd, budget.usd), (spent.tokens, budget.tokens))
-    return max(amount / limit if limit else 0.0 for amount, limit in used)
 
 
 ESTIMATED = "its cost is an estimate: priced from tokens"

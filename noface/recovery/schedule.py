@@ -1,7 +1,6 @@
 """What starts now, and why the rest waits. Pure: read aloud, it is the order in which a run works.
 
-Ready issues start by priority (0 first), then in the backlog's order; those that have used their share of the run's
-budget come after all others (`budget.beyond_share`). An issue waits for its dependencies to be
+Ready issues start by priority (0 first), then in the backlog's order. An issue waits for its dependencies to be
 merged, for its retry time, and for its model's provider. An issue that was skipped because main holds already what it
 asks for counts as merged. An issue that waits for a person holds up only those that depend on it (L9).
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from noface.engine.engine import Elsewhere, RunParts
+from noface.engine.parts import Elsewhere, RunParts
 from noface.engine.pause import Pause
 from noface.engine.stations import Station
 from noface.remote.follow_pulls import PullFollower

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import assert_never
 
 from noface.engine.dispatch import configured, decide_and_apply, history
-from noface.engine.engine import RunParts
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import Outage
+from noface.engine.parts import RunParts
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, NofaceError

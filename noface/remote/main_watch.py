@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from noface.engine.engine import RunParts
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
+from noface.engine.parts import RunParts
 from noface.engine.stations import Steps, Tick, call
 from noface.recovery.polling import Asked, Pace, answered, is_due
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from noface.engine.engine import RunParts
 from noface.engine.outages import Outage, passes
+from noface.engine.parts import RunParts
 from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeError, NofaceError
 from noface.model.publication import Publication

@@ -189,20 +189,6 @@ class Database:
         with self._lock:
             return int(self.rows("PRAGMA data_version")[0][0]), self._connection.total_changes, self._undone
 
-    def watch_issues(self) -> None:
-        """Keep from now on which issues this connection changes, for `changed_issues`."""
-        with self._lock:
-            for statement in _statements(Path(__file__).with_name("watch_issues.sql").read_text("utf-8")):
-                self._connection.execute(statement)
-
-    def changed_issues(self) -> frozenset[str]:
-        """Return which issues this connection has changed since this was last asked."""
-        changed = frozenset(str(row[0]) for row in self.rows("SELECT DISTINCT id FROM temp.changed_issues"))
-        if changed:
-            with self._lock:
-                self._connection.execute("DELETE FROM temp.changed_issues")
-        return changed
-
     def _fetched(self, sql: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
         cursor = self._connection.execute(sql, values)
         cursor.row_factory = sqlite3.Row

@@ -20,7 +20,7 @@ from noface.model.worker_run import Resumed
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import UNSTEADY, query
-from noface.store.rows import counted, dumps, ended_badly, issue_row, outcome_row, same_since
+from noface.store.rows import dumps, ended_badly, issue_row, outcome_row, same_since
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
@@ -335,28 +335,6 @@ class Journal:
         with self._db.transaction() as connection:
             insert(connection, "gate_memo", "REPLACE", **_memo(key, result, at), tests=packed)
 
-    def gate_repeated(self, at: float, issue_id: str, number: int, gate: str, message: str) -> None:
-        """Record that a gate is run again for a cause that passes by itself. Issue "" is main itself."""
-        with self._db.transaction():
-            self.event(at, "gate_repeated", issue_id or None, number=number, gate=gate, message=message)
-
-    def gate_met(
-        self, at: float, issue_id: str, number: int, gate: str, *, beside: tuple[str, ...], message: str
-    ) -> None:
-        """Record that a gate failed beside others and passed alone; counted for the run. Issue "" is main itself."""
-        with self._db.transaction() as connection:
-            self.fact("met", dumps(counted(connection, "met", self._run_id, gate)))
-            self.event(at, "gate_met", issue_id or None, number=number, gate=gate, beside=beside, message=message)
-
-    def gate_flaky(self, at: float, issue_id: str, number: int, result: GateResult) -> None:
-        """Record that a gate failed and then passed on the same tree; counted for the run. Issue "" is main itself."""
-        gate, first = result.gate.name, result.first_failure
-        with self._db.transaction() as connection:
-            self.fact("flaky", dumps(counted(connection, "flaky", self._run_id, gate)))
-            message = first.message if first else ""
-            data = {"message": message, "tree": result.tree, "tests": list(result.unsteady)}
-            self.event(at, "gate_flaky", issue_id or None, number=number, gate=gate, **data)
-
     def unsteady(
         self, at: float, issue_id: str, gate: str, tests: tuple[str, ...], known: "Mapping[str, Known]"
     ) -> None:
@@ -472,7 +450,6 @@ def remember_results(
 
 
 def _set(connection: sqlite3.Connection, issue_id: str, **columns: object) -> None:
-    """Set columns of an issue's row."""
     update(connection, "issues", columns, "id = ?", issue_id)
 
 
@@ -483,5 +460,4 @@ def _kept(order: AttemptOrder) -> AttemptOrder:
 
 
 def _memo(key: str, result: GateResult, at: float) -> dict[str, object]:
-    """Return the columns of a remembered result."""
     return {"key": key, "tree": result.tree, "gate": result.gate.name, "result": dumps(result), "at": at}

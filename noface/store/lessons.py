@@ -128,7 +128,6 @@ class LessonStore:
 
 
 def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int) -> dict[str, object]:
-    """Return the columns of a lesson that change when it is learnt anew."""
     return {
         "message": lesson.message,
         "cause": lesson.cause,

@@ -63,14 +63,6 @@ class ModelWait(NamedTuple):
     reason: Annotated[str, "Why."]
 
 
-class Name(NamedTuple):
-    """What tells an issue of the backlog from the others."""
-
-    id: str
-    title: str
-    status: str
-
-
 class LandedAt(NamedTuple):
     """A landing: the issue, the attempt whose work it is, and when."""
 
@@ -147,13 +139,13 @@ class Overview:
         needed = {name for each in rows.values() for name in (*each.depends_on, *each.needs)} - rows.keys()
         return [*rows.values(), *(each for name in needed if (each := self.issue(name)) is not None)]
 
-    def names(self) -> list[Name]:
-        """Return the issues by name, as `listed` does, without the JSON that their rows hold."""
+    def names(self) -> list[tuple[str, str, str]]:
+        """Return id, title and status of the issues, as `listed` does, without the JSON that their rows hold."""
         which = f"WHERE present = 1 OR status = 'merged' {_ORDER}"
-        return [Name(*row) for row in self._rows(f"SELECT id, title, status FROM issues {which}")]  # noqa: S608
+        return [tuple(row) for row in self._rows(f"SELECT id, title, status FROM issues {which}")]  # noqa: S608
 
     def attempt_names(self, issue_id: str) -> list[tuple[int, str, str | None]]:
-        """Return number, model and outcome of the attempts of an issue, the newest first."""
+        """Return number, model and outcome of an issue's attempts, the newest first; the outcome is None at work."""
         sql = "SELECT number, model, outcome FROM attempts WHERE issue_id = ? ORDER BY number DESC"
         return [tuple(row) for row in self._rows(sql, issue_id)]
 
@@ -290,5 +282,4 @@ class Overview:
         return [ModelWait(*row) for row in rows]
 
     def _records(self, kind: type[_T], which: str, *values: object) -> list[_T]:
-        """Return the records of a kind that `which`, the end of a query, chooses."""
         return read(kind, self._rows(select(kind, which), *values))

@@ -146,6 +146,9 @@ WHERE a.outcome IS NOT NULL AND i.status IN ('ready', 'waiting', 'running', 'lan
 SELECT m.result FROM pull_requests AS p, json_each(p.gates) AS key JOIN gate_memo AS m ON m.key = key.value
 WHERE p.issue_id = ? ORDER BY key.key;
 
+-- name: gates_counted
+SELECT json_extract(data, '$.gate'), COUNT(*) FROM events WHERE kind = ? AND run_id = ? GROUP BY 1;
+
 -- name: mains
 SELECT main FROM attempts UNION SELECT old FROM landings UNION SELECT new FROM landings WHERE state = 'landed'
 UNION SELECT base FROM pull_requests;
@@ -213,24 +216,6 @@ SELECT SUM(usd), SUM(tokens) FROM (
     UNION ALL
     SELECT cost_usd, json_extract(answer, '$.tokens') FROM advice WHERE run_id = ?
 );
-
--- name: spent_by_issue
-SELECT issue_id, SUM(usd) AS usd, SUM(tokens) AS tokens FROM (
-    SELECT issue_id, cost_usd AS usd, COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0) AS tokens
-    FROM attempts WHERE run_id = ?
-    UNION ALL
-    SELECT issue_id, cost_usd, json_extract(answer, '$.tokens') FROM advice WHERE run_id = ?
-) GROUP BY issue_id;
-
--- name: until_landed
-SELECT AVG(usd), AVG(tokens) FROM (
-    SELECT SUM(cost_usd) AS usd, SUM(COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0)) AS tokens
-    FROM attempts WHERE issue_id IN (SELECT id FROM issues WHERE status = 'merged') GROUP BY issue_id
-);
-
--- name: landed_costs
-SELECT SUM(cost_usd) AS usd FROM attempts
-WHERE issue_id IN (SELECT id FROM issues WHERE status = 'merged') GROUP BY issue_id HAVING usd IS NOT NULL;
 
 -- name: costs_known
 -- How many attempts have an estimated cost, and of how many nobody knows it though they used something.

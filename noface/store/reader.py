@@ -3,11 +3,11 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from noface.model.attempt import AttemptOrder, PastAttempt, as_decided
 from noface.model.budget import ESTIMATED
@@ -102,19 +102,14 @@ class Costs:
     unknown: int = 0
 
 
-_T = TypeVar("_T")
-_READ_SINGLY_MAX = 500
-
-
 class Reader(Overview):
     """Queries, each answered from rows that are kept up to date: none scans the events."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database.rows)
         self._db = database
-        self._states: dict[str, IssueState] | None = None
-        self._seen: tuple[int, int, int] = (0, 0, 0)
-        self._kept: dict[str, tuple[tuple[int, int, int], object]] = {}
+        self._states: dict[str, IssueState] = {}
+        self._seen: tuple[int, int, int] | None = None
 
     def in_place(self) -> bool:
         """True if what is read and written is what the next run will find."""
@@ -130,11 +125,11 @@ class Reader(Overview):
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}
 
-    def gates_counted(self, fact: str) -> dict[str, int]:
-        """Return how often each gate was `flaky`, or has `met` others, in the newest run; empty if none has."""
-        counted = json.loads(self.fact(fact) or "{}")
+    def gates_counted(self, kind: str) -> dict[str, int]:
+        """Return how often each gate has an event of a kind in the newest run."""
         run = self.last_run()
-        return dict(counted["gates"]) if run is not None and counted.get("run") == run.id else {}
+        rows = self._db.rows(query("gates_counted"), kind, run.id) if run is not None else []
+        return {str(row[0]): int(row[1]) for row in rows}
 
     def costs(self) -> Costs:
         """Return what the newest run has cost, and how much of all cost is estimated or unknown."""
@@ -146,31 +141,16 @@ class Reader(Overview):
         """Return what differs from an earlier mark if anything was written since."""
         return self._db.mark()
 
-    def _once(self, name: str, read: Callable[[], _T]) -> _T:
-        """Return what `read` returned the last time, if nothing was written since: each tick asks again."""
-        mark = self.mark()
-        if self._kept.get(name, (None,))[0] != mark:
-            self._kept[name] = mark, read()
-        return cast("_T", self._kept[name][1])
-
     def agreements(self) -> str:
         """Return, in one text, what was agreed on issues since they were written; it changes when people decide."""
-        return self._once("agreements", lambda: json.dumps([tuple(row) for row in self._db.rows(query("agreements"))]))
+        return json.dumps([tuple(row) for row in self._db.rows(query("agreements"))])
 
     def states(self) -> Mapping[str, IssueState]:
-        """Return every known issue's state. Of tens of thousands those are read anew that were written since."""
+        """Return every known issue's state, read anew if anything was written since."""
         mark = self.mark()
-        if self._states is None:
-            self._db.watch_issues()
-        elif mark == self._seen:
-            return self._states
-        changed = self._db.changed_issues()
-        ours = self._states is not None and (mark[0], mark[2]) == (self._seen[0], self._seen[2])
-        if self._states is None or not ours or len(changed) > _READ_SINGLY_MAX:
+        if mark != self._seen:
             self._states = {row["id"]: _state(row) for row in self._db.rows(query("states"))}
-        elif changed:
-            self._states = self._states | {issue_id: self.state(issue_id) for issue_id in changed}
-        self._seen = self.mark()
+            self._seen = mark
         return self._states
 
     def state(self, issue_id: str) -> IssueState:
@@ -180,13 +160,11 @@ class Reader(Overview):
 
     def epics(self) -> frozenset[str]:
         """Return the ids of the issues whose parts do the work."""
-        which = "SELECT id FROM issues WHERE status = 'epic'"
-        return self._once("epics", lambda: frozenset(str(row[0]) for row in self._db.rows(which)))
+        return frozenset(str(row[0]) for row in self._db.rows("SELECT id FROM issues WHERE status = 'epic'"))
 
     def blocked(self) -> list[IssueRow]:
         """Return the issues of the backlog that are blocked."""
-        which = "WHERE status = 'blocked' AND present = 1 ORDER BY priority, position, id"
-        return self._once("blocked", lambda: self._records(IssueRow, which))
+        return self._records(IssueRow, "WHERE status = 'blocked' AND present = 1 ORDER BY priority, position, id")
 
     def attempts(self, issue_id: str) -> list[AttemptRow]:
         """Return an issue's attempts, oldest first."""

@@ -274,7 +274,6 @@ def select(kind: type[Any], which: str) -> str:
 
 
 def _columns(kind: type[Any]) -> tuple[str, ...]:
-    """Return the columns that a record has: its fields without a default."""
     return tuple(name for name in kind._fields if name not in kind._field_defaults)
 
 

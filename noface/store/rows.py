@@ -77,7 +77,6 @@ def same_since(connection: sqlite3.Connection, issue_id: str, number: int) -> in
 
 
 def _work(snapshot: Snapshot | None) -> dict[str, object]:
-    """Return the columns on what an attempt changed."""
     changes = snapshot.changes if snapshot else ()
     made = generated([change.path for change in changes])  # the last to be named, and nobody's lines
     changes = tuple(sorted(changes, key=lambda change: change.path in made))
@@ -102,21 +101,12 @@ def _score(gates: Sequence[GateResult]) -> dict[str, object]:
 
 
 def _spent(usage: Usage) -> dict[str, object]:
-    """Return the columns on what a worker's run took."""
     return {
         "cost_usd": usage.cost_usd,
         "tokens_in": usage.tokens_in,
         "tokens_out": usage.tokens_out,
         "session_id": (usage.session_id or "")[:_SESSION_CHARS_MAX] or None,
     }
-
-
-def counted(connection: sqlite3.Connection, fact: str, run_id: str, gate: str) -> dict[str, object]:
-    """Return how often a `fact` was true of each gate in a run, with one more for `gate`."""
-    row = connection.execute("SELECT value FROM facts WHERE name = ?", (fact,)).fetchone()
-    counted = json.loads(row[0]) if row else {}
-    gates = counted.get("gates", {}) if counted.get("run") == run_id else {}
-    return {"run": run_id, "gates": gates | {gate: gates.get(gate, 0) + 1}}
 
 
 def _gate_run(result: GateResult) -> GateRun:

@@ -23,20 +23,6 @@ class Spending:
         usd, tokens = self._db.rows(query("spent"), run_id, run_id)[0]
         return Spent(float(usd or 0.0), int(tokens or 0))
 
-    def by_issue(self, run_id: str) -> dict[str, Spent]:
-        """Return what a run's attempts and questions have used, by issue."""
-        rows = self._db.rows(query("spent_by_issue"), run_id, run_id)
-        return {row["issue_id"]: Spent(float(row["usd"] or 0.0), int(row["tokens"] or 0)) for row in rows}
-
-    def until_landed(self) -> Spent:
-        """Return what attempts at an issue that landed have used on average."""
-        usd, tokens = self._db.rows(query("until_landed"))[0]
-        return Spent(float(usd or 0.0), int(tokens or 0))
-
-    def landed_costs(self) -> tuple[float, ...]:
-        """Return what each issue that landed has cost, in dollars, as far as that is known."""
-        return tuple(float(row["usd"]) for row in self._db.rows(query("landed_costs")))
-
     def peaks(self) -> dict[str, Estimate]:
         """Return the most that one of each model's newest attempts and questions used."""
         return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}

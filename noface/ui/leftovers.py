@@ -1,13 +1,12 @@
 """The page of `noface tools clean`: what went, what was kept, and why."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 
 from noface.model.backlog import natural_order
 from noface.ui.page import paint
-from noface.ui.text import clean, count, hanging, moment, size
+from noface.ui.text import clean, count, hanging, size
 
 
 class What(StrEnum):
@@ -36,23 +35,13 @@ class Leftover:
         return self.size_bytes if self.what in (What.WORKSPACE, What.FILES) else None
 
 
-ByItself = Mapping[str, Sequence[tuple[float, int]]]
-"""What a run removes by itself, by setting: when (epoch seconds), and its bytes."""
-
-
-def clean_document(
-    leftovers: Sequence[Leftover], by_itself: ByItself = MappingProxyType({}), *, dry_run: bool
-) -> dict[str, object]:
+def clean_document(leftovers: Sequence[Leftover], *, dry_run: bool) -> dict[str, object]:
     """Return what `noface tools clean --json` prints."""
     named = [({"what": each.what, "name": each.name, "issue": each.issue or None}, each) for each in leftovers]
     return {
         "dry_run": dry_run,
         "clean": [{**name, "bytes": each.bytes} for name, each in named if not each.why],
         "kept": [{**name, "why": each.why} for name, each in named if each.why],
-        "by_itself": [
-            {"setting": setting, "count": len(going), "bytes": sum(size for _, size in going), "next_at": min(going)[0]}
-            for setting, going in by_itself.items()
-        ],
     }
 
 
@@ -69,19 +58,6 @@ def clean_page(leftovers: Sequence[Leftover], width: int, *, dry_run: bool) -> l
     lines += ["", paint("Kept:", "title")] if kept else []
     for issue, why, group in _grouped(kept):
         lines += hanging(f"{_summary(group)}: {why}", width, f"  {issue}  " if issue else "  ", "    ")
-    return lines
-
-
-def next_lines(by_itself: ByItself, now: float) -> list[str]:
-    """Return the lines on what a run removes by itself, and when."""
-    lines = ["", paint("By itself, as [keep] says, a run removes:", "title")] if by_itself else []
-    for setting, going in by_itself.items():
-        due, later = [room for at, room in going if at <= now], [at for at, _ in going if at > now]
-        what = ("issue with refs", "issues with refs") if "refs" in setting else ("attempt's files", "attempts' files")
-        start = f"  {setting.removeprefix('[keep] ')}: "
-        freed = f" ({size(sum(due))})" if sum(due) else ""
-        lines += [f"{start}{count(len(due), *what)}{freed} now"] if due else []
-        lines += [f"{start}{count(len(later), *what)} from {moment(min(later), now)} on"] if later else []
     return lines
 
 

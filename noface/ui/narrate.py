@@ -159,13 +159,6 @@ def _main_gate(event: EventFacts) -> Line:
     return Line("·", f"gate {event.text('gate')} of main goes on after {took}", event.text("text"), "dim")
 
 
-def _unpriced(event: EventFacts) -> Line:
-    value = event.data.get("models")
-    names = ", ".join(printable(name) for name in value) if isinstance(value, (list, tuple)) else ""
-    why = "only tokens are told, and nobody knows the price; set usd_per_mtok_in and usd_per_mtok_out"
-    return Line("!", f"no limit in dollars holds {names}", why, "bold yellow")
-
-
 def _notes(about: str) -> Words:
     """Return the words of an event whose `what` are notes on one thing."""
 
@@ -325,7 +318,6 @@ _WORDS: dict[str, Words] = {
     "preflight": _preflight,
     "setup": _setup,
     "main_gate": _main_gate,
-    "unpriced": _unpriced,
     "idle_settings": _notes("noface.toml"),
     "quota": _notes("quota"),
     "checkout_lacks": _notes("workspaces"),

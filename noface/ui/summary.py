@@ -103,8 +103,8 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         landed=tuple(landed_issue(reader, LandedAt(name, 0, now)) for name in tally.landed if name in known),
         withdrawn=tuple(row._replace(reason=_withdrawn(row)) for row in gone if row.source not in faulty),
         details={name: _newest(reader.past(name)) for name in stopped},
-        flaky=reader.gates_counted("flaky"),
-        met=reader.gates_counted("met"),
+        flaky=reader.gates_counted("gate_flaky"),
+        met=reader.gates_counted("gate_met"),
         costs=reader.costs(),
         seconds=now - (tally.began if tally.began is not None else now),
     )

@@ -9,15 +9,13 @@ import pytest
 from support.cases import cases
 from support.project import GATE
 
-from noface.engine.readiness import box_findings, gate_findings, ladder_findings
+from noface.engine.readiness import box_findings, gate_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
 from noface.model.access import Permissions, RoleAccess
 from noface.model.command_line import unknown_placeholders
 from noface.model.finding import Finding, exit_code_of
 from noface.model.gate import GateKind, GateSpec
-from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import Policy, Rung
 
 CONFIG, BACKLOG = ("config check", "doctor", "run --dry-run"), ("issues", "doctor", "run --dry-run")
 VERBS = ("config check", "doctor", "run --dry-run", "issues")
@@ -30,10 +28,9 @@ TOGETHER = {
     "Install it: npm install -g @anthropic-ai/claude-code": CONFIG,
     '[models.small]: resume = "auto" does nothing: scripted cannot go on with a session': CONFIG,
     "[review] when: does nothing without a reviewer": CONFIG,
-    "[project] keep: does nothing for **/x: it names paths, and no globs": CONFIG,
+    "[project] keep: does nothing for globs: it names paths": CONFIG,
     "gate check: the program no-such-gate is not on PATH": CONFIG,
     "gate pytest: main has no file .venv/bin/pytest, and there is no [project] setup": CONFIG,
-    "step 2 (big): the steps before it take all 2 attempts of an issue": CONFIG,
     "issues/x y.md: the id 'x y' is not usable": BACKLOG,
     "issues/2-x.md: dependency cycle: 2 -> 3 -> 2": BACKLOG,
     "issues/4-other.md: the id 4 is used more than once": BACKLOG,
@@ -169,23 +166,6 @@ def test_commands_that_run_no_gates_say_so_where_main_is_red(project):
 )
 def test_what_stands_like_a_placeholder_and_is_none_is_found(command, unknown):
     assert unknown_placeholders(command) == unknown
-
-
-@cases(
-    ("rungs", "written", "found"),
-    [
-        ((Rung("a", 1, 2), Rung("b", 2, 1)), 2, []),
-        ((Rung("a", 1, 3), Rung("b", 2, 1)), 2, ["step 2 (b)"]),
-        ((Rung("a", 1, 3), Rung("b", 2, 1)), 1, []),
-        ((Rung("a", 1, 3, answers=(FailureKind.TIMEOUT,)), Rung("b", 2, 1)), 2, []),
-        ((Rung("a", 1, 3), Rung("b", 2, 1, answers=(FailureKind.TIMEOUT,))), 2, ["step 2 (b)"]),
-    ],
-)
-def test_a_rung_that_counting_never_reaches_is_noted(rungs, written, found):
-    policy = Policy(rungs, (("a", 1), ("b", 2)), attempts_max=3)
-    notes = ladder_findings(policy, written)
-    assert [note.where for note in notes] == found
-    assert all(note.is_note for note in notes)
 
 
 @cases(

@@ -25,9 +25,7 @@ def test_work_that_lacked_another_issues_lands_once_that_has_without_a_call(proj
     calls = needing(project, 1)
     out = project.run()
     assert project.statuses() == {"1": "merged", "2": "merged"}
-    told = project.shown("show", "1")
-    assert told["needs"] == ["2"]
-    assert "what it lacked has landed with 2" in out
+    assert "what it lacked has landed" in out
     last = project.attempts("1")[-1]
     assert (last["outcome"], last["cost_usd"]) == ("PASSED", 0.0)
     lacked = project.attempts("1")[-2]
@@ -41,8 +39,7 @@ def test_a_blocked_issue_s_work_is_gated_again_and_lands_once_what_it_lacked_has
     project.commit()
     out = project.run()
     assert project.statuses() == {"1": "merged", "2": "merged"}
-    assert project.shown("show", "1")["needs"] == ["2"]
-    assert "what it lacked has landed with 2" in out
+    assert "what it lacked has landed" in out
     lacked, again = project.attempts("1")
     assert (lacked["outcome"], lacked["charged"]) == ("BASELINE_RED", False)
     assert (again["outcome"], again["cost_usd"]) == ("PASSED", 0.0)

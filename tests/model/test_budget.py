@@ -1,7 +1,6 @@
 """Budgets (law 12, I7): what cannot be paid is not started, and noface says which limit was in the way."""
 
 from dataclasses import replace
-from random import Random
 
 import pytest
 from support.cases import cases
@@ -17,9 +16,7 @@ from noface.model.budget import (
     Refusal,
     Spent,
     allowed,
-    beyond_share,
     can_pay,
-    likely_cost,
 )
 from noface.model.worker_run import ModelSpec
 from noface.recovery.policy import next_action
@@ -244,50 +241,3 @@ def test_work_that_passed_lands_and_is_reviewed_whatever_it_cost():
 
 
 # A share for each issue
-
-
-@pytest.mark.parametrize(
-    ("spent", "going", "typical", "late"),
-    [
-        ({"a": 1.7}, "abcde", 0.0, {"a"}),  # twice a sixth of $5
-        ({"a": 1.6}, "abcde", 0.0, set()),
-        ({"a": 2.0}, "ab", 0.0, set()),
-        ({"a": 3.4}, "ab", 0.0, {"a"}),
-        ({"a": 1.9, "x": 1.0, "y": 0.0}, "abc", 0.0, set()),  # what y has left goes to the others
-        ({"a": 2.0, "x": 2.5}, "abc", 0.0, {"a"}),
-        ({"a": 4.9}, "a", 0.0, set()),  # nobody else is there
-        ({"a": 2.0}, "abcdefghij", 1.5, set()),  # money for few of many: issues cost that much here
-        ({}, "abc", 0.0, set()),
-    ],
-)
-def test_an_issue_that_has_used_twice_its_share_comes_after_those_that_have_not(spent, going, typical, late):
-    each = {issue: Spent(usd) for issue, usd in spent.items()}
-    whole = Spent(sum(spent.values()))
-    told = beyond_share(Budget("run", 5.0), whole, each, tuple(going), Spent(typical))
-    assert set(told) == late
-    assert all(f"{spent[issue] / 5:.0%} of the run's budget" in why for issue, why in told.items())
-    tokens = {issue: Spent(tokens=int(1000 * usd)) for issue, usd in spent.items()}
-    summed = Spent(tokens=int(1000 * whole.usd))
-    assert (
-        set(beyond_share(Budget("run", None, 5000), summed, tokens, tuple(going), Spent(0, int(1000 * typical))))
-        == late
-    )
-
-
-def test_without_a_budget_nobody_comes_late():
-    assert beyond_share(Budget("run"), Spent(9.0), {"a": Spent(9.0)}, ("a", "b"), Spent()) == {}
-
-
-def test_what_a_night_is_likely_to_cost_holds_in_four_of_five_cases():
-    dice, held, nights = Random(7), 0, 400
-    for _ in range(nights):
-        costs = [dice.lognormvariate(0, 1) for _ in range(30)]  # a few issues cost most, as they do
-        low, high = likely_cost(costs[:20], 10)
-        held += low <= sum(costs[20:]) <= high
-    assert 0.7 < held / nights < 0.9
-
-
-def test_few_landed_issues_say_nothing_of_a_night():
-    assert likely_cost([1.0, 2.0, 3.0, 4.0], 10) is None
-    assert likely_cost([1.0] * 5, 0) is None
-    assert likely_cost([1.0] * 5, 3) == (3.0, 3.0)

@@ -4,7 +4,6 @@ import pytest
 from support.spending import World
 
 from noface.model.budget import Estimate, Spent
-from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import Usage
 from noface.store.database import Database
 from noface.store.spending import NEWEST_MAX
@@ -75,13 +74,3 @@ def test_what_has_started_and_not_ended_is_under_way(world):
     world.end()
     world.answer(question, "planner")
     assert world.spending.under_way() == ()
-
-
-def test_what_a_run_has_used_is_told_by_issue_and_what_an_issue_uses_until_it_lands(world):
-    world.attempt("small", 0.5, 100, 20)
-    world.answer(world.ask("big"), "big", 0.25, 40)
-    assert world.spending.by_issue("run-1") == {"7": Spent(0.75, 160)}
-    assert world.spending.by_issue("another") == {}
-    assert world.spending.until_landed() == Spent()
-    world.journal.status(3.0, "7", IssueStatus.MERGED, "merged")
-    assert world.spending.until_landed() == Spent(0.5, 120)

@@ -227,7 +227,6 @@ RARE = {
     "lesson_dropped",
     "own_fault",
     "processes_swept",
-    "prospect",
     "quota",
     "quota_nudge",
     "overage_asked",
@@ -241,7 +240,6 @@ RARE = {
     "publishing_refused",
     "pull_taken_over",
     "rules_may_refuse",
-    "unpriced",
     "idle_settings",
     "checkout_lacks",
     "noface_died",
@@ -332,12 +330,12 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "main_red", None, text="main fails at check")
     JsonLines(story.reader).announce("notify_away", None, {"service": "ntfy://x.example", "why": "503"})
     JsonLines(story.reader).announce("quota", None, {"what": ["claude: 62% of its five_hour window is used"]})
-    JsonLines(story.reader).announce("prospect", None, {"text": "4", "issues": 4, "low_usd": 1.0, "high_usd": 2.0})
     story.journal.event(story.tick(), "host_up", None, host="build@bigbox", slots=4)
     story.journal.event(story.tick(), "host_away", None, host="build@bigbox", why="Connection refused")
     story.journal.event(story.tick(), "processes_swept", count=2)
     story.journal.event(story.tick(), "landings_learned", None, issues=["7"])
-    story.journal.gate_repeated(story.tick(), "7", 1, "tests", "connect ETIMEDOUT 10.0.0.1:443")
+    again = {"gate": "tests", "message": "connect ETIMEDOUT 10.0.0.1:443"}
+    story.journal.event(story.tick(), "gate_repeated", "7", number=1, **again)
     story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
     story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
     story.journal.event(story.tick(), "pull_taken_over", "7", number=2, rounds=1)
@@ -373,7 +371,6 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     )
     JsonLines(story.reader).announce("lease_refused", None, {"reason": "no refs but branches here"})
     JsonLines(story.reader).announce("lease_waits", None, {"reason": "it cannot be reached"})
-    JsonLines(story.reader).announce("unpriced", None, {"models": ["gpt-99"]})
     JsonLines(story.reader).announce(
         "idle_settings", None, {"what": ["[review] when: does nothing without a reviewer"]}
     )

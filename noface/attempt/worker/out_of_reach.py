@@ -60,15 +60,14 @@ def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
     return dict(list(missed.items())[:_CANDIDATES_MAX])
 
 
-def closed_places(error: Failure, variables: Mapping[str, str], *, made: bool = False) -> tuple[str, ...]:
+def closed_places(error: Failure, variables: Mapping[str, str]) -> tuple[str, ...]:
     """Return the folders that a failed command could not write in its sandbox, as its output says, and a person can.
 
-    Of a place below a folder that a variable names (a toolchain's home, a cache) it is that folder. `made`: it is
-    known that something was to be made there, so a place that was only missing counts as well.
+    Of a place below a folder that a variable names (a toolchain's home, a cache) it is that folder.
     """
     home, path = variables.get("HOME", ""), variables.get("PATH", os.defpath)
     missed = missed_places("\n".join((*error.evidence, error.message, error.excerpt)), home, path)
-    seen = [_there(place, read_only=True) for place, read_only in missed.items() if read_only or made]
+    seen = [_there(place, read_only=True) for place, read_only in missed.items() if read_only]
     named = sorted(value for name, value in variables.items() if name not in _NO_HOMES and Path(value).is_absolute())
     closed = (next((value for value in named if below(there, (value,))), there) for there in seen if there)
     return tuple(dict.fromkeys(place for place in closed if os.access(place, os.W_OK)))[:_NAMED_MAX]

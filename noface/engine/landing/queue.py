@@ -6,27 +6,24 @@ candidate whose attempt was proven on the present main lands at once, if nothing
 worthless. What is proven for a pull request goes to the `Publisher` instead.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
 from typing import Protocol
 
-from noface.attempt.environment import LANDING_SLOT
 from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
-from noface.engine.jobs import JobKind, Jobs
+from noface.engine.jobs import Jobs
 from noface.engine.landing.commits import LandingCommits, commits_of
 from noface.engine.landing.entries import QueueEntry
-from noface.engine.landing.line import LineVerdict, MergeLine, Stack
+from noface.engine.landing.line import MergeLine
 from noface.engine.landing.merged_branches import remove_merged
+from noface.engine.landing.proofs import Proofs, ProvenStack
 from noface.engine.landing.pushed import follow_push, push_landing, was_pushed
-from noface.engine.landing.stacks import StackBuilt, StackedEntry, build, has_leave, is_judged, overruled, proof_of
+from noface.engine.landing.waiting import WaitingWork
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, Outage
-from noface.engine.outside import branch_in_the_way, wait_for_person
-from noface.engine.prompt_context import history_of
-from noface.engine.stations import OpenStory, R, Stations, Steps, Tick, call
+from noface.engine.stations import Stations, Steps, Tick
 from noface.errors import RefLockedError, RemoteError, SigningError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import advance
@@ -41,15 +38,8 @@ from noface.model.scratch import needed_until_landed
 from noface.model.taxonomy import Cause, IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
-from noface.recovery.schedule import Contest
 
 _UNSEEN_RETRY_S = 0.2
-_SIGNED_AT_ONCE_S = 1.0
-"""A signature that takes longer waits for somebody: what a tracker elsewhere said before is old by then."""
-_STACKS_MAX = 4
-"""Each stack is proven in a checkout with its setup; beyond this, more of them land hardly more."""
-_ENDING_S = 0.5
-"""How long the next round waits for the slots of proofs that nobody needs any more: most end within a tick."""
 
 
 class Publisher(Protocol):
@@ -77,20 +67,6 @@ Blocked: it waits for a person, as what they have changed is. False: not now, or
 
 
 @dataclass(frozen=True, slots=True)
-class ProvenStack:
-    """Steps whose last tree, made on `main`, is proven: they land as one commit."""
-
-    steps: tuple[StackedEntry, ...]
-    proof: Proof
-    main: str
-
-    @property
-    def entries(self) -> tuple[QueueEntry, ...]:
-        """The entries that land with it."""
-        return tuple(step.entry for step in self.steps)
-
-
-@dataclass(frozen=True, slots=True)
 class IntendedLanding:
     """A landing whose intent is recorded, as the rows `landings`, one for each issue."""
 
@@ -98,61 +74,43 @@ class IntendedLanding:
     commits: LandingCommits
 
 
-@dataclass(slots=True, eq=False)
-class _Proving:
-    """A stack that is proven on `main`, in a slot. `moot_at` is since when nobody waits for the result any more."""
-
-    stack: Stack
-    steps: tuple[StackedEntry, ...]
-    main: str
-    slot: str
-    moot_at: float | None = None
-    story: OpenStory | None = None
-
-
 class MergeQueue:
-    """Lands what is proven, as stories that the loop's thread resumes.
-
-    `last_look` looks at an issue right before main moves; `rejected` takes what passed alone and failed when merged.
-    """
+    """Lands what is proven, as stories that the loop's thread resumes."""
 
     def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
         self._context, self._jobs, self._stations = context, jobs, stations
         rules = context.settings.landing
         self._line = MergeLine(each=rules.each, apart=rules.pull_request)
-        self._entries: dict[str, QueueEntry] = {}
-        self._under_way: list[_Proving] = []
-        self._green: dict[Stack, ProvenStack] = {}
-        self._proven: list[tuple[ProvenStack, ...]] = []
-        self._searched_last = False
+        self._waiting = WaitingWork(context, jobs)
+        self._proofs = Proofs(context, stations, self._waiting, self._line)
         self._pushing = frozenset[str]()
         self._remote = Outage(context.clock, PUSH_PAUSES_S, PUSH_REFUSED_S)
-        self._tried: set[str] = set()  # in this tick: of several that one lock holds up, one is always due again
-        self._at_work = 0
-        self._has_news = False
         self.publisher: Publisher | None = None
-        self.last_look: LastLook = lambda _: True
-        self.rejected: Callable[[QueueEntry, Failure], None] = lambda _entry, _failure: None
+        self._last_look: LastLook = lambda _: True
+
+    def decide_by(self, last_look: LastLook, rejected: Callable[[QueueEntry, Failure], None]) -> None:
+        """Have a last look right before main moves, and tell who passed alone and failed when merged."""
+        self._last_look, self._waiting.rejected = last_look, rejected
 
     def news(self) -> bool:
         """Tell, once, that a proof has ended: what follows of it is due at the next tick, which need not wait."""
-        has_news, self._has_news = self._has_news, False
+        has_news, self._proofs.has_news = self._proofs.has_news, False
         return has_news
 
     @property
     def working(self) -> bool:
         """True while something is merged, proven or landed."""
-        return self._at_work > 0
+        return self._waiting.at_work > 0
 
     @property
     def due(self) -> frozenset[str]:
         """The issues that land soon; what a person's doing holds up may take any time."""
-        return frozenset(name for name, entry in self._entries.items() if not entry.held)
+        return frozenset(name for name, entry in self._waiting.by_issue.items() if not entry.held)
 
     @property
     def waiting(self) -> frozenset[str]:
         """All issues whose work waits to land and is not on its way to a remote."""
-        return frozenset(self._entries) - self._pushing
+        return frozenset(self._waiting.by_issue) - self._pushing
 
     @property
     def pushing(self) -> frozenset[str]:
@@ -172,272 +130,51 @@ class MergeQueue:
     def busy(self) -> bool:
         """True while something can land without a person's doing."""
         now = self._context.clock.now()
-        return self.working or any(entry.worth_waiting(now) for entry in self._entries.values())
+        return self.working or any(entry.worth_waiting(now) for entry in self._waiting.by_issue.values())
 
     def add(self, entry: QueueEntry) -> None:
         """Queue a passed attempt; an entry of the same issue is replaced. What has worked alone lands first."""
         issue_id = entry.issue.id
-        self._take_out(issue_id)
+        self._waiting.take_out(issue_id)
         env, mains = self._context.env, self._context.reader.mains()
         # It may have brought back what a person took away, of which its attempt knew nothing; or it is held back.
         lost = entry.proof is not None and taken_back(env.plumbing, mains, env.plumbing.main())
         if lost or (entry.proof is not None and why_held_back(env, entry.proof.candidate)):
             entry.proof = None
-        self._entries[issue_id] = entry
+        self._waiting.by_issue[issue_id] = entry
         self._line.add(issue_id, first=issue_id in self._context.reader.lost_to_main())
 
     def drop(self, issue_id: str) -> None:
         """Take an issue out of the queue: it has landed elsewhere, or a person decides about it."""
-        self._take_out(issue_id)
+        self._waiting.take_out(issue_id)
         if self.publisher is not None:
             self.publisher.drop(issue_id)
-
-    def _take_out(self, issue_id: str) -> None:
-        if self._entries.pop(issue_id, None) is not None:
-            self._follow(self._line.withdraw(issue_id))
-
-    def _holds(self, entry: QueueEntry) -> bool:
-        return self._entries.get(entry.issue.id) is entry
 
     def land_all(self) -> Steps[None]:
         """Land what can land, and prove what is next."""
         while True:
             yield Tick(always=True)
-            self._tried.clear()
-            while (proven := self._next()) is not None:
+            self._waiting.tried.clear()
+            while (proven := self._proofs.next()) is not None:
                 yield from self._land_in_order(proven)
             if not self._stations.stopping:
-                yield from self._prove_next()
-
-    # What is proven
-
-    def _prove_next(self) -> Steps[None]:
-        """Begin the proofs for which slots are free: suspects have one each, and the line keeps one at least."""
-        slots, able, now = self._free_slots(), self._able(), self._context.clock.now()
-        is_ending = any(each.moot_at is not None and now < each.moot_at + _ENDING_S for each in self._under_way)
-        if not slots or not self._entries or is_ending:
-            return
-        in_turn = self._slots == 1 and not self._searched_last
-        kept = 1 if self._line.awaits_round(able) and not in_turn else 0
-        while len(slots) > kept and (stack := self._line.search()) is not None:
-            self._searched_last = True
-            yield from self._search(stack, slots.pop())
-        wanted = self._alike(self._line.wanted(len(slots), able))
-        built = yield from self._built(wanted, apart=self._line.apart)
-        stacks = self._line.begin(tuple(step.entry.issue.id for step in built.steps), len(slots))
-        if stacks:
-            self._searched_last = False
-            self._green.clear()
-        for stack in stacks:
-            of_stack = tuple(step for step in built.steps if step.entry.issue.id in stack.members)
-            self._begin(_Proving(stack, of_stack, built.main, slots.pop(0)))
-
-    def _search(self, stack: Stack, slot: str) -> Steps[None]:
-        """Begin the proof of some suspects; those that do not fit on each other any more go back to the line."""
-        built = yield from self._built(stack.members)
-        if len(built.steps) == len(stack.members):
-            self._begin(_Proving(stack, tuple(built.steps), built.main, slot))
-            return
-        self._follow(self._line.ended(stack, green=None))
-        for name in stack.members:
-            if name in self._entries and all(step.entry.issue.id != name for step in built.steps):
-                self._line.withdraw(name)
-                self._line.again((name,))
-
-    @property
-    def _slots(self) -> int:
-        """How many stacks may be proven at the same time: one beside what may have killed an earlier noface.
-
-        They have half of the gates that may run at once.
-        """
-        context = self._context
-        if context.suspects:
-            return 1
-        at_once = (context.env.turns.limit or 0) // 2
-        return max(1, min(_STACKS_MAX, context.settings.slots, at_once))
-
-    def _free_slots(self) -> list[str]:
-        taken = {each.slot for each in self._under_way}
-        names = (LANDING_SLOT, *(f"l{number:03}" for number in range(1, self._slots)))
-        return [name for name in names if name not in taken]
-
-    def _able(self) -> frozenset[str]:
-        """Return who may be proven or land now, and was not tried in this tick."""
-        now, entries = self._context.clock.now(), self._entries.items()
-        rest = any(not entry.held for _, entry in entries)
-        due = (name for name, entry in entries if entry.due(now, rest=rest) and name not in self._tried)
-        return self._without_rivals(frozenset(due))
-
-    def _without_rivals(self, able: frozenset[str]) -> frozenset[str]:
-        """Return which of these may land: none beside an issue that works alone, for which it could move main."""
-        if not able or not (working := self._jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION)):
-            return able
-        if working & self._context.suspects:  # which would not be alone: nothing could be told from another death
-            return frozenset()
-        lost = self._context.reader.lost_to_main()
-        alone = tuple(issue for issue in self._context.issues if issue.id in working and issue.id in lost)
-        contest = Contest(lost)
-        return frozenset(name for name in able if contest.rival(self._entries[name].issue, alone) is None)
-
-    def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the first of those that may be proven together: who is judged alike, and has no leave of its own.
-
-        What may have killed noface is proven by itself, and so is what something of the person's holds up.
-        """
-        context, entries = self._context, [self._entries[name] for name in names]
-        if not names or self._line.apart:
-            return names
-
-        def is_single(entry: QueueEntry) -> bool:
-            return bool(entry.held) or entry.issue.id in context.suspects or has_leave(context, entry)
-
-        judged = is_judged(context, entries[0])
-        beside = takewhile(lambda each: is_judged(context, each) is judged and not is_single(each), entries[1:])
-        return (names[0], *(() if is_single(entries[0]) else (entry.issue.id for entry in beside)))
-
-    def _built(self, names: Sequence[str], *, apart: bool = False) -> Steps[StackBuilt]:
-        """Merge entries in a thread; nothing is stacked if the run is stopped meanwhile."""
-        entries = [self._entries[name] for name in names if self._is_free(self._entries[name])]
-        for entry in entries:
-            entry.mains, entry.ready_at = self._context.reader.mains(), None
-        nothing = StackBuilt("")
-        if not entries or self._stations.stopping:
-            return nothing
-        try:
-            built = yield from self._in_thread(entries[0], partial(build, self._context, entries, apart=apart))
-        except Exception:
-            if any(map(self._holds, entries)):
-                raise
-            return nothing
-        for entry, why in built.refused:
-            self._refuse(entry, why)
-        if self._stations.stopping:
-            return nothing
-        held = tuple(takewhile(lambda step: apart or self._holds(step.entry), built.steps))
-        return replace(built, steps=[step for step in held if self._holds(step.entry)])
-
-    def _is_free(self, entry: QueueEntry) -> bool:
-        """True if no person has committed to the entry's branch; if one has, the issue waits for them."""
-        context, issue = self._context, entry.issue
-        if (why := branch_in_the_way(context, issue)) is None:
-            return True
-        self._take_out(issue.id)
-        state = context.reader.state(issue.id)
-        wait_for_person(context, history_of(context.reader, context.questions, issue, state), why)
-        return False
-
-    def _refuse(self, entry: QueueEntry, why: Failure | Landed) -> None:
-        if not self._holds(entry):
-            return  # it was withdrawn, has landed elsewhere, or a person decides about it
-        self._take_out(entry.issue.id)
-        if isinstance(why, Landed):
-            self._context.journal.merged(self._context.clock.now(), entry.issue.id, why.commit)
-        else:
-            self.rejected(entry, why)
-
-    def _in_thread(self, entry: QueueEntry, run: Callable[[Canceller], R], *, always: bool = False) -> Steps[R]:
-        """Have a thread do something for an entry; return what it returns, and raise what it raises, at the next tick.
-
-        In the loop's turn an error ends the run at once.
-        """
-        self._at_work += 1
-        try:
-            result = yield from call(run, entry.issue.id, kind=JobKind.LANDING, always=always)
-        except Exception:
-            yield Tick(always=True)
-            raise
-        else:
-            yield Tick(always=True)
-        finally:
-            self._at_work -= 1
-            self._tried.clear()
-        return result
-
-    def _begin(self, proving: _Proving) -> None:
-        self._under_way.append(proving)
-        proving.story = self._stations.begin(self._prove(proving))
-
-    def _prove(self, proving: _Proving) -> Steps[None]:
-        """Prove a stack, and tell the line what came of it."""
-        context, steps = self._context, proving.steps
-        decides = self._line.decides(proving.stack)
-        proof = replace(proof_of(context, steps, proving.main, proving.slot), decides=decides)
-        try:
-            result = yield from self._in_thread(steps[-1].entry, partial(proof.prove, context))
-        except Exception:
-            if proving.moot_at is None:
-                raise
-            return
-        finally:
-            self._under_way.remove(proving)
-            self._has_news = True
-        if proving.moot_at is not None:
-            return
-        if isinstance(result, Proof):
-            self._note_left_out(steps, result)
-            self._green[proving.stack] = ProvenStack(steps, result, proving.main)
-            self._follow(self._line.ended(proving.stack, green=True))
-        elif result is None or (not result.of_work and len(steps) > 1):
-            self._follow(self._line.ended(proving.stack, green=None))
-        else:
-            failure = result.failure
-            if result.of_work:
-                failure = overruled(context, steps[-1].entry, failure, proving.main)
-            self._follow(self._line.ended(proving.stack, green=False), failure)
-
-    def _note_left_out(self, steps: tuple[StackedEntry, ...], proof: Proof) -> None:
-        for step in steps:
-            entry, context = step.entry, self._context
-            if step.candidate != entry.candidate:
-                about = {"number": entry.number, "main": proof.main}
-                if why := why_held_back(context.env, entry.candidate):
-                    context.log_event("past_left_out", entry.issue.id, why=why, **about)
-                else:
-                    context.log_event("history_left_out", entry.issue.id, **about)
-
-    def _follow(self, verdict: LineVerdict, failure: Failure | None = None) -> None:
-        """Carry out what follows of a result; the `failure` is that of who is rejected."""
-        for each in self._under_way:
-            if each.stack in verdict.moot and each.moot_at is None:
-                each.moot_at = self._context.clock.now()
-                if each.story is not None and each.story.job is not None:
-                    each.story.job.cancel.cancel()
-        if verdict.rejected is not None and failure is not None:
-            self._line.decided((verdict.rejected,), red=True)
-            self._refuse(self._entries[verdict.rejected], failure)
-        if verdict.lands:
-            self._proven.append(tuple(self._green.pop(stack) for stack in verdict.lands))
+                yield from self._proofs.prove_next()
 
     # What lands
 
-    def _next(self) -> tuple[ProvenStack, ...] | None:
-        """Return what lands next, each stack above the one before it; a fresh proof only if no round is under way."""
-        if self._proven:
-            return self._proven.pop(0)
-        able = self._able() if self._line.awaits_round(self._entries) else frozenset()
-        fresh = [self._entries[name] for name in self._line.line if name in able and self._entries[name].proof]
-        if not fresh:
-            return None
-        main = self._context.env.plumbing.main()
-        for entry in fresh:
-            if (proof := entry.proof) is not None and proof.main == main:
-                self._line.withdraw(entry.issue.id)
-                return (ProvenStack((StackedEntry(entry, proof.candidate, proof.tree, proof.candidate),), proof, main),)
-        return None
-
     def _land_in_order(self, stacks: tuple[ProvenStack, ...]) -> Steps[None]:
         """Land stacks one on the other. What does not land, and is wanted still, is proven again."""
-        self._at_work += 1
+        self._waiting.at_work += 1
         main, landed = stacks[0].main, 0
         for each in stacks:
             proven = ProvenStack(each.steps[landed:], each.proof, main)
-            self._tried |= {entry.issue.id for entry in proven.entries}
+            self._waiting.tried |= {entry.issue.id for entry in proven.entries}
             commit = yield from self._land(proven)
             if commit is None:
                 break
             main, landed = commit, len(each.steps)
-        self._at_work -= 1
-        left = [step.entry for step in stacks[-1].steps[landed:] if self._holds(step.entry)]
+        self._waiting.at_work -= 1
+        left = [step.entry for step in stacks[-1].steps[landed:] if self._waiting.holds(step.entry)]
         self._line.again(entry.issue.id for entry in left)
         # What holds it up may go before main moves; a push may have found it moved.
         if len(stacks) == len(left) == len(stacks[0].steps) == 1:
@@ -450,7 +187,7 @@ class MergeQueue:
             return None
         if self.publisher is not None:
             for entry in proven.entries:
-                self._take_out(entry.issue.id)
+                self._waiting.take_out(entry.issue.id)
                 self.publisher.add(entry, proven.proof)
             return proven.main
         if context.settings.landing.push and self._remote.until > context.clock.now():
@@ -459,10 +196,8 @@ class MergeQueue:
         make = commits_of(context, proven.steps, proven.main)
         try:
             if context.settings.landing.sign:  # a key may be slow, and there is a commit for each issue
-                began = context.clock.now()
-                commits = yield from self._in_thread(proven.entries[0], make, always=True)
-                if context.clock.now() - began > _SIGNED_AT_ONCE_S:
-                    self._look_anew(proven.entries)
+                commits = yield from self._waiting.in_thread(proven.entries[0], make, always=True)
+                self._look_anew(proven.entries)
             else:
                 commits = make(Canceller())
         except SigningError as error:
@@ -475,7 +210,7 @@ class MergeQueue:
         if context.settings.landing.push:
             return (yield from self._push(proven, intended))
         # The engine waits meanwhile: only for a lock that nobody has met before.
-        patient = all(each.passing_since is None for each in self._entries.values())
+        patient = all(each.passing_since is None for each in self._waiting.by_issue.values())
         old, new, note = proven.main, intended.commits.main, intended.commits.note
         wanted = partial(self._may_land, proven)
         result = advance(context.env.plumbing, old, new, note, patient=patient, wanted=lambda: wanted() is True)
@@ -493,28 +228,28 @@ class MergeQueue:
         """Tell whether a stack may land now; None: not yet. What must not is out of the queue, or proven again."""
         context = self._context
         for entry in proven.entries:
-            if not self._holds(entry) or not self._is_free(entry):
+            if not self._waiting.holds(entry) or not self._waiting.is_free(entry):
                 return False
         names = frozenset(entry.issue.id for entry in proven.entries)
-        if context.env.plumbing.main() != proven.main or self._without_rivals(names) != names:
+        if context.env.plumbing.main() != proven.main or self._waiting.without_rivals(names) != names:
             return False
         for entry in proven.entries:
             now = context.clock.now()
             entry.ready_at = entry.ready_at if entry.ready_at is not None else now
-            match self.last_look(entry):
+            match self._last_look(entry):
                 case Failure() as failure:
-                    self._refuse(entry, failure)
+                    self._waiting.refuse(entry, failure)
                     return False
                 case Blocked() as held:
                     self._hold(proven, held, of=entry)
                     return False
-                case False if self._holds(entry) and not self._stations.stopping:
+                case False if self._waiting.holds(entry) and not self._stations.stopping:
                     return None
                 case False:
                     return False
                 case _:
                     pass
-        return all(map(self._holds, proven.entries))
+        return all(map(self._waiting.holds, proven.entries))
 
     def _moved(self, proven: ProvenStack, intended: IntendedLanding, result: MoveResult) -> str | None:
         match result:
@@ -537,13 +272,13 @@ class MergeQueue:
             result: PushResult | None = None
             while result is None:
                 try:
-                    result = yield from self._in_thread(first, run, always=True)
+                    result = yield from self._waiting.in_thread(first, run, always=True)
                 except RemoteError as error:
                     self._remote.met(error, quietly=True)
                     self._hold(proven, self._remote_blocked(), self._remote.until)
-                    self._at_work -= 1  # a run with nothing else to do may end meanwhile
+                    self._waiting.at_work -= 1  # a run with nothing else to do may end meanwhile
                     yield Tick(self._remote.until)
-                    self._at_work += 1
+                    self._waiting.at_work += 1
                     if was_pushed(context, intended.commits.main):
                         break
                     pushing, self._pushing = self._pushing, frozenset()
@@ -574,7 +309,6 @@ class MergeQueue:
         return Blocked(reason, passing=reason if self._remote.passing else "")
 
     def _intend(self, proven: ProvenStack, commits: LandingCommits) -> IntendedLanding:
-        """Record that `commits` are to land."""
         context, proof = self._context, proven.proof
         landings = context.journal.landing_intents(
             context.clock.now(),
@@ -596,7 +330,7 @@ class MergeQueue:
             context.journal.landed(context.clock.now(), landing, entry.issue.id, commit, proof.flaky, **marks)
             hit("landing_recorded")
             keep_lesson(context, entry.issue)
-            self._take_out(entry.issue.id)
+            self._waiting.take_out(entry.issue.id)
         self._line.decided(names, red=False)
         if context.known is not None:
             context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
@@ -621,7 +355,7 @@ class MergeQueue:
             below = step.tree
         now = self._context.clock.now()
         self._look_anew(proven.entries)
-        for entry in filter(self._holds, touching or proven.entries):
+        for entry in filter(self._waiting.holds, touching or proven.entries):
             if entry.hold_up(held, now, until):
                 self._context.journal.status(now, entry.issue.id, IssueStatus.LANDING, entry.held, cause=Cause.HELD)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from noface.engine.engine import RunParts
 from noface.engine.outages import PUSH_PAUSES_S, Outage
+from noface.engine.parts import RunParts
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import RemoteError
 from noface.extras.notify.codes import CODE_CHARS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noface.config.sections import Config
 from noface.engine.context import RunContext
-from noface.engine.engine import Elsewhere, RunParts
+from noface.engine.parts import Elsewhere, RunParts
 from noface.engine.stations import Station
 from noface.errors import UsageError
 from noface.extras.notify.answers import PhoneListener

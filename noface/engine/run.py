@@ -1,0 +1,121 @@
+"""One run on a page: settle what an earlier one left, check that work makes sense, the loop, the last word."""
+
+import json
+import os
+from contextlib import suppress
+from functools import partial
+
+from noface.engine.context import RunContext
+from noface.engine.ending import RunResult
+from noface.engine.engine import Engine
+from noface.engine.faults import Faults, OwnFaultError, twice
+from noface.engine.ground import follow, settle_following, take_ground
+from noface.engine.landing.commits import check_signing
+from noface.engine.outages import ask_again, lift_blocks
+from noface.engine.parts import Elsewhere
+from noface.engine.preflight import announce_tests, preflight
+from noface.engine.readiness import checkout_findings
+from noface.engine.recover import recover
+from noface.engine.retention import tidy_up
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, BaselineRedError, LockLostError
+from noface.model.attempt import AttemptOrder
+from noface.model.gate import GateResult, gates_at_once
+from noface.model.quoting import some
+from noface.model.request import NOTHING_ASKED
+from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.process.command import Canceller
+from noface.process.failpoints import hit
+from noface.process.files import bytes_in
+from noface.recovery.ground import mode_of
+from noface.store.overview import HOSTS, WORKSPACES
+
+_GLOBS_MAX = 3
+
+
+def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> RunResult:
+    """Settle what an earlier run left, check that work makes sense, and work. The caller holds the lock.
+
+    Raises what `preflight` raises; then nothing was started.
+    """
+    journal, clock, faults = context.journal, context.clock, Faults(context)
+    journal.run_started(clock.now(), os.getpid())
+    if context.reader.fact(HOSTS):
+        journal.fact(HOSTS, "")  # those of this run have yet to be seen
+    try:
+        with elsewhere.held(context, cancel):
+            resumed = twice(faults, "the checks before a run", partial(_prepared, context, cancel, elsewhere))
+            ended = Engine(context, elsewhere.stations, faults).run(resumed)
+        with suppress(OwnFaultError):  # told already; what is left is tidied up after the next run
+            twice(faults, "tidying up", partial(tidy_up, context))
+        if ended.exit_code == EXIT_ATTENTION and not context.settings.once:
+            _ask_people(context)
+    except BaseException as error:
+        _record_failure(context, error)
+        raise
+    folder = context.env.slots_dir
+    journal.fact(WORKSPACES, json.dumps({"folder": str(folder), "bytes": bytes_in(folder)}))
+    journal.run_ended(clock.now(), ended.exit_code, ended.why)
+    return ended
+
+
+def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> tuple[AttemptOrder, ...]:
+    """Settle what an earlier run left, and check that work makes sense; return what only needs judging."""
+    hit("run_started")
+    resumed = recover(context)
+    settle_following(context)
+    decided = take_ground(context, cancel)
+    _tell_settings(context)
+    check_signing(context)
+    elsewhere.check(context, cancel)
+    landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
+    context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
+    results = preflight(context, cancel)
+    announce_tests(context, results)
+    _remember(context, results)
+    follow(context, decided)
+    external = tuple(kind.value for kind in FailureKind if kind.category.external)
+    lift_blocks(context, external, "its cause lay outside it; tried again")
+    ask_again(context)
+    return resumed
+
+
+def _tell_settings(context: RunContext) -> None:
+    """Tell what a person should know of the machine, the configuration and the checkout before work begins."""
+    sandbox, plumbing = context.env.sandbox, context.env.plumbing
+    if sandbox.announced:
+        context.announce("sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem})
+    if idle := context.settings.idle:
+        context.announce("idle_settings", None, {"what": list(idle)})
+    notes = [one for one in checkout_findings(plumbing, plumbing.main()) if one.exit_code == EXIT_DONE]
+    if notes:
+        context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})
+    allowed = context.env.diff_limits.test_keys
+    more = f", {some(allowed, _GLOBS_MAX)} ([limits] test_keys)" if allowed else ""
+    context.announce("keys_unseen", None, {"files": list(allowed), "more": more})
+
+
+def _record_failure(context: RunContext, error: BaseException) -> None:
+    code = EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(error, "exit_code", EXIT_FAILURE)
+    if not isinstance(error, LockLostError):  # then the database may be another's
+        context.keep_hold()  # if that is lost, it is why
+        why = str(error).splitlines()[0] if str(error) else "interrupted"
+        if isinstance(error, BaselineRedError):
+            context.log_event("main_red", None, text=str(error))
+        context.journal.run_ended(context.clock.now(), code, why)
+
+
+def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
+    """Keep what main's gates ran and read, and the results of the green ones."""
+    given, cores = context.settings.gates_at_once, os.cpu_count() or 1
+    context.env.turns.limit = given or gates_at_once(results, cores)
+    for result in results:
+        if result.failure is None:
+            context.env.memory.remember(context.env.key(result.tree, result.gate), result)
+
+
+def _ask_people(context: RunContext) -> None:
+    only = context.settings.only_issues
+    for row in context.reader.issues():
+        if row.present and row.status == IssueStatus.BLOCKED and (not only or row.id in only):
+            reason = f"blocked: {row.reason}; no independent work remains"
+            context.journal.person_asked(context.clock.now(), row.id, reason, row.block or NOTHING_ASKED)

@@ -1,0 +1,54 @@
+"""Ends the work on issues that people have closed, deleted, taken from noface, or leave undone."""
+
+from noface.engine.context import RunContext
+from noface.engine.jobs import Jobs
+from noface.engine.landing.queue import MergeQueue
+from noface.engine.outside import BacklogWatch
+from noface.model.taxonomy import IssueStatus
+
+
+class Withdrawals:
+    """Knows the issues whose work is being ended: `why` by id. `landing` is the run's merge queue."""
+
+    landing: MergeQueue
+
+    def __init__(self, context: RunContext, jobs: Jobs, watch: BacklogWatch) -> None:
+        self._context, self._jobs, self._watch = context, jobs, watch
+        self.why: dict[str, str] = {}
+        self._left: dict[str, str] = {}
+
+    def look(self) -> None:
+        """End the work on what is gone from the backlog."""
+        under_way = self._jobs.issues() - self.landing.pushing  # what is on its way to a remote has left
+        for issue_id in (under_way | self.landing.waiting) - self.why.keys():
+            if why := self._watch.withdrew(issue_id):
+                self._withdraw(issue_id, why)
+
+    def leave(self, issue_id: str, why: str) -> str:
+        """End the work on an issue that people leave undone; return why not where that is late, else ""."""
+        at_work = self._jobs.issues() | self.landing.waiting | self.landing.published
+        if issue_id in self.landing.pushing or issue_id not in at_work:
+            return "its work is landing just now"
+        self._left[issue_id] = why
+        self._withdraw(issue_id, f"was {why}")
+        return ""
+
+    def job_ended(self, issue_id: str) -> None:
+        """Settle the status of an issue whose last job has ended."""
+        if issue_id in self.why.keys() - self._jobs.issues():
+            self._settle(issue_id, self.why.pop(issue_id))
+
+    def _withdraw(self, issue_id: str, why: str) -> None:
+        self._context.log_event("issue_withdrawn", issue_id, why=why)
+        self._jobs.withdraw(issue_id)
+        self.landing.drop(issue_id)
+        if issue_id in self._jobs.issues():
+            self.why[issue_id] = why
+        else:
+            self._settle(issue_id, why)
+
+    def _settle(self, issue_id: str, why: str) -> None:
+        if left := self._left.pop(issue_id, ""):
+            self._context.set_status(issue_id, IssueStatus.SKIPPED, left)
+            return
+        self._context.set_status(issue_id, IssueStatus.READY, f"the issue {why}; its work is kept")
