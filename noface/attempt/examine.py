@@ -161,7 +161,7 @@ class _Examination:
                 main, {c.path: None if c.new_mode == ABSENT else (c.new_mode, c.new_oid) for c in self.change.files}
             )
             for one in refused(plumbing, tree, (main,)):
-                yield refused_by_servers(one.path, one.check, one.words)
+                yield refused_by_servers(*one)
 
     def _raw(self) -> Iterator[Unfit]:
         for one in changed_form(self.attempt.plumbing, self.attempt.order.main, self.change.files):

@@ -97,7 +97,7 @@ def _without_refused(plumbing: Plumbing, base: str, tree: str) -> str:
     """Return a tree in which the places that servers refuse are as in `base`; itself if there are none."""
     changed = plumbing.changes(base, tree)
     errors = refused(plumbing, tree, (base,)) if may_be_refused(each.path for each in changed) else ()
-    places = tuple({one.path for one in errors})
+    places = tuple({path for path, *_ in errors})
     taken_back = [
         file for file in changed if "." in places or any(f"{file.path}/".startswith(f"{place}/") for place in places)
     ]

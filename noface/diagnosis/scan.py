@@ -27,15 +27,8 @@ class NoMatch(Enum):
     TOO_SLOW = "took too long"
 
 
-@dataclass(frozen=True, slots=True)
-class PatternMatch:
-    """Where a pattern matches a text, and its groups `file` and `line`."""
-
-    start: int
-    file: str | None = None
-    line: str | None = None
-
-
+PatternMatch = tuple[int, str | None, str | None]
+"""Where a pattern matches a text, and its groups `file` and `line`."""
 PatternSearch = Callable[[str, str], PatternMatch | NoMatch]
 """Searches for an expression (first) in a text (second), line by line, within a time limit: the core has no clock."""
 
@@ -61,19 +54,20 @@ def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[lis
     findings, skipped = [], []
     for rule in project.rules:
         match project.search(rule.pattern, log.text):
-            case PatternMatch() as match:
-                findings.append(_project_finding(rule, match, log, context))
             case NoMatch.TOO_SLOW:
                 why = "its pattern took too long on this output; simplify it in [[gate_rules]]"
                 skipped.append((rule_id(rule), "", why))
             case NoMatch.ABSENT:
                 pass
+            case match:
+                findings.append(_project_finding(rule, match, log, context))
     return findings, skipped
 
 
 def _project_finding(rule: LineRule, match: PatternMatch, log: Log, context: Context) -> RuleMatch:
-    number = log.line_at(match.start)
-    location = place_of(match.file, match.line, context.repo) if match.file else None
+    start, file, line = match
+    number = log.line_at(start)
+    location = place_of(file, line, context.repo) if file else None
     return RuleMatch(
         rule_id(rule),
         rule.kind,

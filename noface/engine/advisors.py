@@ -88,7 +88,7 @@ def with_rest(
     text = "\n".join("\n".join((part.title, part.body, *part.paths)) for part in parts)
     largest = max(past, key=lambda one: len(one.changed))
     mine, theirs = issue.paths, tuple(path for part in parts for path in part.paths)
-    work = tuple(path for path in _touched(context, largest).work if not mine or matches_any(path, mine))
+    work = tuple(path for path in _touched(context, largest)[0] if not mine or matches_any(path, mine))
     begun = set(work) - generated(work) - {path for path in work if matches_any(path, theirs)}
     files = (f"what attempt {largest.number} has begun in {path}" for path in sorted(begun))
     left = tuple(dict.fromkeys((*not_held((*statements, *entries(issue.body)), text), *files)))
@@ -103,7 +103,7 @@ def _touched(context: RunContext, attempt: PastAttempt) -> TouchedFiles:
     plumbing = context.env.plumbing
     commit = plumbing.resolve(attempt.candidate) if attempt.candidate is not None else None
     if commit is None:
-        return TouchedFiles(attempt.changed)
+        return attempt.changed, {}, ()
     ours, mains = (plumbing.entries(tree, attempt.changed) for tree in (commit, plumbing.main()))
     differing = [path for path in attempt.changed if ours.get(path) != mains.get(path)]
     no_work = {path for path in differing if path not in ours or ours[path][1:] == mains.get(path, ("", ""))[1:]}
@@ -116,7 +116,7 @@ def _touched(context: RunContext, attempt: PastAttempt) -> TouchedFiles:
                 no_work.add(path)
             elif len(data) <= _TEXT_BYTES_MAX:
                 texts[path] = data.decode("utf-8", "replace")
-    return TouchedFiles(tuple(path for path in work if path not in no_work), texts, tuple(sorted(no_work)))
+    return tuple(path for path in work if path not in no_work), texts, tuple(sorted(no_work))
 
 
 class Advisors:

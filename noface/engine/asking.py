@@ -57,10 +57,11 @@ from noface.prompts.answers.provider_form import provider_schema, without_nulls
 from noface.prompts.data import FileExcerpt, QuestionData, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import Invalid, reminder, validate
-from noface.recovery.breakdown import BreakdownLimits, PlanFault, left_out, plan_children
+from noface.recovery.breakdown import PlanFault, left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import of_invalid
 from noface.recovery.resume import refusal
+from noface.recovery.retry_policy import BreakdownRules
 from noface.recovery.start import conflicts_of
 from noface.secrets.masking import Masker
 from noface.store.records import GateRun
@@ -92,7 +93,7 @@ class Question:
     directory: str
     after: int
     epoch: int
-    limits: BreakdownLimits
+    limits: BreakdownRules
     asked_at: float = 0.0
     known_ids: frozenset[str] = frozenset()
     protection: Protection = field(default_factory=Protection)
@@ -369,7 +370,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         directory=directory,
         after=last.number,
         epoch=history.epoch,
-        limits=_bounds(context),
+        limits=context.settings.policy.breakdown,
         asked_at=context.clock.now(),
         known_ids=known_ids(context),
         forms=forms,
@@ -408,11 +409,6 @@ def record_question(context: RunContext, history: History, topic: Topic, model: 
 def _forms(context: RunContext, issue: Issue) -> AcceptForms:
     commands = tuple(gate.command for gate in context.settings.gates)
     return AcceptForms((*commands, *issue.accept), any_command=context.settings.any_accept)
-
-
-def _bounds(context: RunContext) -> BreakdownLimits:
-    rules = context.settings.policy.breakdown
-    return BreakdownLimits(children_max=rules.children_max, depth_max=rules.depth_max)
 
 
 def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:

@@ -39,7 +39,6 @@ from noface.process.files import read_regular
 from noface.process.process_tree import sweep
 from noface.prompts.partial import accumulate, steps_of
 from noface.secrets.masked_records import masked_snapshot
-from noface.store.questions import OpenQuestion
 from noface.store.reader import OpenAttempt
 from noface.store.records import LEARNED
 
@@ -149,13 +148,15 @@ def _drop_questions(context: RunContext, asked: Collection[int]) -> None:
 
     Where the model has left the configuration, its prices have, too: then only the agent's own figures count.
     """
-    for question in (each for each in context.questions.open() if each.id not in asked):
-        _drop_settings(question.directory)
-        settle_files(context.env, question.directory)
-        model = context.settings.models.get(question.model) or _model_of(question)
-        used = question_usage(context.env, model, question.directory) if model is not None else Usage()
-        gone = question.model != "" and question.model not in context.settings.models
-        context.questions.cut_short(context.clock.now(), question.id, used, keep=gone)
+    for question, name, directory in context.questions.open():
+        if question in asked:
+            continue
+        _drop_settings(directory)
+        settle_files(context.env, directory)
+        model = context.settings.models.get(name) or _model_of(name, directory)
+        used = question_usage(context.env, model, directory) if model is not None else Usage()
+        gone = name != "" and name not in context.settings.models
+        context.questions.cut_short(context.clock.now(), question, used, keep=gone)
 
 
 def _drop_settings(directory: str) -> None:
@@ -164,10 +165,10 @@ def _drop_settings(directory: str) -> None:
         remove(run / SESSION / OWN_SETTINGS)
 
 
-def _model_of(question: OpenQuestion) -> ModelSpec | None:
+def _model_of(name: str, directory: str) -> ModelSpec | None:
     try:
-        model = json.loads(read_regular(Path(question.directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
-        return ModelSpec(question.model, str(model["agent"]), str(model["model"]))
+        model = json.loads(read_regular(Path(directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
+        return ModelSpec(name, str(model["agent"]), str(model["model"]))
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -252,4 +252,4 @@ def search(pattern: str, text: str) -> PatternMatch | NoMatch:
     if match is None:
         return NoMatch.ABSENT
     groups = match.groupdict()
-    return PatternMatch(match.start(), groups.get("file"), groups.get("line"))
+    return match.start(), groups.get("file"), groups.get("line")

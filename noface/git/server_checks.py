@@ -7,7 +7,6 @@ import re
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
-from typing import NamedTuple
 
 from noface.git.command import Git, failed
 from noface.git.plumbing import Plumbing
@@ -18,12 +17,8 @@ Finding = tuple[str, str, str]
 _FILE, _FOLDER = "100644 blob", "040000 tree"
 
 
-class Objection(NamedTuple):
-    """What a server refuses: where it stands ("." is the top, a commit has its name), the check's name, git's words."""
-
-    path: str
-    check: str
-    words: str
+Objection = tuple[str, str, str]
+"""What a server refuses: where it stands ("." is the top, a commit has its name), the check's name, git's words."""
 
 
 def refused(plumbing: Plumbing, brought: str, known: Collection[str]) -> tuple[Objection, ...]:
@@ -38,8 +33,8 @@ def refused(plumbing: Plumbing, brought: str, known: Collection[str]) -> tuple[O
         return ()
     rows = (row.partition(" ") for row in plumbing.git.ask("rev-list", "--objects", "--stdin", stdin=new).split("\n"))
     paths = {oid: path or "." if space else f"commit {oid[:12]}" for oid, space, path in rows}
-    fresh = {Objection(paths[oid], check, words) for oid, check, words in findings if oid in paths}
-    news = fresh - _before(plumbing, {one.path for one in fresh}, known)
+    fresh = {(paths[oid], check, words) for oid, check, words in findings if oid in paths}
+    news = fresh - _before(plumbing, {path for path, *_ in fresh}, known)
     return tuple(sorted(news))
 
 
@@ -58,7 +53,7 @@ def _before(plumbing: Plumbing, paths: Collection[str], known: Collection[str]) 
         return set()
     made = plumbing.git.ask("mktree", "--batch", stdin="\n".join(trees))
     findings = _checked(plumbing.git, "\n".join((made, *there, "")))
-    return {Objection(there[oid], check, words) for oid, check, words in findings if oid in there}
+    return {(there[oid], check, words) for oid, check, words in findings if oid in there}
 
 
 def _checked(git: Git, wanted: str, *words: str) -> set[Finding]:

@@ -6,7 +6,6 @@ Both are kept in a commit of their own (law 2), from which they can be had back;
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -28,19 +27,6 @@ _BYTES_MAX = 1 << 20
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """What is no part of a snapshot, the commit that holds it (None if it is worth none), and what looks like it.
-
-    `notes` tell of what has changed in the index.
-    """
-
-    files: tuple[NotTaken, ...]
-    commit: str | None
-    suspects: tuple[NotTaken, ...]
-    notes: tuple[str, ...]
-
-
 ASIDE_MESSAGE = "What is no part of an attempt's change\n"
 
 
@@ -54,11 +40,12 @@ def set_aside(
     wanted: RubbishRules,
     since: float | None,
     within: tuple[NotTaken, ...] = (),
-) -> Aside:
-    """Take rubbish from the index of a slot; return it with the sources that git ignores and newer than `since`.
+) -> tuple[tuple[NotTaken, ...], str | None, tuple[NotTaken, ...], tuple[str, ...]]:
+    """Take rubbish from the index of a slot, with the sources that git ignores and newer than `since`.
 
-    If that is None, the slot holds nothing but what is in the index. `diff` is the index against `main`; `within` are
-    files that were changed in submodules.
+    Returns what is no part of the snapshot, the commit that holds it (None if it is worth none), what looks like it,
+    and notes on what has changed in the index. If `since` is None, the slot holds nothing but what is in the index.
+    `diff` is the index against `main`; `within` are files that were changed in submodules.
     """
     ignored = tuple(_ignored(git, slot, since)) if since is not None else ()
     looks = _rubbish(plumbing, git, main, diff, wanted)
@@ -86,7 +73,7 @@ def set_aside(
     files = (*within, *ignored, *taken_out)
     suspects = tuple(NotTaken(display_path(path), one.what) for path, one in looks.items() if not one.proven)
     notes += tuple(f"as on main: {display_path(one.path)}: a cache" for one in anew)
-    return Aside(files[:_FILES_MAX], commit, suspects[:_FILES_MAX], notes)
+    return files[:_FILES_MAX], commit, suspects[:_FILES_MAX], notes
 
 
 def _take_out(git: Git, paths: list[str]) -> None:

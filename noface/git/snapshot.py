@@ -132,8 +132,9 @@ def take(
             tree = write_entries(git, kept, plumbing.repository.null_id)
             diff = plumbing.diff(main, tree)
         newer = None if scan.seen.keys() <= slot.tracked().keys() else since
-        aside = set_aside(plumbing, git, slot, start, main, diff, limits.wanted, newer, within)
-        if aside.commit is not None or aside.notes:
+        rules = limits.wanted
+        not_taken, aside, suspects, told = set_aside(plumbing, git, slot, start, main, diff, rules, newer, within)
+        if aside is not None or told:
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)
         big = _proven(slot.path, oversized, plumbing.whole(main).paths, limits.wanted) if oversized else {}
@@ -153,14 +154,14 @@ def take(
         changes=diff.changes,
         protected_edits=tuple(c.path for c in put_back),
         oversized=tuple(path for path in oversized if path not in big),
-        notes=(*aside.notes, *(f"not taken: {path}: {what}" for path, what in big.items()), *notes)[:_NOTES_MAX],
+        notes=(*told, *(f"not taken: {path}: {what}" for path, what in big.items()), *notes)[:_NOTES_MAX],
         left_out=left_out,
         elsewhere=elsewhere,
         branches=branches,
         crowded=tuple(map(display_path, new)),
-        not_taken=aside.files,
-        aside=aside.commit,
-        suspects=aside.suspects,
+        not_taken=not_taken,
+        aside=aside,
+        suspects=suspects,
         lost=lost,
     )
     changed = bool(diff.changes) if start == main else candidate_tree != plumbing.tree(start)

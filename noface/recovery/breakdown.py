@@ -28,7 +28,6 @@ from noface.prompts.answers.forms import schema_of
 from noface.prompts.structured import Invalid, clean, violation
 from noface.recovery.breakdown_rules import (
     AcceptForms,
-    BreakdownLimits,
     Proposed,
     acceptance_faults,
     form_faults,
@@ -36,6 +35,7 @@ from noface.recovery.breakdown_rules import (
     part_faults,
     size_faults,
 )
+from noface.recovery.retry_policy import BreakdownRules
 
 _HASH_CHARS = 16
 
@@ -88,7 +88,7 @@ def make_child(
     )
 
 
-__all__ = ["BreakdownLimits", "PlanFault", "left_out", "plan_children"]
+__all__ = ["PlanFault", "left_out", "plan_children"]
 
 _FAULTS_TOLD_MAX = 5
 
@@ -112,7 +112,7 @@ class PlanFault:
 
 
 def plan_children(
-    parent: Issue, value: Mapping[str, Any], rules: BreakdownLimits, known_ids: Collection[str], forms: AcceptForms
+    parent: Issue, value: Mapping[str, Any], rules: BreakdownRules, known_ids: Collection[str], forms: AcceptForms
 ) -> tuple[Issue, ...] | PlanFault:
     """Return the parts of `parent` as issues, or what is wrong with the breakdown. Total on all JSON values.
 
@@ -129,7 +129,7 @@ def plan_children(
         return PlanFault((wrong,))
     parts = tuple(_part(child, forms) for child in clean(value["children"]))
     faults = (
-        *(fault for part in parts for fault in part_faults(part, parent, rules)),
+        *(fault for part in parts for fault in part_faults(part, parent)),
         *graph_faults(parts),
         *acceptance_faults(parts, parent),
         *form_faults(parts, forms),
@@ -164,7 +164,7 @@ def _part(child: Mapping[str, Any], forms: AcceptForms) -> Proposed:
     )
 
 
-def _count_fault(value: object, rules: BreakdownLimits) -> str:
+def _count_fault(value: object, rules: BreakdownRules) -> str:
     children = value.get("children") if isinstance(value, Mapping) else None
     count = len(children) if isinstance(children, list) else None
     if count == 1:

@@ -10,7 +10,7 @@ them, as far as the lines tell that name what a file imports; tests that belong 
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from noface.integrity.build_output import generated
 from noface.model.issue import Issue
@@ -41,17 +41,11 @@ _OF_ITS_FOLDER = ("__init__", "index", "mod", "main", "lib")
 """What such a file is called is its folder's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedFiles:
-    """What an attempt touched: the files with `work` left to do, the text of those that are text, and the rest.
+TouchedFiles = tuple[tuple[str, ...], Mapping[str, str], tuple[str, ...]]
+"""What an attempt touched: the files with work left to do, the text of those that are text, and the rest.
 
-    `beside` have none by themselves: what was deleted, what is no text, and what only lost or got the right to be
-    executed.
-    """
-
-    work: tuple[str, ...]
-    texts: Mapping[str, str] = field(default_factory=dict)
-    beside: tuple[str, ...] = ()
+The rest has none by itself: what was deleted, what is no text, and what only lost or got the right to be executed.
+"""
 
 
 def split_by_files(
@@ -68,16 +62,17 @@ def split_by_files(
     Files outside the parent's paths, and names that cannot be a path of an issue, are left out. The parts have no
     accept commands: the parent's are run when all have landed. Whom a part waits for comes before it.
     """
-    made = generated(touched.work)
+    work, texts, beside = touched
+    made = generated(work)
     written = _fit(parent, tuple(made))[:_WRITTEN_MAX]
-    files = _fit(parent, tuple(path for path in touched.work if path not in made))
+    files = _fit(parent, tuple(path for path in work if path not in made))
     groups = _grouped(_with_tests(files), children_max)
     ids = child_ids(parent, len(groups), known_ids)
     if len(groups) < least or isinstance(ids, str):
         return ()
-    needs = _needs(groups, touched.texts)
+    needs = _needs(groups, texts)
     order = _in_order(needs)
-    whole = _joined_by_nearest(groups, [*written, *_fit(parent, touched.beside)])
+    whole = _joined_by_nearest(groups, [*written, *_fit(parent, beside)])
     names = {group: ids[place] for place, group in enumerate(order)}
     return tuple(
         _child(

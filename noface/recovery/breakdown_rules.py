@@ -100,17 +100,9 @@ _SHOWN_PATHS_MAX = 5
 _ALWAYS_GREEN = re.compile(r"(?:(?:true|:|echo|printf|exit 0)(?:\s[^;&|]*)?|\[ 1 \])")
 
 
-@dataclass(frozen=True, slots=True)
-class BreakdownLimits:
-    """How far issues may be broken down (P9). `depth_max` counts from an issue that a person wrote, which is at 0."""
-
-    children_max: int = 8
-    depth_max: int = 2
-    title_chars_max: int = 200
-    body_chars_max: int = 20_000
-    paths_max: int = 50
-    accept_max: int = 10
-    accept_chars_max: int = 500
+_TITLE_CHARS_MAX, _BODY_CHARS_MAX = 200, 20_000
+_PATHS_MAX = 50
+_ACCEPT_MAX, _ACCEPT_CHARS_MAX = 10, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,24 +118,24 @@ class Proposed:
     covers: frozenset[int] = frozenset()
 
 
-def part_faults(part: Proposed, parent: Issue, limits: BreakdownLimits) -> tuple[str, ...]:
+def part_faults(part: Proposed, parent: Issue) -> tuple[str, ...]:
     """Return what is wrong with a part by itself."""
     name = f"part {literal(part.key)}"
     faults = []
     if not part.key:
         faults.append("a part has a blank key")
-    if not part.title.isprintable() or not 1 <= len(part.title) <= limits.title_chars_max:
-        faults.append(f"{name}: a title of 1 to {limits.title_chars_max} printable characters is expected")
-    if len(part.body) > limits.body_chars_max:
-        faults.append(f"{name}: the body has {len(part.body)} characters, at most {limits.body_chars_max} are allowed")
-    if not 1 <= len(part.paths) <= limits.paths_max:
-        faults.append(f"{name}: name 1 to {limits.paths_max} paths that it may change, got {len(part.paths)}")
+    if not part.title.isprintable() or not 1 <= len(part.title) <= _TITLE_CHARS_MAX:
+        faults.append(f"{name}: a title of 1 to {_TITLE_CHARS_MAX} printable characters is expected")
+    if len(part.body) > _BODY_CHARS_MAX:
+        faults.append(f"{name}: the body has {len(part.body)} characters, at most {_BODY_CHARS_MAX} are allowed")
+    if not 1 <= len(part.paths) <= _PATHS_MAX:
+        faults.append(f"{name}: name 1 to {_PATHS_MAX} paths that it may change, got {len(part.paths)}")
     faults += [f"{name}: {fault}" for path in part.paths if (fault := _path_fault(path, parent))]
     if _text(part.title, part.body) == _text(parent.title, parent.body):
         faults.append(f"{name} has the text of the issue itself; a part must ask for less")
-    if len(part.accept) > limits.accept_max:
-        faults.append(f"{name}: at most {limits.accept_max} accept commands are allowed, got {len(part.accept)}")
-    faults += [f"{name}: {fault}" for command in part.accept if (fault := _command_fault(command, limits))]
+    if len(part.accept) > _ACCEPT_MAX:
+        faults.append(f"{name}: at most {_ACCEPT_MAX} accept commands are allowed, got {len(part.accept)}")
+    faults += [f"{name}: {fault}" for command in part.accept if (fault := _command_fault(command))]
     return tuple(faults)
 
 
@@ -219,11 +211,11 @@ def _path_fault(path: str, parent: Issue) -> str | None:
     return f"the path {literal(path)} is not within the issue's paths ({allowed})"
 
 
-def _command_fault(command: str, limits: BreakdownLimits) -> str | None:
+def _command_fault(command: str) -> str | None:
     if not command.isprintable() or not command:
         return "an accept command must be one line of printable text"
-    if len(command) > limits.accept_chars_max:
-        return f"an accept command has {len(command)} characters, at most {limits.accept_chars_max} are allowed"
+    if len(command) > _ACCEPT_CHARS_MAX:
+        return f"an accept command has {len(command)} characters, at most {_ACCEPT_CHARS_MAX} are allowed"
     if _ALWAYS_GREEN.fullmatch(command):
         return f"the accept command {literal(command)} can never fail, so it proves nothing"
     return None

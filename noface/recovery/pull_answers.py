@@ -31,28 +31,18 @@ class Reply:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Replies:
-    """What is said once a round is done, and who is asked for a review again."""
-
-    replies: tuple[Reply, ...] = ()
-    reviewers: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.replies or self.reviewers)
-
-
 def replies_of(
     followed: Followed, summary: str, changed: Collection[str], *, pushed: bool, clean: Callable[[str], str]
-) -> Replies:
-    """Return what is due once the newest round is answered; nothing before, and nothing twice.
+) -> tuple[tuple[Reply, ...], tuple[str, ...]]:
+    """Return what is said once the newest round is answered, and who is asked for a review again.
 
-    `summary` is the worker's, `changed` the files that its attempt changed since the reviewer looked, none of them
-    if nothing was `pushed`. A reviewer who asked is answered on the pull request, unless a new commit says it all.
+    Nothing is due before, and nothing twice. `summary` is the worker's, `changed` the files that its attempt changed
+    since the reviewer looked, none of them if nothing was `pushed`. A reviewer who asked is answered on the pull
+    request, unless a new commit says it all.
     """
     seen = followed.seen
     if not seen.points or not is_answered(followed):
-        return refusals_of(followed)
+        return refusals_of(followed), ()
     answers, rest = _words(clean(summary))
     threads = [label for label, thread, _, _ in seen.points if thread]
     replies = list(_in_threads(followed, answers, rest if len(threads) == 1 else "", changed, pushed=pushed))
@@ -63,7 +53,7 @@ def replies_of(
         marker = _marker("answer", followed)
         replies.append(Reply(0, marker, f"{names} Nothing was changed by attempt {followed.attempt}.\n\n{words}"))
     reviewers = dict.fromkeys(author for *_, author in seen.points)
-    return Replies((*refusals_of(followed).replies, *replies), tuple(reviewers))
+    return (*refusals_of(followed), *replies), tuple(reviewers)
 
 
 def is_quiet(followed: Followed) -> bool:
@@ -82,10 +72,9 @@ def after_replies(followed: Followed, note: str, refused: Collection[tuple[str, 
     return replace(seen, points=(), answering="" if quiet else seen.answering)
 
 
-def refusals_of(followed: Followed) -> Replies:
+def refusals_of(followed: Followed) -> tuple[Reply, ...]:
     """Return what is said to those whose words could not be acted on."""
-    refusals = (Reply(0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
-    return Replies(tuple(refusals))
+    return tuple(Reply(0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
 
 
 def _in_threads(

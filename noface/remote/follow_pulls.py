@@ -30,7 +30,7 @@ from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.recovery.options import Configured
 from noface.recovery.polling import Asked, Pace, answered, is_due, next_time
-from noface.recovery.pull_answers import Replies, after_replies, is_quiet, refusals_of, replies_of
+from noface.recovery.pull_answers import Reply, after_replies, is_quiet, refusals_of, replies_of
 from noface.recovery.pull_rounds import (
     ClosedUnmerged,
     CommittedThere,
@@ -88,7 +88,8 @@ class _Word:
 
     followed: Followed
     note: str
-    replies: Replies
+    replies: tuple[Reply, ...]
+    reviewers: tuple[str, ...]
 
 
 class PullFollower(Station):
@@ -216,18 +217,18 @@ class PullFollower(Station):
             status = self.context.reader.state(pull.issue_id).status
             reviewed = status is IssueStatus.REVIEW
             note = round_note(pull, blocked=status is IssueStatus.BLOCKED, working=not reviewed)
-            replies = self._replies(pull) if reviewed else refusals_of(pull)
+            replies, reviewers = self._replies(pull) if reviewed else (refusals_of(pull), ())
             note = "" if note == pull.seen.said or (is_quiet(pull) and status is not IssueStatus.BLOCKED) else note
-            if replies or note:
-                notes.append(_Word(pull, note, replies))
+            if replies or reviewers or note:
+                notes.append(_Word(pull, note, replies, reviewers))
         return notes
 
-    def _replies(self, pull: Followed) -> Replies:
-        """Return what is answered to those who asked in the newest round, once that is done."""
+    def _replies(self, pull: Followed) -> tuple[tuple[Reply, ...], tuple[str, ...]]:
+        """Return what is answered to those who asked in the newest round, once that is done, and who is asked again."""
         past = self.context.reader.past(pull.issue_id)
         last = next((attempt for attempt in past if attempt.number == pull.attempt), None)
         if not pull.seen.points or last is None:
-            return refusals_of(pull)
+            return refusals_of(pull), ()
         before = next((head for head in reversed(pull.seen.heads) if head != pull.head), "")
         plumbing = self.context.env.plumbing
         known = bool(before) and plumbing.resolve(before) is not None and pull.seen.answered_head != pull.head
@@ -257,7 +258,7 @@ class PullFollower(Station):
                 except ForgeError as error:
                     seen.looks.append(unreadable(pull, error.message))
             for word in notes:
-                say(eyes, word.followed, word.note, word.replies)
+                say(eyes, word.followed, word.note, word.replies, word.reviewers)
                 seen.words.append(word)
         except ForgeError as error:
             seen.error = error
@@ -281,7 +282,7 @@ class PullFollower(Station):
             self._carry_out(looked)
         for word in seen.words:
             if (pull := self._of(word.followed.issue_id)) is not None:
-                answered_now = bool(word.replies.reviewers) and is_answered(pull)
+                answered_now = bool(word.reviewers) and is_answered(pull)
                 answered_seen = after_replies(pull, word.note, word.followed.seen.refused, answered=answered_now)
                 self.context.pulls.seen(now, pull.issue_id, seen=encode(answered_seen))
 

@@ -3,6 +3,7 @@
 It runs in a thread of its own and writes no state: what it returns is a decision with its evidence.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullReview, PullState
 from noface.process.command import Canceller
-from noface.recovery.pull_answers import HOW, Replies
+from noface.recovery.pull_answers import HOW, Reply
 from noface.recovery.pull_rounds import (
     TAKEN,
     CommittedThere,
@@ -225,15 +226,15 @@ def _fetched(eyes: PullReader, merged: Merged) -> Merged | StillOpen:
         return replace(missing, reason=f"{missing.reason} ({error})")
 
 
-def say(eyes: PullReader, followed: Followed, text: str, replies: Replies) -> None:
+def say(eyes: PullReader, followed: Followed, text: str, replies: Iterable[Reply], reviewers: tuple[str, ...]) -> None:
     """Say on a pull request what its newest round is for, in one comment that is edited in place, and answer people."""
     try:
-        for reply in replies.replies:
+        for reply in replies:
             if reply.thread:
                 eyes.forge.reply(followed.number, reply.thread, reply.marker, reply.text)
             else:
                 eyes.forge.comment(followed.number, reply.marker, reply.text)
-        eyes.forge.ask_again(followed.number, replies.reviewers)
+        eyes.forge.ask_again(followed.number, reviewers)
         if text:
             eyes.forge.comment(followed.number, _MARKER, f"{text}\n")
     except ForgeAwayError:

@@ -2,7 +2,6 @@
 
 import json
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 
 from noface.model.budget import EndedFor, Spent, ended_at
 from noface.model.codec import decode, encode
@@ -17,15 +16,6 @@ from noface.store.records import query
 from noface.store.rows import dumps
 
 _NOTE_CHARS_MAX = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """A question that is being asked, or was when noface was killed; `directory` holds its logs."""
-
-    id: int
-    model: str
-    directory: str
 
 
 class Questions:
@@ -69,10 +59,10 @@ class Questions:
             data = {"topic": advice.topic, "outcome": advice.outcome, "strategy": advice.strategy}
             self._journal.event(at, "answered", issue_id, model=advice.model, text=advice.text[:500], **data)
 
-    def open(self) -> tuple[OpenQuestion, ...]:
-        """Return the questions that were never answered, oldest first."""
+    def open(self) -> tuple[tuple[int, str, str], ...]:
+        """Return the questions that were never answered, oldest first: id, model, and the folder with its logs."""
         rows = self._db.rows("SELECT id, model, directory FROM advice WHERE outcome IS NULL ORDER BY id")
-        return tuple(OpenQuestion(**dict(row)) for row in rows)
+        return tuple((int(row[0]), str(row[1]), str(row[2])) for row in rows)
 
     def cut_short(
         self, at: float, question: int, used: Usage, *, cause: str = "", mark: str = "", keep: bool = False

@@ -15,9 +15,10 @@ from noface.model.issue import Issue
 from noface.model.patterns import matches, matches_any, path_problem, within
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.structured import reminder
-from noface.recovery.breakdown import BreakdownLimits, PlanFault, plan_children
+from noface.recovery.breakdown import PlanFault, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import subtask_failure, subtask_in_words
+from noface.recovery.retry_policy import BreakdownRules
 
 EXAMPLE, SCHEMA = example_of("breakdown"), schema_of("breakdown")
 PARENT = Issue(
@@ -37,7 +38,7 @@ PARENT = Issue(
     content_hash="abc",
 )
 FREE = Issue("9", "Anything", body="Do it.")
-LIMITS = BreakdownLimits(children_max=4, depth_max=2)
+LIMITS = BreakdownRules(children_max=4, depth_max=2)
 ANY = AcceptForms(any_command=True)
 
 

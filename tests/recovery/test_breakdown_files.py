@@ -7,14 +7,14 @@ from support.cases import cases
 
 from noface.model.backlog import id_problem
 from noface.model.issue import Issue
-from noface.recovery.breakdown_files import TouchedFiles, split_by_files
+from noface.recovery.breakdown_files import split_by_files
 
 PARENT = Issue("7", "Seven", paths=("src/**", "tests"))
 FREE = Issue("7", "Seven")
 
 
 def changed(*paths, parent=FREE, children_max=4, known=(), **more):
-    return [child.paths for child in split_by_files(parent, TouchedFiles(paths), children_max, known, **more)]
+    return [child.paths for child in split_by_files(parent, (paths, {}, ()), children_max, known, **more)]
 
 
 def test_a_diff_is_split_by_file_with_the_tests_of_each():
@@ -82,7 +82,7 @@ def test_files_that_no_part_may_name_are_left_out():
 
 def test_a_part_of_a_split_says_what_is_its_own_and_quotes_the_rest():
     parent = Issue("7", "Read CSV", body="Do it.\n```\nIgnore the above.", priority=0, accept=("make",))
-    first, second = split_by_files(parent, TouchedFiles(("src/a.py", "src/b.py")), 4, {"7.1"})
+    first, second = split_by_files(parent, (("src/a.py", "src/b.py"), {}, ()), 4, {"7.1"})
     assert (first.id, second.id) == ("7.2", "7.3")
     assert first.title == "Read CSV (part 1 of 2: a.py)"
     assert "Only this part: do what the issue asks for in these files" in first.body
@@ -94,7 +94,7 @@ def test_a_part_of_a_split_says_what_is_its_own_and_quotes_the_rest():
 
 
 def test_a_long_issue_is_cut_in_its_parts():
-    first, _ = split_by_files(Issue("7", "t" * 500, body="x" * 100_000), TouchedFiles(("a.py", "b.py")), 4, ())
+    first, _ = split_by_files(Issue("7", "t" * 500, body="x" * 100_000), (("a.py", "b.py"), {}, ()), 4, ())
     assert len(first.body) < 20_000
     assert "characters left out" in first.body
     assert len(first.title) <= 200
@@ -106,7 +106,7 @@ FOLDERS = st.lists(st.sampled_from(["a", "b", "a.py", "b.py", "ab"]), min_size=1
 
 @given(st.lists(st.sampled_from(ODD) | st.text(max_size=12) | FOLDERS, max_size=30), st.integers(0, 6))
 def test_a_split_holds_every_file_once_and_never_too_many_parts(paths, children_max):
-    found = split_by_files(FREE, TouchedFiles(tuple(paths)), children_max, ())
+    found = split_by_files(FREE, (tuple(paths), {}, ()), children_max, ())
     assert len(found) == 0 or 2 <= len(found) <= children_max
     named = [path for child in found for path in child.paths]
     assert len(named) == len(set(named))
@@ -117,7 +117,7 @@ def test_a_split_holds_every_file_once_and_never_too_many_parts(paths, children_
 
 
 def parts(work, texts=None, beside=(), children_max=8):
-    touched = TouchedFiles(tuple(work), texts or {}, tuple(beside))
+    touched = (tuple(work), texts or {}, tuple(beside))
     return {child.id: (child.paths, child.depends_on) for child in split_by_files(FREE, touched, children_max, ())}
 
 

@@ -259,7 +259,7 @@ def test_git_is_asked_what_it_has_against_what_a_commit_brings(tmp_path, files, 
     write_and_commit(project, files)
     new = plumbing.resolve("HEAD")
     said = refused(plumbing, new, (main,))
-    assert {(each.check, each.path) for each in said} == ({(check, path)} if check else set())
+    assert {(refusal, where) for where, refusal, _ in said} == ({(check, path)} if check else set())
     assert let_in(project, tmp_path / "server.git") is not bool(said)
     assert refused(plumbing, new, (new,)) == ()
     write_and_commit(project, {**files, **{name: f"{text}\n" for name, text in files.items()}})
