@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.knowledge.hint_mining import PastFailure
     from noface.knowledge.hints import HintRule
-    from noface.model.attempt import PastAttempt
     from noface.model.issue import Issue
     from noface.ui.hints import TriedHint
 
@@ -68,7 +67,7 @@ def try_on(
 
     seen = open_session(config)
     known_id = str(find_issue(seen.reader, issue_id).id)
-    issue, past = _issues(seen).get(known_id) or Issue(known_id, ""), _attempts(seen, known_id)
+    issue, past = _issues(seen).get(known_id) or Issue(known_id, ""), seen.reader.past(known_id)
     failed = [attempt for attempt in past if attempt.failure is not None and number in (None, attempt.number)]
     if number is not None and not failed:
         known = ", ".join(str(attempt.number) for attempt in past if attempt.failure is not None)
@@ -194,7 +193,7 @@ def _recorded(seen: "ReadSession") -> "tuple[PastFailure, ...]":
     known = _issues(seen)
     dated: list[tuple[float, PastFailure]] = []
     for issue_id in seen.reader.attempted():
-        past = _attempts(seen, issue_id)
+        past = seen.reader.past(issue_id)
         ended = {attempt.number: attempt.finished_at for attempt in past}
         dated += [
             (ended[failure.number], failure)
@@ -207,22 +206,6 @@ def _recorded(seen: "ReadSession") -> "tuple[PastFailure, ...]":
 def _issues(seen: "ReadSession") -> "dict[str, Issue]":
     """Return the sound issues of the backlog by id: labels and paths stand only in their files."""
     return {issue.id: issue for issue in seen.backlog().issues}
-
-
-def _attempts(seen: "ReadSession", issue_id: str) -> "tuple[PastAttempt, ...]":
-    """Return an issue's finished attempts; what they changed is read from their patch if no record says it."""
-    from noface.model.patch import changed_lines
-
-    past = seen.reader.past(issue_id)
-    folders = {row.number: Path(row.directory) for row in seen.reader.attempts(issue_id)}
-    return tuple(
-        attempt
-        if attempt.changed
-        else replace(
-            attempt, changed=tuple(dict.fromkeys(each.path for each in changed_lines(_patch(folders[attempt.number]))))
-        )
-        for attempt in past
-    )
 
 
 def _patch(directory: Path) -> str:

@@ -48,7 +48,7 @@ def machine(config: Config | None = None) -> tuple[Point, ...]:
         _git(),
         _processes(),
         _sandbox(config),
-        _extra("syntax", "tree_sitter", "languages beyond Python, JSON and TOML are not parsed before the gates"),
+        _syntax(),
     )
 
 
@@ -120,10 +120,11 @@ def _sandbox(config: Config | None) -> Point:
     return Point("sandbox", State.OK, text)
 
 
-def _extra(name: str, module: str, without: str) -> Point:
-    if find_spec(module) is not None:
-        return Point(name, State.OK, f"{module.replace('_', '-')} is installed")
-    return Point(name, State.NOTE, f"{module.replace('_', '-')} is missing: {without}", bringing(name))
+def _syntax() -> Point:
+    if find_spec("tree_sitter") is not None:
+        return Point("syntax", State.OK, "tree-sitter is installed")
+    text = "tree-sitter is missing: languages beyond Python, JSON and TOML are not parsed before the gates"
+    return Point("syntax", State.NOTE, text, bringing("syntax"))
 
 
 def _room(name: str, folder: Path, remedy: str = "") -> Point:
