@@ -1,8 +1,8 @@
 """What of a person's home a project needs: the toolchains that lie there.
 
 These are the folders of managers that are known to keep nothing else (sandbox_places.toml), and what PATH, variables
-and programs lead to: through links and first lines of scripts, to the installation that a program belongs to. A list of
-what is harmless may lack something, and then a gate or an agent says what it misses; a list of secrets may not.
+and programs lead to: the installation that a program belongs to. A list of what is harmless may lack something, and
+then a gate or an agent says what it misses; a list of secrets may not.
 
 In what is shown, files are left out that hold what looks like a secret, that are called `.env`, or that only the person
 may read while most beside them may be read by others.
@@ -106,7 +106,7 @@ def _needed(
         if folder.startswith("/"):
             search.folder(folder)
     for program in programs:
-        search.program(os.path.normpath(program), named=True)
+        search.program(os.path.normpath(program))
     texts = (rebuilt(f"{home}/{name}", name).decode("utf-8", "replace") for name in rebuilt_paths())
     for value in (*named, *(place for text in texts for place in _paths_in(text, home))):
         search.named(value)
@@ -150,13 +150,12 @@ def is_closed(place: str) -> bool:
 
 @dataclass(slots=True)
 class _Search:
-    """Follows programs to their installations in a home."""
+    """Finds the installations in a home to which programs belong."""
 
     home: str
     known: Mapping[str, Any]
     apart: tuple[str, ...]
     places: dict[str, None] = field(default_factory=dict)
-    seen: set[str] = field(default_factory=set)
 
     def show(self, place: str) -> None:
         """Take a place, and what stands behind it, as far as it lies in the home."""
@@ -165,34 +164,19 @@ class _Search:
                 self.places.setdefault(path)
 
     def folder(self, folder: str) -> None:
-        """Take a folder of programs, and what its entries lead to."""
-        folder = os.path.normpath(folder)
-        if folder in self.seen:
-            return
-        self.seen.add(folder)
-        if self._inside(folder):
-            self._installation(folder)
-        elif (
-            below(real := os.path.realpath(folder), (self.home,)) and real != folder
-        ):  # the home may be named by a link
-            self.folder(real)
+        """Take a folder of programs, and what its links lead to."""
+        place = _as_in(self.home, os.path.normpath(folder))
+        if self._inside(place):
+            self._installation(place)
         for entry in _entries(folder):
-            if entry.is_symlink() or below(folder, (self.home,)):
+            if entry.is_symlink():
                 self.program(entry.path)
 
-    def program(self, path: str, *, named: bool = False) -> None:
-        """Take what a program in a folder leads to; one that is `named` also if it is no link."""
-        real = os.path.realpath(path)
-        if not os.path.isfile(real):
-            return
-        for each in dict.fromkeys((path, real) if named else (real,) if real != path else ()):
-            if self._inside(each) and each not in self.seen and not below(each, self.places):
+    def program(self, path: str) -> None:
+        """Take what a program is and leads to."""
+        for each in dict.fromkeys((path, os.path.realpath(path))):
+            if self._inside(each) and os.path.isfile(each) and not below(each, self.places):
                 self._installation(os.path.dirname(each), each)
-            self.seen.add(each)
-        if below(path, (self.home,)) or below(real, (self.home,)):
-            interpreter = os.path.normpath(_interpreter(real))
-            if below(interpreter, (self.home,)) and interpreter not in self.seen:
-                self.program(interpreter, named=True)
 
     def named(self, value: str) -> None:
         """Take a place that variables or settings name: an installation, or a file for others too and without secrets.
@@ -228,7 +212,6 @@ class _Search:
             self.show(str(Path(*path.parts[: path.parts.index("node_modules") + 1])))
         elif os.path.exists(f"{parent}/pyvenv.cfg"):
             self.show(parent)
-            self.folder(f"{parent}/bin")
         elif path.name in self.known["programs"]:
             self.show(folder)
             if parent != self.home and any(os.path.isdir(f"{parent}/{mark}") for mark in self.known["marks"]):

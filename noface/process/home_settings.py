@@ -7,12 +7,10 @@ is left out would be taken for the public one, where anybody may offer a package
 
 import os
 import re
-import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from noface.data import table
 from noface.process.files import read_regular
@@ -32,17 +30,13 @@ _KEY = re.compile(r"\s*(?P<key>[\w@/.'\"-](?:[\w@/.:'\"-]{0,200}[\w@/.'\"-])?)(?
 _LOGIN = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]{0,20}://)[^\s/\"'@]{1,500}(?:@[^\s/\"'@]{1,500})*@")
 _ADDRESS = re.compile(r"[a-zA-Z]://[^\s\"']{1,2000}")
 _PART = re.compile(r"[A-Za-z0-9_~-]{16,}")
-_INCLUDED = re.compile(r"\s*path\s*=\s*\"?(?P<path>[^\"\n]+?)\"?\s*$", re.IGNORECASE)
-_INCLUDES_MAX = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """How a file of settings is read, and which of its keys are kept."""
+class _Form(NamedTuple):
+    """Which keys of a file of settings are kept; those of its first level, unless it has sections."""
 
     keys: tuple[str, ...]
     sections: bool
-    toml: bool
 
     def keeps(self, section: str, key: str) -> bool:
         name = f"{section}.{key}".lower() if self.sections else key.lower()
@@ -52,11 +46,7 @@ class _Form:
 @cache
 def _forms() -> dict[str, _Form]:
     entries = table("sandbox_places")["rebuilt"].values()
-    return {
-        path: _Form(tuple(entry["keys"]), entry.get("sections", False), entry.get("toml", False))
-        for entry in entries
-        for path in entry["paths"]
-    }
+    return {path: _Form(tuple(one["keys"]), one.get("sections", False)) for one in entries for path in one["paths"]}
 
 
 def rebuilt_paths() -> tuple[str, ...]:
@@ -65,15 +55,23 @@ def rebuilt_paths() -> tuple[str, ...]:
 
 
 def rebuilt(source: str, path: str) -> bytes:
-    """Return what a box has of the file `source`, which in its home lies at `path`; nothing if it cannot be read."""
-    form = _forms()[path]
-    text = "\n".join(_kept(source, form, _INCLUDES_MAX))
-    if form.toml:
-        try:
-            tomllib.loads(text)
-        except tomllib.TOMLDecodeError:
-            return b""
-    return f"{text}\n".encode() if text else b""
+    """Return what a box has of the file `source`, which in its home lies at `path`; nothing if it cannot be read.
+
+    A section's head comes with the first of its lines that stay.
+    """
+    form, kept = _forms()[path], []
+    section, head, taken = "", "", False
+    for line in (_read(source) or b"").decode("utf-8", "replace").splitlines():
+        if form.sections and (header := _HEADER.fullmatch(line)):
+            section, head, taken = ".".join(re.sub(r"[\"']", "", header["name"]).split()), line, False
+        elif line.strip() and line.lstrip()[0] not in "#;":
+            key = None if not form.sections and line[0].isspace() else _KEY.match(line)
+            taken = form.keeps(section, key["key"].strip("\"'")) if key else taken
+            harmless = _harmless(line) if taken else ""
+            taken = taken and (bool(harmless) or not key)
+            kept += [each for each in (head, harmless) if each] if harmless else []
+            head = "" if harmless else head
+    return "".join(f"{line}\n" for line in kept).encode()
 
 
 def holds_credentials(path: str, *, script: bool = False) -> bool:
@@ -91,41 +89,6 @@ def holds_credentials(path: str, *, script: bool = False) -> bool:
 def _read(path: str) -> bytes | None:
     """Return what a file holds; settings are often links to a repository of the person's."""
     return read_regular(Path(os.path.realpath(path)), SETTINGS_BYTES_MAX)
-
-
-def _kept(source: str, form: _Form, includes: int) -> Iterator[str]:
-    """Yield the lines that stay, a section's head with the first of them."""
-    section, head, taken, continued = "", "", False, False
-    for line in (_read(source) or b"").decode("utf-8", "replace").splitlines():
-        header = _HEADER.fullmatch(line) if form.sections and not continued else None
-        if header:
-            section, head, taken = ".".join(re.sub(r"[\"']", "", header["name"]).split()), line, False
-            continue
-        if not line.strip() or line.lstrip()[0] in "#;":
-            continue
-        inner = continued or (not form.sections and line[0].isspace())
-        continued = line.endswith("\\")
-        key = None if inner else _KEY.match(line)
-        if key:
-            taken = form.keeps(section, key["key"].strip("\"'"))
-        kept = _harmless(line) if taken else ""
-        if taken and not form.toml and section.lower() == "include":
-            yield from _included(kept, source, form, includes)
-        elif kept:
-            if head:
-                yield head
-            head = ""
-            yield kept
-        elif key:
-            taken = False
-
-
-def _included(line: str, source: str, form: _Form, includes: int) -> Iterator[str]:
-    """Yield what another file of git's has, which this line names."""
-    named = _INCLUDED.match(line)
-    if named and includes:
-        path = os.path.join(os.path.dirname(source), os.path.expanduser(named["path"]))
-        yield from _kept(path, form, includes - 1)
 
 
 def _harmless(line: str) -> str:

@@ -13,7 +13,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -88,7 +88,6 @@ class HomeRule(StrEnum):
     """not there, also if it lies in a place that can be read, and not even as setup has left it"""
 
 
-_TAKEN_AWAY = (HomeRule.HIDDEN, HomeRule.PRIVATE)
 _PERSONS = (HomeRule.READ, HomeRule.SHARED)
 
 
@@ -186,9 +185,14 @@ def home_mounts(home: Home, beyond: Iterable[str] = ()) -> Iterator[Mount]:
 
     At the absolute paths `beyond` something else is mounted later: of what setup has left nothing may lie in its way.
     """
-    taken = [os.path.relpath(path, home.path) for path in beyond if below(path, (home.path,)) and path != home.path]
     yield "--bind", home.fresh, home.path
-    yield from _composed(replace(home, rules=dict.fromkeys(taken, HomeRule.HIDDEN) | dict(home.rules)), "")
+    taken = [os.path.relpath(path, home.path) for path in beyond if below(path, (home.path,)) and path != home.path]
+    if home.made:
+        yield from _left(home, "", (*home.rules, *taken))
+    readable = [path for path, rule in home.rules.items() if rule is HomeRule.READ]
+    for path in sorted(home.rules):
+        inside = below(path, readable) and path not in readable
+        yield from _shown_inside(home, path) if inside else _placed(home, path)
 
 
 def cache_of(home: Home, path: str) -> tuple[str, str] | None:
@@ -250,20 +254,9 @@ def _make_file(parent: int, name: str) -> None:
     os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=parent))
 
 
-def _composed(home: Home, folder: str) -> Iterator[Mount]:
-    """Yield the mounts of a folder of the home that has rules below it, entry by entry."""
-    prefix = f"{folder}/" if folder else ""
-    named = {path[len(prefix) :].partition("/")[0] for path in home.rules if path.startswith(prefix)}
-    made = _listed(f"{home.made}/{folder}") if home.made and _reached(home.made, folder) else set()
-    for name in sorted(named | made):
-        yield from _placed(home, prefix + name)
-
-
 def _placed(home: Home, path: str) -> Iterator[Mount]:
-    rule = home.rules.get(path)
-    source, target = f"{home.path}/{path}", f"{home.path}/{path}"
-    divided = any(other.startswith(f"{path}/") for other in home.rules)
-    match rule:
+    source = target = f"{home.path}/{path}"
+    match home.rules[path]:
         case HomeRule.PRIVATE if _listed(home.cache(path)):
             yield "--bind", home.cache(path), target
         case HomeRule.PRIVATE:
@@ -278,54 +271,39 @@ def _placed(home: Home, path: str) -> Iterator[Mount]:
             _write(f"{home.fresh}/{path}", rebuilt(source, path))
         case HomeRule.READ if os.path.exists(source):
             yield "--ro-bind", source, target
-            yield from _masked(home, path)
-        case None if divided:
-            yield from _folder(home, path)
-        case None:
-            yield from _left(home, path)
         case _:
             pass  # hidden, or the person has nothing there
-    if rule in _TAKEN_AWAY and divided:
-        yield from _named(home, path)
 
 
-def _folder(home: Home, path: str) -> Iterator[Mount]:
-    """Yield what is in a folder with rules below it: of one that the person does not have, what the rules need."""
-    if os.path.isdir(f"{home.path}/{path}") or (home.made and _reached(home.made, path)):
-        _made(f"{home.fresh}/{path}")
-        yield from _composed(home, path)
-    elif not os.path.lexists(f"{home.path}/{path}"):
-        yield from _named(home, path)
-
-
-def _named(home: Home, folder: str) -> Iterator[Mount]:
-    """Yield only those places below a folder that rules put there."""
-    prefix = f"{folder}/" if folder else ""
-    for other in sorted(home.rules):
-        if other.startswith(prefix) and other != folder and home.rules[other] is not HomeRule.HIDDEN:
-            yield from _placed(home, other)
-
-
-def _masked(home: Home, path: str) -> Iterator[Mount]:
-    """Hide what is not to be seen in a place that can be read, and put the caches in it in their place."""
-    for other, rule in home.rules.items():
-        place = f"{home.path}/{other}"
-        if other.startswith(f"{path}/") and os.path.exists(place):
-            if rule is HomeRule.HIDDEN:
+def _shown_inside(home: Home, path: str) -> Iterator[Mount]:
+    """Yield what lies over a part of a place that can be read, where nothing can be made."""
+    place = f"{home.path}/{path}"
+    if os.path.exists(place):
+        match home.rules[path]:
+            case HomeRule.HIDDEN:
                 yield hide(place)
-            elif rule is HomeRule.PRIVATE:
-                yield "--bind", _made(home.cache(other)), place
+            case HomeRule.PRIVATE:
+                yield "--bind", _made(home.cache(path)), place
+            case HomeRule.SHARED:
+                yield "--bind", place, place
+            case _:
+                pass
 
 
-def _left(home: Home, path: str) -> Iterator[Mount]:
-    """Yield what setup has left at a place. Sockets and FIFOs lead out of the box."""
-    source, target = f"{home.made}/{path}", f"{home.path}/{path}"
-    if not (home.made and _reached(home.made, os.path.dirname(path))):
-        return
-    if os.path.islink(source):
-        yield "--symlink", os.readlink(source), target
-    elif os.path.isdir(source) or os.path.isfile(source):
-        yield "--ro-bind", source, target
+def _left(home: Home, folder: str, taken: tuple[str, ...]) -> Iterator[Mount]:
+    """Yield what setup has left where no rule speaks. Sockets and FIFOs lead out of the box."""
+    for name in sorted(_listed(f"{home.made}/{folder}")):
+        path = f"{folder}/{name}".lstrip("/")
+        source, target = f"{home.made}/{path}", f"{home.path}/{path}"
+        if path in taken:
+            continue
+        if any(other.startswith(f"{path}/") for other in taken):
+            if is_folder(source):
+                yield from _left(home, path, taken)
+        elif os.path.islink(source):
+            yield "--symlink", os.readlink(source), target
+        elif os.path.isdir(source) or os.path.isfile(source):
+            yield "--ro-bind", source, target
 
 
 def _reached(top: str, path: str) -> bool:
