@@ -200,8 +200,7 @@ def _end(text: str, bytes_max: int) -> str:
     return kept[newline + 1 :] if 0 <= newline < len(kept) // _SNAP else kept
 
 
-_ROUNDS_MAX = 8
-_SLACK = 8
+_SHOWN_MANY_TIMES = 8
 _UNUSED = 50
 """The part of the limit that may be left unused before it is tried to show more."""
 _ROW_BYTES = 60
@@ -289,26 +288,19 @@ def _filled(
 ) -> tuple[str, Pieces] | None:
     """Return the longest text found that fits, with what it shows; None if nothing more than `least` does.
 
-    What a part takes in the prompt is the template's business: it may show a text twice, or not at all. So the room
-    is corrected by what came of it, a bounded number of times.
+    What a part takes in the prompt is the template's business: it may show a text many times, or not at all. So the
+    room is searched by halves, from what the bare prompt leaves on.
     """
     best: tuple[str, Pieces] | None = None
-    fits, too_much = 0, _UNLIMITED
-    for _ in range(_ROUNDS_MAX):
-        if not fits < room < too_much:
-            break
+    fits, too_much = 0, _SHOWN_MANY_TIMES * bytes_max
+    while room > 0 and too_much - fits > max(1, bytes_max // _UNUSED):
         pieces = {**least, **_cut_all(parts, room)}
         text = draw(pieces)
-        over = size(text) - bytes_max
-        if over > 0:
-            too_much = room
-            # As much less as it was too much, in proportion, but never below half of the way to what has fitted.
-            room = max(room * room // (room + over) - _SLACK, (fits + room) // 2)
-        else:
+        if size(text) <= bytes_max:
             best, fits = (text, pieces), room
-            if -over <= bytes_max // _UNUSED:
-                break
-            room = min(room - over, (room + too_much) // 2)
+        else:
+            too_much = room
+        room = (fits + too_much) // 2
     return best
 
 
