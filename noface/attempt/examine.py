@@ -35,7 +35,7 @@ from noface.integrity.diff.names import (
     refused_by_servers,
     unfit_names,
 )
-from noface.integrity.diff.text import MARKERS, kin, left_markers, places
+from noface.integrity.diff.text import left_markers, shows_conflict
 from noface.integrity.evasion import replaced_frameworks, self_aware, shadowing
 from noface.integrity.excuses import checks_of, excused_lines, excuses_in, stubs_beside
 from noface.integrity.form import same_but_for_comments, same_but_for_form
@@ -182,22 +182,22 @@ class _Examination:
     def _mere_text(self) -> frozenset[str]:
         """Return the files whose conflict markers are text, and no conflict.
 
-        A full parser finds them inside a string; or main has such lines there already; or the issue names the file.
+        They are data of tests, or main has such lines in them already; a full parser finds them inside a string; or
+        the issue names the file.
         """
-        changes, suspects = self.change.files, frozenset(left_markers(self.patch))
-        marked = [change.path for change in changes if decoded(change.path) in suspects]
-        text_only = {path for path in marked if matches_any(path, self.attempt.issue.may_change)}
-        for change in changes if suspects else ():
-            language = syntax.language_of(change.path) if decoded(change.path) in suspects else None
-            if language in _MARKERS_ONLY_IN_STRINGS:
-                data = self.blobs.read(change.new_oid, syntax.FILE_BYTES_MAX)
-                if data is not None and syntax.check(change.path, language, data) is None:
-                    text_only.add(change.path)
-        unclear = [path for path in marked if path not in text_only]
-        places_to_look, main = places(unclear)[:_PLACES_MAX], self.attempt.order.main
-        showing = self.attempt.plumbing.with_lines(main, MARKERS, places_to_look) if unclear else ()
-        text_only |= {path for path in unclear if kin(path, showing)}
-        return frozenset(map(decoded, text_only))
+        suspects = frozenset(left_markers(self.patch))
+        changes = (change for change in self.change.files if decoded(change.path) in suspects)
+        return frozenset(decoded(change.path) for change in changes if self._shows_markers(change))
+
+    def _shows_markers(self, change: FileChange) -> bool:
+        path = change.path
+        if matches_any(path, self.attempt.issue.may_change) or (part_of(path) is Part.TEST and not is_code(path)):
+            return True
+        if shows_conflict(_text(self.blobs, change.old_mode, change.old_oid) or ""):
+            return True
+        language = syntax.language_of(path)
+        data = self.blobs.read(change.new_oid, syntax.FILE_BYTES_MAX) if language in _MARKERS_ONLY_IN_STRINGS else None
+        return data is not None and language is not None and syntax.check(path, language, data) is None
 
 
 def examine_change(attempt: Attempt, change: Change) -> tuple[Failure, ...]:

@@ -68,22 +68,14 @@ class Parts:
 
     def why(self, path: str) -> str:
         """Return what makes a file, put back to main's version, a judge: the end of "it is a judge …"."""
-        if part_of(path) not in _UNTOLD:
+        if part_of(path) is not Part.PRODUCT:
             return "by its name"
-        if path in self.reached.files:
+        if path in self.reached.files or path in self.reached.started:
             return "since a gate calls it"
-        if path in self.listed:
-            return "since main's tests stand in it"
         if path not in self.plumbing.whole(self.main).paths and (other := self.stands_for(path)):
             return f"since it is found in the place of {other}"
-        if self(path) is Part.CONFIG:
-            return "since a gate starts it, and nothing of the product uses it"
-        if self._is_expected(path):
-            settings = [user for user in sorted(self._naming(path) or ()) if part_of(user) in _SETTINGS]
-            return f"since it is named by {settings[0] if settings else 'what judges'}, and by nothing of the product"
-        if part_of(path) is Part.SOFT:
-            return "by its name"
-        return "since only judges use it" if self._only_judges(path, _DEPTH_MAX) else "since main's tests stand in it"
+        by_use = path not in self.listed and (self._is_expected(path) or self._only_judges(path, _DEPTH_MAX))
+        return "since only judges use it" if by_use else "since main's tests stand in it"
 
     def _is_all_tests(self, path: str) -> bool:
         """True if code of which a runner names tests is nothing else: it begins some, and nobody uses it.

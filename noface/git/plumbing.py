@@ -258,17 +258,6 @@ class Plumbing:
         """List the files of a tree."""
         return tuple(path for path, _, _ in self.files(tree))
 
-    def with_lines(self, tree: str, patterns: tuple[str, ...], places: tuple[str, ...]) -> tuple[str, ...]:
-        """List the files of text at or below `places` that hold a line for each of `patterns`, as `grep -E` reads them.
-
-        Places that the tree does not have hold none.
-        """
-        # Nothing stands before the first --or.
-        wanted = [part for pattern in patterns for part in ("--or", "-e", pattern)][1:]
-        names = (f":(top,literal){place}" for place in places)
-        asked = ("grep", "-z", "-l", "-I", "-E", "--all-match", *wanted, tree, "--", *names)
-        return tuple(name.removeprefix(f"{tree}:") for name in self.git.answer(*asked, codes=(0, 1)).parts)
-
     def new_history(self, commit: str) -> NewHistory:
         """Return what a commit and those of its ancestors have brought that no main has, neither here nor fetched.
 

@@ -148,10 +148,10 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
     [
         ("tests/helper.py", "by its name"),
         ("README.md", "since main's tests stand in it"),
-        ("checks/run.py", "since a gate starts it, and nothing of the product uses it"),
-        ("cases/a.txt", "since it is named by what judges, and by nothing of the product"),
+        ("checks/run.py", "since a gate calls it"),
+        ("cases/a.txt", "since only judges use it"),
         ("shop/testing.py", "since only judges use it"),
-        ("lint/base.toml", "since it is named by ruff.toml, and by nothing of the product"),
+        ("lint/base.toml", "by its name"),
         ("crate/src/lib.rs", "since main's tests stand in it"),
         ("web/lib/check", "since it is found in the place of web/lib/check.js"),
     ],

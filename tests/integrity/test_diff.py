@@ -14,7 +14,6 @@ from noface.git.objects import parse_diff
 from noface.integrity.asked_for import asks_for
 from noface.integrity.build_output import is_generated
 from noface.integrity.diff.rules import Diff, DiffLimits, binaries, by_gravity, examine
-from noface.integrity.diff.text import kin, places
 from noface.integrity.strength import weaker
 from noface.model.taxonomy import FailureKind
 
@@ -223,27 +222,6 @@ def test_markers_that_a_file_takes_along_when_it_is_moved_are_no_finding(change)
     twice = change({"old.md": text}, {"old.md": None, "new.md": text, "z.txt": CONFLICT})
     (failure,) = examine(twice, DiffLimits())
     assert failure.message.startswith("conflict markers were left in: z.txt (1);")
-
-
-@pytest.mark.parametrize(
-    ("path", "showing", "expected"),
-    [
-        ("docs/new.md", ["docs/git.md"], True),
-        ("docs/new.md", ["docs/deep/git.md"], False),
-        ("docs/deep/new.md", ["docs/git.md"], False),
-        ("new.md", ["git.md"], False),
-        ("git.md", ["git.md"], True),
-        ("docs/git/rebase.md", ["docs/git/conflicts.md"], True),
-        ("src/a.txt", ["docs/git.md"], False),
-        ("tests/fixtures/b/in.txt", ["tests/fixtures/a/in.txt"], True),
-        ("pkg/testdata/b/in.txt", ["other/testdata/a/in.txt"], False),
-        ("tests/merge/data/b.txt", ["tests/merge/data/deep/a.txt"], True),
-        ("tests/test_b.js", ["tests/fixtures/a.txt"], False),
-    ],
-)
-def test_markers_are_in_company_beside_others_of_main_s(path, showing, expected):
-    assert kin(path, showing) is expected
-    assert not expected or any(f"{showing[0]}/".startswith(f"{place}/") for place in places([path]))
 
 
 def test_markers_around_lines_that_stay_are_found(change):

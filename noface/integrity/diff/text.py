@@ -1,8 +1,7 @@
 """Judges the changed lines: conflict markers that were left in, names of the workspace.
 
-Conflict markers are found in any file of text, documents and test data too: merges leave them there as well. As many
-as the change took away do not count. What shows markers on purpose the caller takes out: a file in which a parser
-finds them inside a string, and one among others on main that show them (see `kin`).
+Conflict markers are found in any file of text, documents too: merges leave them there as well. As many as the change
+took away do not count. What shows markers on purpose the caller takes out.
 """
 
 import re
@@ -14,14 +13,6 @@ from noface.model.patch import ChangedLine, changed_lines, decoded
 _OURS, _SPLIT, _THEIRS = re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$")
 _STEPS = (_OURS, _SPLIT, _THEIRS)
 _STARTS = ("<<<<<<<", "=======", ">>>>>>>")
-MARKERS = ("^<{7}([[:space:]]|$)", "^={7}[[:space:]]*$", "^>{7}([[:space:]]|$)")
-"""The same for `git grep -E`: a file with a line for each of them shows a conflict."""
-# A folder of test data is one place however deep it is; any other file has only those beside it for company.
-_DATA = re.compile(
-    r"^(.*?/)??((__)?fixtures?(__)?|test[-_]?data|(__)?snapshots(__)?|corpus|recordings|cassettes"
-    r"|(tests?|specs?|__tests__)/(.*?/)??(data|files|resources|samples|cases))(?=/)",
-    re.IGNORECASE,
-)
 
 
 def left_markers(patch: str) -> dict[str, list[tuple[str, ...]]]:
@@ -45,28 +36,9 @@ def left_markers(patch: str) -> dict[str, list[tuple[str, ...]]]:
     return files
 
 
-def places(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return where on main a file may have its like: itself, its folder, or the folder of test data it is in."""
-    return tuple(dict.fromkeys(place for path in paths for place in (path, _place(path)[0]) if place))
-
-
-def kin(path: str, showing: Iterable[str]) -> bool:
-    """True if a file is in company: `showing` are files on main that show conflicts, itself perhaps among them."""
-    place, deep = _place(path)
-    for other in showing:
-        if other == path or (place and (other.startswith(f"{place}/") if deep else _folder(other) == place)):
-            return True
-    return False
-
-
-def _place(path: str) -> tuple[str, bool]:
-    """Return the folder in which a file's like would be, and whether folders below it count, too."""
-    data = _DATA.match(path)
-    return (data[0], True) if data is not None else (_folder(path), False)
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
+def shows_conflict(text: str) -> bool:
+    """True if a text holds the marker lines of a conflict."""
+    return bool(_conflicts([line for line in text.splitlines() if line.startswith(_STARTS)]))
 
 
 def _taken(conflict: tuple[str, ...], moved: list[tuple[str, ...]]) -> bool:
