@@ -1,12 +1,7 @@
 """What the bodies of tests have lost, in several languages: what is emptied is found, what is rewritten is not.
 
-On 1,598 honest commits of 24 public projects that change product and tests (Python, JavaScript, Go, Rust, Java, Ruby,
-C++) this finds something in 8.3 %, where the balance over all files that stood here before, with skips, found it in
-7.9 %: 1.8 % are new, and 1.4 % are no longer held against them. In 5.7 % tests are gone; a test that stands is called
-emptied in 0.6 %. Of those in which something is found, the commit's own message speaks of it in 58 %.
-
-On 3,091 further ones of 72 projects it found something in 6.8 % before rows over several lines, calls of helpers and
-helpers with other names counted, a test that stands as emptied in 1.4 %; of these 6 are told less since, 2 nothing.
+How often it is wrong: of 200 commits of this repository that change product and tests it finds something in 8, mostly
+tests that are really gone; what compared rows of tables and calls as well found it in these and 2 more.
 """
 
 import pytest
