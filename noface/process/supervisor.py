@@ -21,7 +21,6 @@ Standard library only, and nothing that is slow to import.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -40,14 +39,13 @@ from typing import Any, NoReturn
 from noface.process import namespace, own_network, process_tree
 from noface.process.connections import ConnectWatch, watching
 from noface.process.memory import MemoryWatch
-from noface.secrets.masking import MaskedStream, Masker
+from noface.process.output import Output, StartError, open_streams
+from noface.secrets.masking import Masker
 
-LOG_MODE = 0o600
 ANNOUNCEMENT = struct.Struct("!IB")
 APART, TOGETHER = b"n", b"k"
 """What asks the fork server for a supervisor: in a PID namespace of its own, if the system has them, or not."""
 LENGTH = struct.Struct("!I")
-PIPE_BYTES = 1 << 18
 KILL_POLL_S = 0.02
 BOX_STATUS = "{box-status}"
 """Stands in a boxed command line for the descriptor that bubblewrap writes its status to."""
@@ -68,38 +66,6 @@ _SIGNALS_AS_EXIT_CODE = frozenset((
     signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
     signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGTERM,
 ))  # fmt: skip
-
-
-class StartError(Exception):
-    """The program could not be started; `what` has the step, the name it failed on, and the system's reason.
-
-    The steps are stdin, stdout, stderr, cwd and exec. `errno` is None if Python refused before the system did.
-    """
-
-    def __init__(self, step: str, name: str, problem: Exception) -> None:
-        super().__init__(step)
-        number = problem.errno if isinstance(problem, OSError) else None
-        self.what = {"step": step, "name": name, "errno": number, "text": str(problem)}
-
-
-def open_streams(order: dict[str, Any]) -> list[int]:
-    """Descriptors for stdin, and for the logs in append mode: one if they are the same. Raises StartError."""
-    log = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW  # a worker may have put a link there
-    streams = [_open("stdin", order["stdin"] or os.devnull, os.O_RDONLY)]
-    streams.append(_open("stdout", order["stdout"], log))
-    if order["stderr"] != order["stdout"]:
-        streams.append(_open("stderr", order["stderr"], log))
-    return streams
-
-
-def _open(step: str, path: str, flags: int) -> int:
-    # Without O_NONBLOCK a FIFO in the file's place would be waited on for ever.
-    try:
-        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY, LOG_MODE)
-    except (OSError, ValueError) as problem:
-        raise StartError(step, path, problem) from None
-    os.set_blocking(descriptor, True)
-    return descriptor
 
 
 def start(order: dict[str, Any], streams: list[int], passed: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
@@ -170,67 +136,6 @@ def wake_on_child() -> tuple[int, int]:
 def kill_ladder(int_s: float, term_s: float) -> list[tuple[int, float]]:
     """List the signals to send with the seconds to wait after each; SIGKILL follows by itself."""
     return [(number, wait) for number, wait in ((signal.SIGINT, int_s), (signal.SIGTERM, term_s)) if wait > 0]
-
-
-class Output:
-    """What a program prints: read from its pipes, masked and written to its logs, together up to a limit.
-
-    What comes beyond the limit, and what cannot be written, is read all the same, so that the program never waits.
-    """
-
-    def __init__(self, logs: list[int], masker: Masker, limit_bytes: int) -> None:
-        self._streams: dict[int, tuple[int, MaskedStream]] = {}
-        self.theirs: list[int] = []
-        for log in logs:
-            ours, theirs = os.pipe()
-            with contextlib.suppress(OSError):  # the person may have no more memory for pipes
-                fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-            os.set_blocking(ours, False)
-            self._streams[ours] = (log, MaskedStream(masker))
-            self.theirs.append(theirs)
-        self._left = limit_bytes
-        self.exceeded = False
-        self.error = ""
-
-    @property
-    def pipes(self) -> list[int]:
-        """The pipes that are still open."""
-        return list(self._streams)
-
-    def close_theirs(self) -> None:
-        """Leave the program's ends to the program, so that its own end is seen."""
-        for descriptor in self.theirs:
-            os.close(descriptor)
-
-    def copy(self, pipe: int) -> bool:
-        """Write down what a pipe holds; False if that is nothing now."""
-        log, stream = self._streams[pipe]
-        try:
-            data = os.read(pipe, PIPE_BYTES)
-        except BlockingIOError:
-            return False
-        self.exceeded = self.exceeded or len(data) > self._left
-        kept = data[: self._left]
-        self._left -= len(kept)
-        self._write(log, stream.feed(kept) if kept else b"" if data else stream.finish())
-        if not data:
-            del self._streams[pipe]
-            os.close(pipe)
-        return bool(data)
-
-    def finish(self) -> None:
-        """Write down all that is left: whoever still holds a pipe is none of the program's."""
-        for pipe, (log, stream) in list(self._streams.items()):
-            while self.copy(pipe):
-                pass
-            self._write(log, stream.finish())
-
-    def _write(self, log: int, data: bytes) -> None:
-        try:
-            while data and not self.error:
-                data = data[os.write(log, data) :]
-        except OSError as problem:
-            self.error = os.strerror(problem.errno or 0)
 
 
 class Supervisor:

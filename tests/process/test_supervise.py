@@ -390,6 +390,12 @@ def test_too_much_output_is_reported_also_where_the_program_ended_first(launcher
     assert (ended.exit_code, ended.output_limit) == (0, True)
 
 
+def test_what_cannot_be_written_holds_nobody_up_and_is_told(launcher, program):
+    ended = launcher.run(program("seq", "100000", stdout="/dev/full"))
+    assert (ended.exit_code, ended.ended_by) == (0, EndedBy.ITSELF)
+    assert ended.error == "what it printed could not be written to /dev/full: No space left on device"
+
+
 def test_what_was_in_the_log_before_does_not_count(launcher, program, out):
     out.write_text("x" * 5000)
     assert launcher.run(program("echo", "hello", log_max_bytes=1000)).output_limit is False
