@@ -30,12 +30,11 @@ SECTIONS = {
 _FENCE = re.compile(r" {0,3}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
-_BULLETS = frozenset("-*+0123456789")
 _CODE = re.compile(r"`([^`]*)`")
 _STRUCK = re.compile(r"~~[^~]*~~")
+_LEADS = re.compile(r"[\s*_]*(blocked[ \t]+by|depends[ \t]+on)[\s*_:]*", re.IGNORECASE)
+"""A line above a list, which is as good as a heading."""
 _SAYS = re.compile(r"\b(?:blocked[ \t]+by|depend(?:s|ent)?[ \t]+on)\b[ \t:*_]*", re.IGNORECASE)
-_LEADS = re.compile(r"[\s*_]*(?:blocked[ \t]+by|depends[ \t]+on)[\s*_:]*", re.IGNORECASE)
-_TITLED = re.compile(r"(?:\A|\n) {0,3}#")
 _DENIED = re.compile(r"(?:\bnot|n't|\bno longer|\bnever)[ \t]+(?:been[ \t]+|be[ \t]+)?$", re.IGNORECASE)
 _DENIED_CHARS = 40
 _REFERENCE = re.compile(
@@ -75,35 +74,17 @@ def read_body(body: str, home: str) -> IssueBody:
     if "noface" in body.lower() or body.lstrip().startswith("+++"):
         lines = _without_front(lines, result)
     result.text = "\n".join(lines).strip("\n")
-    says = _may_say(result.text)
-    if says or _TITLED.search(result.text):
-        _read_lines(lines, home, result, says=says)
-    return result
-
-
-def _read_lines(lines: list[str], home: str, result: IssueBody, *, says: bool) -> None:
-    """Read sections and, if the body `says` something in its prose, that."""
-    section, list_only = "", False
+    section = ""
     for text, fence in _spoken(lines):
-        if fence is None and "#" in text and (heading := _HEADING.match(text)):
-            section, list_only = SECTIONS.get(_plain(heading[1]), ""), False
+        if fence is None and (heading := _HEADING.match(text) or _LEADS.fullmatch(text)):
+            section = SECTIONS.get(_plain(heading[1]), "")
             continue
         if section:
             item = _ITEM.match(text) if fence is None else None
-            if list_only and item is None and text.strip():
-                section, list_only = "", False
-            else:
-                _read_item(section, item[1] if item else text, fence, home, result)
-        if says and fence is None and _may_say(text):
-            if not section and _LEADS.fullmatch(text):
-                section, list_only = "depends_on", True  # "Blocked by:" above a list
+            _read_item(section, item[1] if item else text, fence, home, result)
+        if fence is None:
             _read_prose(text, home, result)
-
-
-def _may_say(text: str) -> bool:
-    """True if a text may name dependencies; much faster than a search that leaves case aside."""
-    low = text.lower()
-    return "blocked" in low or "depend" in low
+    return result
 
 
 def _without_front(lines: list[str], result: IssueBody) -> list[str]:
@@ -152,11 +133,9 @@ def _spoken(lines: list[str]) -> Iterator[tuple[str, str | None]]:
 
     Beside each stands the info string if it is in a fenced block, None elsewhere.
     """
-    whole = "\n".join(lines)
-    fences, comments, struck = "```" in whole or "~~~" in whole, "<!--" in whole, "~~" in whole
     fence, info, commented, listed, blank = "", "", False, False, True
     for line in lines:
-        opened = _FENCE.match(line) if fences and not commented and ("```" in line or "~~~" in line) else None
+        opened = _FENCE.match(line) if not commented else None
         if opened and not fence:
             fence, info = opened[1], opened[2].strip().lower()
         elif opened and fence and opened[1].startswith(fence) and not opened[2].strip():
@@ -164,16 +143,14 @@ def _spoken(lines: list[str]) -> Iterator[tuple[str, str | None]]:
         elif fence:
             yield line, info
         else:
-            text = line
-            if comments:
-                text, commented = uncommented(line, commented)
+            text, commented = uncommented(line, commented)
             bare = text.lstrip()
             indented = len(text) - len(bare) > 3 or text[:1] == "\t"  # noqa: PLR2004 - CommonMark's indented code
-            listed = (bare[:1] in _BULLETS and bool(_ITEM.match(line))) or (listed and (indented or not bare))
+            listed = _ITEM.match(line) is not None or (listed and (indented or not bare))
             code = indented and blank and not listed
             blank = not bare or code
             if not code and not bare.startswith(">"):
-                yield _STRUCK.sub(" ", text) if struck else text, None
+                yield _STRUCK.sub(" ", text), None
 
 
 def visible_text(text: str) -> str:
@@ -226,7 +203,7 @@ def _read_item(section: str, text: str, fence: str | None, home: str, result: Is
 
 def _read_prose(text: str, home: str, result: IssueBody) -> None:
     """Read "blocked by #7" wherever it stands in a line."""
-    bare = _CODE.sub(" ", text) if "`" in text else text
+    bare = _CODE.sub(" ", text)
     for phrase in _SAYS.finditer(bare):
         if not _DENIED.search(bare[max(0, phrase.start() - _DENIED_CHARS) : phrase.start()]):
             _references(bare, phrase.end(), home, result)
