@@ -29,15 +29,20 @@ def made_repositories(
 
     Letter case counts for nothing: on a person's file system it may mean nothing. `may_change` lifts what it names.
     """
-    touched = [change for change in changes if change.status != "D"]
-    suspects = {folder for change in touched for folder in _folders(change.path)}
-    if not suspects:
+    parts: dict[str, list[str]] = {}
+    for change in changes:
+        for folder in _folders(change.path) if change.status != "D" else ():
+            parts.setdefault(folder, []).append(change.path)
+    if not parts:
         return ()
-    after = (on_main - {change.path for change in changes if change.status == "D"}) | {c.path for c in touched}
-    steered = {folder for change in touched for folder in _folders(change.path, _RUNS)}
-    now, before = _complete(after, suspects), _complete(on_main, suspects)
-    made = (folder for folder in now if folder not in before or folder in steered)
-    return tuple(sorted(folder for folder in made if not _lifted(folder, touched, may_change)))
+    after = (on_main - {c.path for c in changes if c.status == "D"}) | {c.path for c in changes if c.status != "D"}
+    return tuple(
+        folder
+        for folder, paths in sorted(parts.items())
+        if _is_repository(folder, after)
+        and (not _is_repository(folder, on_main) or any(folder in _folders(path, _RUNS) for path in paths))
+        and not all(matches_any(path, may_change) for path in paths)
+    )
 
 
 def _folders(path: str, names: frozenset[str] = _NAMES) -> set[str]:
@@ -47,19 +52,11 @@ def _folders(path: str, names: frozenset[str] = _NAMES) -> set[str]:
     return folders | ({"/".join(parts[:-1])} if parts[-1] in names else set())
 
 
-def _complete(paths: Iterable[str], suspects: set[str]) -> set[str]:
-    held: dict[str, set[str]] = {folder: set() for folder in suspects}
-    for path in paths:
-        parts = path.casefold().split("/")
-        for at, part in enumerate(parts):
-            if part in _NAMES and (folder := "/".join(parts[:at])) in held:
-                held[folder].add(part)
-    return {folder for folder, names in held.items() if names >= _PARTS or names >= _LINKED}
-
-
-def _lifted(folder: str, touched: list[FileChange], may_change: tuple[str, ...]) -> bool:
-    parts = [change.path for change in touched if folder in _folders(change.path)]
-    return all(matches_any(path, may_change) for path in parts)
+def _is_repository(folder: str, paths: Iterable[str]) -> bool:
+    start = f"{folder}/" if folder else ""
+    below = (path.casefold() for path in paths)
+    held = {path[len(start) :].partition("/")[0] for path in below if path.startswith(start)}
+    return held >= _PARTS or held >= _LINKED
 
 
 _GITLINK = "160000"
