@@ -6,8 +6,8 @@ each (Latin-1), they are those of the bytes.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from noface.data import table
 
@@ -26,8 +26,7 @@ _TAIL_BYTES = 512
 _BODY_CHARS_MIN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A key in a text: what it is called, where it stands, and a part of it in one line by which to find it again."""
 
     name: str
