@@ -6,7 +6,6 @@ process for it, the others one. Git itself checks what servers look at (.gitmodu
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from posixpath import basename
 
 from noface.attempt.attempt import Attempt, Judging
@@ -60,20 +59,13 @@ _MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"yaml"}
 """In YAML a line without bracket, quote or colon is a string, and so is a conflict marker."""
 
 
-@dataclass(slots=True)
 class _Examination:
-    """What the rules need to know of a change, read from the object store."""
+    """What the rules need to know of a change, read from the object store; `files` are those the issue is not about."""
 
-    attempt: Attempt
-    change: Change
-    blobs: ObjectReader
-    patch: str = field(init=False)
-    files: tuple[FileChange, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Note which files the issue is not about."""
-        self.patch = self.change.patch.decode("utf-8", "replace")
-        self.files = tuple(file for file in self.change.files if not lifted(file.path, self.attempt.issue))
+    def __init__(self, attempt: Attempt, change: Change, blobs: ObjectReader) -> None:
+        self.attempt, self.change, self.blobs = attempt, change, blobs
+        self.patch = change.patch.decode("utf-8", "replace")
+        self.files = tuple(file for file in change.files if not lifted(file.path, attempt.issue))
 
     def diff(self) -> rules.Diff:
         """Return the change as the rules see it."""

@@ -1,7 +1,7 @@
 """The runs of one gate until what one of them says counts: retries, causes that pass by themselves, unsteady tests."""
 
 import select
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from noface.attempt.disk import as_disk_full, full_places
 from noface.attempt.environment import GateAgain, GateRan
@@ -20,13 +20,11 @@ REPEAT_PAUSES_S = (1.0, 10.0)
 _NOTHING_OUTSIDE = "the gate reaches nothing but a loopback of its own: main passes so, or [sandbox] network says it"
 
 
-@dataclass(frozen=True, slots=True)
 class GateRuns:
     """The runs of a gate in a session, after the gates `before` it, until what one of them says counts."""
 
-    session: GateSession
-    gate: GateSpec
-    before: tuple[GateSpec, ...]
+    def __init__(self, session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...]) -> None:
+        self._session, self._gate, self._before = session, gate, before
 
     def result(self) -> GateResult:
         """Run the gate, and again if it fails and has retries: on a clean checkout, after the builds before it.
@@ -34,7 +32,7 @@ class GateRuns:
         What a failed run leaves must not let the next one pass. A pass that needs another run is remembered for exactly
         this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
         """
-        session, gate, task = self.session, self.gate, self.session.task
+        session, gate, task = self._session, self._gate, self._session.task
         result = session.run(gate, "")
         if session.lost:
             result = self._once_more("made-anew", result)
@@ -42,31 +40,31 @@ class GateRuns:
             return result
         beside = session.beside
         if beside and result.failure is not None and not result.passed and company_line(result.failure):
-            result = session.run_alone(gate, self.before, result, beside)
+            result = session.run_alone(gate, self._before, result, beside)
         result = self._repeated(result)
         first = result.failure if not result.passed else None
         for again in range(1, gate.retries + 1):
             if result.failure is None or result.passed or result.failure.rule == CHANGED_FILES:
                 break
             result = self._once_more(f"again-{again}", result)
-        if task.steady and may_be_unsteady(gate, result):
-            result = Steadiness(session, gate, self.before, result).judged()
-        if result.passed and result.first_failure is None:
-            result = replace(result, first_failure=first)
+        if result.passed:
+            result = replace(result, first_failure=result.first_failure or first)
+        elif task.steady and may_be_unsteady(gate, result):
+            result = Steadiness(session, gate, self._before, result).judged()
         self._tell(result)
         return result
 
     def _tell(self, result: GateResult) -> None:
         """Keep which tests the gate ran, as later changes are held to them, and tell the loop what is to be kept."""
-        session, task, env = self.session, self.session.task, self.session.env
-        tests = session.ran.get(self.gate.command)
+        session, task, env = self._session, self._session.task, self._session.env
+        tests = session.ran.get(self._gate.command)
         if tests is not None and result.unsteady:
             tests = excused(tests, result.unsteady)
-        if self.gate.command in session.ran:
-            env.memory.keep_tests(task.tree, self.gate.command, tests, main=env.plumbing.tree(task.main))
+        if self._gate.command in session.ran:
+            env.memory.keep_tests(task.tree, self._gate.command, tests, main=env.plumbing.tree(task.main))
         ran = GateRan("" if task.on_main else task.issue_id, task.number, result)
         if result.failure is None and not session.fixed:
-            session.scope.send(replace(ran, key=env.key(task.tree, self.gate), tests=tests))
+            session.scope.send(replace(ran, key=env.key(task.tree, self._gate), tests=tests))
             hit("gate_passed")
         elif result.flaky:
             session.scope.send(ran)
@@ -77,7 +75,7 @@ class GateRuns:
         That is charged to nobody, as often as the task allows; then the failure counts. Where a full disk is measured,
         that is the failure; where only the gate says so, main's run of it decides.
         """
-        session, task, gate = self.session, self.session.task, self.gate
+        session, task, gate = self._session, self._session.task, self._gate
         # What reaches nothing outside waits for nothing there: main tells what its gates need. A command of the issue's
         # own is red there by right, so it is tried with the outside.
         apart = bool(session.env.sandbox.bubblewrap) and gate.boxed and gate.network in (Network.AUTO, Network.OFF)
@@ -98,16 +96,16 @@ class GateRuns:
             pause_s = max(REPEAT_PAUSES_S[session.repeated], cause.delay_s if session.repeated else 0.0)
             session.repeated += 1
             line = session.env.masker.text(cause.line)
-            session.scope.send(GateAgain(task.issue_id, task.number, self.gate.name, line))
+            session.scope.send(GateAgain(task.issue_id, task.number, self._gate.name, line))
             select.select([session.scope.cancel], [], [], pause_s)
             gate, apart = (replace(gate, network=Network.OWN), False) if wider else (gate, apart)
-            result = replace(self._once_more(f"repeat-{session.repeated}", result, gate), gate=self.gate)
+            result = replace(self._once_more(f"repeat-{session.repeated}", result, gate), gate=self._gate)
         return result
 
     def _once_more(self, folder: str, so_far: GateResult, gate: GateSpec | None = None) -> GateResult:
         """Run a gate again on a clean checkout; `so_far` counts where there can be none."""
         try:
-            return self.session.run_afresh(gate or self.gate, self.before, folder)
+            return self._session.run_afresh(gate or self._gate, self._before, folder)
         except NotReady:
             return so_far
 

@@ -28,14 +28,14 @@ class Turn:
     beside: dict[str, None] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
 class GateTurns:
     """The gates that run now, at most `limit` of them (None: any number), and those that wait."""
 
-    limit: int | None = None
-    _changed: threading.Condition = field(default_factory=threading.Condition)
-    _running: list[Turn] = field(default_factory=list)
-    _waiting: deque[Turn] = field(default_factory=deque)
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self._changed = threading.Condition()
+        self._running: list[Turn] = []
+        self._waiting = deque[Turn]()
 
     @contextmanager
     def turn(self, mine: Turn, cancel: Canceller, on_wait: Callable[[], None]) -> Iterator[Turn | None]:

@@ -4,7 +4,7 @@ Whoever has the steps between the two (what gates wrote, work that is half done)
 both. A cancel raises CutShort.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from noface.attempt.disk import as_disk_full
 from noface.attempt.environment import Scope
@@ -35,23 +35,17 @@ class Unproven:
     of_work: bool = False
 
 
-@dataclass(slots=True)
 class Proving:
     """A tree on its way to a proof: what its gates say, and then main's judges. `ran` is there once the gates ran.
 
     Of several issues whose work the tree holds, `issue` is what they are together (`joined`).
     """
 
-    scope: Scope
-    task: GateTask
-    gates: tuple[GateSpec, ...]
-    issue: Issue
-    ran: Ran = field(init=False)
-    _gating: Gating = field(init=False)
+    ran: Ran
 
-    def __post_init__(self) -> None:
-        """Begin with the gates."""
-        self._gating = Gating(self.scope, self.task, self.gates)
+    def __init__(self, scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], issue: Issue) -> None:
+        self.scope, self.task, self.gates, self.issue = scope, task, gates, issue
+        self._gating = Gating(scope, task, gates)
 
     def run_gates(self) -> Ran:
         """Run the gates, unless their results are known."""
