@@ -191,7 +191,10 @@ class Publishing(Station):
                 self._tell(issue.id, f"passed; proven again with what was committed there meanwhile ({tip[:12]})")
                 self._run.queue.add(QueueEntry(issue, number, joined))
                 return False
-        if tip and not _is_known(context, issue, tip, ours=ours):
+        row = context.pulls.row(issue.id)
+        # A commit's own word that it is noface's counts only if the record of what was pushed is lost.
+        known = ours if row is None else tip in (row.head, row.pushed)
+        if tip and not known and tip not in _given(context, issue):
             _take_over(context, issue, tip)
             return False
         if proof is None or (proof.main != main and each.moved < MOVES_MAX):
@@ -200,7 +203,6 @@ class Publishing(Station):
             self._tell(issue.id, f"passed; {what}, so it is proven again")
             self._run.queue.add(QueueEntry(issue, number, candidate))
             return False
-        row = context.pulls.row(issue.id)
         same = row is not None and (row.attempt, row.base, row.tree) == (number, proof.main, proof.tree)
         again = row is not None and same and (tip == row.head or (tip == row.pushed and row.state == PullStep.INTENT))
         head = row.head if row is not None and again else proven_commit(context, issue, number, proof, tip)
@@ -220,9 +222,7 @@ class Publishing(Station):
     def _holds(self, each: PendingPublication, tip: str) -> bool:
         """True if what stands on the branch is noface's, or in the work that is about to be pushed there."""
         row, plumbing = self._context.pulls.row(each.entry.issue.id), self._context.env.plumbing
-        refs = scratch_of(self._context, each.entry.issue).refs
-        given = {commit for name, commit in refs.items() if name.startswith(PERSON)}
-        ours = row is None or (tip in (row.head, row.pushed) and tip not in given)
+        ours = row is None or (tip in (row.head, row.pushed) and tip not in _given(self._context, each.entry.issue))
         return ours or (bool(each.entry.candidate) and plumbing.is_ancestor(tip, each.entry.candidate))
 
     def _failed(self, each: PendingPublication, error: NofaceError) -> None:
@@ -243,16 +243,9 @@ class Publishing(Station):
         self._context.set_status(issue_id, IssueStatus.LANDING, reason)
 
 
-def _is_known(context: RunContext, issue: Issue, tip: str, *, ours: bool) -> bool:
-    """True if what stands on an issue's branch is noface's, or was given to it by a person.
-
-    A commit's own word that it is noface's counts only if the record of what was pushed is lost.
-    """
-    row, refs = context.pulls.row(issue.id), scratch_of(context, issue).refs
-    given = {commit for name, commit in refs.items() if name.startswith(PERSON)}
-    if row is None:
-        return ours or tip in given
-    return tip in given | {row.head, row.pushed}
+def _given(context: RunContext, issue: Issue) -> set[str]:
+    """Return the commits that people have given to an issue's work."""
+    return {commit for name, commit in scratch_of(context, issue).refs.items() if name.startswith(PERSON)}
 
 
 def _take_over(context: RunContext, issue: Issue, tip: str) -> None:

@@ -40,8 +40,6 @@ from noface.remote.web_commits import committed_there
 from noface.secrets.masked_records import masked_record
 from noface.secrets.masking import Masker
 
-CHECKS_EACH = 3
-"""Each how many looks at a pull request that waits for people its checks are asked for: one may be run again."""
 _LOG_CHARS_MAX = 8_000_000
 _MARKER = "<!-- noface:rounds -->"
 
@@ -139,28 +137,18 @@ def _whose(eyes: PullReader, followed: Followed, taken: TakenByPerson) -> TakenB
 
 
 def _look(eyes: PullReader, followed: Followed, before: Look | None) -> Look:
-    """Ask the forge what it shows, and no more than is needed.
-
-    Where it says that the pull request has not changed, the reviews are known, from the second such look on: a review
-    in the same second as the first would be missed. Where it waits for people, so are its checks, but for every third
-    look, since they may be run again.
-    """
+    """Ask the forge what it shows; what is as it was costs nothing of its limit."""
     pull = eyes.forge.read(followed.number)
-    look = Look(pull, main=eyes.plumbing.main(), login=eyes.login)
+    unchanged = before.unchanged + 1 if before is not None and before.pull == pull else 0
+    look = Look(pull, main=eyes.plumbing.main(), login=eyes.login, unchanged=unchanged)
     if pull.state is PullState.MERGED:
         return look
-    known = before if before is not None and before.pull == pull and pull.updated_at is not None else None
-    again = known.unchanged if known is not None else 0
-    waits = followed.seen.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)
-    reviews = known.reviews if known is not None and again else _reviews(eyes, followed.number)
+    look = replace(look, reviews=_reviews(eyes, followed.number))
     if pull.state is not PullState.OPEN or pull.head != followed.head:
-        return replace(look, reviews=reviews, unchanged=again + 1 if known is not None else 0)
-    spared = known is not None and again and waits and again % CHECKS_EACH
-    checks = known.checks if known is not None and spared else eyes.forge.checks(pull.head)
+        return look
+    checks = eyes.forge.checks(pull.head)
     red = any(check.state is CheckState.FAILED for check in checks)
-    on_base = eyes.forge.checks(followed.base) if red else ()
-    unchanged = again + 1 if known is not None else 0
-    return replace(look, checks=checks, reviews=reviews, on_base=on_base, unchanged=unchanged)
+    return replace(look, checks=checks, on_base=eyes.forge.checks(followed.base) if red else ())
 
 
 def _reviews(eyes: PullReader, number: int) -> tuple[PullReview, ...]:
