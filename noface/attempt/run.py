@@ -185,7 +185,7 @@ def _finished_before(attempt: Attempt, finished: Finished) -> Judging:
     diff = plumbing.diff(main, tree)
     taken = SlotSnapshot(Snapshot(commit, tree, commit, tree, diff.changes), diff.patch, diff.hash, changed=True)
     agent = AgentRun(0, None, EndedBy.ITSELF, 0.0, Usage(0.0, 0, 0))
-    return _recorded(attempt, agent, taken, finished.report, None)
+    return _recorded(attempt, agent, taken, finished[1], None)
 
 
 def _recorded(

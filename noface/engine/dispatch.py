@@ -23,7 +23,6 @@ from noface.engine.red_main import RedMain
 from noface.engine.stations import Steps
 from noface.git.refs import branch_name
 from noface.model.actions import (
-    Absence,
     Action,
     Ask,
     AwaitIssues,
@@ -258,8 +257,8 @@ def apply_action(
                 until = max(until, provider_away(context, model, last, until, action.reason).until)
             cause = Cause.PROVIDER if action.provider else Cause.NONE
             context.set_status(issue.id, IssueStatus.WAITING, action.reason, until, cause=cause)
-        case RunWorker(instead_of=Absence() as absence):
-            provider_away(context, absence.model, last, absence.until, action.reason)
+        case RunWorker(instead_of=(model, until)):
+            provider_away(context, model, last, until, action.reason)
             context.set_status(issue.id, IssueStatus.READY, action.reason)
         case _:
             context.set_status(issue.id, IssueStatus.READY, action.reason)

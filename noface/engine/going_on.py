@@ -55,7 +55,7 @@ def finished_before(context: RunContext, history: History, start: StartPoint) ->
     if last is None or last.failure is None or start != StartPoint(StartReason.CUT_OFF, last.number, last.candidate):
         return None
     by_gate = last.failure.gate is not None and last.failure.category is Category.ENVIRONMENT and not last.charged
-    return Finished(last.number, last.report) if by_gate and not _edited(context, history.issue, last) else None
+    return (last.number, last.report) if by_gate and not _edited(context, history.issue, last) else None
 
 
 def broken_files(plumbing: Plumbing, attempts: tuple[PastAttempt, ...]) -> Mapping[int, int]:

@@ -65,7 +65,7 @@ def make_order(
 
     text, model = text_of(situation), _thinking(context.settings.models[action.model], think=think)
     finished = finished_before(context, history, start) if not note else None
-    notes = (f"the work of attempt {finished.number} was judged again; no worker was called",) if finished else ()
+    notes = (f"the work of attempt {finished[0]} was judged again; no worker was called",) if finished else ()
     session = next_session(context, history, start, model, slot, think=think) if finished is None else None
     if session is not None:
         session = replace(session, prompt=text_of(Situation.RESUME))

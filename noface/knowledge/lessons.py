@@ -66,12 +66,8 @@ class Lesson:
     parts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ControlGroup:
-    """How attempts ended that read no lesson, after failures of one kind: passed, or with the same failure again."""
-
-    passed: int = 0
-    again: int = 0
+ControlGroup = tuple[int, int]
+"""How many failures of a kind were followed by a pass where no lesson was told, and how many by another failure."""
 
 
 def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: str = "") -> Lesson | None:
@@ -159,7 +155,8 @@ def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 def lift(hits: int, successes: int, control: ControlGroup) -> float:
     """Return by how much a lesson raises the share of attempts that pass, -1 to 1; a little is assumed at first."""
     with_lesson = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
-    return with_lesson - (control.passed + _PRIOR_UNTOLD[0]) / (control.passed + control.again + _PRIOR_UNTOLD[1])
+    passed, again = control
+    return with_lesson - (passed + _PRIOR_UNTOLD[0]) / (passed + again + _PRIOR_UNTOLD[1])
 
 
 def cure_holds(learned: int, hits: int, successes: int) -> bool:

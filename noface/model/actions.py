@@ -45,12 +45,8 @@ class _Named:
         return type(self).__name__
 
 
-@dataclass(frozen=True, slots=True)
-class Absence:
-    """A model whose provider is waited for. `until` is epoch seconds."""
-
-    model: str
-    until: float
+Absence = tuple[str, float]
+"""A model that is away, and until when (epoch seconds)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,12 +84,8 @@ class Snapshot:
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """Work of attempt `number` that its worker had finished, and that nobody could judge; `report` is the worker's."""
-
-    number: int
-    report: WorkerReport | None = None
+Finished = tuple[int, WorkerReport | None]
+"""Work that is judged again: the number of its attempt, and what its worker said of it."""
 
 
 @dataclass(frozen=True, slots=True)

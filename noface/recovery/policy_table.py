@@ -231,7 +231,8 @@ def course(
             continue
         now += wait_s
         if isinstance(action, RunWorker) and action.instead_of is not None:
-            away[action.instead_of.model] = action.instead_of.until
+            model, until = action.instead_of
+            away[model] = until
         history = replace(history, attempts=(*history.attempts, trouble.attempt(after + 1, action, tiers, now)))
     return SimulatedIssue(trouble, tuple(steps), history)
 

@@ -100,6 +100,11 @@ class Followed:
     pushed: str = ""
     checks: str = ""
 
+    @property
+    def open(self) -> bool:
+        """True if it may still be merged, as far as is known."""
+        return self.state not in ("closed", "merged")
+
 
 @dataclass(frozen=True, slots=True)
 class Look:

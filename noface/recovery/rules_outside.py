@@ -8,7 +8,7 @@ is full the engine ends the run, and the issue goes on with the next one.
 from collections.abc import Mapping
 
 from noface.diagnosis.known_causes import final_error
-from noface.model.actions import Absence, Action, Block, Mode, RunWorker, WaitUntil
+from noface.model.actions import Action, Block, Mode, RunWorker, WaitUntil
 from noface.model.failure import DISK_FULL
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy_state import (
@@ -46,7 +46,7 @@ def wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float
         for other in policy.stand_ins(last.model):
             if away.get(other, now) <= now and _tries(state, other) == 0:
                 reason = f"{failure.kind}: {other} is of the same tier and works meanwhile"
-                return RunWorker(Mode.SWITCH, other, reason, last.think, Absence(last.model, until))
+                return RunWorker(Mode.SWITCH, other, reason, last.think, (last.model, until))
     most = policy.transient_retries
     if most is not None and tries > most:
         return Block(failure.kind, f"still {failure.kind} after {most} retries")

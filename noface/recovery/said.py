@@ -16,6 +16,7 @@ from noface.model.publication import ACCOUNT, APPROVED, Notice
 from noface.model.quoting import in_dollars
 from noface.model.request import NOTHING_ASKED, PersonRequest
 from noface.model.taxonomy import INTERRUPTED, IssueStatus
+from noface.recovery.pull_rounds import Followed
 
 GONE = "gone"
 """The state of an issue that noface works on no more: closed by somebody, or its label taken off."""
@@ -43,40 +44,6 @@ class Worked:
     outcome: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PartState:
-    """A part of a divided issue. `request` is that of one that waits for a person, `epoch` counts its unblockings."""
-
-    id: str
-    title: str
-    status: str
-    epoch: int = 0
-    request: PersonRequest = NOTHING_ASKED
-
-    @property
-    def asks(self) -> bool:
-        """True if it waits for what people write."""
-        return self.status in ASKING
-
-
-@dataclass(frozen=True, slots=True)
-class Pull:
-    """The pull request that shows an issue's work. `checks` is how they stand: pending, passed, failed, none.
-
-    `state` is how far it has come, by store/pull_requests.
-    """
-
-    number: int
-    url: str
-    checks: str = ""
-    state: str = "open"
-
-    @property
-    def open(self) -> bool:
-        """True if it may still be merged, as far as is known."""
-        return self.state not in ("closed", "merged")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """What noface's rows say of an issue, as far as its tracker is told. Money in dollars, None for unknown.
@@ -89,6 +56,7 @@ class Standing:
 
     issue_id: str
     status: str
+    title: str = ""
     reason: str = ""
     present: bool = True
     until: float | None = None
@@ -97,14 +65,19 @@ class Standing:
     attempts: tuple[Worked, ...] = ()
     cost_usd: float | None = None
     request: PersonRequest = NOTHING_ASKED
-    parts: tuple[PartState, ...] = ()
-    pull: Pull | None = None
+    parts: "tuple[Standing, ...]" = ()
+    pull: Followed | None = None
     merged_commit: str = ""
     pushed: bool = False
     not_heard: str = ""
     not_heard_of: str = ""
     heard: int = 0
     any_answer: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """True if it waits for what people write."""
+        return self.status in ASKING
 
     @property
     def state(self) -> str:
@@ -124,7 +97,7 @@ class Standing:
         """A name of what a person is asked, another one for each question; "" if nobody is asked."""
         if self.state not in ASKING:
             return ""
-        parts = "".join(f":{part.id}:{part.epoch}" for part in self.parts if part.asks)
+        parts = "".join(f":{part.issue_id}:{part.epoch}" for part in self.parts if part.asks)
         return f"{self.status}:{self.epoch}:{len(self.attempts)}{parts}"
 
     @property
@@ -218,7 +191,7 @@ def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]
     yield f"**noface {needs} to go on.** {summary}"
     for number, request in enumerate(requests):
         if asking:
-            yield f"Part {code(asking[number].id)}, {plain(clean(asking[number].title))}:"
+            yield f"Part {code(asking[number].issue_id)}, {plain(clean(asking[number].title))}:"
         if request.question:
             yield quote(clean(request.question))
     yield _answers_here(state, any_answer=standing.any_answer)

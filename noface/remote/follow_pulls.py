@@ -19,7 +19,7 @@ from noface.engine.prompt_context import attempt_directory
 from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, NofaceError
 from noface.forge.github import Forge
-from noface.model.codec import decode, encode
+from noface.model.codec import encode
 from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.markdown import plain
@@ -38,7 +38,6 @@ from noface.recovery.pull_rounds import (
     Look,
     Merged,
     Outdated,
-    PullSeen,
     RoundDue,
     StillOpen,
     TakenByPerson,
@@ -60,7 +59,6 @@ from noface.remote.tracker_answers import Listener
 from noface.remote.web_commits import adopt
 from noface.secrets.masked_records import masked_record
 from noface.store.pull_requests import PullStep
-from noface.store.records import PullRow
 
 _AT_ONCE_MAX = 10
 """How many pull requests one thread looks at, one after the other."""
@@ -149,7 +147,7 @@ class PullFollower(Station):
     def _followed(self) -> tuple[Followed, ...]:
         """Return the pull requests that may still change on the forge, those first that changed longest ago."""
         rows = self.context.pulls.rows(PullStep.OPEN, PullStep.CLOSED, PullStep.TAKEN)
-        return tuple(_followed(row) for row in rows if row.number is not None)
+        return tuple(row.followed for row in rows if row.number is not None)
 
     def _of(self, issue_id: str) -> Followed | None:
         return next((pull for pull in self._followed() if pull.issue_id == issue_id), None)
@@ -464,11 +462,6 @@ def _mark(pull: Followed) -> tuple[str, int, int, int]:
     return pull.head, pull.number, pull.rounds, pull.attempt
 
 
-def _followed(row: PullRow) -> Followed:
-    same = {name: getattr(row, name) for name in _SAME}
-    return Followed(number=row.number or 0, seen=decode(PullSeen, row.seen), **same)
-
-
 def _mended(looked: PullSnapshot) -> bool:
     """True if what a person was asked about is gone: the checks have passed after all, and nobody asks more."""
     followed, decision = looked.followed, looked.decision
@@ -486,7 +479,3 @@ def _patience(pull: Followed, rules: LandingRules) -> Patience:
             return Patience(0.0, waits_for)
         case _:
             return Patience(pull.seen.since + rules.follow_checks_s, waits_for)
-
-
-_SAME = ("issue_id", "head", "base", "rounds", "branch", "url", "attempt", "state", "pushed", "checks")
-"""The columns that a followed pull request has by the same name."""

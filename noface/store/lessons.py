@@ -70,7 +70,7 @@ class LessonStore:
     def untold(self, kind: FailureKind) -> ControlGroup:
         """Count how attempts ended that read no lesson, after a failure of a kind."""
         row = self._db.rows(query("attempts_without_lessons"), kind)[0]
-        return ControlGroup(row["passed"], row["again"])
+        return row["passed"], row["again"]
 
     def quote(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
         """Record which lessons an attempt's prompt quotes; `judged` counts them."""

@@ -10,10 +10,10 @@ from typing import Any
 from noface.model.publication import Publication
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
-from noface.recovery.said import GONE, PartState, Pull, Standing, Worked
+from noface.recovery.said import GONE, Standing, Worked
 from noface.store.database import Database, insert
 from noface.store.overview import TRACKER_AWAY
-from noface.store.records import IssueRow, query, read, select
+from noface.store.records import IssueRow, PullRow, query, read, select
 from noface.store.rows import dumps
 
 _SINCE = "tracker_since:"
@@ -93,8 +93,7 @@ class Publications:
     def _standing(self, row: IssueRow) -> Standing:
         attempts = self._db.rows(query("worked"), row.id)
         parts = self._db.rows(select(IssueRow, "WHERE parent = ? ORDER BY position"), row.id)
-        pulls = self._db.rows("SELECT number, url, checks, state FROM pull_requests WHERE issue_id = ?", row.id)
-        pull = next((Pull(*each) for each in pulls if each["number"] is not None), None)
+        pulls = read(PullRow, self._db.rows(select(PullRow, "WHERE issue_id = ? AND number IS NOT NULL"), row.id))
         known = self.get(row.id)
         standing = Standing(
             issue_id=row.id,
@@ -108,7 +107,7 @@ class Publications:
             cost_usd=row.cost_usd,
             request=row.block or NOTHING_ASKED,
             parts=tuple(map(_part, read(IssueRow, parts))),
-            pull=pull,
+            pull=next((pull.followed for pull in pulls), None),
             merged_commit=row.merged_commit or "",
         )
         if known is None or not known.problem or (known.digest and known.state != standing.state):
@@ -136,8 +135,9 @@ class Publications:
             )
 
 
-def _part(row: IssueRow) -> PartState:
-    return PartState(row.id, row.title, row.status, row.epoch, row.block or NOTHING_ASKED)
+def _part(row: IssueRow) -> Standing:
+    request = row.block or NOTHING_ASKED
+    return Standing(issue_id=row.id, status=row.status, title=row.title, epoch=row.epoch, request=request)
 
 
 def _publication(row: Any) -> Publication:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noface.model.history import Advice
     from noface.model.request import PersonRequest
     from noface.model.worker_run import Resumed, WorkerReport
+    from noface.recovery.pull_rounds import Followed
 
 SCHEMA_VERSION = 9
 """The schema that schema.sql makes and these queries know."""
@@ -233,6 +234,14 @@ class PullRow(NamedTuple):
     seen: Mapping[str, Any]
     checks: Annotated[str, "How its checks stand; empty where that is not known yet."]
     at: float
+
+    @property
+    def followed(self) -> "Followed":
+        """The pull request as decisions are made on it."""
+        from noface.model.codec import decode, view
+        from noface.recovery.pull_rounds import Followed, PullSeen
+
+        return view(Followed, self, number=self.number or 0, seen=decode(PullSeen, self.seen))
 
     @property
     def waits_for(self) -> Annotated[str, OneOf("noface.recovery.pull_rounds.WaitsFor", ("",)), "What it waits for."]:

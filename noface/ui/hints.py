@@ -197,7 +197,7 @@ def lessons_document(lessons: Sequence[Lesson], without: Mapping[FailureKind, Co
             asdict(lesson)
             | {
                 "lift": round(lift(lesson.hits, lesson.successes, without[lesson.kind]), 3) if lesson.hits else None,
-                "without": without[lesson.kind],
+                "without": dict(zip(("passed", "again"), without[lesson.kind], strict=True)),
             }
             for lesson in lessons
         ]
@@ -214,10 +214,10 @@ def lessons_page(lessons: Sequence[Lesson], without: Mapping[FailureKind, Contro
         text, _, diff = lesson.advice.partition("\n")
         yield from ("", *hanging(text, width, f"{lesson.id}  "))
         yield from (fit(f"   {line}", width) for line in clean_block(diff).splitlines())
-        control = without[lesson.kind]
+        passed, again = without[lesson.kind]
         facts = [f"learned {count(lesson.learned, 'time')}"]
         if lesson.hits:
             facts.append(f"{lesson.successes} of {count(lesson.hits, 'attempt')} passed with it")
-            facts.append(f"{control.passed} of {control.passed + control.again} without any")
+            facts.append(f"{passed} of {passed + again} without any")
         facts += ["dropped: it makes no difference"] if lesson.dropped else []
         yield from painted(hanging("; ".join(facts), width, "   "), "quiet")

@@ -18,7 +18,7 @@ from support.policy_story import (
     typed,
 )
 
-from noface.model.actions import Absence, Block, Mode, RunWorker, WaitUntil
+from noface.model.actions import Block, Mode, RunWorker, WaitUntil
 from noface.model.taxonomy import Strategy
 from noface.recovery.retry_policy import RoleModels, Rung
 
@@ -47,12 +47,12 @@ def test_another_model_of_the_tier_works_while_the_provider_is_away():
         Mode.SWITCH,
         "twin",
         "RATE_LIMITED: twin is of the same tier and works meanwhile",
-        instead_of=Absence("small", LATER),
+        instead_of=("small", LATER),
     )
 
 
 def test_without_a_reset_time_the_model_left_behind_rests_for_its_backoff():
-    assert decide(failed(K.OVERLOADED), policy=TWINS).instead_of.until == NOW + 15
+    assert decide(failed(K.OVERLOADED), policy=TWINS).instead_of[1] == NOW + 15
 
 
 def test_models_of_other_tiers_do_not_stand_in():

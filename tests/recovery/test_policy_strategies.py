@@ -4,7 +4,7 @@ import pytest
 from support.cases import cases
 from support.policy_story import ALONE, NOW, ROLES, K, decide, failed, fails, policy
 
-from noface.model.actions import Absence, Ask, Block, Mode, RequestApproval, RunWorker, Skip, WaitUntil, model_of
+from noface.model.actions import Ask, Block, Mode, RequestApproval, RunWorker, Skip, WaitUntil, model_of
 from noface.model.history import Topic
 from noface.model.taxonomy import Category, Strategy
 
@@ -26,7 +26,7 @@ FIRST = {
         Mode.SWITCH,
         "twin",
         "{kind}: twin is of the same tier and works meanwhile",
-        instead_of=Absence("small", NOW + 15),
+        instead_of=("small", NOW + 15),
     ),
 }
 WORKING = [kind for kind in K if kind.category not in (Category.TRANSIENT, Category.ENVIRONMENT)]

@@ -5,9 +5,16 @@ from dataclasses import replace
 import pytest
 
 from noface.model.request import Failing, PersonRequest
-from noface.recovery.said import CALM_S, GONE, PartState, Pull, Standing, Worked, digest, due_at, notice_of
+from noface.recovery.pull_rounds import Followed, PullSeen
+from noface.recovery.said import CALM_S, GONE, Standing, Worked, digest, due_at, notice_of
 
 BEGAN = 1_795_384_800.0  # 2026-11-22 22:00 UTC
+
+
+def shown(url="", **more):
+    return Followed("7", 12, "h", "b", 0, PullSeen(), url=url, **more)
+
+
 FIRST = Worked(1, "small", BEGAN, "TEST_FAILURE")
 SECOND = Worked(2, "strong", BEGAN + 600)
 QUESTION = PersonRequest(
@@ -67,7 +74,7 @@ def test_nothing_leaves_that_is_to_be_cleaned():
     [
         ({"pushed": True}, "main was pushed"),
         ({}, "noface has not pushed it"),
-        ({"pull": Pull(12, "https://github.com/acme/shop/pull/12")}, "by #12"),
+        ({"pull": shown("https://github.com/acme/shop/pull/12")}, "by #12"),
     ],
 )
 def test_what_has_landed_says_where_and_closes_its_issue(values, words):
@@ -78,7 +85,7 @@ def test_what_has_landed_says_where_and_closes_its_issue(values, words):
 
 
 def test_work_in_review_names_its_pull_request_and_leaves_the_issue_open():
-    review = said(status="review", reason="open", pull=Pull(12, "", "pending"))
+    review = said(status="review", reason="open", pull=shown(checks="pending"))
     assert "#12" in review.text
     assert not review.closes
 
@@ -89,14 +96,15 @@ def test_an_issue_that_went_away_is_noface_s_no_more_unless_it_has_landed(status
 
 
 def test_what_a_part_asks_is_asked_at_the_issue_that_was_divided():
-    parts = (PartState("7.1", "The form", "merged"), PartState("7.2", "The key", "blocked", 1, QUESTION))
+    asking = Standing(issue_id="7.2", title="The key", status="blocked", request=QUESTION)
+    parts = (Standing(issue_id="7.1", title="The form", status="merged"), replace(asking, epoch=1))
     standing = Standing(issue_id="7", status="epic", parts=parts)
     text = notice_of(standing, str).text
     assert standing.state == "blocked"
     assert "Part `7.2`, The key" in text
     assert "> What do the workers" in text
     assert Standing(issue_id="7", status="epic", parts=parts[:1]).question == ""
-    again = PartState("7.2", "The key", "blocked", 2, QUESTION)
+    again = replace(asking, epoch=2)
     assert Standing(issue_id="7", status="epic", parts=(again,)).question not in ("", standing.question)
 
 
@@ -125,7 +133,7 @@ def test_attempts_that_follow_each_other_are_told_together_and_a_question_at_onc
     ("state", "gone"), [("open", "review"), ("taken", "review"), ("closed", GONE), ("merged", GONE)]
 )
 def test_an_issue_that_was_closed_is_not_told_as_left_while_its_pull_request_may_be_merged(state, gone):
-    standing = Standing(issue_id="7", status="blocked", present=False, pull=Pull(12, "", "", state))
+    standing = Standing(issue_id="7", status="blocked", present=False, pull=shown(state=state))
     assert standing.state == gone
     text = notice_of(standing, str).text
     assert ("lands if #12 is merged" in text, "works on this no more" in text) == (gone != GONE, gone == GONE)

@@ -7,7 +7,6 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 from dataclasses import dataclass, field, replace
 
 from noface.model.actions import (
-    Absence,
     Action,
     Ask,
     AwaitIssues,
@@ -110,7 +109,7 @@ class Story:
             case WaitUntil(until=until) if self._settles():
                 self._rest(self.history.attempts[-1].model, until)
                 self.now = until
-            case RunWorker(instead_of=Absence(model, until)) if self._settles():
+            case RunWorker(instead_of=(model, until)) if self._settles():
                 self._rest(model, until)
             case _:
                 self._run(action)
