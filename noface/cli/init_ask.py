@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import typer
 
+from noface.attempt.gate_session import CutShort
 from noface.attempt.gating import Ran
 from noface.cli.one_question import answer_of
 from noface.cli.policy_records import model_specs
@@ -130,20 +131,19 @@ def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], st
         context = make_context(repository, config, tracker, chosen, database, announce, stack)
         cancel = Canceller()
         stack.enter_context(signals(context, cancel))
-        gated = check_baseline(context, cancel, anew=True)
-        if gated is None:
-            raise KeyboardInterrupt
-        if gated.failure is not None:
-            return {}, gated.failure.message
-        return _problems(context, gated, cancel), ""
+        try:
+            ran = check_baseline(context, cancel, anew=True)
+            return ({}, ran.failure.message) if ran.failure is not None else (_problems(context, ran, cancel), "")
+        except CutShort:
+            raise KeyboardInterrupt from None
 
 
-def _problems(context: RunContext, gated: Ran, cancel: Canceller) -> dict[str, str]:
+def _problems(context: RunContext, ran: Ran, cancel: Canceller) -> dict[str, str]:
     problems = {gate.name: "it did not run, since a build before it is red" for gate in context.settings.gates}
-    for result in gated.results:
+    for result in ran.results:
         failure = result.failure
         problems[result.gate.name] = f"it is red on main: {failure.message}" if failure is not None else ""
-    green = tuple(result.gate for result in gated.results if result.failure is None)
+    green = tuple(result.gate for result in ran.results if result.failure is None)
     for leak in leaks(context, green, cancel):
         problems[leak.gate.name] = "it stays green with every source file of the project broken"
     return problems

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 
 import pytest
+from support.processes import wait_for
 
 from noface.config.load import load
 
@@ -40,16 +42,20 @@ def asked(project):
         project.write(name, text)
     project.commit("a calculator")
 
-    def ask(first, *options, second="", sandbox="none", **env):
+    def configure(first, second="", sandbox="none"):
         script = f"if grep -q 'could not be read' \"$NOFACE_PROMPT_FILE\"; then\ncat <<'X'\n{second}\nX\nelse\ncat <<'X'\n{first}\nX\nfi"
-        project.write(
-            "noface.toml",
+        text = (
             f"[models.helper]\nagent = \"command\"\ncommand = '''\n{script}\n'''\n"
-            f'[sandbox]\nkind = "{sandbox}"\n[run]\nslots_dir = "{project.folder / "slots"}"\n',
+            f'[sandbox]\nkind = "{sandbox}"\n[run]\nslots_dir = "{project.folder / "slots"}"\n'
         )
+        project.write("noface.toml", text)
+        return text
+
+    def ask(first, *options, second="", sandbox="none", **env):
+        configure(first, second, sandbox)
         return project.noface("init", "--force", "--ask", "helper", *options, **env)
 
-    project.ask = ask
+    project.configure, project.ask = configure, ask
     return project
 
 
@@ -153,6 +159,16 @@ def test_what_nothing_confines_is_not_run(asked):
     )
     assert (done.returncode, commands(asked)) == (3, [])
     assert "nothing confines what it starts here" in " ".join(done.stdout.split())
+
+
+def test_ctrl_c_ends_what_runs_on_main_and_nothing_is_written(asked):
+    slow = gate("slow", 'touch "$NOFACE_STATE/began" && sleep 60 && test -e calc.py')
+    text = asked.configure(says(slow))
+    started = asked.start("init", "--force", "--ask", "helper")
+    wait_for((asked.state / "began").exists)
+    started.send_signal(signal.SIGINT)
+    assert started.wait(30) == 130
+    assert ((asked.path / "noface.toml").read_text(), asked.processes()) == (text, [])
 
 
 def test_a_model_that_is_not_there_or_does_not_answer_is_named(asked):
