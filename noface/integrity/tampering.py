@@ -257,16 +257,21 @@ def altered(paths: tuple[str, ...], failure: Failure, why: Callable[[str], str])
     )
 
 
-def unbelieved(gate: GateSpec, why: str) -> Failure:
-    """Return the failure of a change on which the report of a green gate is not to be believed; `why` says what."""
+def _ended_green(gate: GateSpec, rule: str, what: str, evidence: tuple[str, ...], tests: tuple[str, ...]) -> Failure:
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} ended green, but {why}. On main that is not so",
-        rule=UNBELIEVED,
-        signature=f"{UNBELIEVED}:{why}",
-        evidence=(why,),
+        f"gate {gate.name} ended green{what}",
+        rule=rule,
+        signature=f"{rule}:{','.join(sorted(tests)[:_SHOWN_MAX]) or what}",
+        evidence=evidence,
+        failing_tests=tests,
         gate=gate.name,
     )
+
+
+def unbelieved(gate: GateSpec, why: str) -> Failure:
+    """Return the failure of a change on which the report of a green gate is not to be believed; `why` says what."""
+    return _ended_green(gate, UNBELIEVED, f", but {why}. On main that is not so", (why,), ())
 
 
 def named_among(test: str, bodies: Collection[str]) -> bool:
@@ -306,44 +311,21 @@ def with_bodies(failure: Failure, by_body: Failure | None) -> Failure:
 
 def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure:
     """Return the failure of a change on which tests of main's are gone, skipped or red, though the gate is green."""
-    losses = [
-        f"{_few(names)} {how}"
-        for names, how in (
-            (short.gone, "did not run"),
-            (short.skipped, "skipped"),
-            (short.failed, "failed"),
-        )
-        if names
-    ]
+    ends = ((short.gone, "did not run"), (short.skipped, "skipped"), (short.failed, "failed"))
+    losses = [f"{_few(names)} {how}" for names, how in ends if names]
     if short.fewer is not None:
         losses.append(f"{short.fewer[1]} tests pass where {short.fewer[0]} passed on main")
     if short.broken_off and not losses:
         losses.append("the test run broke off before its end")
-    tests = (*short.failed, *short.skipped, *short.gone)
     also = f" with main's version of {_few(paths)}" if paths else ""
-    return Failure(
-        FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} ended green{also}, but of the tests that pass on main: {'; '.join(losses)}",
-        rule=MISSING,
-        location=paths[0] if paths else None,
-        signature=f"{MISSING}:{','.join(sorted(tests)[:_SHOWN_MAX])}",
-        evidence=tuple(losses),
-        failing_tests=tests,
-        gate=gate.name,
-    )
+    what = f"{also}, but of the tests that pass on main: {'; '.join(losses)}"
+    return _ended_green(gate, MISSING, what, tuple(losses), (*short.failed, *short.skipped, *short.gone))
 
 
 def skipped(gate: GateSpec, names: tuple[str, ...]) -> Failure:
     """Return the failure of a change whose new tests are skipped: nobody has seen that what they ask for is there."""
-    return Failure(
-        FailureKind.GATE_TAMPERING,
-        f"gate {gate.name} ended green, but new tests are skipped: {_few(names)}",
-        rule=MISSING,
-        signature=f"new-tests-skipped:{','.join(names[:_SHOWN_MAX])}",
-        evidence=tuple(f"skipped: {name}" for name in names[:_SHOWN_MAX]),
-        failing_tests=names,
-        gate=gate.name,
-    )
+    evidence = tuple(f"skipped: {name}" for name in names[:_SHOWN_MAX])
+    return _ended_green(gate, MISSING, f", but new tests are skipped: {_few(names)}", evidence, names)
 
 
 def _few(names: tuple[str, ...]) -> str:
