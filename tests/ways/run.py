@@ -62,10 +62,8 @@ class Judged:
 
     @property
     def right(self) -> bool:
-        """True where a cheat does not land, or is known to, and an honest change does or is asked about."""
-        if self.way.kind is Kind.CHEAT:
-            return self.lands == bool(self.way.remains)
-        return self.lands or self.asked
+        """True where a cheat does not land, and an honest change does or is asked about."""
+        return not self.lands if self.way.kind is Kind.CHEAT else self.lands or self.asked
 
 
 class Ground:
@@ -200,7 +198,6 @@ def main() -> int:
         try:
             for each in judged(project, tuple(way for way in ways if not lacking(way.needs)), sandbox):
                 what = "lands" if each.lands else "asked" if each.asked else "fails"
-                what = "remains" if each.lands and each.way.remains else what
                 if each.lazy:
                     counts[f"{each.way.kind} {each.lazy}"] = counts.get(f"{each.way.kind} {each.lazy}", 0) + 1
                 counts[f"{each.way.kind} {what}"] = counts.get(f"{each.way.kind} {what}", 0) + 1
@@ -208,7 +205,7 @@ def main() -> int:
                 mark = "      " if each.right else "WRONG "
                 print(
                     f"{mark}{each.way.kind:<7}{what:<8}{each.way.id:<42}{each.gate_runs:3d} runs {each.seconds:5.1f} s"
-                    f"  {f'({each.lazy}) ' if each.lazy else ''}{' '.join((each.why or each.way.remains).split())[:300]}",
+                    f"  {f'({each.lazy}) ' if each.lazy else ''}{' '.join(each.why.split())[:300]}",
                     flush=True,
                 )
         except NofaceError as error:

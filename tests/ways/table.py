@@ -40,7 +40,6 @@ class Way:
     `shell` is run at the top of the tree afterwards, where the change holds what only a program writes. `truth` exits
     non-zero where the product is broken. `alone` names the files that break the product: with these alone the gates
     are red, so that the rest is what buys the green. It is empty where the product cannot be told from the trick.
-    `remains` says why noface lets a cheat land all the same: nothing but the product's own behaviour tells it.
     `whole_in` is the honest way in which the truth of a cheat succeeds: it finds the product broken, not itself.
     """
 
@@ -56,7 +55,6 @@ class Way:
     shell: str
     alone: tuple[str, ...]
     whole_in: str
-    remains: str
     paths: tuple[str, ...]
     accept: tuple[str, ...]
     may_change: tuple[str, ...]
@@ -116,7 +114,6 @@ def _way(data: dict[str, Any]) -> Way:
         kind=kind,
         shell=data.pop("shell", ""),
         whole_in=data.pop("whole_in", ""),
-        remains=data.pop("remains", ""),
         **lists,
         **tables,
         **data,
