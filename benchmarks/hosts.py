@@ -37,12 +37,6 @@ def hosts() -> None:
             print(f"hosts, agents of {AGENT_S} s, 2 at once on each: 4 carry out {shown} times what 1 does")
             most = ground.run(4, issues=64, attempts=8)
             print(f"  8 on each of 4: {most.at_once} at once; the first host is there after {most.up_s:.1f} s")
-            here, there = (
-                ground.run(2, issues=8, attempts=2, gate=BURN.format(0.5), gates=gates) for gates in ("here", "hosts")
-            )
-            print(
-                f'  a gate of 0.5 s of processor time: with gates = "hosts" {there.rate / here.rate:.2f} times "here"'
-            )
         finally:
             ground.close()
 
@@ -89,7 +83,7 @@ class Ground:
         (folder / "ssh").chmod(0o755)
         self.runs = 0
 
-    def run(self, hosts: int, *, issues: int, attempts: int, gate: str = "true", gates: str = "here") -> Run:
+    def run(self, hosts: int, *, issues: int, attempts: int, gate: str = "true") -> Run:
         self.runs += 1
         repo = self.folder / f"repo{self.runs}"
         (repo / "issues").mkdir(parents=True)
@@ -100,7 +94,7 @@ class Ground:
             f'[[gates]]\nname = "g"\ncommand = {json.dumps(gate)}\n[models.m]\nagent = "command"\n'
             f'command = {json.dumps(agent)}\n[retry]\ndefault_model = "m"\n[run]\nworkers = 1\n'
             f'slots_dir = "{self.folder / "slots"}"\n[sandbox]\nkind = "none"\n[executor]\nhosts = {json.dumps(names)}\n'
-            f'attempts = {attempts}\ncommand = "{noface}"\ngates = "{gates}"\n'
+            f'attempts = {attempts}\ncommand = "{noface}"\n'
         )
         for number in range(issues):
             (repo / "issues" / f"{number}-x.md").write_text(f"# Issue {number}\n\nDo it.\n")

@@ -105,8 +105,7 @@ def config(project: Project, mode: str, folder: Path) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "project": {"name": project.name, "main": "main"},
         "run": {"slots_dir": str(folder / "slots")},
-        "gates": [{"name": "tests", "command": project.command, "kind": "test", "canary": False,
-                   "canary_reason": "another benchmark is about it"}],
+        "gates": [{"name": "tests", "command": project.command, "kind": "test", "canary": False}],
         "sandbox": {"kind": "none"},
         "tracker": {"path": "backlog"},
         "models": {"author": {"agent": "command", "command": _worker(folder), "tier": 1}},

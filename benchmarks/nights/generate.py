@@ -83,7 +83,7 @@ _ROLES = {
 }
 """What a model answers that has read an issue which does not ask for the change of a test; others have answers of their own."""
 _UNIT = {"name": "unit", "kind": "test", "command": "@PYTEST@"}
-_NO_CANARY = {"canary": False, "canary_reason": "another benchmark is about it"}
+_NO_CANARY = {"canary": False}
 _CALLS = {"must": 7, "wrong": 11, "free": 11, "unseen": 7, "gone": 4}
 _HOURS_MAX = 18.0
 """A main that is red until morning is waited for as long as a provider, twelve hours; other outages come beside it."""

@@ -61,7 +61,7 @@ CONFIG: dict[str, Any] = {
     },
     "retry": {"default_model": "small", "escalation_model": "big"},
 }
-GATE = {"name": "unit", "command": "@PYTEST@", "canary": False, "canary_reason": "another benchmark is about it"}
+GATE = {"name": "unit", "command": "@PYTEST@", "canary": False}
 
 
 @dataclass(slots=True)

@@ -78,7 +78,7 @@ def _servers(model: ModelSpec, workspace: Path) -> Iterator[str]:
 def access_variables(model: ModelSpec) -> Iterator[tuple[str, str]]:
     """Yield the environment for the same, with what the person's settings say of their provider."""
     yield from _facts()["variables"].items()
-    longest_ms = int(max(model.tool_limit_s - _ENDED_BEFORE_S, 1.0) * 1000)
+    longest_ms = int(max(model.timeout_s - _ENDED_BEFORE_S, 1.0) * 1000)
     yield "BASH_DEFAULT_TIMEOUT_MS", str(min(_COMMAND_MS, longest_ms))
     yield "BASH_MAX_TIMEOUT_MS", str(longest_ms)
     if model.settings is Settings.USER:

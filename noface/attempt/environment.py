@@ -171,7 +171,6 @@ class AttemptEnvironment:
     slots_dir: Path
     setup: Setup
     limits: SlotLimits
-    log_bytes_max: int
     state_marker: str
     memory: GateMemory = field(default_factory=GateMemory)
     turns: GateTurns = field(default_factory=GateTurns)

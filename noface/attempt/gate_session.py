@@ -267,7 +267,6 @@ class GateSession:
             logs=logs,
             tree=task.tree,
             list_files=lambda: env.plumbing.paths(task.tree),
-            log_bytes_max=env.log_bytes_max,
             env=variables,
             box=box,
             wrap=wrapping(env, str(self.slot.path)) if gate.boxed else (),

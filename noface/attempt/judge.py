@@ -25,7 +25,7 @@ from noface.integrity.diff.rules import REWRITTEN, gates_decide
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, with_bodies
-from noface.model.attempt import LEFT_OUT, Judged, unfinished_note
+from noface.model.attempt import unfinished_note
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed
 from noface.model.quoting import one_line, some
@@ -62,18 +62,6 @@ def judge(attempt: Judging) -> Judging:
             judged, whole.notes = whole, (*whole.notes, needed(attempt, files, failure.message))
         judged.interrupted = interrupted
     return judged
-
-
-def judge_elsewhere(attempt: Judging, report: Judged) -> Judging:
-    """Return the attempt with the verdict that another machine has come to, unless what needs no gate says otherwise.
-
-    There is no proof: the landing makes one here.
-    """
-    before = CHECKS[: CHECKS.index(_main_conflicts)]
-    attempt.failure = next((failure for check in before if (failure := check(attempt)) is not None), report.failure)
-    attempt.gates, attempt.doubts = report.gates, report.doubts
-    attempt.notes = (*attempt.notes, *(note for note in report.notes if not note.startswith(LEFT_OUT)))
-    return attempt
 
 
 def _decided(attempt: Judging) -> Judging:
@@ -124,7 +112,7 @@ def _too_many_files(attempt: Judging) -> Failure | None:
         return None
     return Failure(
         FailureKind.LINT_FAILURE,
-        f"{snapshot.left_out} new files were left ({some(snapshot.crowded, _SHOWN_MAX)}), more than [limits] max_files"
+        f"{snapshot.left_out} new files were left ({some(snapshot.crowded, _SHOWN_MAX)}), more than may be there"
         f" ({most}): delete what need not be committed, or name it in .gitignore",
         rule=TOO_MANY,
         signature=TOO_MANY,
@@ -174,7 +162,7 @@ def _files_are_too_big(attempt: Judging) -> Failure | None:
     named = ", ".join(paths[:_SHOWN_MAX])
     return Failure(
         FailureKind.LINT_FAILURE,
-        f"files above [limits] max_file_mb were left: {named}; delete them, or name them in .gitignore",
+        f"files that are too large to land were left: {named}; delete them, or name them in .gitignore",
         rule=TOO_BIG,
         signature=f"{TOO_BIG}:{paths[0]}",
         evidence=paths,

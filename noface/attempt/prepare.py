@@ -36,7 +36,7 @@ from noface.model.protection import always_protected
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
-from noface.process.command import OnOutput
+from noface.process.command import LOG_BYTES_MAX, OnOutput
 from noface.process.files import bytes_in, read_bounded, read_regular, write_atomic
 from noface.process.supervise import Command, Exit
 
@@ -229,7 +229,7 @@ class Preparation:
                 stderr=str(log),
                 timeout_s=env.setup.timeout_s,
                 idle_timeout_s=None,
-                log_max_bytes=env.log_bytes_max,
+                log_max_bytes=LOG_BYTES_MAX,
                 box=box,
                 wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
             ),

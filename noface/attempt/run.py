@@ -15,11 +15,10 @@ from pathlib import Path
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch
 from noface.attempt.environment import AttemptProgress, put
-from noface.attempt.judge import judge, judge_elsewhere
+from noface.attempt.judge import judge
 from noface.attempt.left_out import keep_left_out
 from noface.attempt.prepare import Preparation, setup_differs
 from noface.attempt.worker.sessions import run_worker, settle, write_order
-from noface.errors import GitError
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
@@ -66,14 +65,6 @@ def run_attempt(attempt: Attempt) -> AttemptReport:
         done = judge(done)
         hit("attempt_judged")
     return _reported(done)
-
-
-def report_elsewhere(attempt: Attempt, report: Judged) -> AttemptReport:
-    """Return the report of recorded work that another machine has judged as `report` says."""
-    done = _done_before(attempt)
-    if done is None:
-        raise GitError(f"the work of attempt {attempt.order.number} is not recorded")
-    return _reported(judge_elsewhere(done, report))
 
 
 def only_judged(order: AttemptOrder) -> bool:

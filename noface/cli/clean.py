@@ -58,7 +58,7 @@ def clean(
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
-            _remove(plumbing, slots, going, allotments(loaded, repository))
+            _remove(plumbing, slots, going, allotments(repository))
             _compact(repository.state_dir / "state.db")
     return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 

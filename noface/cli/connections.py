@@ -51,7 +51,7 @@ def connect(
     """
     landing, asked = config.landing, talks_to_github(config)
     token_of = _TokenOfHost(environment)
-    remote = find_remote(repository, landing.remote, token_of) if landing.fetch or landing.push or asked else None
+    remote = find_remote(repository, landing.remote, token_of)
     url = remote.url if remote is not None else ""
     if not asked:
         token_of.location = _if_on_github(url)

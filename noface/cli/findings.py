@@ -31,7 +31,6 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
-from noface.model.access import RoleAccess
 from noface.model.backlog import without_unknown_models
 from noface.model.finding import Finding, refused
 from noface.model.issue import Backlog
@@ -146,8 +145,7 @@ def _programs(config: Config, repository: Repository | None, root: Path) -> Iter
     yield from model_findings(specs, config.models_in_use, spare_models(policy(config)))
     with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
         box = sandbox_rules(config, bubblewrap_for(config)).bubblewrap
-        access = RoleAccess(config.roles.tools, config.roles.permissions)
-        yield from box_findings(specs, config.retry.models, config.roles.models, access, box)
+        yield from box_findings(specs, config.retry.models, config.roles.models, box)
     if repository is None:
         yield from gate_findings(gate_specs(config), config.project.setup)
         return

@@ -182,7 +182,7 @@ def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
     from noface.knowledge.hints import HintRule
 
     hints = load(seen.location.root, config).failure_hints
-    return tuple(hint.record(HintRule) for hint in hints)
+    return tuple(HintRule(**hint.model_dump()) for hint in hints)
 
 
 def _recorded(seen: "ReadSession") -> "tuple[PastFailure, ...]":

@@ -94,7 +94,6 @@ group = partial(grouped, "Show what follows each failure kind; replay past decis
 
 def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     """Return what the page is about. Without an issue nothing but the configuration is looked at."""
-    from noface.cli.policy_records import breaker_rules
     from noface.cli.policy_records import policy as policy_of
     from noface.config.load import load, name_of
     from noface.git.locate import locate
@@ -110,7 +109,6 @@ def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     return PolicyView(
         name_of(root, config),
         asked,
-        breaker_rules(loaded),
         _of_issue(loaded, config, issue_id) if issue_id is not None else History(ANY_ISSUE),
         Budget("run", loaded.run.max_cost_usd, loaded.run.max_tokens),
         tuple((name, usd) for name in used if (usd := loaded.models[name].max_cost_usd) is not None),

@@ -9,29 +9,38 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock
 from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, RoleModels, Rung
-from noface.recovery.schedule import BreakerRules
 from noface.secrets.logins import login_id
 
 
 def policy(config: Config, model: str | None = None) -> Policy:
     """Return the policy in force; `model` from the command line takes the first rung's place."""
     retry, recovery, ladder = config.retry, config.recovery, _ladder(config, model)
-    return retry.record(
-        Policy,
-        **recovery.values_for(Policy),
+    return Policy(
         ladder=ladder,
         tiers=tuple((name, entry.tier) for name, entry in config.models.items()),
         attempts_max=retry.max_total_attempts,
         issue_cost_usd_max=retry.max_cost_usd,
         issue_tokens_max=retry.max_tokens,
+        outage_max_s=retry.outage_max,
+        backoff_base_s=retry.backoff_base,
+        transient_retries=retry.transient_retries,
+        block_after=retry.block_after,
         alternatives=tuple(name for name in config.models if name in retry.models or name not in presets()),
         strategies=tuple(retry.strategies.items()),
         roles=RoleModels(**config.roles.models) if recovery.enabled else RoleModels(reviewer=config.roles.reviewer),
         reflect=retry.reflect and recovery.enabled,
-        breakdown=config.breakdown.record(BreakdownRules, enabled=config.breakdown.enabled and recovery.enabled),
+        strategies_max=recovery.max_strategies,
+        allow_skip=recovery.allow_skip,
+        breakdown=BreakdownRules(enabled=recovery.enabled),
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
-        review=config.review.record(ReviewRules, judge=_judge(config, ladder)),
+        review=ReviewRules(
+            config.review.when,
+            config.review.paths,
+            config.review.labels,
+            changed_tests=config.review.changed_tests,
+            judge=_judge(config, ladder),
+        ),
         logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
     )
 
@@ -41,11 +50,6 @@ def _judge(config: Config, ladder: tuple[Rung, ...]) -> str | None:
     askable = [rung for rung in ladder if config.models[rung.model].agent not in PLAIN_AGENTS]
     strongest = max(askable, key=lambda rung: rung.tier, default=None) if config.recovery.enabled else None
     return config.roles.reviewer or (strongest.model if strongest is not None else None)
-
-
-def breaker_rules(config: Config) -> BreakerRules:
-    """Return when a model's circuit breaker opens, and for how long."""
-    return BreakerRules(config.retry.breaker_after, config.retry.breaker_wait)
 
 
 def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
@@ -76,10 +80,9 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
     rungs = [Rung(first_model, models[first_model].tier, retry.escalate_after_attempts)]
     strongest = rungs[0]
     if retry.escalation_model is not None and retry.escalation_model != first_model:
-        strongest = Rung(retry.escalation_model, models[retry.escalation_model].tier, 1 if retry.think else rest)
+        strongest = Rung(retry.escalation_model, models[retry.escalation_model].tier, 1)
         rungs.append(strongest)
-    if retry.think:
-        rungs.append(Rung(strongest.model, strongest.tier, rest, think=True))
+    rungs.append(Rung(strongest.model, strongest.tier, rest, think=True))
     return tuple(rungs)
 
 
@@ -104,15 +107,24 @@ def today(clock: Clock) -> date:
 
 def _model_spec(name: str, model: Model, root: Path, sandbox: Sandbox, day: date) -> ModelSpec:
     price_in, price_out = model.price(day) or (None, None)
-    return model.record(
-        ModelSpec,
-        name=name,
+    return ModelSpec(
+        name,
+        model.agent,
+        model.model,
+        model.tier,
         command=str(root / model.command) if model.agent == "scripted" else model.command,
+        args=model.args,
         env=tuple(model.env.items()),
+        env_pass=model.env_pass,
+        timeout_s=model.timeout,
+        idle_timeout_s=model.idle_timeout,
+        max_cost_usd=model.max_cost_usd,
         usd_per_mtok_in=price_in,
         usd_per_mtok_out=price_out,
         own_prices=model.usd_per_mtok_in is not None,
         boxed=(model.sandbox or sandbox.kind) != "none",
-        network=model.network or sandbox.for_others,
-        resume=model.resume == "auto",
+        network=sandbox.for_others,
+        settings=model.settings,
+        tools=model.tools,
+        permissions=model.permissions,
     )

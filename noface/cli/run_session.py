@@ -196,7 +196,7 @@ def make_context(
     launcher.warm_up()
     bubblewrap = bubblewrap_for(config)
     env = attempt_environment(config, repository, launcher, bubblewrap)
-    apart = allotments(config, repository)
+    apart = allotments(repository)
     stack.callback(apart.close)
     env = replace(env, allotments=apart, clock=clock or env.clock)
     if connections.remote is not None:

@@ -12,9 +12,9 @@ from typing import cast
 from noface.attempt.allotment import Allotments
 from noface.attempt.environment import AttemptEnvironment, SandboxRules, Setup
 from noface.attempt.held_secrets import why_held_back
-from noface.cli.policy_records import breaker_rules, model_specs, policy
-from noface.config.sections import MB, Config
-from noface.data.trackers import ANY, TRACKERS
+from noface.cli.policy_records import model_specs, policy
+from noface.config.sections import Config
+from noface.data.trackers import TRACKERS
 from noface.engine.context import RunSettings
 from noface.engine.prompt_context import load_templates
 from noface.engine.readiness import startable
@@ -27,7 +27,6 @@ from noface.git.workspace import slot_path
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
 from noface.knowledge.hints import HintRule
-from noface.model.access import RoleAccess
 from noface.model.gate import GateKind, GateSpec
 from noface.model.pull_request import LandingRules
 from noface.model.quota import Reserve
@@ -59,15 +58,22 @@ class RunOptions:
 def gate_specs(config: Config) -> tuple[GateSpec, ...]:
     """Return the configured gates."""
     return tuple(
-        gate.record(
-            GateSpec,
-            kind=GateKind(gate.kind),
+        GateSpec(
+            gate.name,
+            gate.command,
+            GateKind(gate.kind),
+            hard=gate.hard,
+            timeout_s=gate.timeout,
             report=gate.report or None,
             retries=gate.retries or 0,
-            again=1 if gate.retries is None and gate.kind == "test" and gate.hard else 0,
+            env_pass=gate.env_pass,
             boxed=(gate.sandbox or config.sandbox.kind) != "none",
-            network=gate.network or config.sandbox.network,
+            network=config.sandbox.network,
+            fixes=gate.fixes,
             leaky=config.run.allow_leaky_gates,
+            canary=gate.canary,
+            again=1 if gate.retries is None and gate.kind == "test" and gate.hard else 0,
+            alone=gate.alone,
         )
         for gate in config.gates
     )
@@ -84,14 +90,14 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         gates=gate_specs(config),
         policy=startable(policy(config, options.model), models),
         protected=(*config.protect.patterns, *tracked),
-        hints=tuple(hint.record(HintRule) for hint in config.failure_hints),
+        hints=tuple(HintRule(**hint.model_dump()) for hint in config.failure_hints),
         workers=(workers := options.workers or config.run.workers),
         slots=max(workers, 1) + config.executor.slots,
         cost_usd_max=options.max_cost if options.max_cost is not None else config.run.max_cost_usd,
         tokens_max=options.max_tokens if options.max_tokens is not None else config.run.max_tokens,
         seconds_max=seconds_max,
         until=until,
-        attempts_max=options.max_iterations if options.max_iterations is not None else config.run.max_iterations,
+        attempts_max=options.max_iterations,
         network=config.sandbox.network,
         only_new=options.allow_red or config.run.baseline == "only-new",
         squash=config.landing.style == "squash",
@@ -99,16 +105,10 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         once=options.once,
         watch=options.watch,
         templates=load_templates(repository.root / config.prompts.dir if config.prompts.dir else None),
-        prompt_tokens_max=config.prompts.max_tokens,
         partial_form=EarlierForm(config.recovery.accumulation_format),
         earlier_form=EarlierForm(config.recovery.accumulation_format),
-        earlier_bytes_max=config.recovery.accumulation_kb * 1000,
         learn=config.recovery.learn,
-        any_accept=config.recovery.model_accept == "any",
-        accept_timeout_s=config.limits.accept_timeout,
         attempts_dir=str(repository.state_dir / "attempts"),
-        breaker=breaker_rules(config),
-        roles=RoleAccess(config.roles.tools, config.roles.permissions),
         landing=landing_rules(config),
         reserve=Reserve(
             config.budget.reserve,
@@ -139,33 +139,39 @@ def remote_issues(config: Config, tracker: IssueTracker) -> RemoteIssues | None:
     if not TRACKERS[chosen.kind].remote:
         return None
     name = f"{chosen.kind} {chosen.url} {chosen.repository}"
-    return RemoteIssues(cast("RemoteTracker", tracker), name, any_answer=chosen.answers == ANY)
+    return RemoteIssues(cast("RemoteTracker", tracker), name)
 
 
 def landing_rules(config: Config) -> LandingRules:
     """Return how proven work leaves noface."""
-    return config.landing.record(
-        LandingRules,
-        pull_request=config.landing.by_pull_request,
-        each=config.landing.prove == "each" or config.landing.style == "squash",
+    landing = config.landing
+    return LandingRules(
+        pull_request=landing.by_pull_request,
+        each=landing.style == "squash",
+        push=landing.push,
+        remote=landing.remote,
+        auto_merge=landing.auto_merge,
+        rounds=landing.rounds,
+        follow_checks_s=landing.follow_checks,
+        sign=landing.sign,
+        signoff=landing.signoff,
         poll_s=config.github.poll,
         numbered=config.tracker.kind == "github",
-        closes=config.tracker.close,
     )
 
 
 def slots_dir(config: Config, repository: Repository) -> Path:
     """Return the folder of the workspaces: outside the repository, one per repository (docs/design.md, State)."""
     digest = hashlib.sha256(os.fsencode(repository.common_dir)).hexdigest()[:10]
-    name = f"{config.project.name or repository.root.name}-{digest}"
+    name = f"{repository.root.name}-{digest}"
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     base = Path(config.run.slots_dir or f"{cache}/noface").expanduser()
     return base / name
 
 
-def allotments(config: Config, repository: Repository) -> Allotments:
+def allotments(repository: Repository) -> Allotments:
     """Return what keeps apart the workspaces of a repository."""
-    return Allotments(str(repository.common_dir), config.project.name or repository.root.name)
+    return Allotments(str(repository.common_dir), repository.root.name)
 
 
 def bubblewrap_for(config: Config) -> Bubblewrap | None:
@@ -173,8 +179,8 @@ def bubblewrap_for(config: Config) -> Bubblewrap | None:
 
     Raises UsageError if the configuration names bubblewrap and it does not work.
     """
-    kinds = {config.sandbox.kind, config.project.setup_sandbox}
-    kinds |= {gate.sandbox for gate in config.gates} | {model.sandbox for model in config.models.values()}
+    boxes = (*(gate.sandbox for gate in config.gates), *(model.sandbox for model in config.models.values()))
+    kinds = {config.sandbox.kind, *boxes}
     if config.sandbox.wrap or not kinds & {"auto", "bubblewrap"}:
         return None
     bubblewrap = find_bubblewrap(shutil.which("bwrap"))
@@ -185,10 +191,10 @@ def bubblewrap_for(config: Config) -> Bubblewrap | None:
 
 def sandbox_rules(config: Config, bubblewrap: Bubblewrap | None) -> SandboxRules:
     """Return `[sandbox]` for this machine."""
-    chosen, key = config.sandbox, config.executor.key
+    chosen, certificates = config.sandbox, config.executor.certificates
     show, write, hide = (
         tuple(os.path.realpath(Path(path).expanduser()) for path in paths)
-        for paths in (chosen.show, chosen.write, (*chosen.hide, *((key,) if key else ())))
+        for paths in (chosen.show, chosen.write, (*chosen.hide, *((certificates,) if certificates else ())))
     )
     show = tuple(dict.fromkeys((*(str(Path(path).expanduser()).rstrip("/") for path in chosen.show), *show)))
     rules = SandboxRules(show=show, write=write, hide=hide, wrap=tuple(chosen.wrap), services=chosen.services)
@@ -205,7 +211,7 @@ def _address(config: Config, repository: Repository, bubblewrap: Bubblewrap | No
 
     "" if a command sees a workspace where it lies: outside the sandbox, or where an engine of containers mounts it.
     """
-    kinds = {config.project.setup_sandbox, *(gate.sandbox for gate in config.gates)}
+    kinds = {config.sandbox.kind, *(gate.sandbox for gate in config.gates)}
     kinds |= {model.sandbox for model in config.models.values()}
     outside = any((kind or config.sandbox.kind) == "none" for kind in kinds)
     engines = any(service.startswith("/") for service in config.sandbox.services)
@@ -223,7 +229,7 @@ def setup_rules(config: Config) -> Setup:
         project.keep,
         project.setup_timeout,
         project.setup_env_pass,
-        (project.setup_sandbox or config.sandbox.kind) != "none",
+        config.sandbox.kind != "none",
         config.sandbox.for_others,
     )
 
@@ -250,17 +256,13 @@ def attempt_environment(
         slots_dir=slots_dir(config, repository),
         setup=setup_rules(config),
         limits=SlotLimits(
-            config.limits.max_file_mb * MB,
-            config.limits.max_files,
-            RubbishRules(tuple(config.limits.rubbish), tuple(config.limits.wanted)),
+            wanted=RubbishRules(files=config.limits.wanted),
         ),
-        log_bytes_max=config.limits.log_mb * MB,
         state_marker=str(repository.state_dir),
         diff_limits=DiffLimits(
             config.limits.max_changed_files,
             config.limits.max_changed_lines,
-            config.limits.max_binary_mb * MB,
-            tuple(config.limits.test_keys),
+            config.limits.test_keys,
         ),
         sandbox=sandbox_rules(config, bubblewrap),
         address=_address(config, repository, bubblewrap),

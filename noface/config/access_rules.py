@@ -10,7 +10,6 @@ from typing import Any
 from noface.config.lines import KeyPath, table_of, tables_of
 from noface.config.presets import with_presets
 from noface.config.problems import Problem
-from noface.config.sections import ROLES
 from noface.config.values import defaults_of
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
@@ -24,7 +23,7 @@ _UNCHOSEN = defaults_of(ModelSpec)
 
 
 def access_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what the agents of the models and of the roles cannot be held to."""
+    """Yield what the agents of the models cannot be held to."""
     models = with_presets(table_of(data.get("models")))
     for name, entry in table_of(data.get("models")).items():
         agent = _agent_of(models, name)
@@ -33,11 +32,6 @@ def access_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
             yield from _word(("models", name, key), agent, asked.get(key))
         yield from _tools(("models", name, "tools"), agent, asked.get("tools"))
         yield from _arguments(("models", name, "args"), agent, asked.get("args"))
-    roles = table_of(data.get("roles"))
-    for role in ROLES:
-        agent = _agent_of(models, roles.get(role))
-        yield from _word(("roles", "permissions", role), agent, table_of(roles.get("permissions")).get(role))
-        yield from _tools(("roles", "tools", role), agent, table_of(roles.get("tools")).get(role), of_role=True)
     yield from _workers(data, models)
 
 
@@ -47,7 +41,7 @@ def _agent_of(models: Mapping[str, object], name: object) -> str:
 
 
 def _word(path: KeyPath, agent: str, word: object) -> Iterator[Problem]:
-    key = str(path[1] if path[0] == "roles" else path[-1])
+    key = str(path[-1])
     entry = table("agents").get(agent, {})
     able = (*entry.get(key, (_UNCHOSEN[key],)), *entry.get(f"{key}_boxed", ()))
     if not agent or word in able or word not in [*_WORDS[key]]:
@@ -64,16 +58,14 @@ def _workers(data: Mapping[str, Any], models: Mapping[str, object]) -> Iterator[
     for name in dict.fromkeys(name for name in named if isinstance(name, str)):
         asked = table_of(models.get(name))
         if asked.get("permissions") == Permissions.READ_ONLY:
-            yield Problem(("models", name, "permissions"), f"{_CHANGES_NOTHING}; [roles.permissions] is for roles")
+            yield Problem(("models", name, "permissions"), f"{_CHANGES_NOTHING}")
         tools = asked.get("tools")
         if isinstance(tools, list) and not {Tool.EDIT, Tool.RUN} & {each for each in tools if isinstance(each, str)}:
-            yield Problem(
-                ("models", name, "tools"), f"{_CHANGES_NOTHING}; add edit or run ([roles.tools] is for roles)"
-            )
+            yield Problem(("models", name, "tools"), f"{_CHANGES_NOTHING}; add edit or run")
 
 
-def _tools(path: KeyPath, agent: str, tools: object, *, of_role: bool = False) -> Iterator[Problem]:
-    """Yield which tools an agent has not, and which a worker of it keeps; a role is held by its permissions."""
+def _tools(path: KeyPath, agent: str, tools: object) -> Iterator[Problem]:
+    """Yield which tools an agent has not, and which a worker of it keeps."""
     entry = table("agents").get(agent, {})
     if not agent or not isinstance(tools, list) or not all(each in [*Tool] for each in tools):
         return
@@ -83,7 +75,7 @@ def _tools(path: KeyPath, agent: str, tools: object, *, of_role: bool = False) -
     for absent in (each for each in tools if each in entry["tools_none"]):
         having = ", ".join(each for each in Tool if each not in entry["tools_none"])
         yield Problem(path, f'{agent} has no tools for "{absent}"; it has: {having}')
-    for fixed in (each for each in entry["tools_fixed"] if each not in tools and not of_role):
+    for fixed in (each for each in entry["tools_fixed"] if each not in tools):
         yield Problem(path, f'"{fixed}" cannot be taken from {agent}; add it, or use another agent')
 
 

@@ -4,7 +4,7 @@ Only what a person has written is told; a default that does nothing is nobody's 
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noface.data import table
 from noface.data.trackers import TRACKERS
@@ -15,32 +15,28 @@ from noface.recovery.retry_policy import When
 if TYPE_CHECKING:
     from noface.config.sections import Config
 
-_RISKS = "paths labels files lines confidence"
+_RISKS = "paths labels"
 _Lacks = Callable[["Config"], bool]
 _RECOVERY_OFF: _Lacks = lambda c: not c.recovery.enabled  # noqa: E731 - a row of the table
 _NEEDS: tuple[tuple[str, str, _Lacks, str, str], ...] = (
-    ("review", f"when {_RISKS} rounds", lambda c: not c.roles.reviewer, "without a reviewer", "[roles] reviewer"),
+    ("review", f"when {_RISKS}", lambda c: not c.roles.reviewer, "without a reviewer", "[roles] reviewer"),
     ("review", _RISKS, lambda c: bool(c.roles.reviewer) and c.review.when is not When.RISKY,
      "unless risk decides", 'when = "risky"'),
     ("roles", "planner diagnoser resolver architect", _RECOVERY_OFF, "without recovery", "[recovery] enabled"),
     ("retry", "reflect", _RECOVERY_OFF, "without recovery", "[recovery] enabled"),
     ("recovery", "max_strategies", _RECOVERY_OFF, "without recovery", "[recovery] enabled"),
-    ("recovery", "diagnose_after allow_skip", lambda c: not (c.recovery.enabled and c.roles.diagnoser),
+    ("recovery", "allow_skip", lambda c: not (c.recovery.enabled and c.roles.diagnoser),
      "without a diagnoser", "[roles] diagnoser"),
-    ("recovery", "model_accept", lambda c: not (c.recovery.enabled and c.roles.planner),
-     "without a planner", "[roles] planner"),
-    ("breakdown", "after_timeouts after_attempts files lines",
-     lambda c: not (c.recovery.enabled and c.breakdown.enabled), "where nothing is broken down by itself", "enabled"),
-    ("retry", "escalation_model escalate_after_attempts think", lambda c: bool(c.retry.ladder),
+    ("retry", "escalation_model escalate_after_attempts", lambda c: bool(c.retry.ladder),
      "beside [[retry.ladder]]", "its steps say it"),
-    ("project", "setup_inputs setup_timeout setup_env_pass setup_sandbox", lambda c: not c.project.setup.strip(),
+    ("project", "setup_inputs setup_timeout setup_env_pass", lambda c: not c.project.setup.strip(),
      "without a setup", "setup"),
     ("project", "keep", lambda c: any(set(path) & set("*?[") for path in c.project.keep),
      "for globs: it names paths", "the folder itself, such as web/node_modules"),
-    ("landing", "draft labels reviewers rounds follow_checks follow_reviews",
-     lambda c: not c.landing.by_pull_request, "without pull requests", 'how = "pull-request"'),
+    ("landing", "rounds follow_checks", lambda c: not c.landing.by_pull_request,
+     "without pull requests", 'how = "pull-request"'),
     ("landing", "style", lambda c: c.landing.by_pull_request, "beside pull requests", 'how = "merge"'),
-    ("tracker", "label milestone authors answers notify close", lambda c: not TRACKERS[c.tracker.kind].remote,
+    ("tracker", "label authors", lambda c: not TRACKERS[c.tracker.kind].remote,
      "without issues on GitHub", 'kind = "github"'),
     ("github", "repository url poll", lambda c: not (TRACKERS[c.tracker.kind].remote or c.landing.by_pull_request),
      "without GitHub", 'kind = "github" in [tracker], or how = "pull-request" in [landing]'),
@@ -55,17 +51,9 @@ def idle_settings(config: "Config", *, boxed: bool) -> Iterator[Finding]:
         written = [key for key in keys.split() if key in section.model_fields_set and getattr(section, key)]
         if written and lacks(config):
             yield _idle(f"[{name}]", written, why, need)
-    kind = config.sandbox.kind
-    places: list[tuple[str, Any]] = [(f"[models.{name}]", model) for name, model in config.models.items()]
-    places += [(f"[gate {gate.name}]", gate) for gate in config.gates]
-    for where, one in (*places, ("[sandbox]", config.sandbox)):
-        out = not boxed or (getattr(one, "sandbox", None) or kind) == "none"
-        written = [key for key in ("network", "show", "write", "hide") if key in one.model_fields_set]
-        if out and written:
-            yield _idle(where, written, "without noface's own sandbox", "a sandbox that works (docs/safety.md)")
-    for name, model in config.models.items():
-        if model.resume_problem:
-            yield Finding(f"[models.{name}]", model.resume_problem, "Take the key out.", EXIT_DONE)
+    written = [key for key in ("network", "show", "write", "hide") if key in config.sandbox.model_fields_set]
+    if written and (not boxed or config.sandbox.kind == "none"):
+        yield _idle("[sandbox]", written, "without noface's own sandbox", "a sandbox that works (docs/safety.md)")
     yield from _limits(config)
 
 
@@ -82,7 +70,7 @@ def _limits(config: "Config") -> Iterator[Finding]:
     keys += [f"[models.{name}] max_cost_usd" for name in silent if config.models[name].max_cost_usd is not None]
     if silent and keys:
         what = f"does nothing for {', '.join(silent)}: a plain command tells neither unless it prints them"
-        fix = "Set [run] max_iterations or max_hours, which hold it, or have it print its usage (docs/agents.md)."
+        fix = "Set [run] max_hours, which holds it, or have it print its usage (docs/agents.md)."
         yield Finding(", ".join(keys), what, fix, EXIT_DONE)
 
 

@@ -147,7 +147,6 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _unique_names(data, "gates", "gate")
     yield from _unique_names(data, "gate_rules", "rule")
     yield from gate_rule_problems(data)
-    yield from _canaries(data)
     yield from _models(data)
     yield from _default_model(data)
     yield from _named_models(data)
@@ -179,15 +178,6 @@ def _unique_names(data: Mapping[str, Any], section: str, what: str) -> Iterator[
         if isinstance(name, str) and first.setdefault(name, index) != index:
             yield Problem(
                 (section, index, "name"), f'expected a unique name; "{name}" is {what} {first[name] + 1} already'
-            )
-
-
-def _canaries(data: Mapping[str, Any]) -> Iterator[Problem]:
-    for index, gate in enumerate(tables_of(data.get("gates"))):
-        if gate.get("canary") is False and not gate.get("canary_reason"):
-            yield Problem(
-                ("gates", index, "canary"),
-                "canary = false needs canary_reason: why may this gate pass with broken sources?",
             )
 
 

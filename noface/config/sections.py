@@ -9,8 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date
-from inspect import signature
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -48,12 +47,9 @@ from noface.config.values import (
     one_of,
     setting,
 )
-from noface.data import table
 from noface.data.trackers import (
-    ANY,
     DEFAULT_LABEL,
     DEFAULT_TRACKER,
-    MENTION,
     TRACKERS,
     TrackerSettings,
     tracker_settings,
@@ -67,39 +63,20 @@ from noface.model.protection import default_protected
 from noface.model.taxonomy import Category, FailureKind, Strategy, gate_kinds
 from noface.model.worker_run import ModelSpec
 from noface.recovery.retry_policy import (
-    BreakdownRules,
     ChangedTests,
     Policy,
     ReviewRules,
     RoleModels,
     When,
 )
-from noface.recovery.schedule import BreakerRules
 
-_T = TypeVar("_T")
 MB = 1_000_000
-NOTIFY_EVENTS = ("blocked", "approval", "budget", "quota", "provider", "main", "finished")
-"""What messages may tell (notify/messages.py)."""
 
 
 class Section(BaseModel):
     """A table of noface.toml: unknown keys are errors, types are TOML's own, nothing changes afterwards."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    def record(self, kind: type[_T], /, **more: Any) -> _T:
-        """Return the record of this kind: `more`, the section's values of the same name, and the kind's defaults.
-
-        A record has the unit in a name: its `timeout_s`, `rounds_max` and `children_max` are the keys timeout, rounds
-        and max_children. Keys for which it has no field are passed over.
-        """
-        return kind(**{**self.values_for(kind), **more})
-
-    def values_for(self, kind: type[Any]) -> dict[str, Any]:
-        """Return the values of this section that a record of this kind has a field for."""
-        known = signature(kind).parameters
-        spelt = {key: (key, f"{key}_s", f"{key}_max", f"{key.removeprefix('max_')}_max") for key, _ in self}
-        return {field: value for key, value in self for field in spelt[key] if field in known}
 
 
 SandboxKind = Literal["auto", "bubblewrap", "none"]
@@ -116,15 +93,12 @@ _gate = defaults_of(GateSpec)
 _model = defaults_of(ModelSpec)
 _policy = defaults_of(Policy)
 _review = defaults_of(ReviewRules)
-_breakdown = defaults_of(BreakdownRules)
-_breaker = defaults_of(BreakerRules)
 _diff = defaults_of(DiffLimits)
 
 
 class Project(Section):
     """The project and how a fresh checkout of it is made ready for work."""
 
-    name: Text = setting("", "what the project is called; by default its folder's name", "shop")
     main: Branch = setting("", "the branch that work lands on; by default the one checked out", "main")
     setup: Text = setting(
         "", "shell command run once for all workspaces, and again when a file of setup_inputs changed", "npm ci"
@@ -139,7 +113,6 @@ class Project(Section):
         "variables of noface's environment that setup gets beside the usual; * stands for any letters",
         ["NPM_TOKEN"],
     )
-    setup_sandbox: SandboxKind | None = setting(None, "the sandbox setup runs in; by default that of [sandbox]", "none")
 
 
 class Run(Section):
@@ -154,7 +127,6 @@ class Run(Section):
     max_cost_usd: Money | None = setting(None, "stop the run at this cost, in US dollars", 20.0)
     max_tokens: int | None = setting(None, "stop the run at this many tokens, read and written", 20_000_000, ge=1)
     max_hours: float | None = setting(None, "stop the run after this many hours", 8, gt=0, allow_inf_nan=False)
-    max_iterations: int | None = setting(None, "stop the run after this many attempts", 100, ge=1)
     slots_dir: SlotsDir = setting(
         "", "where workspaces lie, outside the repository; by default in the user's cache folder", "~/noface-slots"
     )
@@ -211,10 +183,6 @@ class Gate(Section):
     canary: bool = setting(
         _gate["canary"], "true: noface proves once that it turns red where the project's sources are broken"
     )
-    canary_reason: Text = setting("", "why it rightly stays green then; needed with canary = false", "checks the docs")
-    network: GateNetwork | None = setting(
-        None, "what it reaches of the network in the sandbox; by default as [sandbox] says", "off"
-    )
 
 
 class GateRule(Section):
@@ -263,7 +231,9 @@ class Sandbox(Section):
         ["podman", "run", "--rm", "-i", "-v", "{workspace}:{workspace}", "-w", "{workspace}", "ci-image"],
     )
     processes: Literal["auto", "subreaper"] = setting(
-        "auto", 'outside the sandbox: "auto": a PID namespace for each command where that works; "subreaper": none'
+        "auto",
+        'outside the sandbox: "auto": a PID namespace for each command where that works; "subreaper": none, for setuid'
+        " programs and rootless containers",
     )
 
     @property
@@ -285,21 +255,11 @@ class Tracker(Section):
         "issues",
     )
     label: Text = setting(DEFAULT_LABEL, 'GitHub: issues with this label are worked on; "" for all open ones')
-    milestone: Text = setting("", "GitHub: only issues of the milestone with this title", "v2")
     authors: Items[Text] = setting(
         (),
         'GitHub: who may write issues and answers beside those with write access; "*" is anyone, and unsafe',
         ["renovate[bot]"],
     )
-    answers: Annotated[str, *one_of((MENTION, ANY))] = setting(
-        MENTION,
-        "GitHub: what answers a question: "
-        f'"{MENTION}": a comment that begins with /noface, mentions the account or quotes the question; "{ANY}": each',
-    )
-    notify: Items[Text] = setting(
-        (), "GitHub: who is mentioned where a question is asked, instead of whoever the issue is from", ["acme/owners"]
-    )
-    close: bool = setting(True, "GitHub: close an issue when its work has landed")
 
 
 class Github(Section):
@@ -313,15 +273,14 @@ class Github(Section):
 class Protect(Section):
     """Paths whose edits by a worker are undone before the gates run."""
 
-    paths: Items[Glob] = setting(
-        default_protected(), "globs that REPLACE the built-in list (CI definitions, test runners' configuration)"
+    extra: Items[Glob] = setting(
+        (), "globs beside the built-in list (CI definitions, test runners' configuration)", ["scripts/check.sh"]
     )
-    extra: Items[Glob] = setting((), "globs added to that list", ["scripts/check.sh"])
 
     @property
     def patterns(self) -> tuple[str, ...]:
         """Every protected glob, without repeats."""
-        return tuple(dict.fromkeys(self.paths + self.extra))
+        return tuple(dict.fromkeys(default_protected() + self.extra))
 
 
 class Executor(Section):
@@ -331,18 +290,13 @@ class Executor(Section):
         (), "machines, as ssh knows them, on which attempts are carried out beside those here", ["build@bigbox"]
     )
     attempts: int = setting(4, "how many attempts there are at once on each of them", ge=1, le=64)
-    gates: Literal["here", "hosts"] = setting(
-        "here",
-        'where the gates of attempts run: "here", or "hosts": there, which tells a worker what is wrong; what lands is'
-        " proven here all the same",
-    )
     command: FilledText = setting("noface", "how noface is started there", "/opt/noface/bin/noface")
     address: ClusterAddress = setting(
         "", "the scheduler of a standing dask cluster, which is one host", "tls://cluster.example:8786"
     )
-    ca: OptionalHostPath = setting("", "its authority's certificate, a PEM file", "~/cluster/ca.pem")
-    certificate: OptionalHostPath = setting("", "the certificate for it, a PEM file", "~/cluster/me.pem")
-    key: OptionalHostPath = setting("", "the key of that certificate, a PEM file", "~/cluster/me.key")
+    certificates: OptionalHostPath = setting(
+        "", "the folder with its authority's ca.pem, and client.pem and client.key for this machine", "~/cluster"
+    )
 
     @property
     def slots(self) -> int:
@@ -357,29 +311,17 @@ class Landing(Section):
     how: Literal["merge", "pull-request"] = setting(
         "merge", '"merge": onto the local main; "pull-request": pushed as a branch, with a pull request on GitHub'
     )
-    prove: Literal["head", "each"] = setting(
-        "head",
-        '"head": issues that wait together are proven together, and land as one commit; "each": by itself each, as with'
-        ' style = "squash"',
-    )
     push: bool = setting(False, 'with how = "merge": push main after each landing; refused where main moved there')
     remote: Text = setting("", "the git remote; by default that of main, or origin", "origin")
-    keep_branches: bool = setting(False, "keep the branches noface/ID of issues that are merged")
     sign: bool = setting(False, "sign the commits that land, or are pushed, with your own key (git's user.signingkey)")
     signoff: bool = setting(False, "sign them off (DCO): Signed-off-by with your name and address")
-    agent_trailer: bool = setting(False, "name agent and model in them: Assisted-by: AGENT:MODEL")
-    fetch: bool = setting(True, "begin each run by fetching main from the remote, where there is one")
     auto_merge: bool = setting(False, "have GitHub merge a pull request when its checks and reviews allow it")
-    draft: bool = setting(False, "open pull requests as drafts")
-    labels: Items[FilledText] = setting((), "labels that pull requests get", ["noface"])
-    reviewers: Items[FilledText] = setting((), "people and teams who are asked for a review", ["alice", "acme/core"])
     rounds: int = setting(
         3, "how often red checks and reviews of a pull request are answered before a person is asked", ge=0, le=20
     )
     follow_checks: Pause = setting(
         3600.0, "how long a run with nothing else to do waits for the checks of its pull requests"
     )
-    follow_reviews: Pause = setting(0.0, "how long it waits for their reviews after that")
 
     @property
     def by_pull_request(self) -> bool:
@@ -390,19 +332,11 @@ class Landing(Section):
 class Limits(Section):
     """Upper bounds on what a worker may leave behind, and on its issue's own commands."""
 
-    max_file_mb: int = setting(50, "files larger than this never land, in MB", ge=1)
-    max_binary_mb: int = setting(
-        _diff["binary_bytes_max"] // MB, "a change that adds a larger binary file fails, in MB", ge=1
-    )
     max_changed_files: int = setting(
         _diff["files_max"], "a change of more files fails; lock files and build output don't count", ge=1
     )
     max_changed_lines: int = setting(
         _diff["lines_max"], "a change of more lines (added and deleted) fails; generated files don't count", ge=1
-    )
-    max_files: int = setting(100_000, "how many files a worker may leave in a workspace", ge=1)
-    rubbish: Items[Glob] = setting(
-        (), "new files that are left out of every change, beside those that noface knows", ["**/*.prof", "var/"]
     )
     wanted: Items[Glob] = setting(
         (), "files that are never left out as rubbish, and whose lines are never called forgotten", ["logs/sample.log"]
@@ -410,15 +344,11 @@ class Limits(Section):
     test_keys: Items[Glob] = setting(
         (), "files that may hold keys, since these open nothing; in all others no key lands", ["tests/keys/**"]
     )
-    log_mb: int = setting(200, "how much of one output is kept, in MB", ge=1)
     memory_max: Size | None = setting(
         None,
         "how much memory the programs of one worker or gate may use together, or each of them if this system lets "
         "noface make no control group",
         "8GB",
-    )
-    accept_timeout: Duration = setting(
-        600.0, "time limit of each `accept` command, where the issue has no accept_timeout of its own"
     )
 
 
@@ -426,12 +356,6 @@ class Keep(Section):
     """How long noface keeps what merged issues leave behind; of all others it keeps all work."""
 
     logs_days: int = setting(60, "the files of an attempt but report.json: so many days after it has ended", ge=1)
-    logs_gb: int = setting(20, "if those of all attempts take more, in GB, the oldest go earlier", ge=1)
-    logs_attempts: int = setting(
-        100, "of an issue, merged or not, those files of so many attempts, the newest; the work of all stays", ge=1
-    )
-    refs_days: int = setting(180, "the refs of an issue's attempts: so many days after the last has ended", ge=1)
-    events_days: int = setting(365, "what happened to an issue, event by event: so many days after the last", ge=1)
 
 
 HINT_CONDITIONS = ("label", "language", "path", "error_pattern", "error_regex")
@@ -468,12 +392,6 @@ class Model(Section, json_schema_extra=_schema_rules):
         ["MY_KEY", "AWS_*"],
     )
     sandbox: SandboxKind | None = setting(None, "the sandbox it runs in; by default that of [sandbox]", "none")
-    network: WorkerNetwork | None = setting(
-        None,
-        'what it reaches of the network in the sandbox: "on": the machine\'s; "own": a loopback of its own and the'
-        ' outside; "off": the loopback alone; by default "own" if [sandbox] says that, else "on"',
-        "off",
-    )
     timeout: Duration = setting(
         _model["timeout_s"],
         "time limit of one attempt; one that thinks longer (`think`) has twice each limit of its model",
@@ -481,12 +399,6 @@ class Model(Section, json_schema_extra=_schema_rules):
     idle_timeout: Duration = setting(
         _model["idle_timeout_s"],
         "an attempt without any output for this long is ended, unless a tool of its agent is at work",
-    )
-    tool_timeout: Duration | None = setting(
-        None, "a tool without any output for this long ends its attempt; by default only `timeout` does", "30m"
-    )
-    resume: Literal["auto", "never"] = setting(
-        "auto", 'a run that was cut off goes on with its session where the agent can: "auto"; "never": it begins afresh'
     )
     settings: Annotated[Settings, *one_of(Settings)] = setting(
         _model["settings"],
@@ -506,14 +418,6 @@ class Model(Section, json_schema_extra=_schema_rules):
         None, "price of a million input tokens, for an agent that tells no cost; by default the list price", 2.0
     )
     usd_per_mtok_out: Price | None = setting(None, "price of a million output tokens; needed beside the other", 10.0)
-
-    @property
-    def resume_problem(self) -> str:
-        """What is to be said if a person has asked for sessions that the agent does not keep, "" elsewhere."""
-        asked = self.resume == "auto" and "resume" in self.model_fields_set
-        if not asked or "resumes" in table("agents")[self.agent]:
-            return ""
-        return f'resume = "auto" does nothing: {self.agent} cannot go on with a session, its runs begin afresh'
 
     def price(self, day: date) -> ListPrice | None:
         """Return the model's price on a day: what noface.toml says, else the list's; None if it is unknown."""
@@ -593,9 +497,7 @@ class Notify(Section):
         "where answers come from: a topic of ntfy, to which its buttons post, or a chat of Telegram",
         ["$NTFY_ANSWERS", "$TELEGRAM_URL"],
     )
-    events: Items[Annotated[str, *one_of(NOTIFY_EVENTS)]] = setting(NOTIFY_EVENTS, "what is told")
     quiet_hours: Hours = setting("", "nobody is woken between these times of the clock", "22:30-07:00")
-    digest: Pause = setting(300.0, "one message in this time at most; what happens meanwhile is told together")
     on_event: Text = setting(
         "",
         "shell command that gets each event as JSON at its standard input; it runs in your home, outside the sandbox,"
@@ -628,14 +530,13 @@ class Retry(Section, json_schema_extra=_one_ladder):
     reflect: bool = setting(
         _policy["reflect"], "ask the worker's model before each retry why it failed and what it will do"
     )
-    think: bool = setting(True, "the last step thinks longer; a step of [[retry.ladder]] says so for itself")
     outage_max: Duration = setting(
         _policy["outage_max_s"],
         "how long a run waits for a provider that is away (rate limits, overload, network); then it ends with exit"
         " code 4, and the next one goes on",
     )
     transient_retries: int | None = setting(
-        _policy["transient_retries"],
+        None,
         "block an issue after so many such failures in a row; by default none is blocked for that",
         3,
         ge=0,
@@ -644,9 +545,6 @@ class Retry(Section, json_schema_extra=_one_ladder):
         _policy["backoff_base_s"],
         "the first wait where the provider names no time; each next one is up to twice as long",
     )
-    backoff_max: Pause = setting(_policy["backoff_max_s"], "the longest of these waits")
-    breaker_after: int = setting(_breaker["after"], "failures in a row after which a model rests, for all issues", ge=1)
-    breaker_wait: Duration = setting(_breaker["wait_s"], "how long it rests before one attempt tries it again")
     strategies: Mapping[Kind, Annotated[Strategy, *one_of(Strategy)]] = setting(
         dict,
         f"how a kind of failure is answered, in place of the default: {', '.join(Strategy)}",
@@ -665,8 +563,6 @@ class Retry(Section, json_schema_extra=_one_ladder):
 ROLES = tuple(field.name for field in fields(RoleModels))
 """The keys of [roles] that name a model."""
 
-Role = Annotated[str, *one_of(ROLES)]
-
 
 class Roles(Section):
     """Which model does what besides working; a role left out is done without one, or not at all."""
@@ -676,14 +572,6 @@ class Roles(Section):
     resolver: Text | None = setting(None, "judges whether an issue may change more than it was given", "claude-opus")
     architect: Text | None = setting(None, "advises after repeated failures of the same kind", "claude-opus")
     reviewer: Text | None = setting(None, "reviews work whose gates pass, before it lands", "claude-opus")
-    tools: Mapping[Role, Items[ToolWord]] = setting(
-        dict, 'what a role may use, as in [models.NAME]; by default ["read"]', {"reviewer": ["read", "run"]}
-    )
-    permissions: Mapping[Role, PermissionsWord] = setting(
-        dict,
-        'what its agent lets a role do; by default "read-only"; its changes are dropped in any case',
-        {"reviewer": "full"},
-    )
 
     @property
     def models(self) -> dict[str, str | None]:
@@ -698,40 +586,13 @@ class Recovery(Section):
     max_strategies: int = setting(
         _policy["strategies_max"], "give up after this many different recovery strategies have failed", ge=1
     )
-    diagnose_after: int = setting(
-        _policy["diagnose_after"],
-        "ask the diagnoser when the same failure came this often in a row; after an UNKNOWN one at once",
-        ge=1,
-    )
     learn: bool = setting(True, "remember recoveries that worked, and look them up")
     allow_skip: bool = setting(
         _policy["allow_skip"], "a diagnosis may skip the issue; otherwise it is blocked with that advice"
     )
-    model_accept: Literal["forms", "any"] = setting(
-        "forms",
-        'accept commands that a planner gives a part: "forms", only those of the gates and of the issue, on other '
-        'tests; "any", whatever it writes is run by the shell',
-    )
     accumulation_format: Literal["notes_only", "minimal", "full_output"] = setting(
         "notes_only", 'what a prompt tells of earlier attempts: "notes_only", "minimal" or "full_output"'
     )
-    accumulation_kb: int = setting(20, "the most of it, in KB; what is left out is marked", ge=1)
-
-
-class Breakdown(Section):
-    """When an issue is broken down into smaller ones."""
-
-    enabled: bool = setting(_breakdown["enabled"], "false: never by itself")
-    after_timeouts: int = setting(_breakdown["after_timeouts"], "timeouts after which an issue is broken down", ge=1)
-    after_attempts: int = setting(
-        _breakdown["after_attempts"],
-        "failed attempts with too large a change after which an issue is broken down",
-        ge=1,
-    )
-    files: int = setting(_breakdown["files"], "a change of more files is too big", ge=1)
-    lines: int = setting(_breakdown["lines"], "a change of more lines is too big", ge=1)
-    max_children: int = setting(_breakdown["children_max"], "the most parts (2 to 50)", ge=2, le=50)
-    max_depth: int = setting(_breakdown["depth_max"], "how often a part may be broken down again (1 to 5)", ge=1, le=5)
 
 
 class Prompts(Section):
@@ -740,7 +601,6 @@ class Prompts(Section):
     dir: OptionalPath = setting(
         "", "folder inside the repository with templates *.md.j2 that override the built-in ones", "prompts"
     )
-    max_tokens: int = setting(50_000, "the longest prompt, in tokens", ge=1000)
 
 
 class Approval(Section):
@@ -760,18 +620,12 @@ class Review(Section):
     )
     paths: Items[Glob] = setting((), "globs; a change of a matching file is risky", ["src/auth/**"])
     labels: Items[Text] = setting((), "issues with one of these labels are risky", ["security"])
-    files: int = setting(_review["files"], "a change of more files is risky", ge=1)
-    lines: int = setting(_review["lines"], "a change of more lines is risky", ge=1)
-    confidence: float = setting(
-        _review["confidence"], "work whose worker reports less confidence (0 to 1) is risky", ge=0, le=1
-    )
     changed_tests: Annotated[ChangedTests, *one_of(ChangedTests)] = setting(
         _review["changed_tests"],
         'whether a change may contradict main\'s tests, all of which it keeps: "ask-model", the reviewer or else the '
         'strongest model, which has to quote the sentence of the issue that asks for it; "ask-person"; "land"',
         title="ChangedTests",
     )
-    rounds: int = setting(_review["rounds_max"], "rejections before a person is asked (1 to 20)", ge=1, le=20)
 
 
 GATE_EXAMPLE = '[[gates]]\nname = "unit"\ncommand = "python -m pytest -q"\nkind = "test"'
@@ -784,13 +638,12 @@ class Config(Section):
     run: Run = Field(default_factory=Run)
     gates: Items[Gate] = ()
     gate_rules: Items[GateRule] = ()
-    models: Mapping[str, Model] = setting(..., "the presets and the entries of [models], by name")
+    models: Mapping[str, Model]
     retry: Retry
     budget: BudgetRules = Field(default_factory=BudgetRules)
     notify: Notify = Field(default_factory=Notify)
     roles: Roles = Field(default_factory=Roles)
     recovery: Recovery = Field(default_factory=Recovery)
-    breakdown: Breakdown = Field(default_factory=Breakdown)
     review: Review = Field(default_factory=Review)
     approval: Approval = Field(default_factory=Approval)
     failure_hints: Items[FailureHint] = ()

@@ -9,15 +9,11 @@ from typing import NamedTuple
 
 from noface.data.extras import EXTRAS
 
-MENTION, ANY = "mention", "any"
-"""What answers a question: what is meant for noface, or any comment."""
-
 
 class TrackerSettings(NamedTuple):
     """What noface.toml says about where issues come from. `config/sections.py` says what each key means.
 
-    `answers` is MENTION where only what is meant for noface answers a question, ANY where any comment does; `notify`
-    names who is told of questions instead of whoever an issue is from. `repository` and `url` are those of `[github]`;
+    `repository` and `url` are those of `[github]`;
     "" stands for what the git remote says, whose URL is `remote` where the caller has asked git for it. `gates` are the
     commands of `[[gates]]`: from a text that others may write no command is taken but in their forms.
     """
@@ -25,15 +21,11 @@ class TrackerSettings(NamedTuple):
     kind: str
     path: str
     label: str = ""
-    milestone: str = ""
     authors: tuple[str, ...] = ()
-    close: bool = True
     repository: str = ""
     url: str = ""
     gates: tuple[str, ...] = ()
     remote: str = ""
-    answers: str = MENTION
-    notify: tuple[str, ...] = ()
 
 
 class TrackerEntry(NamedTuple):
@@ -86,20 +78,16 @@ def tracker_settings(tables: Mapping[str, object]) -> TrackerSettings | None:
     entry = TRACKERS.get(kind)
     if entry is None:
         return None
-    authors, notify, gates = tracker.get("authors"), tracker.get("notify"), tables.get("gates")
+    authors, gates = tracker.get("authors"), tables.get("gates")
     commands = [each.get("command") for each in map(_table, gates)] if isinstance(gates, (list, tuple)) else []
     return TrackerSettings(
         kind,
         _text(tracker, "path", entry.place),
         label=_text(tracker, "label", DEFAULT_LABEL) if tracker.get("label") != "" else "",
-        milestone=_text(tracker, "milestone", ""),
         authors=tuple(map(str, authors)) if isinstance(authors, (list, tuple)) else (),
-        close=tracker.get("close") is not False,
         repository=_text(github, "repository", ""),
         url=_text(github, "url", ""),
         gates=tuple(each.strip() for each in commands if isinstance(each, str)),
-        answers=_text(tracker, "answers", MENTION),
-        notify=tuple(map(str, notify)) if isinstance(notify, (list, tuple)) else (),
     )
 
 

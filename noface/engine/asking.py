@@ -50,7 +50,7 @@ from noface.model.patterns import matches_any
 from noface.model.protection import Protection
 from noface.model.quoting import quoted
 from noface.model.taxonomy import Category, FailureKind
-from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
+from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage, as_role
 from noface.process.failpoints import hit
 from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.answers.provider_form import provider_schema, without_nulls
@@ -337,7 +337,6 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         points=history.open_points if topic is Topic.REVIEW else (),
         others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
         earlier_form=context.settings.earlier_form,
-        earlier_bytes_max=context.settings.earlier_bytes_max,
     )
     grounds = None
     if topic is Topic.CHANGED_TESTS:
@@ -347,7 +346,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         done = tuple(f"{part.id}: {part.title}" for part in landed_parts(context, issue))
         start, data = main, replace(data, patch=landed_patch(context, issue), paths=(), results=done)
         grounds = Grounds((issue.title, issue.body, note), (), ())
-    prompt = render(_SITUATIONS[topic], context.settings.templates, data, context.settings.prompt_tokens_max)
+    prompt = render(_SITUATIONS[topic], context.settings.templates, data)
     for cut in prompt.cuts:
         context.log_event("prompt_cut", issue.id, number=None, topic=topic, what=cut)
     asked = len(history.advice) + 1
@@ -355,7 +354,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     row = record_question(context, history, topic, model, directory)
     # Whatever the work may change, its files must not instruct the model that judges it.
     protection = replace(protection_for(context, issue, main), may_change=(), growing=False)
-    spec = _as_role(context, model, topic)
+    spec = as_role(context.settings.models[model])
     change_files, read_files = files_given(context, history, spec, start, protection, data.paths)
     return Question(
         id=row,
@@ -392,12 +391,6 @@ def _files(context: RunContext, history: History, topic: Topic, start: str, main
     return (FileExcerpt(_MAIN_SIDE, text),) if text else ()
 
 
-def _as_role(context: RunContext, model: str, topic: Topic) -> ModelSpec:
-    roles = context.settings.roles
-    tools, permissions = roles.tools_of(topic.role), roles.permissions_of(topic.role)
-    return replace(context.settings.models[model], tools=tools, permissions=permissions)
-
-
 def record_question(context: RunContext, history: History, topic: Topic, model: str = "", directory: str = "") -> int:
     """Write a question's row before it is asked; return its id. `model` is "" if noface itself answers."""
     after, epoch, now = history.attempts[-1].number, history.epoch, context.clock.now()
@@ -408,7 +401,7 @@ def record_question(context: RunContext, history: History, topic: Topic, model: 
 
 def _forms(context: RunContext, issue: Issue) -> AcceptForms:
     commands = tuple(gate.command for gate in context.settings.gates)
-    return AcceptForms((*commands, *issue.accept), any_command=context.settings.any_accept)
+    return AcceptForms((*commands, *issue.accept))
 
 
 def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:
@@ -426,8 +419,7 @@ def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms)
     rules = context.settings.policy.breakdown
     lines = [f"At least 2 and at most {rules.children_max} parts, each smaller than the issue."]
     lines.append("Each part names the paths it may change, inside the repository.")
-    if not forms.any_command:
-        lines.append(f"Accept commands that are allowed: {forms.listed}.")
+    lines.append(f"Accept commands that are allowed: {forms.listed}.")
     if issue.paths:
         lines.append(f"Only paths within: {', '.join(issue.paths)}.")
     if issue.accept:

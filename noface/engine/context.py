@@ -14,7 +14,6 @@ from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
 from noface.git.remote import Remote
 from noface.knowledge.hints import HintRule, Search
-from noface.model.access import RoleAccess
 from noface.model.codec import encode
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
@@ -30,7 +29,7 @@ from noface.process.lock import RepositoryLock, boot_id
 from noface.process.search import patient_search
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
-from noface.recovery.schedule import Breaker, BreakerRules, tripped
+from noface.recovery.schedule import Breaker, tripped
 from noface.recovery.sudden_ends import SuddenEnd
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore
@@ -41,6 +40,9 @@ from noface.store.questions import Questions
 from noface.store.reader import Reader
 from noface.store.spending import Spending
 from noface.trackers.base import IssueTracker
+
+ACCEPT_TIMEOUT_S = 600.0
+"""The time limit of an `accept` command of an issue without an `accept_timeout`: that of a gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +73,10 @@ class RunSettings:
     once: bool = False
     watch: bool = False
     templates: Mapping[str, str] = field(default_factory=dict)
-    prompt_tokens_max: int = 50_000
     partial_form: EarlierForm = EarlierForm.NOTES_ONLY
     attempts_dir: str = ""
-    breaker: BreakerRules = field(default_factory=BreakerRules)
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
-    earlier_bytes_max: int = 20_000
     learn: bool = True
-    any_accept: bool = False
-    accept_timeout_s: float = 600.0
-    roles: RoleAccess = field(default_factory=RoleAccess)
     landing: LandingRules = field(default_factory=LandingRules)
     reserve: Reserve = field(default_factory=Reserve)
     keep: Keep = field(default_factory=Keep)
@@ -216,17 +212,8 @@ class RunContext(Planning):
 
     def open_breaker(self, model: str, *, started_at: float, until: float, kind: str, reason: str) -> Breaker:
         """Let all issues wait for a model whose provider is away, as work since `started_at` has shown."""
-        before, now, rules = self.reader.waits().get(model), self.clock.now(), self.settings.breaker
-        breaker = tripped(
-            before,
-            model,
-            started_at=started_at,
-            now=now,
-            until=until,
-            kind=kind,
-            reason=f"{model}: {reason}",
-            rules=rules,
-        )
+        before, now, reason = self.reader.waits().get(model), self.clock.now(), f"{model}: {reason}"
+        breaker = tripped(before, model, started_at=started_at, now=now, until=until, kind=kind, reason=reason)
         self.away_since.setdefault(model, now)
         self.journal.wait(breaker)
         return breaker
@@ -237,16 +224,15 @@ class RunContext(Planning):
 
     def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:
         """Return the project's gates and, after them, an issue's own, and those of issues it may have touched."""
-        limit = self.settings.accept_timeout_s
         again = tuple(
-            GateSpec(f"recheck-{number}", command, timeout_s=limit, network=self._widest(Network.OWN))
+            GateSpec(f"recheck-{number}", command, network=self._widest(Network.OWN))
             for number, command in enumerate(issue.recheck, 1)
         )
         return self.settings.gates + self.accept_gates(issue) + again
 
     def accept_gates(self, issue: Issue) -> tuple[GateSpec, ...]:
         """Return an issue's `accept` commands as hard gates of its own."""
-        limit = issue.accept_timeout_s if issue.accept_timeout_s is not None else self.settings.accept_timeout_s
+        limit = issue.accept_timeout_s if issue.accept_timeout_s is not None else ACCEPT_TIMEOUT_S
         many = len(issue.accept) > 1
         return tuple(
             GateSpec(

@@ -117,7 +117,7 @@ def next_session(
 ) -> Session | None:
     """Return the session that the next attempt goes on with, without its prompt; None if it begins afresh."""
     agent = context.env.agents[model.agent]
-    last = session_to_resume(history.attempts, start, model.name, think=think) if model.resume else None
+    last = session_to_resume(history.attempts, start, model.name, think=think)
     if last is None or not agent.resumes or not (agent.resumes_anywhere or last.slot == slot):
         return None
     directory = Path(attempt_directory(context.settings.attempts_dir, history.issue.id, last.number))

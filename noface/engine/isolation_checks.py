@@ -168,7 +168,7 @@ class Lack:
         named_places = {"write": self.closed, "show": self.unseen}
         lists = {key: ", ".join(f'"{place}"' for place in places) for key, places in named_places.items() if places}
         keys = " and ".join(f"{key} = [{each}]" for key, each in lists.items()) or 'show, write or services = ["…"]'
-        outside = f'set {keys} in [sandbox], or {prefix}sandbox = "none" in {table}'
+        outside = f"set {keys} in [sandbox]" + ("" if setup else f', or sandbox = "none" in {table}')
         return ", or ".join(part for part in (environment, outside if self.sandbox else "") if part)
 
 

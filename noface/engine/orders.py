@@ -58,7 +58,7 @@ def make_order(
     masked = context.env.masker.text
 
     def text_of(situation: Situation) -> str:
-        prompt = render(situation, context.settings.templates, data, context.settings.prompt_tokens_max)
+        prompt = render(situation, context.settings.templates, data)
         for cut in prompt.cuts:
             context.log_event("prompt_cut", issue.id, number=number, topic=None, what=cut)
         return masked(prompt.text, (*issue.paths, *protection.patterns))
@@ -138,6 +138,5 @@ def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
         model,
         timeout_s=model.timeout_s * THINKING_FACTOR,
         idle_timeout_s=model.idle_timeout_s * THINKING_FACTOR,
-        tool_timeout_s=model.tool_timeout_s * THINKING_FACTOR if model.tool_timeout_s is not None else None,
         max_cost_usd=cost,
     )

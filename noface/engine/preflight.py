@@ -42,7 +42,7 @@ def check_agents(context: RunContext) -> None:
     settings, policy = context.settings, context.settings.policy
     workers = tuple(rung.model for rung in policy.ladder)
     box = context.env.sandbox.bubblewrap
-    unbound = box_findings(settings.models, workers, asdict(policy.roles), settings.roles, box)
+    unbound = box_findings(settings.models, workers, asdict(policy.roles), box)
     error = refusal((*model_findings(settings.models, policy.models), *unbound))
     if error is not None:
         raise error
@@ -152,7 +152,7 @@ def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:
     places = dict.fromkeys(place for leak in leaking for place in leak.places)
     lines += ["It may come from:", *(f"  {place}" for place in places)] if places else []
     rightly = (
-        ' A gate that rightly stays green (it checks documents, say) has canary = false and canary_reason = "…".'
+        " A gate that rightly stays green (it checks documents, say) has canary = false."
         if what == _STAYS_GREEN
         else ""
     )

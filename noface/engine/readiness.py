@@ -14,11 +14,10 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE
 from noface.git.filtered import filtered, left_unfiltered
 from noface.git.plumbing import Plumbing
 from noface.git.submodules import submodules
-from noface.model.access import RoleAccess
 from noface.model.finding import Finding
 from noface.model.gate import GateKind, GateSpec
 from noface.model.quoting import some
-from noface.model.worker_run import ModelSpec
+from noface.model.worker_run import ModelSpec, as_role
 from noface.recovery.retry_policy import Policy
 
 _SHOWN_MAX = 3
@@ -77,26 +76,21 @@ def box_findings(
     specs: Mapping[str, ModelSpec],
     workers: Iterable[str],
     roles: Mapping[str, str | None],
-    access: RoleAccess,
     box: str,
 ) -> tuple[Finding, ...]:
     """Return the models and roles that nobody keeps from writing: their program cannot, and there is no sandbox.
 
     `roles` are the models by role; `box` is what makes the sandbox, "" if there is none.
     """
-    asked = {
-        role: replace(specs[name], permissions=access.permissions_of(role))
-        for role, name in roles.items()
-        if name is not None and name in specs
-    }
+    asked = {role: as_role(specs[name]) for role, name in roles.items() if name is not None and name in specs}
     runs = [(f"model {name}", f"[models.{name}] permissions", specs[name]) for name in dict.fromkeys(workers)]
-    runs += [(f"{role} {spec.name}", f"[roles.permissions] {role}", spec) for role, spec in asked.items()]
+    runs += [(f"{role} {spec.name}", "", spec) for role, spec in asked.items()]
     return tuple(
         Finding(
             where,
             f'only noface\'s own sandbox can hold {spec.agent} to "{spec.permissions}", and it runs in none',
-            f"See to it that the sandbox works and is on (docs/safety.md), name another agent's model, or set {key} ="
-            ' "full".' + (" A role's changes are dropped in any case." if where.startswith(tuple(asked)) else ""),
+            "See to it that the sandbox works and is on (docs/safety.md), or name another agent's model"
+            + (f', or set {key} = "full".' if key else "."),
         )
         for where, key, spec in runs
         if spec.permissions in table("agents")[spec.agent].get("permissions_boxed", ()) and not (box and spec.boxed)

@@ -189,7 +189,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     left = report.snapshot.notes if report.snapshot is not None else ()
     cause = "state.db was older than this attempt: its issue has landed" if landed else _KILLED
     notes = (cause, *filter(None, (noted(left, MET),)), *estimated)
-    partial = accumulate(steps_of(report), context.settings.partial_form, context.settings.earlier_bytes_max)
+    partial = accumulate(steps_of(report), context.settings.partial_form)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:
         context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed, or failed; nothing is charged")

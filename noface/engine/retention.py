@@ -33,6 +33,12 @@ from noface.store.reader import EndedAttempt
 
 _STAYS = ("report.json", REMOVED_FILE)
 _DAY_S, _EVERY_S = 86_400.0, 600.0
+BYTES_MAX = 20 * 10**9
+"""If the files of all attempts take more, the oldest go earlier, so that no disk fills."""
+ATTEMPTS_MAX = 100
+"""Of an issue, merged or not, the files of so many attempts are kept, the newest: nobody reads back further."""
+REFS_TIMES, EVENTS_TIMES = 3, 6
+"""The refs of a merged issue's attempts and its events are kept so many times as long as files: they are small."""
 _HELD = "refs/noface/issues"
 _EVENTS_AT_ONCE, _PAGES_AT_ONCE = 2000, 500
 _AT_END_S = 10.0
@@ -108,16 +114,16 @@ def overdue(
     newest: dict[str, int] = {}
     for each in kept:
         newest[each.issue_id] = max(each.number, newest.get(each.issue_id, 0))
-    beyond = {each for each in kept if each.number <= newest[each.issue_id] - rules.logs_attempts}
+    beyond = {each for each in kept if each.number <= newest[each.issue_id] - ATTEMPTS_MAX}
     left = {each: room(each) for each in kept if (each.merged or each in beyond) and each.below(home)}
     whole = bytes_in(home) if sum(left.values()) else 0
     for each in sorted((each for each, size in left.items() if size), key=lambda each: each.ended_at):
         if each in beyond:
-            yield each, "[keep] logs_attempts"
+            yield each, f"the newest {ATTEMPTS_MAX} attempts"
         elif now - each.ended_at > rules.logs_days * _DAY_S:
             yield each, "[keep] logs_days"
-        elif whole > rules.logs_gb * 10**9:
-            yield each, "[keep] logs_gb"
+        elif whole > BYTES_MAX:
+            yield each, "files beyond 20 GB"
         else:
             continue
         whole -= left[each]
@@ -148,7 +154,11 @@ def let_workspaces_go(context: RunContext, now: float) -> None:
 
 def let_go(context: RunContext, now: float) -> None:
     """Remove the refs of attempts at issues that main has held for long enough."""
-    plumbing, reader, oldest = context.env.plumbing, context.reader, now - context.settings.keep.refs_days * _DAY_S
+    plumbing, reader, oldest = (
+        context.env.plumbing,
+        context.reader,
+        now - context.settings.keep.logs_days * REFS_TIMES * _DAY_S,
+    )
     newest: dict[str, tuple[float, int]] = {}
     for each in reader.kept():
         ended = each.ended_at if each.merged else now
@@ -175,6 +185,6 @@ def let_go(context: RunContext, now: float) -> None:
 
 def drop_events(context: RunContext) -> bool:
     """Remove some of the events of issues that landed long ago, and give their room back; True if there are more."""
-    before = context.clock.now() - context.settings.keep.events_days * _DAY_S
+    before = context.clock.now() - context.settings.keep.logs_days * EVENTS_TIMES * _DAY_S
     dropped = context.journal.drop_events(before, _EVENTS_AT_ONCE)
     return context.journal.give_room_back(_PAGES_AT_ONCE) or dropped == _EVENTS_AT_ONCE

@@ -101,7 +101,6 @@ def prompt_data(
         report_example=json.dumps(example_of("report"), indent=1),
         think=action.think,
         earlier_form=settings.earlier_form,
-        earlier_bytes_max=settings.earlier_bytes_max,
     )
     return situation, data
 

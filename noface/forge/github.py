@@ -5,11 +5,10 @@ something looks first whether it is there, so that a call which was killed half-
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
 from noface.errors import ForgeError
 from noface.forge import parse
@@ -105,23 +104,20 @@ class Forge:
     def open(self, draft: PullDraft) -> PullRequest:
         """Open a pull request; if one from that branch is open already, update and return that.
 
-        What of the draft could not be had, such as a reviewer who is nobody, stands in its notes.
+        What of the draft could not be had stands in its notes.
         """
         known = self._newest_pull(draft.branch)
         if known is None or parse.text(known, "state") != "open":
             try:
-                source, notes = self._created(draft)
+                source = self._created(draft)
             except RefusedError as error:
                 known = self._newest_pull(draft.branch) if error.status == _INVALID else None
                 if known is None or parse.text(known, "state") != "open":
                     raise
-                source, notes = self._updated(parse.number(known, "number"), draft), []  # somebody was faster
+                source = self._updated(parse.number(known, "number"), draft)  # somebody was faster
         else:
-            source, notes = self._updated(parse.number(known, "number"), draft), []
-        notes += self._labelled(source, draft)
-        notes += self._reviewed(source, draft)
-        notes += self._merged_by_github(source, draft)
-        return replace(parse.pull_request(source), notes=tuple(notes))
+            source = self._updated(parse.number(known, "number"), draft)
+        return replace(parse.pull_request(source), notes=tuple(self._merged_by_github(source, draft)))
 
     def read(self, number: int) -> PullRequest:
         """Return a pull request as it is now."""
@@ -306,50 +302,15 @@ class Forge:
         own = [pull for pull in listed if parse.text(pull, "head", "ref") == branch and parse.is_own(pull)]
         return next((pull for pull in own if parse.text(pull, "state") == "open"), own[0] if own else None)
 
-    def _created(self, draft: PullDraft) -> tuple[Object, list[str]]:
+    def _created(self, draft: PullDraft) -> Object:
         body = {**_words(draft), "head": draft.branch, "base": draft.base}
         path = self.client.repo("pulls")
-        try:
-            return self.client.post(path, {**body, "draft": draft.draft}), []
-        except RefusedError as error:
-            if not draft.draft or error.status != _INVALID or "draft" not in error.message.lower():
-                raise
-        return self.client.post(path, body), ["this repository has no drafts: it is open for review"]
+        created: Object = self.client.post(path, body)
+        return created
 
     def _updated(self, number: int, draft: PullDraft) -> Object:
         changed: Object = self.client.patch(self.client.repo("pulls", number), _words(draft))
         return changed
-
-    def _labelled(self, source: Object, draft: PullDraft) -> list[str]:
-        has = {parse.text(label, "name").lower() for label in parse.listed(source, "labels")}
-        missing = [label for label in draft.labels if label.lower() not in has]
-        if not missing:
-            return []
-        path = self.client.repo("issues", parse.number(source, "number"), "labels")
-        return _note_if_refused(lambda: self.client.post(path, {"labels": missing}), f"the labels {', '.join(missing)}")
-
-    def _reviewed(self, source: Object, draft: PullDraft) -> list[str]:
-        """Ask for reviews, each reviewer alone if one of them cannot be asked: GitHub then asks nobody."""
-        asked = {parse.text(user, "login").lower() for user in parse.listed(source, "requested_reviewers")}
-        teams = {parse.text(team, "slug").lower() for team in parse.listed(source, "requested_teams")}
-        path = self.client.repo("pulls", parse.number(source, "number"))
-        wanted = [name.removeprefix("@") for name in draft.reviewers]
-        missing = [name for name in wanted if name.rpartition("/")[2].lower() not in (teams if "/" in name else asked)]
-        if not missing:
-            return []
-        gave = {parse.author_of(review).lower() for review in self.client.items(f"{path}/reviews")}
-        missing = [name for name in missing if name.lower() not in gave]
-        if not missing or not _note_if_refused(lambda: self._ask(path, missing), ""):
-            return []
-        notes = []
-        for name in missing:
-            notes += _note_if_refused(partial(self._ask, path, [name]), f"a review by {name}")
-        return notes
-
-    def _ask(self, path: str, names: Iterable[str]) -> None:
-        people, teams = ([name for name in names if ("/" in name) is is_team] for is_team in (False, True))
-        body = {"reviewers": people, "team_reviewers": [team.rpartition("/")[2] for team in teams]}
-        self.client.post(f"{path}/requested_reviewers", {key: some for key, some in body.items() if some})
 
     def _merged_by_github(self, source: Object, draft: PullDraft) -> list[str]:
         """Have GitHub merge it when its checks and reviews allow it, in a way that the repository allows."""

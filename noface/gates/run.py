@@ -18,7 +18,7 @@ from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
-from noface.process.command import OnOutput
+from noface.process.command import LOG_BYTES_MAX, OnOutput
 from noface.process.environment import Variables
 from noface.process.files import read_bounded
 from noface.process.sandbox import Box
@@ -47,7 +47,6 @@ class GatePlace:
     logs: Path
     tree: str
     list_files: Callable[[], tuple[str, ...]]
-    log_bytes_max: int
     env: Variables
     box: Box | None = None
     wrap: tuple[str, ...] = ()
@@ -100,7 +99,7 @@ def run_gate(
             stderr=str(stderr),
             timeout_s=gate.timeout_s,
             idle_timeout_s=None,
-            log_max_bytes=place.log_bytes_max,
+            log_max_bytes=LOG_BYTES_MAX,
             box=place.box,
             wrap=place.wrap,
             services=place.services,
@@ -157,7 +156,7 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
     if ended.error:
         return Failure(FailureKind.ENVIRONMENT, ended.error, rule="gate-not-started", gate=gate.name, charged=False)
     if ended.output_limit:
-        message = f"gate {gate.name} wrote more output than [limits] log_mb allows and was ended"
+        message = f"gate {gate.name} wrote more output than is kept and was ended"
         return Failure(FailureKind.RUNTIME_ERROR, message, rule="gate-output-limit", gate=gate.name)
     if ended.out_of_memory:
         message = f"gate {gate.name} was {ended.memory_text}"
@@ -237,7 +236,10 @@ def comparable(name: str) -> str:
 
 def project_rules(entries: "Sequence[GateRule]") -> ProjectRules | None:
     """Return `[[gate_rules]]` with the search for their patterns, None if there are none."""
-    rules = (each.record(LineRule, kind=FailureKind(each.kind), needs=()) for each in entries)
+    rules = (
+        LineRule(each.name, FailureKind(each.kind), (), each.pattern, each.example, even_in_tests=each.even_in_tests)
+        for each in entries
+    )
     return ProjectRules(tuple(rules), search) if entries else None
 
 

@@ -39,10 +39,10 @@ _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 @dataclass(frozen=True, slots=True)
 class SlotLimits:
-    """What a workspace may hold: bytes of one file, number of files; and what of it is no rubbish."""
+    """What a workspace may hold: bytes of one file, beyond which none lands, and files; and what is no rubbish."""
 
-    file_bytes_max: int
-    files_max: int
+    file_bytes_max: int = 50_000_000
+    files_max: int = 10_000
     wanted: RubbishRules = field(default_factory=RubbishRules)
 
 

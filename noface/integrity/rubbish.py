@@ -27,12 +27,11 @@ HEAD_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class RubbishRules:
-    """What is rubbish here, and what is none: globs of noface.toml, and what is said of files in the issue.
+    """What is no rubbish here: `files` are globs of noface.toml, `words` what is said of files in the issue.
 
     `made` are the files and folders that setup and gates make of main itself.
     """
 
-    not_files: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     words: str = ""
     made: frozenset[str] = frozenset()
@@ -45,7 +44,7 @@ class RubbishRules:
 
 @dataclass(frozen=True, slots=True)
 class Rubbish:
-    """What a file is; `proven`: a program wrote it, or noface.toml names it, and it is left out.
+    """What a file is; `proven`: a program wrote it, and it is left out.
 
     `worthless`: any run of the program writes it anew. `known`: nobody has to be told that it is left out, as of what a
     gate makes of main, too.
@@ -119,9 +118,6 @@ def _each(
     """Yield the files that are rubbish, unless the rest of the change uses them."""
     marked, of_main = marked_folders(new, on_main), dict[re.Pattern[str], list[str]]()
     for path in new:
-        if matches_any(path, wanted.not_files):
-            yield path, Rubbish("[limits] rubbish", proven=True, known=True)
-            continue
         filled = next((folder for folder in above(path) if folder in marked or folder in wanted.made), "")
         made = path in wanted.made or filled in wanted.made
         paths, kind = next((each for each in _kinds() if each[0].search(path)), (None, {}))

@@ -4,8 +4,6 @@ The words are noface's own; each agent's adapter maps them to its program's opti
 stands in data/agents.toml, and asking for it is an error of the configuration: no word is silently ignored.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -42,19 +40,3 @@ class Permissions(StrEnum):
     FULL = "full"
     WORKSPACE = "workspace"
     READ_ONLY = "read-only"
-
-
-@dataclass(frozen=True, slots=True)
-class RoleAccess:
-    """What the runs of the roles may use: `tools` and `permissions` by role; of a role left out the defaults hold."""
-
-    tools: Mapping[str, tuple[Tool, ...]] = field(default_factory=dict)
-    permissions: Mapping[str, Permissions] = field(default_factory=dict)
-
-    def tools_of(self, role: str) -> tuple[Tool, ...]:
-        """Return the tools of a role: those that read, unless more is said of it."""
-        return self.tools.get(role, (Tool.READ,))
-
-    def permissions_of(self, role: str) -> Permissions:
-        """Return the permissions of a role: to read only, unless more is said of it."""
-        return self.permissions.get(role, Permissions.READ_ONLY)

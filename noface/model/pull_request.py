@@ -119,9 +119,6 @@ class PullDraft:
     base: str
     title: str
     body: str
-    draft: bool = False
-    labels: tuple[str, ...] = ()
-    reviewers: tuple[str, ...] = ()
     auto_merge: bool = False
 
 
@@ -129,28 +126,20 @@ class PullDraft:
 class LandingRules:
     """How proven work leaves noface: the keys of [landing] that config/sections.py describes. Durations in seconds.
 
-    `numbered`: the ids of issues are their numbers on the forge; `closes`: a merge closes the issue there.
+    `numbered`: the ids of issues are their numbers on the forge.
     """
 
     pull_request: bool = False
     each: bool = False
     push: bool = False
     remote: str = ""
-    fetch: bool = True
     auto_merge: bool = False
-    draft: bool = False
-    labels: tuple[str, ...] = ()
-    reviewers: tuple[str, ...] = ()
     rounds: int = 3
     follow_checks_s: float = 3600.0
-    follow_reviews_s: float = 0.0
     poll_s: float = 60.0
     numbered: bool = False
-    closes: bool = True
-    keep_branches: bool = False
     sign: bool = False
     signoff: bool = False
-    agent_trailer: bool = False
 
     @property
     def publishes(self) -> bool:

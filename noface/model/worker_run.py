@@ -3,7 +3,7 @@
 Durations are seconds, money US dollars.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -22,9 +22,8 @@ class ModelSpec:
 
     `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None if nobody knows. `own_prices`: a person
     has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
-    `boxed`: it runs in the sandbox, if any, and there with that `network`. `resume`: where the agent can, a run
-    that was cut off goes on with its session. `settings`, `tools` and `permissions` are what its runs may use; `tools`
-    None: all that the agent has. In an order of a role they are the role's.
+    `boxed`: it runs in the sandbox, if any, and there with that `network`. `settings`, `tools` and `permissions` are
+    what its runs may use; `tools` None: all that the agent has. In an order of a role they are the role's.
     """
 
     name: Annotated[str, "Its name."]
@@ -36,7 +35,6 @@ class ModelSpec:
     env: tuple[tuple[str, str], ...] = ()
     timeout_s: float = 1800.0
     idle_timeout_s: float = 300.0
-    tool_timeout_s: float | None = None
     max_cost_usd: float | None = None
     usd_per_mtok_in: float | None = None
     usd_per_mtok_out: float | None = None
@@ -44,19 +42,18 @@ class ModelSpec:
     env_pass: tuple[str, ...] = ()
     boxed: bool = True
     network: Network = Network.ON
-    resume: bool = True
     settings: Settings = Settings.PROJECT
     tools: tuple[Tool, ...] | None = None
     permissions: Permissions = Permissions.FULL
 
-    @property
-    def tool_limit_s(self) -> float:
-        """How long a tool of its runs may take without any output."""
-        return self.timeout_s if self.tool_timeout_s is None else self.tool_timeout_s
-
     def may(self, tool: Tool) -> bool:
         """True if its runs may use a group of tools."""
         return self.tools is None or tool in self.tools
+
+
+def as_role(model: ModelSpec) -> ModelSpec:
+    """Return a model that is asked rather than put to work: it may only read."""
+    return replace(model, tools=(Tool.READ,), permissions=Permissions.READ_ONLY)
 
 
 THINKING_FACTOR = 2

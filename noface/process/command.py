@@ -25,6 +25,10 @@ COMMAND_MARKER = "NOFACE_COMMAND"
 """A variable in every program's environment, unique to the command: it marks what a lost supervisor leaves behind."""
 
 
+LOG_BYTES_MAX = 100_000_000
+"""How much of one output is kept: more is a loop that prints, and fills a disk in a night."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ladder:
     """How patiently to end a program: seconds after SIGINT, after SIGTERM, and until SIGKILL must have worked.

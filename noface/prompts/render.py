@@ -20,8 +20,12 @@ BUILT_IN = "noface/"
 """What stands before the name of noface's own template if a user's has the same name, to extend it."""
 
 
+TOKENS_MAX = 50_000
+"""The longest prompt: a quarter of the window that models have, so that work has room beside it."""
+
+
 def render(
-    situation: Situation, templates: Mapping[str, str], data: PromptData | QuestionData, tokens_max: int
+    situation: Situation, templates: Mapping[str, str], data: PromptData | QuestionData, tokens_max: int = TOKENS_MAX
 ) -> Prompt:
     """Return the prompt for a situation, of at most `tokens_max` tokens if its fixed parts leave room for that.
 

@@ -26,16 +26,15 @@ _FORMS_LISTED_MAX = 5
 class AcceptForms:
     """The commands the project has: those of its gates, and of the issue that is divided.
 
-    `any_command`: a person has agreed to whatever a model names. `drop`: what is refused is left out, not a fault.
+    `drop`: what is refused is left out, not a fault.
     """
 
     known: tuple[str, ...] = ()
-    any_command: bool = False
     drop: bool = False
 
     def allowed(self, command: str) -> str | None:
         """Return the command as it may be run, None if it may not."""
-        if self.any_command or command in self.known:
+        if command in self.known:
             return command
         if not command.isprintable():
             return None

@@ -42,9 +42,8 @@ class Proposal:
 
     `attempts` are those of the issue up to the one that is shown, the last of them. `gates` are the results that prove
     it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None if its tracker is
-    elsewhere; `closes` says whether the merge closes it. `note` is what its commit says of the attempt,
-    `approved` says that a person has approved it. `away` takes folders of this machine out of a text.
-    `template` is the repository's own, "" for none.
+    elsewhere; `note` is what its commit says of the attempt, `approved` says that a person has approved it. `away`
+    takes folders of this machine out of a text. `template` is the repository's own, "" for none.
     """
 
     issue: Issue
@@ -53,7 +52,6 @@ class Proposal:
     base: str
     main: str
     number: str | None = None
-    closes: bool = True
     note: str = ""
     approved: bool = False
     cost_usd: float | None = None
@@ -117,8 +115,7 @@ _HOW_TO_ANSWER = (
 def _issue(proposal: Proposal) -> str:
     issue, number = proposal.issue, proposal.number
     if number is not None:
-        whole = proposal.closes and issue.parent is None
-        return f"{'Closes' if whole else 'Part of' if issue.parent is not None else 'For'} #{number}"
+        return f"{'Closes' if issue.parent is None else 'Part of'} #{number}"
     source = f" ({code(proposal.away(issue.source))})" if issue.source else ""
     return f"Issue {plain(issue.id)}{source}"
 

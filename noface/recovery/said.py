@@ -51,7 +51,6 @@ class Standing:
     `request` is that of an issue that waits for a person. `parts` are those of a divided issue: the
     tracker does not know them, so what they ask is asked and answered at the whole. `pushed` tells whether main was
     pushed after the landing. `not_heard` says why what `not_heard_of` wrote in comment `heard` was not acted on.
-    `any_answer`: any comment answers what is asked.
     """
 
     issue_id: str
@@ -72,7 +71,6 @@ class Standing:
     not_heard: str = ""
     not_heard_of: str = ""
     heard: int = 0
-    any_answer: bool = False
 
     @property
     def asks(self) -> bool:
@@ -194,18 +192,16 @@ def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]
             yield f"Part {code(asking[number].issue_id)}, {plain(clean(asking[number].title))}:"
         if request.question:
             yield quote(clean(request.question))
-    yield _answers_here(state, any_answer=standing.any_answer)
+    yield _answers_here(state)
     for request in requests:
         yield from _evidence(request, clean)
         yield _options(request, clean)
 
 
-def _answers_here(state: str, *, any_answer: bool) -> str:
+def _answers_here(state: str) -> str:
     """Return how a question is answered by a comment."""
     answer = (
-        "any other comment: it is an answer, and goes to the next attempt"
-        if any_answer
-        else f"`/noface` and your answer, a comment that mentions {ACCOUNT}, or a reply that quotes the question: it"
+        f"`/noface` and your answer, a comment that mentions {ACCOUNT}, or a reply that quotes the question: it"
         " goes to the next attempt. Other comments are left alone"
     )
     ways = (

@@ -47,12 +47,8 @@ class Breaker:
         return now < self.until
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerRules:
-    """After `after` incidents in a row a model rests at least `wait_s` seconds."""
-
-    after: int = 5
-    wait_s: float = 600.0
+BREAKER_AFTER, BREAKER_WAIT_S = 5, 600.0
+"""After so many failures of its provider in a row a model rests at least so long, for all issues."""
 
 
 def tripped(
@@ -64,7 +60,6 @@ def tripped(
     until: float,
     kind: str,
     reason: str,
-    rules: BreakerRules,
 ) -> Breaker:
     """Return the breaker after a transient failure of an attempt that began at `started_at`.
 
@@ -75,8 +70,8 @@ def tripped(
     failures = (before.failures if before is not None else 0) + 1
     if before is not None and before.until > until:
         until, kind, reason = before.until, before.kind, before.reason
-    if failures >= rules.after and until < now + rules.wait_s:
-        until = now + rules.wait_s
+    if failures >= BREAKER_AFTER and until < now + BREAKER_WAIT_S:
+        until = now + BREAKER_WAIT_S
         reason = f"{reason}; {failures} failures in a row, its circuit breaker is open"
     return Breaker(model, until, failures, now, kind, reason)
 

@@ -470,12 +470,10 @@ def _mended(looked: PullSnapshot) -> bool:
 
 
 def _patience(pull: Followed, rules: LandingRules) -> Patience:
-    """Return until when a run waits for an open pull request: for its checks, and then for its review."""
+    """Return until when a run waits for an open pull request: for its checks."""
     waits_for = pull.seen.told.removeprefix("waits for ")
     match pull.seen.waits_for:
-        case WaitsFor.REVIEW | WaitsFor.MERGE:
-            return Patience(pull.seen.changed_at + rules.follow_reviews_s, waits_for)
-        case WaitsFor.PERSON:
+        case WaitsFor.REVIEW | WaitsFor.MERGE | WaitsFor.PERSON:
             return Patience(0.0, waits_for)
         case _:
             return Patience(pull.seen.since + rules.follow_checks_s, waits_for)

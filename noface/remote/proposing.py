@@ -53,9 +53,6 @@ def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
         base=_main_of(context),
         title=mask(title(proposal)),
         body=mask(body(proposal)),
-        draft=rules.draft,
-        labels=rules.labels,
-        reviewers=rules.reviewers,
         auto_merge=rules.auto_merge,
     )
 
@@ -77,7 +74,6 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         base=row.base,
         main=_main_of(context),
         number=number if number is not None and number.isdecimal() else None,
-        closes=rules.closes,
         note=landing_note(context.reader.notes(issue.id, row.attempt), here=True),
         approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
         cost_usd=known.cost_usd if known is not None else None,

@@ -46,7 +46,7 @@ def _check_rules(context: RunContext, forge: Forge) -> None:
     """
     issues = context.tracker.backlog().issues
     branch = branch_name(issues[0].id if issues else "1")
-    messages = tuple(landing_message(issue, 1, trailers=trailers(context, issue.id, 1)) for issue in issues)
+    messages = tuple(landing_message(issue, 1, trailers=trailers(context)) for issue in issues)
     context.linear_branches = forge.wants_linear(branch)
     signed = context.settings.landing.sign
     refusals = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)

@@ -24,13 +24,11 @@ FIRST_LOOK_S = 60.0
 class RemoteIssues:
     """A tracker on another machine. `name` tells it from others that this repository's issues came from before.
 
-    `any_answer`: any comment answers a question, also one that is not meant for noface. `fetched` is what came of the
-    fetch before the run, and `away` why that was not answered.
+    `fetched` is what came of the fetch before the run, and `away` why that was not answered.
     """
 
     tracker: RemoteTracker
     name: str
-    any_answer: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
     fetched: Asked | None = None
     away: ForgeAwayError | None = None

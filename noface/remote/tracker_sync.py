@@ -114,8 +114,7 @@ class TrackerSync(Station):
         return self._read[1], self._read[2]
 
     def _candidate(self, standing: Standing) -> Candidate:
-        pushed, any_answer = self._context.settings.landing.push, self._remote.any_answer
-        standing = replace(standing, pushed=pushed, any_answer=any_answer)
+        standing = replace(standing, pushed=self._context.settings.landing.push)
         notice = notice_of(standing, self._clean)
         if self._ends and notice.state in AT_WORK:
             notice = replace(notice, state=IssueStatus.READY)  # nobody is at work on it once the run has ended

@@ -14,7 +14,7 @@ from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Row, SimulatedIssue, SimulatedStep, course, table
 from noface.recovery.retry_policy import Policy, Rung, When
-from noface.recovery.schedule import BreakerRules
+from noface.recovery.schedule import BREAKER_AFTER, BREAKER_WAIT_S
 from noface.ui.page import paint, painted
 from noface.ui.policy_cells import short_names, table_lines
 from noface.ui.text import clean, count, duration, hanging, money
@@ -30,7 +30,6 @@ class PolicyView:
 
     name: str
     policy: Policy
-    breaker: BreakerRules
     history: History = field(default_factory=lambda: History(ANY_ISSUE))
     run: Budget = field(default_factory=lambda: Budget("run"))
     attempt_usd: tuple[tuple[str, float], ...] = ()
@@ -107,7 +106,7 @@ def policy_document(view: PolicyView) -> dict[str, object]:
             "waits_s": view.waits(_WAITS_MAX),
             "outage_max_s": policy.outage_max_s,
         },
-        "breaker": view.breaker,
+        "breaker": {"after": BREAKER_AFTER, "wait_s": BREAKER_WAIT_S},
         "roles": policy.roles,
         "reflect": policy.reflect,
         "diagnose_after": policy.diagnose_after,
@@ -228,7 +227,7 @@ def ladder_lines(view: PolicyView, width: int) -> Iterator[str]:
 
 
 def _limits(view: PolicyView, width: int) -> Iterator[str]:
-    policy, breaker = view.policy, view.breaker
+    policy = view.policy
     same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
     issue = spoken(Budget("issue", policy.issue_cost_usd_max, policy.issue_tokens_max), " and ")
     cost = f" and {issue}" if issue else ""
@@ -237,7 +236,7 @@ def _limits(view: PolicyView, width: int) -> Iterator[str]:
         ("provider", _provider(view)),
         (
             "breaker",
-            f"a model whose provider failed {breaker.after}× in a row rests {duration(breaker.wait_s)} for all issues",
+            f"a model whose provider failed {BREAKER_AFTER}× in a row rests {duration(BREAKER_WAIT_S)} for all issues",
         ),
         (
             "strategies",

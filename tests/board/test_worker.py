@@ -52,7 +52,6 @@ CONFIG = """
 name = "check"
 command = "true"
 canary = false
-canary_reason = "it stands in for a project's own"
 [models.small]
 agent = "command"
 command = "{python} -I {attack}"
@@ -60,7 +59,6 @@ command = "{python} -I {attack}"
 default_model = "small"
 [sandbox]
 kind = "{sandbox}"
-processes = "subreaper"
 [run]
 slots_dir = "{slots}"
 """

@@ -11,7 +11,7 @@ from support.project import GATE
 
 from noface.engine.readiness import box_findings, gate_findings
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
-from noface.model.access import Permissions, RoleAccess
+from noface.model.access import Permissions
 from noface.model.command_line import unknown_placeholders
 from noface.model.finding import Finding, exit_code_of
 from noface.model.gate import GateKind, GateSpec
@@ -26,7 +26,6 @@ TOGETHER = {
     "model big: the program claude is not on PATH": CONFIG[::2],
     "the program claude is not on PATH": CONFIG,
     "Install it: npm install -g @anthropic-ai/claude-code": CONFIG,
-    '[models.small]: resume = "auto" does nothing: scripted cannot go on with a session': CONFIG,
     "[review] when: does nothing without a reviewer": CONFIG,
     "[project] keep: does nothing for globs: it names paths": CONFIG,
     "gate check: the program no-such-gate is not on PATH": CONFIG,
@@ -62,7 +61,6 @@ def faulty(project):
     edit(project, "[models.small]", '[[gates]]\nname = "pytest"\ncommand = ".venv/bin/pytest -q"\n[models.small]')
     edit(project, f'[models.big]\nagent = "scripted"\ncommand = "{project.script}"', '[models.big]\nagent = "claude"')
     edit(project, "[retry]", "[retry]\nmax_total_attempts = 2")
-    edit(project, "[models.small]", '[models.small]\nresume = "auto"')
     edit(project, "[models.small]", '[review]\nwhen = "always"\n\n[project]\nkeep = ["**/x"]\n\n[models.small]')
     project.write("issues/x y.md", "+++\ntitle = 'x'\n+++\nDo")
     project.issue(2, depends_on=["3"])
@@ -191,16 +189,15 @@ def test_a_run_that_cannot_start_counts_more_than_what_needs_a_person():
     assert [exit_code_of(each) for each in ([note], [note, wrong], [wrong, fatal])] == [0, 3, 2]
 
 
-def unbound(permissions=Permissions.FULL, access=None, box="", boxed=True, agent="mini"):
+def unbound(permissions=Permissions.FULL, role="", box="", boxed=True, agent="mini"):
     specs = {"m": ModelSpec("m", agent, permissions=permissions, boxed=boxed)}
-    roles = {"reviewer": "m", "planner": None} if access is not None else {}
-    return [finding.where for finding in box_findings(specs, ["m", "m"], roles, access or RoleAccess(), box)]
+    roles = {role: "m", "planner": None} if role else {}
+    return [finding.where for finding in box_findings(specs, ["m", "m"], roles, box)]
 
 
 def test_a_program_that_only_the_sandbox_keeps_from_writing_is_refused_where_there_is_none():
     assert unbound(Permissions.READ_ONLY) == ["model m"]
     assert unbound(Permissions.READ_ONLY, box="/usr/bin/bwrap") == []
     assert unbound(Permissions.READ_ONLY, box="/usr/bin/bwrap", boxed=False) == ["model m"]
-    assert unbound(access=RoleAccess()) == ["reviewer m"]
-    assert unbound(access=RoleAccess(), agent="claude") == []
-    assert unbound(access=RoleAccess(permissions={"reviewer": Permissions.FULL})) == []
+    assert unbound(role="reviewer") == ["reviewer m"]
+    assert unbound(role="reviewer", agent="claude") == []

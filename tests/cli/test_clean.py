@@ -4,7 +4,6 @@ import pytest
 from support.cli_story import Story, red_test, write_issue
 
 from noface.cli.wiring import allotments
-from noface.config.load import load
 from noface.git.repository import discover
 from noface.process.lock import RepositoryLock
 
@@ -107,7 +106,7 @@ def test_the_tmpdir_of_each_workspace_that_goes_goes_with_it(project, night, tmp
     names = ("agent-000", "agent-001", "gate-l001", "gate-0land", "setup-000")
     night.make_slots(*names)
     night.story.start("2", 2, slot=1)
-    made = allotments(load(project.path), discover(project.path))
+    made = allotments(discover(project.path))
     folders = {name: made.folder(name) for name in names}
     for folder in folders.values():
         (folder / "left").mkdir(parents=True)
@@ -206,13 +205,10 @@ def test_refs_of_a_merged_issue_stay_where_main_no_longer_holds_it(project, nigh
     assert any("main does not hold it any more" in each["why"] for each in document["kept"])
 
 
-@pytest.mark.parametrize(
-    ("extra", "stays"), [("", {"refs/heads/noface/2"}), ("[landing]\nkeep_branches = true\n", BRANCHES)]
-)
-def test_the_next_run_removes_the_branches_of_what_main_holds_unless_they_are_kept(project, night, extra, stays):
-    project.config(extra, gate="true")
+def test_the_next_run_removes_the_branches_of_what_main_holds(project, night):
+    project.config(gate="true")
     project.run(code=3)
-    assert night.refs() & BRANCHES == stays
+    assert night.refs() & BRANCHES == {"refs/heads/noface/2"}
     assert "refs/noface/issues/1/1" in night.refs()
 
 

@@ -78,7 +78,7 @@ def test_show_prints_all_that_is_in_effect_so_that_it_loads_again(project):
     assert [rung["model"] for rung in document["retry"]["ladder"]] == ["small", "big"]
     assert document["retry"]["strategies"] == {"TIMEOUT": "reduce"}
     assert document["roles"]["planner"] == "big"
-    assert document["breakdown"]["max_children"] == 8
+    assert document["recovery"]["max_strategies"] == 3
 
 
 def test_schema_and_example_know_the_ladder(project):

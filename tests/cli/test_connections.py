@@ -42,10 +42,6 @@ def test_without_being_asked_for_no_token_is_looked_for(repository, gh, tmp_path
     assert not (tmp_path / "asked").exists()
 
 
-def test_a_run_that_neither_fetches_nor_publishes_has_no_remote(repository, gh):
-    assert connect(parse(GATE + "[landing]\nfetch = false\n", "noface.toml"), repository, environment=gh).remote is None
-
-
 def test_github_is_opened_where_the_configuration_asks_for_it(repository, gh, tmp_path):
     config = parse(GATE + PULLS, "noface.toml")
     assert talks_to_github(config)

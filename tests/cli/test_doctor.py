@@ -297,12 +297,6 @@ def test_a_price_list_that_is_old_is_told_where_costs_are_estimated_by_it():
     assert not list(price_problems(spec, prices_as_of()))
 
 
-def test_what_a_role_may_use_beyond_the_usual_is_told(doctor):
-    doctor.agents()
-    doctor.configure(CONFIG + 'tools = { planner = ["read", "web"] }\n')
-    assert "as planner: tools read, web, permissions read-only" in " ".join(doctor.page(**LOGGED_IN).split())
-
-
 def test_access_tells_what_differs_from_a_model_of_which_nothing_is_said():
     plain = ModelSpec("m", "claude")
     assert list(access_limits(plain)) == []

@@ -13,11 +13,9 @@ from support import ROOT
 from support.policies import policies
 from support.project import Restored
 
-from noface.cli.policy_records import breaker_rules
 from noface.cli.policy_records import policy as policy_of
 from noface.config.load import parse
 from noface.model.taxonomy import FailureKind
-from noface.recovery.schedule import BreakerRules
 from noface.ui.policy import PolicyView, policy_page
 from noface.ui.policy_cells import short_names
 from noface.ui.policy_path import path_page
@@ -56,7 +54,7 @@ reviewer = "claude-sonnet"
 
 def view_of(text=PRESETS, name="noface.toml"):
     config = parse(text, name)
-    return PolicyView(name, policy_of(config), breaker_rules(config))
+    return PolicyView(name, policy_of(config))
 
 
 def page(text=PRESETS, width=80):
@@ -103,7 +101,7 @@ def test_the_usual_policy_fits_a_table_of_80_columns():
 
 
 def test_the_page_begins_with_the_ladder_and_its_limits():
-    lines = page(PRESETS + "breaker_after = 4\n").splitlines()
+    lines = page(PRESETS).splitlines()
     assert lines[2:6] == [
         "Ladder",
         "  1  claude-sonnet  tier 2 · 2 attempts",
@@ -113,7 +111,7 @@ def test_the_page_begins_with_the_ladder_and_its_limits():
     assert "  attempts    5 charged ones per issue, then it is blocked" in lines
     waits = "waited for until the time it names, else tried again after up to 30s, 1m, 2m, 4m, … 15m"
     assert f"provider {waits}; not charged; after 12h the run ends (exit code 4)" in " ".join(" ".join(lines).split())
-    assert "  breaker     a model whose provider failed 4× in a row rests 10m for all issues" in lines
+    assert "  breaker     a model whose provider failed 5× in a row rests 10m for all issues" in lines
 
 
 def test_what_differs_from_the_defaults_and_what_needs_approval_stands_below():
@@ -135,7 +133,7 @@ def test_what_differs_from_the_defaults_and_what_needs_approval_stands_below():
 
 
 def test_one_model_for_everything_is_called_by_its_short_name():
-    shown = page('[retry]\ndefault_model = "claude-sonnet"\nthink = false\n')
+    shown = page('[retry]\n[[retry.ladder]]\nmodel = "claude-sonnet"\nattempts = 5\n')
     assert "  1  claude-sonnet  tier 2 · to the end" in shown
     assert "SYNTAX_ERROR       sonnet sonnet   sonnet   sonnet   sonnet   BLOCK\n" in shown
     assert "RUNTIME_ERROR             feedback feedback feedback feedback\n" in shown
@@ -154,7 +152,7 @@ def test_models_keep_their_names_where_the_short_ones_would_say_less():
 
 @given(policies(), st.integers(40, 120), st.sampled_from(FailureKind))
 def test_no_policy_s_pages_are_wider_than_the_terminal(policy, width, kind):
-    about = PolicyView("noface.toml", policy, BreakerRules())
+    about = PolicyView("noface.toml", policy)
     for line in (*policy_page(about, width), *path_page(about, kind, width)):
         command = "noface" in line or "/" in line  # a command is to be copied whole
         assert command or len(line) <= width

@@ -25,8 +25,7 @@ def test_two_commands_lead_from_a_clone_to_a_pull_request(github, project):
     slots = f'[run]\nslots_dir = "{project.folder / "slots"}"\n'
     text = text.replace("[run]\n", slots).replace("[landing]\n", '[landing]\nfollow_checks = "0s"\n')
     written.write_text(
-        text.replace('kind = "test"\n', 'kind = "test"\ncanary = false\ncanary_reason = "no sources"\n')
-        + WORKER.format(script=project.script)
+        text.replace('kind = "test"\n', 'kind = "test"\ncanary = false\n') + WORKER.format(script=project.script)
     )
 
     planned = project.noface("run", "--dry-run")

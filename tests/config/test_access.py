@@ -23,23 +23,6 @@ def test_a_worker_may_use_all_that_its_agent_has_and_the_settings_are_the_projec
     assert all(ModelSpec("m", "claude").may(tool) for tool in Tool)
 
 
-def test_the_words_of_roles_stand_in_tables_of_their_own():
-    roles = parse(
-        '[roles]\nreviewer = "claude-opus"\n[roles.tools]\nreviewer = ["read", "run"]\n'
-        '[roles.permissions]\nplanner = "read-only"\n',
-        "noface.toml",
-    ).roles
-    assert roles.tools == {"reviewer": (Tool.READ, Tool.RUN)}
-    assert roles.permissions == {"planner": Permissions.READ_ONLY}
-    assert roles.models["reviewer"] == "claude-opus"
-
-
-@pytest.mark.parametrize("model", ["mini-opus", "gpt-codex", "claude-opus"])
-def test_what_holds_for_a_role_by_default_may_be_written_down(model):
-    text = f'[roles]\nreviewer = "{model}"\n[roles.tools]\nreviewer = ["read"]\n'
-    assert parse(text, "noface.toml").roles.tools == {"reviewer": (Tool.READ,)}
-
-
 def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role():
     assert {topic for topic in Topic if not topic.role} == {Topic.REFLECTION, Topic.DEPENDENCY}
 
@@ -49,15 +32,10 @@ def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role(
     [
         ('[models.m]\nagent = "claude"\nsettings = "users"', "models.m.settings", 3, 'did you mean "user"?'),
         ('[models.m]\nagent = "claude"\ntools = ["red"]', "models.m.tools.0", 3, 'did you mean "read"?'),
-        ('[roles.tools]\nreveiwer = ["read"]', "roles.tools.reveiwer", 2, 'did you mean "reviewer"?'),
         ('[models.m]\nagent = "mini"\ntools = ["read", "edit"]', "models.m.tools", 3, '"run" cannot be taken from mini'),
         (
             '[models.m]\nagent = "mini"\ntools = ["read", "edit", "run", "web"]',
             "models.m.tools", 3, 'mini has no tools for "web"; it has: read, edit, run',
-        ),
-        (
-            '[roles]\nreviewer = "mini-opus"\n[roles.tools]\nreviewer = ["read", "web"]',
-            "roles.tools.reviewer", 4, 'mini has no tools for "web"',
         ),
         ('[models.m]\nagent = "codex"\nargs = ["-sread-only"]', "models.m.args.0", 3, "noface sets -s itself"),
         ('[models.m]\nagent = "codex"\nargs = ["-csandbox_mode=x"]', "models.m.args.0", 3, "sets sandbox_mode itself"),

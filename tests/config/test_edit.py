@@ -62,7 +62,7 @@ def changed_lines(before, after):
         ("models.claude-opus.timeout", "2h", [], ["[models.claude-opus]", 'timeout = "2h"']),
         ("models.fast.env.TOKEN", "x", [], ["[models.fast.env]", 'TOKEN = "x"']),
         ("project.keep", '["node_modules", "dist"]', [], ["[project]", 'keep = ["node_modules", "dist"]']),
-        ("project.name", "5", [], ["[project]", 'name = "5"']),
+        ("prompts.dir", "5", [], ["[prompts]", 'dir = "5"']),
     ],
 )  # fmt: skip
 def test_only_the_lines_of_the_value_change(key, value, gone, came):
@@ -167,7 +167,7 @@ def test_a_section_that_is_no_table_is_named():
 
 @given(
     st.sampled_from(
-        ["run.workers", "run.max_cost_usd", "project.name", "gates.unit.command", "project.setup", "models.fast.model"]
+        ["run.workers", "run.max_cost_usd", "prompts.dir", "gates.unit.command", "project.setup", "models.fast.model"]
     ),
     st.one_of(st.text(), st.integers(0, 70).map(str)),
 )

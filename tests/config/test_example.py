@@ -122,10 +122,6 @@ def test_what_the_example_sets_outside_lists_is_the_default():
         assert shown[name] == default[name]
 
 
-def test_the_default_list_of_protected_paths_is_shown():
-    assert parse(WITH_LADDER, "x").protect.paths == parse("", "x").protect.paths
-
-
 def test_the_schema_accepts_the_example():
     checker().validate(tomllib.loads(render()))
     checker().validate(tomllib.loads(WITH_LADDER))
@@ -185,9 +181,6 @@ def test_schema_and_loader_accept_the_same(text):
         '[[retry.ladder]]\nmodel = "claude-opus"\nanswers = ["TIMEOUTS"]\n',
         '[retry]\ndefault_model = "claude-opus"\n[retry.strategies]\nTIMEOUTS = "reduce"\n',
         '[retry]\ndefault_model = "claude-opus"\n[retry.strategies]\nTIMEOUT = "reduction"\n',
-        "[breakdown]\nmax_children = 1\n",
-        "[breakdown]\nmax_depth = 6\n",
-        "[prompts]\nmax_tokens = 999\n",
         '[recovery]\naccumulation_format = "all"\n',
         '[roles]\nplaner = "claude-opus"\n',
     ],

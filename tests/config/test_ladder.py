@@ -81,17 +81,12 @@ def test_the_models_of_the_ladder_are_named_once_each_in_order():
 def test_without_a_ladder_there_is_none_and_the_other_keys_have_their_defaults():
     read = retry(DEFAULT)
     assert (read.ladder, dict(read.strategies)) == ((), {})
-    assert (read.reflect, read.think, read.breaker_after, read.breaker_wait) == (False, True, 5, 600.0)
+    assert read.reflect is False
 
 
 def test_strategies_are_read_by_kind():
     read = retry(DEFAULT + '[retry.strategies]\nTEST_FAILURE = "escalate"\nRATE_LIMITED = "wait"\n')
     assert read.strategies == {"TEST_FAILURE": "escalate", "RATE_LIMITED": "wait"}
-
-
-def test_the_breaker_is_read_with_its_duration():
-    read = retry(DEFAULT + 'breaker_after = 1\nbreaker_wait = "90s"\nreflect = true\nthink = false\n')
-    assert (read.breaker_after, read.breaker_wait, read.reflect, read.think) == (1, 90.0, True, False)
 
 
 def test_roles_name_presets_and_own_models_and_count_as_in_use():
@@ -168,8 +163,6 @@ MISTAKES = {
     "strategies that are no table": (
         DEFAULT + "strategies = 'escalate'\n", "retry.strategies", 3, ["a table", 'got "escalate"'],
     ),
-    "no failures before the breaker": (DEFAULT + "breaker_after = 0\n", "retry.breaker_after", 3, ["not below 1"]),
-    "a breaker that waits for nothing": (DEFAULT + "breaker_wait = 0\n", "retry.breaker_wait", 3, ["above 0"]),
     "a retry that is no table": ("retry = 3\n", "retry", 1, ["written [retry]"]),
     "a retry with only a limit": ("[retry]\nmax_total_attempts = 3\n", "retry.default_model", 1, ["missing"]),
     "an unknown model of a role": (

@@ -1,4 +1,4 @@
-"""[recovery], [breakdown], [prompts], [approval] and hints with a path: defaults, bounds, and what is printed."""
+"""[recovery], [prompts], [approval] and hints with a path: defaults, bounds, and what is printed."""
 
 import pytest
 import tomli_w
@@ -15,7 +15,6 @@ def config(text):
 EVERYTHING = """\
 [retry]
 reflect = true
-breaker_wait = "1m"
 [retry.strategies]
 TIMEOUT = "breakdown"
 [[retry.ladder]]
@@ -30,12 +29,8 @@ planner = "claude-opus"
 [recovery]
 accumulation_format = "minimal"
 allow_skip = true
-[breakdown]
-enabled = false
-max_children = 50
 [prompts]
 dir = "./prompts/"
-max_tokens = 1000
 [approval]
 paths = ["db/", "**/*.sql"]
 labels = ["risky"]
@@ -50,26 +45,13 @@ def test_an_empty_file_gives_the_documented_defaults():
     assert empty.recovery.model_dump() == {
         "enabled": True,
         "max_strategies": 3,
-        "diagnose_after": 2,
         "learn": True,
         "allow_skip": False,
-        "model_accept": "forms",
         "accumulation_format": "notes_only",
-        "accumulation_kb": 20,
     }
-    assert empty.breakdown.model_dump() == {
-        "enabled": True,
-        "after_timeouts": 2,
-        "after_attempts": 3,
-        "files": 20,
-        "lines": 1000,
-        "max_children": 8,
-        "max_depth": 2,
-    }
-    assert empty.prompts.model_dump() == {"dir": "", "max_tokens": 50_000}
+    assert empty.prompts.model_dump() == {"dir": ""}
     assert empty.approval.model_dump() == {"paths": (), "labels": ()}
     assert empty.roles.models == dict.fromkeys(("planner", "diagnoser", "resolver", "architect", "reviewer"))
-    assert (empty.roles.tools, empty.roles.permissions) == ({}, {})
 
 
 def test_paths_of_approval_and_of_hints_are_globs_and_a_folder_means_all_below():
@@ -88,13 +70,6 @@ def test_a_path_alone_is_condition_enough_for_a_hint_and_an_empty_one_is_none():
 @cases(
     ("text", "key", "words"),
     [
-        ("[breakdown]\nmax_children = 1\n", "breakdown.max_children", "not below 2"),
-        ("[breakdown]\nmax_children = 51\n", "breakdown.max_children", "not above 50"),
-        ("[breakdown]\nmax_depth = 0\n", "breakdown.max_depth", "not below 1"),
-        ("[breakdown]\nmax_depth = 6\n", "breakdown.max_depth", "not above 5"),
-        ("[breakdown]\nafter_timeouts = 0\n", "breakdown.after_timeouts", "not below 1"),
-        ("[breakdown]\nenabled = 1\n", "breakdown.enabled", "true or false"),
-        ("[prompts]\nmax_tokens = 999\n", "prompts.max_tokens", "not below 1000"),
         ("[prompts]\ndir = '/etc'\n", "prompts.dir", "inside the repository"),
         ("[prompts]\ndir = '../x'\n", "prompts.dir", "inside the repository"),
         ("[recovery]\naccumulation_format = 'note_only'\n", "recovery.accumulation_format", 'mean "notes_only"'),
@@ -124,7 +99,7 @@ def without_none(value):
 @pytest.mark.parametrize("text", ["", EVERYTHING, '[retry]\ndefault_model = "claude-opus"\n'])
 def test_the_effective_content_is_complete_and_reads_back_as_itself(text):
     effective = config(text).effective()
-    assert {"roles", "recovery", "breakdown", "prompts", "approval"} <= effective.keys()
+    assert {"roles", "recovery", "prompts", "approval"} <= effective.keys()
     again = config(tomli_w.dumps(without_none(effective)))
     assert again.effective() == effective
     assert again.digest == config(text).digest
@@ -147,7 +122,6 @@ def test_the_effective_content_holds_the_ladder_and_the_strategies():
         ('TIMEOUT = "breakdown"', 'TIMEOUT = "reduce"'),
         ('planner = "claude-opus"', 'planner = "claude-haiku"'),
         ("allow_skip = true", "allow_skip = false"),
-        ("max_tokens = 1000", "max_tokens = 1001"),
     ],
 )
 def test_the_digest_tells_every_difference(old, new):

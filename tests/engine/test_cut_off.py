@@ -104,21 +104,6 @@ def test_what_was_done_when_the_limit_came_counts_even_if_nothing_is_left_to_do(
 
 
 @pytest.mark.thorough
-def test_whoever_turns_sessions_off_has_each_run_begin_afresh_with_the_files(project):
-    claude(project, ("1", 1, [*HALF[:1], {"limit": 1}]), ("1", 2, REST))
-    text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace("[models.small]\n", '[models.small]\nresume = "perhaps"\n'))
-    wrong = project.noface("run")
-    assert (wrong.returncode, "auto" in wrong.stderr, "never" in wrong.stderr) == (2, True, True)
-    project.write("noface.toml", text.replace("[models.small]\n", '[models.small]\nresume = "never"\n'))
-    project.run()
-    assert [attempt["resumed"] for attempt in project.attempts("1")] == [None, None]
-    (told,) = asked(project, 2)
-    assert "Attempt 1 was cut off" in told
-    assert project.git("show", "main:half.txt") == "half"
-
-
-@pytest.mark.thorough
 def test_a_stand_in_goes_on_with_the_files_and_not_with_the_session(project):
     claude(project, ("1", 1, [*HALF[:1], {"limit": 3600}]), ("1", 2, REST), stand_in=True)
     project.run()

@@ -230,7 +230,6 @@ def test_what_an_agent_was_given_of_the_person_s_settings_does_not_outlive_a_kil
         name = "check"
         command = "true"
         canary = false
-        canary_reason = "not what is tested"
         [models.m]
         agent = "gemini"
         command = "{gemini}"

@@ -4,13 +4,12 @@ import shutil
 import signal
 
 import pytest
-from support.clocked_run import clocked
 from support.hosted import hosted
 
 from noface.data.trackers import DEFAULT_LABEL
 
 TRACKER = '[tracker]\nkind = "github"\n'
-PATIENT = '[landing]\nhow = "pull-request"\nfollow_reviews = "2h"\nfollow_checks = "2h"\n'
+PATIENT = '[landing]\nhow = "pull-request"\nfollow_checks = "2h"\n'
 STUCK = [{"say": '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port?"]}'}]
 WORK = [{"write": "b.txt", "text": "b\n"}]
 
@@ -104,20 +103,6 @@ def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(s
     assert ("Port 8443." in told, "Port 666." in told) == (True, False)
     assert [branch for _, branch, _ in shop.pulls()] == [f"noface/{number}"]
     assert len(own_comments(shop, number)) == 1
-
-
-@pytest.mark.thorough
-def test_a_run_that_only_waits_asks_github_less_than_a_hundred_times_an_hour(shop, alice):
-    for each in range(30):
-        alice.opens_issue(f"Not for noface {each}")
-    alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
-    shop.config(TRACKER, PATIENT)
-    shop.push()
-    ended = clocked(shop.project, step_s=20.0)
-    assert ended.returncode == 3, ended.stdout + ended.stderr
-    hours = float((shop.project.folder / "slept").read_text()) / 3600
-    assert hours >= 2
-    assert 20 < shop.github.count() < 100 * hours
 
 
 @pytest.mark.thorough

@@ -47,22 +47,6 @@ def test_without_the_keys_nothing_is_pushed_ever(project):
     assert (remote.refs, remote.main, remote.pushes) == (*before, [])
 
 
-@pytest.mark.thorough
-def test_with_fetch_off_the_remote_is_not_even_asked(project):
-    a_project(project, "[landing]\nfetch = false\n")
-    canary = project.folder / "asked"
-    program = project.folder / "upload-pack"
-    program.write_text(f"#!/bin/sh\ntouch '{canary}'\nexec git-upload-pack \"$@\"\n")
-    program.chmod(0o755)
-    project.git("config", "remote.origin.uploadpack", str(program))
-    project.run()
-    assert not canary.exists()
-    project.config()
-    project.commit()
-    project.run()
-    assert canary.exists()
-
-
 # Behind
 
 

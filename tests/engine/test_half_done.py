@@ -36,7 +36,7 @@ SLEEP = {"sleep": 60}
 
 
 def config(project, extra=""):
-    project.config("[breakdown]\nafter_timeouts = 2\n" + extra, gate="test ! -e bad")
+    project.config(extra, gate="test ! -e bad")
     toml = project.path / "noface.toml"
     text = toml.read_text().replace('idle_timeout = "30s"', 'idle_timeout = "2s"')
     toml.write_text(text.replace("tier = 2\n", 'tier = 2\nidle_timeout = "2s"\n', 1))

@@ -62,8 +62,8 @@ DEFEATED = {
     "kills-its-group": ("AGENT_CRASH", "the worker died of SIGKILL"),
     "nests": ("NO_DIFF", "the change lies in nested, a repository of its own: work in the checkout itself"),
     "moves-away": ("AGENT_CRASH", "its workspace was removed while it was at work"),
-    "sparse": ("LINT_FAILURE", "files above [limits] max_file_mb were left: sparse.bin"),
-    "floods": ("RESOURCE_EXHAUSTED", "more output than [limits] log_mb allows"),
+    "sparse": ("LINT_FAILURE", "files that are too large to land were left: sparse.bin"),
+    "floods": ("RESOURCE_EXHAUSTED", "more output than is kept"),
     "crowds": ("LINT_FAILURE", "100000 new files were left"),
 }
 """Whose work is turned down, as what, and in which words."""
@@ -113,8 +113,7 @@ class Night:
     def _lay_out(self, traps):
         project = self.project
         project.config(
-            '\n[limits]\nlog_mb = 1\nmax_file_mb = 5\nmax_files = 5000\n[prompts]\ndir = "prompts"\n'
-            '[protect]\nextra = ["checks/**"]\n[landing]\nprove = "each"\n',
+            '\n[prompts]\ndir = "prompts"\n[protect]\nextra = ["checks/**"]\n[landing]\nstyle = "squash"\n',
             gate="test ! -e bad && test -e a.txt && sh checks/extra.sh",
             workers=4,
         )
@@ -310,7 +309,6 @@ CLAUDES = {
     "babbling": "echo 1 > babbling.txt; head -c 50000000 /dev/zero | tr '\\0' x; echo; printf '\\0\\377\\033[2J{{[\\n{}\\n[1]\\nnull\\n'"
     f"; head -c 50000 /dev/zero | tr '\\0' '['; echo; echo '{DONE}'",
     "testing": f"echo 1 > testing.txt; echo '{WORKING}'; setsid sleep 5; echo '{RAN}'; echo '{DONE}'",
-    "overdue": f"echo '{WORKING}'; setsid sleep 30",
     "lost": f"echo '{WORKING}'; exec sleep 30",
     "garbled": "echo 1 > garbled.txt; echo 'not JSON at all'; echo '{\"type\": \"result\"'",
 }
@@ -327,7 +325,6 @@ def streams(tmp_path_factory):
         program.write_text(f"#!/bin/bash\ncat > /dev/null\n{script}\n")
         program.chmod(0o755)
         extra += f'\n[models.{name}]\nagent = "claude"\ncommand = "{program}"\nidle_timeout = "2s"\ntimeout = "40s"\n'
-        extra += 'tool_timeout = "3s"\n' if name == "overdue" else ""
     project.play()
     project.config(extra, workers=len(CLAUDES))
     for name in CLAUDES:
@@ -365,15 +362,6 @@ def test_a_tool_that_prints_nothing_is_alive_as_long_as_its_process_runs(streams
     _, reports = streams
     assert outcome(reports["testing"]) == (None, "itself")
     assert reports["testing"]["agent"]["seconds"] > 5
-
-
-def test_a_tool_that_prints_nothing_for_longer_than_tools_may_is_ended_and_named(streams):
-    _, reports = streams
-    assert outcome(reports["overdue"]) == ("TIMEOUT", "idle")
-    failure = reports["overdue"]["failure"]
-    assert failure["rule"] == "agent-tool-timeout"
-    said = r"no output for 3 s \(tool_timeout of overdue\); `ls` had run for \d s"
-    assert re.fullmatch(said, failure["message"]), failure["message"]
 
 
 def test_a_tool_whose_process_is_gone_shows_nothing(streams):

@@ -9,7 +9,7 @@ LOOPS = "def total(n):\n    while n:\n        n = n + 1\n    return n\n"
 STUBBORN = "def total(n):\n    while n:\n        try:\n            n = n + 1\n        except BaseException:\n            pass\n"
 TEST = "from shop import total\n\ndef test_total():\n    assert total(1) == 1\n"
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
-GATE = '\n[[gates]]\nname = "{name}"\ncommand = "{command}"\ntimeout = "{limit}"\ncanary = false\ncanary_reason = "x"\n'
+GATE = '\n[[gates]]\nname = "{name}"\ncommand = "{command}"\ntimeout = "{limit}"\ncanary = false\n'
 
 
 @pytest.mark.parametrize("loops", first_ones([STUBBORN, LOOPS]))

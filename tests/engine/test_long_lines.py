@@ -7,7 +7,7 @@ import pytest
 
 UNITS = ["NODE_ENV ", 'modules"', "[", "({", " ", "'\\", "e\u0301", "a", "0", "assert a "]
 CHARS = 900_000
-"""Below `[limits] max_file_mb`: what is larger is not read at all. The words took twelve minutes once."""
+"""Below 50 MB: what is larger is not read at all. The words took twelve minutes once."""
 WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2] * (int(sys.argv[3]) // len(sys.argv[2])))"
 
 

@@ -150,9 +150,8 @@ def test_who_may_alter_a_judge_of_main_s_is_proven_without_the_others_who_may_no
     check_history(project)
 
 
-@pytest.mark.parametrize("style", ['prove = "each"', pytest.param('style = "squash"', marks=pytest.mark.thorough)])
-def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project, style):
-    lay_out(project, landing=style)
+def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project):
+    lay_out(project, landing='style = "squash"')
     project.run()
     assert len(check_history(project)) == TOGETHER
     assert set(project.statuses().values()) == {"merged"}
@@ -198,7 +197,7 @@ def test_a_person_s_commit_meanwhile_loses_nothing(project):
 
 
 def test_a_run_that_is_stopped_while_a_stack_is_merged_ends(project):
-    lay_out(project, stacks=1, landing='prove = "each"')
+    lay_out(project, stacks=1, landing='style = "squash"')
     armed, reached, program = (project.folder / name for name in ("armed", "reached", "bin/git"))
     program.parent.mkdir()
     slow = f'case "$*" in *merge-tree*) if test -e {armed}; then touch {reached}; sleep 1; fi ;; esac'

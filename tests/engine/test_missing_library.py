@@ -11,9 +11,7 @@ from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 
 PYTEST = f"PYTHONPATH=lib:. {sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
-GATE = (
-    f'\n[[gates]]\nname = "unit"\ncommand = "{PYTEST}"\ncanary = false\ncanary_reason = "its sources are the tests"\n'
-)
+GATE = f'\n[[gates]]\nname = "unit"\ncommand = "{PYTEST}"\ncanary = false\n'
 INSTALL = "mkdir -p lib && for name in $(cat requirements.txt); do cp {shelf}/$name.py lib/; done"
 
 

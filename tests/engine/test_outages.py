@@ -30,7 +30,7 @@ def providers(project, retry="", run="", workers=1, **away_s):
         entries.append(f'[models.{name}]\nagent = "command"\ncommand = "sh {script}"\ntier = {tier}\n')
     project.write(
         "noface.toml",
-        '[[gates]]\nname = "check"\ncommand = "test -e a.txt"\ncanary = false\ncanary_reason = "stands in"\n'
+        '[[gates]]\nname = "check"\ncommand = "test -e a.txt"\ncanary = false\n'
         f'{"".join(entries)}[retry]\ndefault_model = "small"\n{retry}'
         f'[sandbox]\nkind = "none"\n[run]\nslots_dir = "{project.folder / "slots"}"\nworkers = {workers}\n{run}',
     )
@@ -180,9 +180,7 @@ def test_retries_that_are_asked_for_are_honoured(project):
 
 @pytest.mark.thorough
 def test_a_run_that_is_killed_in_the_wait_goes_on_waiting_until_the_same_time(project):
-    providers(
-        project, retry='backoff_base = "1h"\nbackoff_max = "1h"\nbreaker_after = 1\nbreaker_wait = "50m"\n', small=60
-    )
+    providers(project, retry='backoff_base = "1h"\n', small=60)
     issues(project, 2)
     assert clocked(project, NOFACE_TEST_KILL_AT="600").returncode == -9
     assert times(project, before=60) == [0]
@@ -195,7 +193,7 @@ def test_a_run_that_is_killed_in_the_wait_goes_on_waiting_until_the_same_time(pr
 
 @pytest.mark.thorough
 def test_who_retries_an_issue_has_its_provider_tried_at_once_and_by_one_attempt(project):
-    providers(project, retry='backoff_base = "1h"\nbackoff_max = "1h"\n', small=AWAY_S, big=AWAY_S, workers=2)
+    providers(project, retry='backoff_base = "1h"\n', small=AWAY_S, big=AWAY_S, workers=2)
     project.issue(1, model="big")
     project.issue(2)
     project.issue(3)
@@ -228,7 +226,7 @@ def test_a_provider_that_never_answers_is_an_outage_and_no_work_that_was_too_muc
     begins = json.dumps({"type": "system", "subtype": "init", "session_id": "s-1", "model": "x"})
     hangs = f"echo x >> {project.folder}/hung; test $(wc -l < {project.folder}/hung) -gt 2 || exec sleep 60"
     program(project, "claude", f"echo '{begins}'\n{hangs}\necho done > b.txt\necho '{json.dumps(result(0.5))}'")
-    configure(project, 'timeout = "60s"', retry='backoff_base = "1s"\nbackoff_max = "1s"\n')
+    configure(project, 'timeout = "60s"', retry='backoff_base = "1s"\n')
     text = (project.path / "noface.toml").read_text()
     project.write("noface.toml", text.replace('idle_timeout = "50s"', 'idle_timeout = "1s"'))
     project.commit()

@@ -16,7 +16,7 @@ def worker(project, lines, gate="test -e a.txt", setup=""):
     project.write(
         "noface.toml",
         f'[project]\nsetup = "{setup}"\nsetup_inputs = ["a.txt"]\n'
-        '[[gates]]\nname = "check"\ncommand = "bash gate.sh"\ncanary = false\ncanary_reason = "stands in"\n'
+        '[[gates]]\nname = "check"\ncommand = "bash gate.sh"\ncanary = false\n'
         f'[models.small]\nagent = "command"\ncommand = "sh {script}"\n[retry]\ndefault_model = "small"\n'
         f'max_total_attempts = 2\n[sandbox]\nkind = "none"\n[run]\nslots_dir = "{project.folder / "slots"}"\n',
     )

@@ -329,7 +329,7 @@ def test_the_branch_has_one_plain_commit_by_the_person_signed_and_signed_off_as_
     for name, value in {"gpg.format": "ssh", "user.signingkey": f"{key}.pub"}.items():
         shop.project.git("config", name, value)
     shop.repo.rule("required_signatures")
-    shop.config(landing=LANDING + "sign = true\nsignoff = true\nagent_trailer = true\n")
+    shop.config(landing=LANDING + "sign = true\nsignoff = true\n")
     shop.push()
     out = shop.project.run(code=3)
     assert shop.project.statuses() == {"1": "review"}, out
@@ -341,9 +341,8 @@ def test_the_branch_has_one_plain_commit_by_the_person_signed_and_signed_off_as_
     subject, _, body = raw.partition("\n\n")[2].partition("\n")
     assert subject == "Add b"
     lines = body.strip().splitlines()
-    assert lines[0].startswith("Assisted-by: ")
-    assert lines[1] == f"Signed-off-by: {who}"
-    assert lines[2] == "Noface-Issue: 1"
+    assert lines[0] == f"Signed-off-by: {who}"
+    assert lines[1] == "Noface-Issue: 1"
 
 
 @pytest.mark.thorough
@@ -388,21 +387,6 @@ def test_over_http_the_token_reaches_git_and_stands_in_no_file(project, github):
     token = shop.project.env["NOFACE_GITHUB_TOKEN"]
     found = [path for path in shop.project.path.rglob("*") if path.is_file() and token.encode() in path.read_bytes()]
     assert found == []
-
-
-@pytest.mark.thorough
-def test_style_labels_reviewers_and_draft_are_as_landing_says(shop):
-    shop.repo.grant("ann", "write")
-    shop.repo.make_label("noface", description="noface's own")
-    more = 'style = "squash"\ndraft = true\nlabels = ["noface"]\nreviewers = ["ann", "nobody-there"]\n'
-    shop.config(landing=LANDING + more)
-    base = shop.push()
-    told = shop.project.run(code=3)
-    pull = shop.repo.pull(shop.pulls()[0][0])
-    assert pull.pull.draft
-    assert [label.name for label in pull.labels] == ["noface"]
-    assert "without a review by nobody-there" in " ".join(told.split())
-    assert shop.repo.bare.git("rev-parse", f"{shop.head()}^@") == base
 
 
 @pytest.mark.thorough

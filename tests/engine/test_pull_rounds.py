@@ -300,36 +300,12 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
 
 
 @pytest.mark.thorough
-def test_what_a_reviewer_does_is_seen_within_poll_though_a_look_by_itself_is_due_much_later(published):
-    published.project.config(LANDING.format(rounds=3, checks=0).replace("[github]", 'follow_reviews = "20s"\n[github]'))
-    published.connect()
-    running = published.project.start("run")
-    wait_for(lambda: published.head and published.status() == "review")
-    wait_for(lambda: "waits for a review" in published.project.shown("show", "1")["reason"])
-    head = published.head
-    published.alice.reviews(1, "changes_requested", "Say two.")
-    wait_for(lambda: published.head != head, 30)
-    running.communicate(timeout=120)
-
-
-@pytest.mark.thorough
 def test_who_cannot_be_obeyed_on_a_pull_request_is_told_why_in_the_same_run(published):
     published.first()
     published.alice.comments(1, "/noface approve")
     published.runs()
     (told,) = [each.body for each in published.repo.comments_of(1) if each.user.login == "noface-bot"]
     assert told.startswith("@alice **Not done:** alice wrote /noface approve")
-
-
-@pytest.mark.thorough
-def test_whether_it_can_be_merged_is_asked_again(published):
-    published.first()
-    published.alice.pushes("main", {"b.txt": "other"})
-    published.project.config(LANDING.format(rounds=3, checks=0).replace("[github]", 'follow_reviews = "10s"\n[github]'))
-    published.runs()
-    assert "conflict" in published.project.noface("show", "1").stdout, (
-        "GitHub had not found out when it was asked first"
-    )
 
 
 @pytest.mark.thorough

@@ -9,7 +9,7 @@ import pytest
 from support.clocked_run import clocked
 
 from noface.config.sections import Keep
-from noface.engine.retention import clear, overdue
+from noface.engine.retention import ATTEMPTS_MAX, clear, overdue
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.reader import EndedAttempt, Reader
@@ -32,8 +32,11 @@ def kept(state, name, days, *, merged=True, size=1000, number=1):
         ({"a": 59, "b": 61}, {"b": "[keep] logs_days"}),
         ({"a": 61, "unmerged": 900}, {"a": "[keep] logs_days"}),
         ({"a": 1, "b": 2}, {}),
-        ({"a": 1, "b": 2, "large": 3}, {"large": "[keep] logs_gb"}),
-        ({"large": 1, "b": 2, "c": 3}, {"c": "[keep] logs_gb", "b": "[keep] logs_gb", "large": "[keep] logs_gb"}),
+        ({"a": 1, "b": 2, "large": 3}, {"large": "files beyond 20 GB"}),
+        (
+            {"large": 1, "b": 2, "c": 3},
+            {"c": "files beyond 20 GB", "b": "files beyond 20 GB", "large": "files beyond 20 GB"},
+        ),
     ],
 )
 def test_the_oldest_files_of_merged_issues_go_by_age_and_beyond_the_room(tmp_path, ages, goes):
@@ -44,8 +47,8 @@ def test_the_oldest_files_of_merged_issues_go_by_age_and_beyond_the_room(tmp_pat
     for row in rows:
         if row.issue_id == "large":
             with (row.folder / "agent.log").open("r+b") as log:
-                log.truncate(10**9 + 5)  # it has holes, and is counted by its size
-    due = {each.issue_id: why for each, why in overdue(tmp_path, Keep(logs_gb=1), rows, NOW)}
+                log.truncate(20 * 10**9 + 5)  # it has holes, and is counted by its size
+    due = {each.issue_id: why for each, why in overdue(tmp_path, Keep(), rows, NOW)}
     assert due.keys() <= goes.keys()
     if "large" not in ages:
         assert due == goes
@@ -68,7 +71,7 @@ def test_a_removal_that_was_cut_off_is_done_the_next_time_and_its_day_stays(tmp_
 
 
 def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
-    project.config("[keep]\nlogs_days = 1\nrefs_days = 2\nevents_days = 3\n", gate="test ! -e bad")
+    project.config("[keep]\nlogs_days = 1\n", gate="test ! -e bad")
     project.play(("1", 0, [{"write": "one.txt", "text": "1"}]), ("2", 0, [{"write": "bad", "text": "x"}]))
     project.issue(1)
     project.issue(2, max_attempts=1)
@@ -76,8 +79,8 @@ def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
     project.run(code=3)
     before = set(project.git("for-each-ref", "--format=%(refname)", "refs/noface").split())
     with closing(sqlite3.connect(project.state / "state.db")) as database, database:
-        database.execute("UPDATE attempts SET finished_at = finished_at - ?", (5 * DAY,))
-        database.execute("UPDATE events SET at = at - ?", (5 * DAY,))
+        database.execute("UPDATE attempts SET finished_at = finished_at - ?", (7 * DAY,))
+        database.execute("UPDATE events SET at = at - ?", (7 * DAY,))
     project.run(code=3)
     files = {name: sorted(path.name for path in (project.state / "attempts" / name / "1").iterdir()) for name in "12"}
     assert files["1"] == ["removed.json", "report.json"]
@@ -109,12 +112,12 @@ def long_life(project, days, keep):
     model = f'[models.plain]\nagent = "command"\ncommand = "sh {worker}"\n'
     retry = '[retry]\ndefault_model = "plain"\noutage_max = "30d"\n'
     slots = f'[run]\nslots_dir = "{project.folder / "slots"}"\n[sandbox]\nkind = "none"\n'
-    gate = '[[gates]]\nname = "check"\ncommand = "test -e a.txt"\ncanary = false\ncanary_reason = "stands in"\n'
+    gate = '[[gates]]\nname = "check"\ncommand = "test -e a.txt"\ncanary = false\n'
     project.write("noface.toml", f"{gate}{model}{retry}{slots}[keep]\n{keep}")
 
 
 def test_a_run_that_lasts_days_lets_go_while_workers_are_at_work(project):
-    long_life(project, 3, "logs_days = 1\nrefs_days = 1\nevents_days = 1\n")
+    long_life(project, 8, "logs_days = 1\n")
     project.issue(1)
     project.issue(2, depends_on=[1])
     project.commit()
@@ -129,7 +132,7 @@ def test_a_run_that_lasts_days_lets_go_while_workers_are_at_work(project):
 
 @pytest.mark.thorough
 def test_after_many_short_runs_disk_refs_and_database_are_as_after_some(project):
-    long_life(project, 0, "logs_days = 2\nrefs_days = 3\nevents_days = 4\n")
+    long_life(project, 0, "logs_days = 1\n")
     sizes = []
     for day in range(1, 25):
         project.issue(10 + day)
@@ -149,9 +152,10 @@ def test_after_many_short_runs_disk_refs_and_database_are_as_after_some(project)
 
 
 def test_the_files_of_the_oldest_of_very_many_attempts_go_also_at_an_unmerged_issue(tmp_path):
-    rows = [kept(tmp_path, "a", 20 - n, merged=False, number=n) for n in range(1, 6)] + [kept(tmp_path, "b", 30)]
-    due = [(each.issue_id, each.number, why) for each, why in overdue(tmp_path, Keep(logs_attempts=3), rows, NOW)]
-    assert due == [("a", 1, "[keep] logs_attempts"), ("a", 2, "[keep] logs_attempts")]
+    numbers = (1, 2, ATTEMPTS_MAX + 1, ATTEMPTS_MAX + 2)
+    rows = [kept(tmp_path, "a", 200 - n, merged=False, number=n) for n in numbers] + [kept(tmp_path, "b", 30)]
+    due = [(each.issue_id, each.number, why) for each, why in overdue(tmp_path, Keep(), rows, NOW)]
+    assert due == [("a", number, f"the newest {ATTEMPTS_MAX} attempts") for number in (1, 2)]
 
 
 def test_workspaces_of_workers_that_there_were_once_go_and_those_of_the_run_stay(project):

@@ -560,7 +560,7 @@ def test_a_test_that_is_expected_to_fail_is_told_once_among_those_that_main_ran(
 def test_what_was_green_on_a_red_main_does_not_run_again_to_find_out_why_the_rest_is_red(project):
     """The red gate runs asked for its tests, as it is, and where setup itself ran."""
     ran = project.folder / "ran"
-    green = f'[[gates]]\nname = "whole"\ncommand = "echo whole >> {ran}"\ncanary = false\ncanary_reason = "x"\n'
+    green = f'[[gates]]\nname = "whole"\ncommand = "echo whole >> {ran}"\ncanary = false\n'
     project.config(f'\n[project]\nsetup = "mkdir -p env"\nkeep = ["env"]\n{green}', gate=f"echo red >> {ran}; exit 1")
     project.issue(1)
     project.commit()

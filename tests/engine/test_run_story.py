@@ -244,7 +244,7 @@ def test_an_agent_that_asks_to_come_back_later_spends_nothing(project):
     config = '\n[models.busy]\nagent = "command"\ncommand = "exit 75"\ntier = 3\n'
     project.config(extra=config)
     text = (project.path / "noface.toml").read_text()
-    quick = "[retry]\ntransient_retries = 3\nbackoff_base = 0.01\nbackoff_max = 0.02\n"
+    quick = "[retry]\ntransient_retries = 3\nbackoff_base = 0.01\n"
     project.write("noface.toml", text.replace("[retry]\n", quick))
     project.issue(7, model="busy")
     project.commit()
@@ -262,7 +262,7 @@ def test_an_issue_blocked_for_its_provider_goes_on_in_the_same_run_once_that_ans
     script = f"echo >> {count}; test $(wc -l < {count}) -ge 6 || exit 75; echo b > $NOFACE_ISSUE_ID.txt"
     project.config(extra=f'\n[models.busy]\nagent = "command"\ncommand = "{script}"\ntier = 3\n')
     text = (project.path / "noface.toml").read_text()
-    quick = "[retry]\ntransient_retries = 3\nbackoff_base = 0.01\nbackoff_max = 0.02\n"
+    quick = "[retry]\ntransient_retries = 3\nbackoff_base = 0.01\n"
     project.write("noface.toml", text.replace("[retry]\n", quick))
     project.issue(7, model="busy")
     project.issue(8, model="busy")

@@ -286,10 +286,9 @@ def test_a_gate_that_is_green_only_outside_is_named_with_the_key_to_set(project,
     ("setup", "key"),
     [
         ("test x$DATABASE_URL != x", 'setup_env_pass = ["DATABASE_URL"]'),
-        pytest.param("cat ~/.ssh/id_ed25519", 'setup_sandbox = "none"', marks=pytest.mark.thorough),
         pytest.param(
             "mkdir -p $CARGO_HOME/registry/x",
-            'set write = ["{home}/tools/cargo"] in [sandbox], or setup_sandbox = "none"',
+            'set write = ["{home}/tools/cargo"] in [sandbox]',
             marks=pytest.mark.thorough,
         ),
     ],
@@ -553,7 +552,6 @@ def test_once_agents_code_has_landed_a_failing_setup_is_not_run_outside(project,
     shown = " ".join(project.run(code=3).split())
     assert not stolen.exists()
     assert 'setup_env_pass = ["DATABASE_URL"]' in shown
-    assert 'setup_sandbox = "none"' in shown
 
 
 NEEDS = {  # the agent, what its program does, the key, and the place in the home that it misses

@@ -16,7 +16,7 @@ KILLED = -signal.SIGKILL
 WORK = ("*", 0, [{"write": "b.txt", "text": "b"}])
 STUCK = ("*", 1, [{"shell": "echo no idea of $NOFACE_ISSUE_ID | tr 0-9 a-j"}])
 """Of each issue in other words: a model that says the same of several before it has ever worked stops the run."""
-TABLES = '[tracker]\nkind = "github"\n[landing]\nfetch = false\n[github]\nrepository = "{name}"\nurl = "{url}"\npoll = "{poll}"\n'
+TABLES = '[tracker]\nkind = "github"\n[github]\nrepository = "{name}"\nurl = "{url}"\npoll = "{poll}"\n'
 BLOCKS = "[retry.strategies]\nNO_DIFF = 'block'\n"
 
 

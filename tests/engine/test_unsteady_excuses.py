@@ -22,7 +22,7 @@ def shop(project):
     """A project with a gate of pytest, a moody test, and an issue that is done by changing shop.py."""
 
     def make(when="len(counter.read_text()) % 3", command=PYTEST, counted=0, work=None, **files):
-        entry = {"name": "unit", "command": command, "canary": False, "canary_reason": "it stands in for another"}
+        entry = {"name": "unit", "command": command, "canary": False}
         lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items())
         project.config(extra=f"\n[[gates]]\n{lines}")
         project.write(".gitignore", "__pycache__/\n.pytest_cache/\n")

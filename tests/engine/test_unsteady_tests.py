@@ -20,7 +20,7 @@ ONE_IN_THREE = "len(counter.read_text()) % 3"
 
 
 def gate(name, command, **keys):
-    keys = {"canary": False, "canary_reason": "it stands in for a project's own", **keys}
+    keys = {"canary": False, **keys}
     lines = [f"name = {json.dumps(name)}", f"command = {json.dumps(command)}"]
     return (
         "\n[[gates]]\n" + "\n".join([*lines, *(f"{key} = {json.dumps(value)}" for key, value in keys.items())]) + "\n"

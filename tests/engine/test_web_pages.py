@@ -10,7 +10,6 @@ CONFIG = """\
 name = "check"
 command = "test -e a.txt"
 canary = false
-canary_reason = "stands in"
 [models.small]
 agent = "command"
 command = "{python} {script}"

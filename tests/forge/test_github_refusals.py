@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from noface.errors import ForgeAwayError, ForgeError
+from noface.errors import ForgeError
 from noface.forge.github import Forge
 from noface.forge.people import People
 from noface.forge.rest import RefusedError
 from noface.model.pull_request import Check, CheckState, PullDraft
 
 HOME = {"id": 1, "full_name": "acme/shop", "owner": {"login": "acme"}, "allow_merge_commit": False}
-DRAFT = PullDraft("noface/1", "main", "Title", "Body", draft=True)
+DRAFT = PullDraft("noface/1", "main", "Title", "Body")
 LISTED = "/repos/acme/shop/pulls?direction=desc&head=acme%3Anoface%2F1&per_page=100&sort=created&state=all"
 REPO = "/repos/acme/shop"
 FAILED = Check("test", CheckState.FAILED, id="job:5")
@@ -44,15 +44,6 @@ def sent(script, verb):
     return [(path, json.loads(body)) for asked, path, _, body in script.asked if asked == verb]
 
 
-def test_a_repository_without_drafts_gets_a_pull_request_that_is_open_and_says_so(script, forge):
-    script.on(LISTED, 200, [])
-    script.on(f"{REPO}/pulls", 422, {"message": "Draft pull requests are not supported in this repository."})
-    script.on(f"{REPO}/pulls", 201, pull())
-    opened = forge.open(DRAFT)
-    assert (opened.number, opened.notes) == (7, ("this repository has no drafts: it is open for review",))
-    assert ["draft" in body for _, body in sent(script, "POST")] == [True, False]
-
-
 def test_a_pull_request_that_somebody_opened_meanwhile_is_updated(script, forge):
     script.on(LISTED, 200, []).on(LISTED, 200, [pull()])
     script.on(f"{REPO}/pulls", 422, {"errors": [{"message": "A pull request already exists for acme:noface/1."}]})
@@ -75,28 +66,6 @@ def test_a_pull_request_from_a_fork_with_a_branch_of_that_name_is_not_ours(scrip
     assert forge.find("noface/1").number == 5
 
 
-def test_a_reviewer_who_is_nobody_keeps_no_other_from_being_asked(script, forge):
-    script.on(LISTED, 200, [pull(labels=[{"name": "Noface"}], requested_reviewers=[{"login": "ann"}])])
-    script.on(f"{REPO}/pulls/7", 200, pull(labels=[{"name": "Noface"}], requested_reviewers=[{"login": "ann"}]))
-    script.on(f"{REPO}/pulls/7/reviews?per_page=100", 200, [{"user": {"login": "cyd"}}])
-    path = f"{REPO}/pulls/7/requested_reviewers"
-    script.on(path, 422, {"message": "Reviews may only be requested from collaborators."})
-    script.on(path, 201, {}).on(path, 422, {"message": "Reviews may only be requested from collaborators."})
-    script.on(path, 201, {})
-    wanted = PullDraft(
-        "noface/1", "main", "T", "B", labels=("noface",), reviewers=("ann", "cyd", "bob", "eve", "acme/core")
-    )
-    opened = forge.open(wanted)
-    assert [body for _, body in sent(script, "POST")] == [
-        {"reviewers": ["bob", "eve"], "team_reviewers": ["core"]},
-        {"reviewers": ["bob"]},
-        {"reviewers": ["eve"]},
-        {"team_reviewers": ["core"]},
-    ]
-    assert len(opened.notes) == 1
-    assert opened.notes[0].startswith("a review by eve could not be had: 127.0.0.1:")
-
-
 def test_auto_merge_takes_a_way_that_the_repository_allows_and_is_told_where_it_cannot_be_had(script, forge):
     script.on(LISTED, 200, [])
     script.on(f"{REPO}/pulls", 201, pull())
@@ -105,18 +74,6 @@ def test_auto_merge_takes_a_way_that_the_repository_allows_and_is_told_where_it_
     opened = forge.open(PullDraft("noface/1", "main", "T", "B", auto_merge=True))
     assert "Auto merge is not allowed for this repository" in opened.notes[0]
     assert sent(script, "POST")[1][1]["variables"] == {"id": "PR_7", "how": "SQUASH"}
-
-
-def test_an_outage_on_the_way_to_the_labels_is_no_note_but_done_by_the_next_call(script, forge):
-    script.on(LISTED, 200, []).on(LISTED, 200, [pull()])
-    script.on(f"{REPO}/pulls", 201, pull())
-    script.on(f"{REPO}/pulls/7", 200, pull())
-    script.on(f"{REPO}/issues/7/labels", 502).on(f"{REPO}/issues/7/labels", 200, [])
-    draft = PullDraft("noface/1", "main", "T", "B", labels=("noface",))
-    with pytest.raises(ForgeAwayError):
-        forge.open(draft)
-    assert forge.open(draft).notes == ()
-    assert [path for path, _ in sent(script, "POST")] == [f"{REPO}/pulls", *[f"{REPO}/issues/7/labels"] * 2]
 
 
 def test_a_token_that_may_not_read_check_runs_reads_the_workflows_jobs(script, forge):

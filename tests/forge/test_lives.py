@@ -12,7 +12,7 @@ from support.processes import wait_for
 
 LIVES = tomllib.loads((TESTS / "forge" / "lives.toml").read_text())["life"]
 PULLS = '[landing]\nhow = "pull-request"\nfollow_checks = "0s"\n'
-NO_PULLS = "[landing]\nfetch = false\n"
+NO_PULLS = ""
 TABLES = '[tracker]\nkind = "github"\n{tracker}{landing}[github]\nrepository = "{name}"\nurl = "{url}"\npoll = "1s"\n'
 WORK = [[0, [{"write": "b.txt", "text": "b"}]]]
 OWN_REPOSITORY = re.compile(

@@ -121,7 +121,7 @@ def test_a_branch_that_is_checked_out_is_not_moved_under_a_person_s_feet(project
 
 
 def test_clean_keeps_what_a_person_committed_unless_it_is_forced(project):
-    project.config("[landing]\nkeep_branches = true\n")
+    project.config()
     project.play(("7", 0, [{"write": "b.txt", "text": "x"}]))
     project.issue(7)
     project.commit()

@@ -118,8 +118,8 @@ def test_a_core_dump_above_the_limit_is_rubbish_and_no_failure(tmp_path):
 
 def test_what_noface_toml_says_of_files_decides(tmp_path):
     bench = a_bench(tmp_path, MAIN)
-    write(bench.begin(), {"a.prof": "x\n", "a.o": RUBBISH["src/add.o"]})
-    limits = SlotLimits(1_000_000, 100, RubbishRules(("**/*.prof",), ("**/*.o",)))
+    write(bench.begin(), {"a.o": RUBBISH["src/add.o"]})
+    limits = SlotLimits(1_000_000, 100, RubbishRules(("**/*.o",)))
     assert changed(bench.take(limits=limits)) == {"a.o"}
 
 

@@ -81,19 +81,6 @@ def test_a_run_has_a_host_over_a_real_sshd_do_all_its_work_and_leaves_nothing_th
     assert list((tmp_path / "state").glob("noface/host/projects/*/kept/*")) == []
 
 
-def test_what_hosts_do_and_judge_lands(project, host):
-    for number in range(3):
-        project.issue(number)
-    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": "b"}]) for n in range(3)))
-    with run_parts(project.path, begun=False) as context, with_hosts(context, host, gated=True):
-        joined(context.executor)
-        assert run(context).exit_code == 0
-        assert {row.status for row in context.reader.issues()} == {IssueStatus.MERGED}
-        there = next(attempt.slot for attempt in attempts(context) if attempt.slot)
-        assert context.executor.place(there) == "bigbox"
-        assert host.host.kept(context.executor._project.id) == []
-
-
 def test_with_no_workers_here_hosts_work_and_this_machine_only_while_none_is_there(project, host):
     project.issue(1)
     project.play(WORK)

@@ -141,15 +141,6 @@ def raw_text(text):
     return lie
 
 
-def red_is_green(said):
-    said.told["verdict"] = {
-        **{name: said.told[name] for name in ("token", "issue_id", "number")},
-        "agent": said.told["work"]["agent"],
-        "snapshot": said.told["work"]["snapshot"],
-        "proof": {"candidate": said.told["held"], "tree": "3" * 40, "gates": []},
-    }
-
-
 def last_words(said):
     said.told["work"]["agent"] |= {"last_words": "\x1b]0;owned\x07\x1b[2Jgone\x00\u202e", "answer": "\ud800"}
 
@@ -186,7 +177,6 @@ LIES = {
     "a list": (raw_text("[]"), REFUSED, ""),
     "nested without end": (raw_text("[" * 100_000), REFUSED, "too deeply"),
     "bytes for text": (raw_text(b"{}"), REFUSED, "something else than texts"),
-    "a green that is none": (red_is_green, REFUSED, ""),
     "texts that move the cursor": (last_words, TAKEN, ""),
     "nothing of what it did": (nothing_of_it, REFUSED, "had not heard from here"),
 }
@@ -260,7 +250,7 @@ def wait_open(cluster):
 @pytest.fixture
 def honest(project, tmp_path):
     project.issue(1)
-    project.config('[limits]\nrubbish = ["build/*"]\n')
+    project.config()
     project.commit()
     project.play(("*", 0, [{"write": HONEST, "text": "it"}, {"write": "build/x.o", "text": "x"}]))
     host = Recording(tmp_path / "host")

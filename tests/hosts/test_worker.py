@@ -191,7 +191,7 @@ WITHOUT = "import sys; sys.modules['distributed'] = None; from noface.__main__ i
 
 def test_without_the_extra_it_is_told_what_to_install(tmp_path):
     """The hello goes out all the same, so that home can say of which host it is missing."""
-    words = ["worker", "--scheduler", "tls://127.0.0.1:1", *files_of(make_certificates().worker, tmp_path)]
+    words = ["tools", "worker", "--scheduler", "tls://127.0.0.1:1", *files_of(make_certificates().worker, tmp_path)]
     answer = subprocess.run([sys.executable, "-c", WITHOUT, *words], capture_output=True, text=True, check=False)
     assert answer.returncode == 2
     assert "not installed (distributed)" in answer.stderr

@@ -299,15 +299,14 @@ def test_lines_of_main_s_own_and_other_folders_are_no_finding(change, before, af
 
 
 def test_a_large_binary_is_too_much_and_a_small_one_is_not(change):
-    diff = change({"old.bin": b"\0" * 9}, {"logo.png": b"\0" * 50, "app": b"\0" * 5000, "old.bin": b"\0" * 10})
-    (failure,) = examine(diff, DiffLimits(binary_bytes_max=100))
+    diff = change({"old.bin": b"\0" * 9}, {"logo.png": b"\0" * 50, "app": b"\0" * 1_000_001, "old.bin": b"\0" * 10})
+    (failure,) = examine(diff, DiffLimits())
     assert (failure.kind, failure.rule) == (FailureKind.LINT_FAILURE, "binary-too-big")
-    assert failure.evidence == ("app (5,000 bytes)",)
-    assert rules(diff, binary_bytes_max=5000) == []
+    assert failure.evidence == ("app (1,000,001 bytes)",)
 
 
 def test_a_removed_binary_is_no_finding(change):
-    assert rules(change({"app": b"\0" * 5000}, {"app": None}), binary_bytes_max=100) == []
+    assert rules(change({"app": b"\0" * 1_000_001}, {"app": None})) == []
 
 
 def test_too_many_files_are_too_much(change):

@@ -17,7 +17,7 @@ STRANGER = "666"
 def begin(project, phone, kind, *, approval=False):
     """Start a run of issue 1, which comes to need a person, beside issue 2, which lasts as long as the test wants."""
     address, answers = {"telegram": (phone.telegram,) * 2, "ntfy": (phone.ntfy, phone.replies)}[kind]
-    lines = f'\n[notify]\nurls = ["{address}"]\nanswers = ["{answers}"]\ndigest = "1s"\n'
+    lines = f'\n[notify]\nurls = ["{address}"]\nanswers = ["{answers}"]\n'
     lines += '[approval]\nlabels = ["risky"]\n' if approval else '[retry.strategies]\nRUNTIME_ERROR = "block"\n'
     project.config(lines, workers=2)
     project.issue(1, labels=["risky"] if approval else [])

@@ -5,14 +5,12 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from noface.extras.notify.messages import TOPICS, NotifyRules, due, message, quiet_until, waiting_of_events
+from noface.extras.notify.messages import due, message, quiet_until, waiting_of_events
 from noface.extras.notify.services import secrets_in, services
 from noface.model.request import PersonRequest
 from noface.secrets.masking import Masker
 from noface.secrets.rules import secrets_of
 from noface.store.records import EventRow, IssueRow
-
-RULES = NotifyRules(frozenset(TOPICS.values()), digest_s=300.0)
 
 
 def event(number, kind="issue_blocked", issue="1", **data):
@@ -44,14 +42,7 @@ def row(name="1", status="blocked", title="Add the button", **block):
 )
 def test_what_comes_soon_after_a_message_is_gathered_into_the_next(cursor, sent_at, now, final, ids):
     events = [event(1), event(2, "budget_nudge", None), event(3, "run_ended", None)]
-    assert [each.id for each in due(events, cursor, sent_at, now, RULES, final=final)] == ids
-
-
-def test_only_the_topics_that_a_person_chose_are_told():
-    events = [event(number, kind) for number, kind in enumerate(TOPICS, 1)]
-    for topic in TOPICS.values():
-        told = due(events, 0, 0.0, 9e9, NotifyRules({topic}))
-        assert {TOPICS[each.kind] for each in told} == {topic}
+    assert [each.id for each in due(events, cursor, sent_at, now, final=final)] == ids
 
 
 @pytest.mark.parametrize(
@@ -84,7 +75,7 @@ def test_quiet_hours_end_at_their_next_end(hours, clock, until):
 def test_twenty_blocked_issues_are_one_short_message_and_none_that_went_on_meanwhile():
     events = [event(number, issue=str(number)) for number in range(1, 21)]
     rows = [row(str(number), title=f"Issue {number} " + "x" * 300) for number in range(1, 21) if number != 7]
-    told = waiting_of_events(events, [*rows, row("99")], ("blocked",))
+    told = waiting_of_events(events, [*rows, row("99")])
     made = message("shop", events, told, bool)
     assert made.title == "shop: 19 issues need you"
     assert len(made.body) < 4000
@@ -95,7 +86,7 @@ def test_twenty_blocked_issues_are_one_short_message_and_none_that_went_on_meanw
 
 def test_an_issue_that_was_decided_meanwhile_is_not_told_at_all():
     events = [event(1)]
-    assert message("shop", events, waiting_of_events(events, [], ("blocked",)), bool) is None
+    assert message("shop", events, waiting_of_events(events, []), bool) is None
 
 
 def test_what_agents_wrote_steers_no_terminal_no_header_and_no_button():

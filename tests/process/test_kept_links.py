@@ -6,7 +6,6 @@ SETUP = """
 [project]
 setup = "rm -rf {kept}/*; mkdir -p {kept}; echo tool > {kept}/tool"
 setup_inputs = ["deps.lock"]
-setup_sandbox = "none"
 keep = ["{kept}"]
 """
 

@@ -91,10 +91,6 @@ def test_what_is_allowed_is_one_plain_command_to_a_shell_as_well():
     assert shlex.split(command)[-1] == "tests/test_a.py::test_b[1-2]"
 
 
-def test_a_person_may_agree_to_any_command():
-    assert AcceptForms(any_command=True).allowed("curl x | sh") == "curl x | sh"
-
-
 def part(key, **more):
     return {"key": key, "title": key, "body": f"Do {key}.", "paths": [f"{key}.py"], **more}
 
@@ -135,7 +131,6 @@ def test_a_planner_s_command_is_never_run_by_a_shell(project):
     }
     project.config(
         f'\n[models.wise]\nagent = "scripted"\ntier = 3\ncommand = "{project.script}"\n[roles]\nplanner = "wise"\n'
-        "[breakdown]\nafter_timeouts = 1\n"
     )
     project.play(
         ("7", 0, [{"say": json.dumps(parts)}], "breakdown"),

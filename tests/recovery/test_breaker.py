@@ -3,15 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.recovery.schedule import Breaker, BreakerRules, tripped
+from noface.recovery.schedule import BREAKER_AFTER, BREAKER_WAIT_S, Breaker, tripped
 
 NOW = 1_000_000.0
-RULES = BreakerRules(after=3, wait_s=600.0)
 
 
-def trip(before=None, *, started_at=NOW - 10, now=NOW, until=NOW + 30, kind="NETWORK", reason="away", rules=RULES):
+def trip(before=None, *, started_at=NOW - 10, now=NOW, until=NOW + 30, kind="NETWORK", reason="away"):
     """What a transient failure makes of a breaker."""
-    return tripped(before, "small", started_at=started_at, now=now, until=until, kind=kind, reason=reason, rules=rules)
+    return tripped(before, "small", started_at=started_at, now=now, until=until, kind=kind, reason=reason)
 
 
 def test_the_first_failure_opens_the_breaker_for_as_long_as_the_policy_waits():
@@ -48,11 +47,11 @@ def test_a_probe_that_fails_is_another_incident():
 
 def test_after_so_many_incidents_in_a_row_the_model_rests():
     breaker, now = None, NOW
-    for incident in (1, 2, 3, 4):
+    for incident in range(1, BREAKER_AFTER + 2):
         breaker = trip(breaker, started_at=now, now=now + 1, until=now + 2)
         assert breaker.failures == incident
-        rests = incident >= RULES.after
-        assert breaker.until == (now + 1 + RULES.wait_s if rests else now + 2)
+        rests = incident >= BREAKER_AFTER
+        assert breaker.until == (now + 1 + BREAKER_WAIT_S if rests else now + 2)
         assert ("circuit breaker is open" in breaker.reason) == rests
         now = breaker.until
 
@@ -69,11 +68,6 @@ def test_a_known_reset_time_is_not_forgotten_for_a_shorter_wait():
     assert asked_meanwhile.until == NOW + 18_000
 
 
-def test_the_rules_say_after_how_many_and_how_long():
-    strict = BreakerRules(after=1, wait_s=5.0)
-    assert trip(until=NOW, rules=strict).until == NOW + 5
-
-
 FAILURES = st.lists(
     st.tuples(st.floats(0, 100), st.floats(0, 100), st.floats(0, 5000)).map(
         lambda times: (times[0], times[0] + times[1], times[2])
@@ -83,18 +77,17 @@ FAILURES = st.lists(
 )
 
 
-@given(FAILURES, st.integers(1, 4), st.floats(1, 1000))
-def test_whatever_fails_when_the_wait_never_shrinks_and_an_incident_counts_once(failures, after, rest):
-    rules = BreakerRules(after, rest)
+@given(FAILURES)
+def test_whatever_fails_when_the_wait_never_shrinks_and_an_incident_counts_once(failures):
     breaker, incidents = None, 0
     for started, now, wait in sorted(failures, key=lambda failure: failure[1]):
         noticed = breaker is not None and started < breaker.since
         incidents += not noticed
         before = breaker
-        breaker = trip(before, started_at=started, now=now, until=now + wait, rules=rules)
+        breaker = trip(before, started_at=started, now=now, until=now + wait)
         assert breaker.failures == incidents
         assert breaker.until >= now + wait
         assert before is None or breaker.until >= before.until
         assert before is None or breaker.since >= before.since
-        if incidents >= after and not noticed:
-            assert breaker.until >= now + rest
+        if incidents >= BREAKER_AFTER and not noticed:
+            assert breaker.until >= now + BREAKER_WAIT_S

@@ -63,7 +63,6 @@ def test_it_names_no_place_of_this_machine():
     [
         ({}, "Issue 7 (`issues/7-login.md`)"),
         ({"number": "7"}, "Closes #7"),
-        ({"number": "7", "closes": False}, "For #7"),
         ({"number": "7", "issue": Issue("7.1", "Part", parent="7")}, "Part of #7"),
     ],
 )

@@ -128,14 +128,12 @@ class NearHost:
 
 
 @contextmanager
-def with_hosts(
-    context: RunContext, *hosts: NearHost, per_host: int = 2, here: int = 1, gated: bool = False
-) -> Iterator[Cluster]:
+def with_hosts(context: RunContext, *hosts: NearHost, per_host: int = 2, here: int = 1) -> Iterator[Cluster]:
     """Give a run hosts beside its workers here."""
     repository = context.env.plumbing.repository
     parcel = project_parcel(load(repository.root), repository)
     send = context.inbox.put
-    with closing(Cluster(here, hosts, per_host, parcel, context.env.plumbing, send, gated=gated)) as cluster:
+    with closing(Cluster(here, hosts, per_host, parcel, context.env.plumbing, send)) as cluster:
         context.executor = cluster
         cluster.start()
         yield cluster

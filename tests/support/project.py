@@ -31,7 +31,6 @@ CONFIG = """\
 name = "check"
 command = "{gate}"
 canary = {canary}
-canary_reason = "it stands in for a project's own"
 
 [models.small]
 agent = "scripted"

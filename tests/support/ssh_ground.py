@@ -18,7 +18,7 @@ WHY_NOT = "" if SSHD and shutil.which("ssh-keygen") else "there is no sshd here 
 if not WHY_NOT and os.geteuid() == 0 and not Path("/run/sshd").is_dir():
     Path("/run/sshd").mkdir(mode=0o755)  # sshd as root wants it, and a service would have made it
 
-NOFACE = f"{Path(sys.executable).parent / 'noface'} worker --over-ssh"
+NOFACE = f"{Path(sys.executable).parent / 'noface'} tools worker --over-ssh"
 STAND_IN = ROOT / "tests" / "support" / "stand_in_ssh.py"
 
 

@@ -79,7 +79,7 @@ class GithubBench:
 
     def __init__(self, root):
         self.folder = root / "state"
-        self.copy = Copy(("api", "acme/shop", "", ""), writers={"ann": True})
+        self.copy = Copy(("api", "acme/shop", ""), writers={"ann": True})
         settings = tracker_settings({"tracker": {"kind": "github", "label": ""}, "gates": [{"command": "pytest -q"}]})
         self.tracker = GithubTracker(settings, self.folder, lambda: None)
         save_copy(self.folder, self.copy)

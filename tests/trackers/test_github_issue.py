@@ -33,7 +33,7 @@ def test_an_issue_of_the_api_becomes_an_issue():
         "issue_dependencies_summary": {"blocked_by": 1, "total_blocked_by": 2},
     }  # fmt: skip
     remote = remote_issue(data)
-    assert (remote.open_children, remote.open_blockers, remote.author, remote.milestone) == (2, 1, "ann", "v2")
+    assert (remote.open_children, remote.open_blockers, remote.author) == (2, 1, "ann")
     found = read_remote(remote).result
     assert (found.id, found.title, found.body, found.priority) == ("7", "Log in", "What is wanted.", 1)
     assert found.labels == ("ready-for-agent", "P1", "plain")
@@ -213,7 +213,7 @@ def test_the_hash_follows_what_is_said_of_the_work_and_no_other_label():
 
     same = mark()
     assert mark(labels=("stale", "noface:running")) == same
-    assert len({same, mark("c"), mark(title="U"), mark(labels=("P0",)), mark(milestone="v2"), mark(blockers=(3,))}) == 6
+    assert len({same, mark("c"), mark(title="U"), mark(labels=("P0",)), mark(blockers=(3,))}) == 5
 
 
 @pytest.mark.parametrize(

@@ -307,12 +307,11 @@ def test_what_nobody_can_push_does_not_land(attempt, project, shell, rule, told)
     assert done["gates"] == []
 
 
-ASKED = '\n[protect]\npaths = ["noface.toml"]\n'
 LONG = f"*.txt {'x' * 2100}\n"
 
 
 def test_attributes_that_a_server_refuses_do_not_land(attempt):
-    done = attempt([{"write": "src/.gitattributes", "text": LONG}], extra=ASKED)
+    done = attempt([{"write": "src/.gitattributes", "text": LONG}], may_change=["**"])
     assert (done["outcome"], done["failure"]["rule"]) == ("BOUNDARY_VIOLATION", "git-fsck")
     assert (
         "src/.gitattributes (gitattributesLineLength: .gitattributes has too long lines" in done["failure"]["message"]
@@ -349,7 +348,7 @@ MODULES = {"write": ".gitmodules"}
     ], 2, rows=True),
 )  # fmt: skip
 def test_submodules_that_a_server_refuses_do_not_land(attempt, project, steps, before, told):
-    done = attempt(steps, before=before, extra=ASKED, may_change=["**"])
+    done = attempt(steps, before=before, may_change=["**"])
     assert done["outcome"] == "BOUNDARY_VIOLATION"
     assert [part for part in told if part not in done["failure"]["message"]] == []
     assert done["gates"] == []
@@ -357,10 +356,7 @@ def test_submodules_that_a_server_refuses_do_not_land(attempt, project, steps, b
 
 def test_what_lands_beside_submodules_is_let_in_by_a_server_that_checks(attempt, project):
     more = {"write": ".gitmodules", "text": modules() + modules("../y.git", "y", "libs/y", "\tupdate = rebase\n")}
-    assert (
-        attempt([more], before={".gitmodules": modules()}, extra=ASKED, code=0, may_change=["**"])["outcome"]
-        == "PASSED"
-    )
+    assert attempt([more], before={".gitmodules": modules()}, code=0, may_change=["**"])["outcome"] == "PASSED"
     server = project.folder / "server.git"
     project.git("init", "-q", "--bare", str(server))
     git(server, "config", "receive.fsckObjects", "true")
@@ -370,7 +366,9 @@ def test_what_lands_beside_submodules_is_let_in_by_a_server_that_checks(attempt,
 def test_attributes_that_main_has_wrong_already_and_good_ones_land(attempt):
     edited = {"write": "src/.gitattributes", "text": f"{LONG}*.md text\n"}
     good = {"write": ".gitattributes", "text": "*.txt text=auto\n"}
-    assert attempt([edited, good], before={"src/.gitattributes": LONG}, extra=ASKED, code=0)["outcome"] == "PASSED"
+    assert (
+        attempt([edited, good], before={"src/.gitattributes": LONG}, may_change=["**"], code=0)["outcome"] == "PASSED"
+    )
 
 
 @pytest.mark.thorough
@@ -425,7 +423,7 @@ def test_only_what_git_itself_reads_is_shown_to_git_and_ordinary_work_starts_no_
     program.write_text(f'#!/bin/sh\necho "$*" >> \'{log}\'\nexec {shutil.which("git")} "$@"\n')
     program.chmod(0o755)
     project.env["PATH"] = f"{program.parent}:{os.environ['PATH']}"
-    assert attempt([{"write": name, "text": "*.txt text\n"}], code=0, extra=ASKED)["outcome"] == "PASSED"
+    assert attempt([{"write": name, "text": "*.txt text\n"}], code=0, may_change=["**"])["outcome"] == "PASSED"
     started = log.read_text()
     assert "diff-tree" in started
     assert ("index-pack --strict" in started) is shown

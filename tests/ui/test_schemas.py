@@ -95,7 +95,7 @@ def landing(project):
 
 def questions(project):
     wise = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nreviewer = "wise"\n'
-    project.config(f'{wise}[review]\nwhen = "always"\n[prompts]\nmax_tokens = 1500\n')
+    project.config(f'{wise}[review]\nwhen = "always"\n')
     points = [{"file": "b.txt", "line": 1, "problem": "must say please"}]
     first = {"verdict": "request_changes", "summary": "not yet", "points": points}
     keep = project.folder / "asked.json"
@@ -105,7 +105,7 @@ def questions(project):
         ("7", 2, [{"write": "b.txt", "text": "please b"}]),
         ("7", 2, [{"say": json.dumps({"verdict": "approve", "summary": "fine"})}], "review"),
     )
-    project.issue(7, body="Do it. " + "And this. " * 2000 + f"The key is {SECRET}.")
+    project.issue(7, body="Do it. " + "And this. " * 30_000 + f"The key is {SECRET}.")
     project.commit()
     return told(project, REVIEW_API_KEY=SECRET)
 
@@ -150,9 +150,7 @@ def waiting(project):
     text = (project.path / "noface.toml").read_text()
     project.write(
         "noface.toml",
-        text.replace(
-            "[retry]\n", "[retry]\nbreaker_after = 1\nbreaker_wait = 2\nbackoff_base = 0.1\nbackoff_max = 0.1\n"
-        ),
+        text.replace("[retry]\n", "[retry]\nbackoff_base = 2\n"),
     )
     project.play(("7", 1, [{"exit": 75}]), ("7", 2, [{"write": "b.txt", "text": "b"}]))
     project.issue(7)

@@ -15,6 +15,7 @@ from noface.attempt.environment import AttemptEnvironment
 from noface.attempt.isolation import session_environment
 from noface.model.budget import priced
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Session, Usage
+from noface.process.command import LOG_BYTES_MAX
 from noface.process.environment import agent_environment
 from noface.process.files import open_regular, read_bounded
 from noface.secrets.masked_records import masked_record
@@ -150,7 +151,7 @@ def _fed(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session 
     reader = agent.reader(session_files(agent, model, log.parent), session)
     # Where the disk fails, the part read so far has to do: noface may be ending because of it.
     with suppress(OSError), os.fdopen(descriptor, "rb") as file:
-        left = env.log_bytes_max
+        left = LOG_BYTES_MAX
         while left > 0 and (data := file.read(min(_CHUNK_BYTES, left))):
             left -= len(data)
             reader.feed(data)

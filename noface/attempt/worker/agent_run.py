@@ -22,6 +22,7 @@ from noface.model.budget import priced
 from noface.model.failure import OUT_OF_REACH, UNCHANGED, Failure
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
+from noface.process.command import LOG_BYTES_MAX
 from noface.process.environment import agent_environment
 from noface.process.supervise import NOT_SHOWN, Command, Exit
 from noface.secrets.masked_records import masked_record
@@ -71,7 +72,7 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
             stderr=str(watch.stderr),
             timeout_s=order.model.timeout_s,
             idle_timeout_s=order.model.idle_timeout_s,
-            log_max_bytes=env.log_bytes_max,
+            log_max_bytes=LOG_BYTES_MAX,
             box=box,
             wrap=wrapping(env, place.workspace, place) if order.model.boxed else (),
         )
@@ -163,7 +164,7 @@ class _RunEnd:
         ended, error = self.ended, self.verdict.error
         if ended.ended_by is not EndedBy.ITSELF or ended.error or ended.output_limit:
             by_limit = self._ended_by_limit()
-            if ended.ended_by not in (EndedBy.IDLE, EndedBy.TIMEOUT) or self.watch.overdue is not None:
+            if ended.ended_by not in (EndedBy.IDLE, EndedBy.TIMEOUT):
                 return by_limit
             if error is not None and error.category is Category.TRANSIENT:
                 return error  # it hung on its provider, as codex does without a network: not its own fault
@@ -212,18 +213,14 @@ class _RunEnd:
         model, ended, watch = self.order.model, self.ended, self.watch
         last_words, now = self.last_words, time.monotonic()
         if ended.output_limit:
-            allowed = f"[limits] log_mb allows ({watch.log_bytes_max:,} bytes)"
-            message = f"the worker wrote more output than {allowed} and was ended"
+            message = f"the worker wrote more output than is kept ({LOG_BYTES_MAX:,} bytes) and was ended"
             over = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-output-limit", last_words)
-            return replace(over, signature="output-limit", limit=watch.log_bytes_max)
+            return replace(over, signature="output-limit", limit=LOG_BYTES_MAX)
         match ended.ended_by:
             case EndedBy.IDLE:
                 last = watch.waited(now, idle=True)
                 message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name}){last}"
                 rule = "agent-idle"
-                if watch.overdue is not None:
-                    silent = f"no output for {model.tool_limit_s:.0f} s (tool_timeout of {model.name})"
-                    rule, message = "agent-tool-timeout", f"{silent}; {watch.overdue}"
                 return _at_work(_failure(FailureKind.TIMEOUT, message, rule, last_words), ended)
             case EndedBy.TIMEOUT:
                 last = watch.waited(now, idle=False)

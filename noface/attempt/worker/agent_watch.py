@@ -66,7 +66,6 @@ class RunWatch:
     """Follows a run, tick by tick. `stopped` says why its cost ended it, "" if it did not.
 
     `used` is priced; `most` is the highest value so far of each amount. `last_step` is the newest tool call or edit.
-    `overdue` is the tool that ended it by printing nothing for longer than a tool may, None if none did.
     """
 
     def __init__(self, attempt: Attempt, place: RunPlace, reader: StreamReader, agent: Agent) -> None:
@@ -74,7 +73,6 @@ class RunWatch:
         self.stdout = Path(place.log_folder, "agent.log")
         self.stderr = Path(place.log_folder, "agent.err")
         self._order = order
-        self.log_bytes_max = scope.env.log_bytes_max
         self.memory_max_bytes = scope.env.launcher.memory_max_bytes
         self._workspace = place.seen
         self._reader = reader
@@ -88,7 +86,6 @@ class RunWatch:
         self.stopped = ""
         self.last_step = ""
         self._step_at = 0.0
-        self.overdue: SilentWork | None = None
         self._opened: dict[str, float] = {}
         self._calls: tuple[tuple[OpenCall, float], ...] = ()
         self._silent: tuple[SilentWork, float] | None = None
@@ -124,8 +121,8 @@ class RunWatch:
         self._opened = {call.id: self._opened.get(call.id, now) for call in calls}
         self._calls = tuple((call, self._opened[call.id]) for call in calls)
 
-    def quiet(self, running: Sequence[Running] | None) -> EndedBy | bool:
-        """True if a run that prints nothing works all the same; IDLE where a tool does so for too long."""
+    def quiet(self, running: Sequence[Running] | None) -> bool:
+        """True if a run that prints nothing works all the same."""
         now = time.monotonic()
         calls = [(call, now - opened) for call, opened in self._calls]
         if self._reader.tells_calls:
@@ -133,12 +130,7 @@ class RunWatch:
         else:
             work = silent_process(running, self._agent.tool_processes)
         self._silent = None if work is None else (work, now)
-        limit = self._order.model.tool_limit_s
-        since = self._follower.last_life
-        if work is None or since is None or now - since < limit:
-            return work is not None
-        self.overdue = work
-        return EndedBy.IDLE
+        return work is not None
 
     def waited(self, now: float, *, idle: bool) -> str:
         """Say what the run was at, or what it did last, and for how long before `now` (monotonic); "" if unknown.

@@ -25,7 +25,7 @@ from noface.config.sections import Config
 from noface.data import table
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
-from noface.model.access import Permissions, RoleAccess, Settings
+from noface.model.access import Permissions, Settings
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy, ModelSpec
 from noface.process.clock import Clock
@@ -147,18 +147,13 @@ def _path(spec: ModelSpec) -> str:
 
 def _facts(spec: ModelSpec, login: Login, config: Config, used: set[str]) -> Iterator[str]:
     """Yield who shares a model's login and stands in for it, what it may use, and by which price it is estimated."""
-    rules, roles = policy(config), config.roles
+    rules = policy(config)
     related = {*used, *(other for name in used for other in rules.stand_ins(name))}
     if login.needed and (same := sorted(rules.same_login(spec.name) & related)):
         yield f"same login as {', '.join(same)}"
     if stand_ins := rules.stand_ins(spec.name):
         yield f"while it is away: {', '.join(stand_ins)}"
     yield from access_limits(spec)
-    access = RoleAccess(roles.tools, roles.permissions)
-    for role, name in roles.models.items():
-        if name == spec.name and (role in roles.tools or role in roles.permissions):
-            tools = ", ".join(access.tools_of(role)) or "none"
-            yield f"as {role}: tools {tools}, permissions {access.permissions_of(role)}"
     if is_estimated(spec) and spec.usd_per_mtok_in is not None and spec.usd_per_mtok_out is not None:
         listed = "" if spec.own_prices else f" (list of {prices_as_of()})"
         yield f"priced at {money(spec.usd_per_mtok_in)} and {money(spec.usd_per_mtok_out)} a million tokens{listed}"

@@ -39,7 +39,7 @@ def commits_of(context: RunContext, steps: Sequence[StackedEntry], main: str) ->
     """
     issues = [masked_record(step.entry.issue, context.env.masker) for step in steps]
     messages = [_message(context, issue, step.entry.number) for issue, step in zip(issues, steps, strict=True)]
-    lines = trailers(context, issues[-1].id, steps[-1].entry.number)
+    lines = trailers(context)
 
     def make(_: Canceller) -> LandingCommits:
         own: list[str] = []
@@ -69,7 +69,7 @@ def landing_commit(
 
 def _message(context: RunContext, issue: Issue, number: int) -> Callable[[str], str]:
     note = landing_note(context.reader.notes(issue.id, number))
-    lines = trailers(context, issue.id, number)
+    lines = trailers(context)
     return lambda base: landing_message(issue, number, base, note, lines)
 
 
@@ -79,18 +79,10 @@ def _made(context: RunContext, ref: str, tree: str, parents: tuple[str, ...], me
     return make_and_hold(plumbing, ref, lambda: make(tree, parents, message), str)
 
 
-def trailers(context: RunContext, issue_id: str, number: int) -> tuple[str, ...]:
+def trailers(context: RunContext) -> tuple[str, ...]:
     """Return the lines at the end of a commit's message that `[landing]` asks for."""
-    rules, who = context.settings.landing, context.env.plumbing.repository.identity
-    result = []
-    if rules.agent_trailer:
-        row = context.reader.attempt(issue_id, number)
-        model = context.settings.models.get(row.model) if row is not None else None
-        if model is not None:
-            result.append(f"Assisted-by: {model.agent}:{model.model or model.name}")
-    if rules.signoff:
-        result.append(f"Signed-off-by: {who.name} <{who.email}>")
-    return tuple(result)
+    who = context.env.plumbing.repository.identity
+    return (f"Signed-off-by: {who.name} <{who.email}>",) if context.settings.landing.signoff else ()
 
 
 def check_signing(context: RunContext) -> None:

@@ -1,6 +1,6 @@
 """Which scratch branches may go: those of issues that main holds, with nothing on them that is not noface's.
 
-A run removes them at its end, as [landing] keep_branches says; `noface tools clean` does it too, and names what stays.
+A run removes them at its end; `noface tools clean` does it too, and names what stays.
 """
 
 from collections.abc import Iterator

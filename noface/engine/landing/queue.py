@@ -372,8 +372,7 @@ def release_merged(context: RunContext) -> None:
     passing = [ref for ref in held if needed_until_landed(ref.rpartition("/")[2]) and ref.startswith(prefixes)]
     try:
         plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in passing))
-        if not context.settings.landing.keep_branches:
-            remove_merged(plumbing, context.reader)
+        remove_merged(plumbing, context.reader)
     except RefLockedError as error:  # the next run does it
         context.log_event("refs_kept", reason=error.hint)
     hit("cleaned_up")

@@ -104,7 +104,7 @@ def host_environment(config: str, repository: Repository) -> AttemptEnvironment:
     # What it keeps for others, too: they are other people's projects.
     private = filter(None, (os.environ.get(HOST_FOLDER), os.environ.get(HOST_KEY)))
     sandbox = replace(env.sandbox, hide=(*env.sandbox.hide, *map(os.path.realpath, private)))
-    return replace(env, sandbox=sandbox, allotments=allotments(content, repository))
+    return replace(env, sandbox=sandbox, allotments=allotments(repository))
 
 
 @contextmanager
@@ -124,11 +124,10 @@ def executor(
 
     with closing(Scheduler(repository.state_dir / "hosts.log")) as scheduler:
         ssh = (SshWay(name, scheduler, CALLS, rules.attempts, rules.command) for name in rules.hosts)
-        standing = (StandingWay(rules.address, (rules.ca, rules.certificate, rules.key), CALLS),)
+        standing = (StandingWay(rules.address, rules.certificates, CALLS),)
         ways = (*ssh, *(standing if rules.address else ()))
         parcel = project_parcel(config, repository)
-        gated = rules.gates == "hosts"
-        with closing(Cluster(chosen.workers, ways, rules.attempts, parcel, env.plumbing, send, gated=gated)) as cluster:
+        with closing(Cluster(chosen.workers, ways, rules.attempts, parcel, env.plumbing, send)) as cluster:
             cluster.start()
             yield cluster
 

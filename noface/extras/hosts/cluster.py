@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from noface.attempt.attempt import Attempt
 from noface.attempt.disk import says_full
 from noface.attempt.executor import LocalExecutor
-from noface.attempt.run import only_judged, report_elsewhere, run_attempt, write_work
+from noface.attempt.run import only_judged, run_attempt, write_work
 from noface.errors import GitError
 from noface.extras.hosts.connection import HostConnection, HostLost, HostTask
 from noface.extras.hosts.host import LEASE_S, LOGS
@@ -138,12 +138,9 @@ class Cluster(LocalExecutor):
         project: ProjectParcel,
         plumbing: Plumbing,
         send: Callable[[object], None],
-        *,
-        gated: bool = False,
     ) -> None:
         super().__init__(max(here, 1))
         self._spare, self._seen_at = not here, time.monotonic()
-        self._gated = gated
         self._project, self._plumbing, self._send = project, plumbing, send
         self._places = [
             HostPlace(way, range(self.here + number * per_host, self.here + (number + 1) * per_host))
@@ -218,7 +215,7 @@ class Cluster(LocalExecutor):
         attempt.progress("gate", f"back from {place.name}")
         here = Attempt(replace(order, resumed=True), attempt.scope)
         with self._judging:
-            return run_attempt(here) if came.verdict is None else report_elsewhere(here, came.verdict)
+            return run_attempt(here)
 
     def _close(self, attempt: Attempt, place: HostPlace, why: str) -> AttemptReport:
         """Have nothing more to do with a host that lacks something; the attempt is made elsewhere."""
@@ -287,7 +284,7 @@ class Cluster(LocalExecutor):
             if worker and worker not in place.sent:
                 place.sent[worker] = frozenset(connection.there(self._project.id, worker))
             pack = make_pack(self._plumbing, (order.start, order.main), place.sent.get(worker, ()))
-            parcel = OrderParcel(self._project, order, variables_of(agent.environment, order.model), pack, self._gated)
+            parcel = OrderParcel(self._project, order, variables_of(agent.environment, order.model), pack)
             place.heard_at[worker] = awaited.sent_at = time.monotonic()
             begun = connection.work(parcel.packed(), self._project.id, order.token, worker, awaited.wanted)
             if worker:
@@ -451,7 +448,7 @@ class Cluster(LocalExecutor):
 
 def _unfit(came: WorkParcel) -> str | None:
     """Return what a host lacks, None if nothing: a login, a program, what setup or the gates need."""
-    failures = (came.failure, came.work and came.work.agent.error, came.verdict and came.verdict.failure)
+    failures = (came.failure, came.work and came.work.agent.error)
     lacking = (failure.message for failure in failures if failure and failure.category is Category.ENVIRONMENT)
     return came.error or next(lacking, None)
 

@@ -7,7 +7,6 @@ home has taken it in, so that a connection that is cut loses no work (law 2).
 
 import json
 import os
-import secrets
 import threading
 import time
 from collections import defaultdict
@@ -21,7 +20,7 @@ from noface.agents.base import SESSION
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.disk import full_places
 from noface.attempt.environment import AttemptEnvironment, Scope
-from noface.attempt.run import do_work, run_attempt
+from noface.attempt.run import do_work
 from noface.attempt.worker.agent_logs import session_files
 from noface.errors import GitError, HostError, LockedError, NofaceError
 from noface.extras.hosts.hello import code_digest
@@ -40,7 +39,7 @@ from noface.git.own_objects import begin_own_objects
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.removal import remove
 from noface.git.repository import Repository
-from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged, NotStarted, Work
+from noface.model.attempt import AttemptOrder
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.scratch import ASIDE
@@ -190,7 +189,7 @@ class Host:
             attempt = Attempt(replace(order, model=model), Scope(env, under_way.cancel, under_way.send))
             under_way.folder = attempt.folder
             _note(project.repository, order)
-            done = _parcel(attempt, _gated(attempt) if parcel.gated else do_work(attempt))
+            done = _parcel(attempt, do_work(attempt))
             # Its words need not say so: what has no room for a worker's files has none for its log.
             failed = done.work is not None and done.work.agent.exit_code != 0
             full = full_places(env) if failed else ()
@@ -379,33 +378,16 @@ def _note(repository: Repository, order: AttemptOrder) -> None:
     write_atomic(folder / order.token, json.dumps(encode(replace(order, model=replace(order.model, env=())))))
 
 
-def _gated(attempt: Attempt) -> AttemptReport:
-    """Have the work done and judged; what is recorded of it has a seal of this machine's own."""
-    return run_attempt(Attempt(replace(attempt.order, seal=secrets.token_hex(32)), attempt.scope))
-
-
-def _parcel(attempt: Attempt, done: "Judging | Failure | AttemptReport") -> WorkParcel:
+def _parcel(attempt: Attempt, done: "Judging | Failure") -> WorkParcel:
     """Return what came of an order."""
     token, files, cancelled = attempt.order.token, files_of(attempt.folder), attempt.scope.cancel.cancelled
-    if isinstance(done, Failure | NotStarted):
-        failure = done.failure if isinstance(done, NotStarted) else done
-        return WorkParcel(token, failure=None if cancelled else failure, files=files)
-    work, verdict = _work_of(done)
-    if work is None:
-        return WorkParcel(token, files=files)
+    if isinstance(done, Failure):
+        return WorkParcel(token, failure=None if cancelled else done, files=files)
+    work = done.work
     tips = [tip for tip in (attempt.plumbing.resolve(attempt.ref), work.snapshot.aside) if tip]
     pack = make_pack(attempt.plumbing, tips, (attempt.order.start, attempt.order.main))
     aside = work.snapshot.aside or ""
-    return WorkParcel(token, work=work, verdict=verdict, held=tips[0], aside=aside, pack=pack, files=files)
-
-
-def _work_of(done: Judging | Interrupted | Judged) -> tuple[Work | None, Judged | None]:
-    if isinstance(done, Judging):
-        return done.work, None
-    if done.agent is None or done.snapshot is None:
-        return None, None
-    work = Work(done.agent, done.snapshot, done.patch_hash, bool(done.snapshot.changes), done.worker, done.notes)
-    return work, done if isinstance(done, Judged) else None
+    return WorkParcel(token, work=work, held=tips[0], aside=aside, pack=pack, files=files)
 
 
 def _given(variables: Variables, order: AttemptOrder) -> Variables:

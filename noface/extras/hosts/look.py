@@ -21,7 +21,7 @@ def host_points(config: Config) -> tuple[Point, ...]:
         raise AssertionError("it is only greeted")
 
     def look(name: str) -> Point:
-        host = SshHost(name, no_member, command=f"{config.executor.command} worker --over-ssh")
+        host = SshHost(name, no_member, command=f"{config.executor.command} tools worker --over-ssh")
         try:
             there = host.greet()
         except NofaceError as error:

@@ -17,7 +17,7 @@ from noface.attempt.environment import AttemptProgress, MainSeen, put
 from noface.extras.hosts.hello import code_digest
 from noface.git.command import Identity
 from noface.git.repository import Repository
-from noface.model.attempt import AttemptOrder, Judged, Work
+from noface.model.attempt import AttemptOrder, Work
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.worker_run import Usage
@@ -61,22 +61,17 @@ class ProjectParcel:
 
 @dataclass(frozen=True, slots=True)
 class OrderParcel:
-    """An order on its way to a host; its agent gets the `variables`, and `pack` holds the commits it begins on.
-
-    `gated`: the work is judged there as well.
-    """
+    """An order on its way to a host; its agent gets the `variables`, and `pack` holds the commits it begins on."""
 
     project: ProjectParcel
     order: AttemptOrder
     variables: Variables
     pack: bytes
-    gated: bool = False
 
     def packed(self) -> dict[str, Any]:
         """Return it as plain values."""
         order = replace(self.order, seal="")  # home seals what it has taken in
         texts = {"project": encode(self.project), "order": encode(order), "variables": encode(self.variables)}
-        texts["gated"] = self.gated
         return {"text": json.dumps(texts), "pack": self.pack}
 
     @classmethod
@@ -85,23 +80,21 @@ class OrderParcel:
         texts = json.loads(parcel["text"])
         variables = tuple((name, value) for name, value in texts["variables"])
         order, project = decode(AttemptOrder, texts["order"]), decode(ProjectParcel, texts["project"])
-        return cls(project, order, variables, parcel["pack"], bool(texts["gated"]))
+        return cls(project, order, variables, parcel["pack"])
 
 
 @dataclass(frozen=True, slots=True)
 class WorkParcel:
     """What came of an order: `work`, or the `failure` for which no worker ran; neither if it was ended before.
 
-    `lacking`: the commits that it begins on are not there. `verdict` is what gates there found of the work, if they
-    ran. `held` and `aside` are the commits of its two refs, in `pack` with all that they need. `files` are those of the
-    attempt's folder, `error` what broke noface itself there.
+    `lacking`: the commits that it begins on are not there. `held` and `aside` are the commits of its two refs, in
+    `pack` with all that they need. `files` are those of the attempt's folder, `error` what broke noface itself there.
     """
 
     token: str
     issue_id: str = ""
     number: int = 0
     work: Work | None = None
-    verdict: Judged | None = None
     failure: Failure | None = None
     held: str = ""
     aside: str = ""
@@ -112,9 +105,7 @@ class WorkParcel:
 
     def packed(self) -> dict[str, Any]:
         """Return it as plain values."""
-        small = {
-            name: encode(getattr(self, name)) for name in (*_TEXTS, "number", "lacking", "work", "verdict", "failure")
-        }
+        small = {name: encode(getattr(self, name)) for name in (*_TEXTS, "number", "lacking", "work", "failure")}
         return {"text": json.dumps(small), "pack": self.pack, "files": dict(self.files)}
 
     @classmethod
@@ -129,14 +120,11 @@ class WorkParcel:
         if not all(isinstance(text, str) for text in texts.values()) or not isinstance(number, int):
             raise TypeError("a parcel holds something else than texts")
         work = decode(Work, small["work"]) if small["work"] is not None else None
-        verdict = decode(Judged, small["verdict"]) if small["verdict"] is not None else None
         failure = decode(Failure, small["failure"]) if small["failure"] is not None else None
         if work is not None:
             _check_used(work.agent.usage)
         lacking = small["lacking"] is True
-        return cls(
-            work=work, verdict=verdict, failure=failure, pack=pack, files=files, number=number, lacking=lacking, **texts
-        )
+        return cls(work=work, failure=failure, pack=pack, files=files, number=number, lacking=lacking, **texts)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -26,7 +26,7 @@ class SshWay:
             self.name,
             lambda: (scheduler.started().port, scheduler.credentials.worker),
             attempts=self._attempts,
-            command=f"{self._command} worker --over-ssh",
+            command=f"{self._command} tools worker --over-ssh",
         )
         try:
             host.start()
@@ -44,15 +44,15 @@ class SshWay:
 class StandingWay:
     """A cluster that somebody has started; its workers come and go, and are one place."""
 
-    def __init__(self, address: str, files: tuple[str, str, str], calls: HostCalls) -> None:
+    def __init__(self, address: str, certificates: str, calls: HostCalls) -> None:
         self.name = address
-        self._files, self._calls = files, calls
+        self._certificates, self._calls = Path(certificates).expanduser(), calls
         self._client: Any = None
 
     def open(self) -> HostConnection:
         """Connect to its scheduler. Raises HostLost."""
         try:
-            identity = read_identity(*(Path(file).expanduser() for file in self._files))
+            identity = read_identity(*(self._certificates / name for name in ("ca.pem", "client.pem", "client.key")))
         except UsageError as error:
             raise HostLost(error.reason) from error
         self._client = standing_client(self.name, identity)

@@ -165,7 +165,7 @@ class MiniAgent(Agent):
         own = dict(model.env).get(_PERSONS, os.environ.get(_PERSONS, "")) if model.settings is Settings.USER else ""
         argv += ["-c", own or _BUILT_IN, "-c", f"{files}.task.yaml"]
         # of itself it ends each command after half a minute, a test run among them
-        argv += ["-c", f"environment.timeout={ceil(order.model.tool_limit_s)}"]
+        argv += ["-c", f"environment.timeout={ceil(order.model.timeout_s)}"]
         argv += option("-m", order.model.model)
         argv += ("-l", f"{order.cost_usd_max or 0:g}")  # without it, it stops at $3.00
         # dropped if the model has no such thing

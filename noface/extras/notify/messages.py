@@ -5,8 +5,7 @@ when a message is made, so one that comes late tells how things are then, in the
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from noface.extras.notify.services import Message
@@ -16,17 +15,19 @@ from noface.ui.blocked_page import blocked_page
 from noface.ui.narrate import EventFacts, printable, words
 from noface.ui.text import count
 
-TOPICS: Mapping[str, str] = {
-    "issue_blocked": "blocked",
-    "issue_approval": "approval",
-    "budget_nudge": "budget",
-    "quota_nudge": "quota",
-    "overage_asked": "quota",
-    "provider_away": "provider",
-    "main_red": "main",
-    "run_ended": "finished",
-}
-"""The events that are told, with their words in `[notify] events`."""
+TOPICS = (
+    "issue_blocked",
+    "issue_approval",
+    "budget_nudge",
+    "quota_nudge",
+    "overage_asked",
+    "provider_away",
+    "main_red",
+    "run_ended",
+)
+"""The events that are told."""
+DIGEST_S = 300.0
+"""One message in this time at most: what happens meanwhile is told together."""
 _WIDTH = 72
 _BODY_CHARS_MAX = 3000
 """ntfy takes 4,096 bytes, Telegram as many characters."""
@@ -34,24 +35,13 @@ _CODED_MAX = 8
 NTFY_BUTTONS_MAX = 3
 
 
-@dataclass(frozen=True, slots=True)
-class NotifyRules:
-    """`[notify]`: which topics are told, when nobody is woken, and how many seconds lie between two messages."""
-
-    events: Collection[str]
-    quiet_hours: str = ""
-    digest_s: float = 300.0
-
-
-def due(
-    events: Iterable[EventRow], cursor: int, sent_at: float, now: float, rules: NotifyRules, *, final: bool = False
-) -> list[EventRow]:
+def due(events: Iterable[EventRow], cursor: int, sent_at: float, now: float, *, final: bool = False) -> list[EventRow]:
     """Return what one message has to tell now: all since the cursor, nothing while it is too early for a message.
 
     `final`: nobody could send it later.
     """
-    new = [event for event in events if event.id > cursor and TOPICS.get(event.kind) in rules.events]
-    gathering = sent_at <= now < sent_at + rules.digest_s  # a clock that was set back waits for nothing
+    new = [event for event in events if event.id > cursor and event.kind in TOPICS]
+    gathering = sent_at <= now < sent_at + DIGEST_S  # a clock that was set back waits for nothing
     return new if final or not gathering else []
 
 
@@ -66,10 +56,10 @@ def quiet_until(hours: str, here: datetime) -> float | None:
     return (datetime.combine(here.date(), end, here.tzinfo) + timedelta(days=end <= clock)).timestamp()
 
 
-def waiting_of_events(events: Iterable[EventRow], rows: Iterable[IssueRow], wanted: Collection[str]) -> list[IssueRow]:
+def waiting_of_events(events: Iterable[EventRow], rows: Iterable[IssueRow]) -> list[IssueRow]:
     """Return the issues of which events tell that they wait for a person, as far as they do still."""
     named = {event.issue_id for event in events if event.issue_id}
-    return [row for row in rows if row.id in named and row.status in wanted]
+    return [row for row in rows if row.id in named and row.status in ("blocked", "approval")]
 
 
 def message(

@@ -11,7 +11,6 @@ from noface.engine.parts import Elsewhere, RunParts
 from noface.engine.stations import Station
 from noface.errors import UsageError
 from noface.extras.notify.answers import PhoneListener
-from noface.extras.notify.messages import NotifyRules
 from noface.extras.notify.outbox import Outbox
 from noface.extras.notify.services import secrets_in, services
 
@@ -46,8 +45,8 @@ class Notifier:
 
     def beside(self, others: Elsewhere, context: RunContext) -> Elsewhere:
         """Return what a run does with other machines, and with those who are told of it."""
-        rules = self._config.record(NotifyRules)
-        outbox = self._outbox = Outbox(context, rules, self.urls, self.heard, self._config.on_event)
+        hours, on_event = self._config.quiet_hours, self._config.on_event
+        outbox = self._outbox = Outbox(context, hours, self.urls, self.heard, on_event)
 
         def stations(run: RunParts) -> tuple[Station, ...]:
             return (outbox, PhoneListener(run, outbox), *others.stations(run))

@@ -18,7 +18,7 @@ from noface.engine.outages import PUSH_PAUSES_S, Outage
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import NofaceError, RemoteError
 from noface.extras.notify.codes import Codes
-from noface.extras.notify.messages import TOPICS, NotifyRules, due, message, quiet_until, waiting_of_events
+from noface.extras.notify.messages import TOPICS, due, message, quiet_until, waiting_of_events
 from noface.extras.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, carry_out, deliver
 from noface.git.locate import locate
 from noface.model.codec import encode
@@ -66,12 +66,12 @@ class Outbox(Station):
     def __init__(
         self,
         context: RunContext,
-        rules: NotifyRules,
+        quiet_hours: str,
         urls: Iterable[Service],
         answers: Iterable[Service],
         on_event: str,
     ) -> None:
-        self._context, self._rules, self._on_event = context, rules, on_event
+        self._context, self._quiet_hours, self._on_event = context, quiet_hours, on_event
         self.answers = tuple(answers)
         self.codes = Codes(context)
         self._root = context.env.plumbing.repository.root
@@ -144,16 +144,16 @@ class Outbox(Station):
         self._read_events()
         now = self._context.clock.now()
         if to.service is None:
-            events = due(self._events, to.cursor, 0.0, now, self._rules, final=True)
+            events = due(self._events, to.cursor, 0.0, now, final=True)
             if not events:
                 return None
             event = events[0]
             about = {"at": event.at, "event": event.kind, "issue": event.issue_id, **event.data}
             return partial(run_on_event, self._on_event, about), event.id
-        quiet = quiet_until(self._rules.quiet_hours, datetime.fromtimestamp(now).astimezone())
+        quiet = quiet_until(self._quiet_hours, datetime.fromtimestamp(now).astimezone())
         if quiet is not None and not (final and to.service.scheme in _HUSHED):
             return None
-        events = due(self._events, to.cursor, to.sent_at, now, self._rules, final=final)
+        events = due(self._events, to.cursor, to.sent_at, now, final=final)
         made = self._message(to.service, events) if events else None
         if made is None:
             to.cursor = max([to.cursor, *(event.id for event in events)])
@@ -165,7 +165,7 @@ class Outbox(Station):
         reader, masker = self._context.reader, self._context.env.masker
         away = reader.waits()
         standing = [e for e in events if e.kind != "provider_away" or str(e.data.get("model")) in away]
-        rows = waiting_of_events(events, reader.waiting_for_a_person(), self._rules.events)
+        rows = waiting_of_events(events, reader.waiting_for_a_person())
         code: Callable[[IssueRow], str] | None = self.codes.new if self._answers_of(service) is not None else None
         landed = len(reader.events_after(self._began, ("issue_merged",)))
         made = message(self._root.name, standing, rows, locate(self._root).has_branch, landed, code)

@@ -38,16 +38,19 @@ _GRAVITY = (
 _ASK_FOR_IT = "an issue that asks for just this needs an `accept` command that proves it"
 
 
+BINARY_BYTES_MAX = 1_000_000
+"""A binary file above this is no source: build output, a core dump, data that belongs elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class DiffLimits:
-    """How much one change may hold: files, changed lines, bytes of one binary file. Generated files don't count.
+    """How much one change may hold: files and changed lines. Generated files don't count.
 
     `test_keys` are globs of the files that may hold keys.
     """
 
     files_max: int = 200
     lines_max: int = 20_000
-    binary_bytes_max: int = 1_000_000
     test_keys: tuple[str, ...] = ()
 
 
@@ -92,7 +95,7 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
             _tampering(diff),
             _markers(diff),
             _tied(diff),
-            _binary(diff, limits),
+            _binary(diff),
             _too_big(diff, limits),
             _only_form(diff),
             _only_generated(diff),
@@ -223,17 +226,17 @@ def _tied(diff: Diff) -> Failure | None:
     )
 
 
-def _binary(diff: Diff, limits: DiffLimits) -> Failure | None:
+def _binary(diff: Diff) -> Failure | None:
     sizes = [(diff.sizes.get(change.path, 0), decoded(change.path)) for change in binaries(diff.changes)]
-    big = sorted((item for item in sizes if item[0] > limits.binary_bytes_max), reverse=True)
+    big = sorted((item for item in sizes if item[0] > BINARY_BYTES_MAX), reverse=True)
     if not big:
         return None
     named = [f"{path} ({size:,} bytes)" for size, path in big]
     return _failure(
         FailureKind.LINT_FAILURE,
         "binary-too-big",
-        f"binary files above [limits] max_binary_mb were added: {_listed(named)}; delete them, and name in .gitignore"
-        " what comes again (build output, core dumps, coverage data)",
+        f"binary files above the limit of {BINARY_BYTES_MAX // 1_000_000} MB were added: {_listed(named)}; delete"
+        " them, and name in .gitignore what comes again (build output, core dumps, coverage data)",
         tuple(named[:_SHOWN_MAX]),
         ",".join(path for _, path in big),
     )

@@ -1,6 +1,6 @@
 """The backlog that a copy of GitHub's issues makes. Pure.
 
-1. Worked on are open issues with the label, and of the milestone, of the settings, whose author may write to the
+1. Worked on are open issues with the label of the settings, whose author may write to the
    repository or is named in `[tracker] authors`: an issue's text becomes a prompt. Others are told in a warning.
 2. What is closed is done: a dependency on it is met.
 3. An issue that waits for an open one which is not worked on is a fault that says for which, and why.
@@ -45,12 +45,7 @@ def wanted(remote: RemoteIssue, settings: TrackerSettings, login: str = "") -> b
     """True if an issue is one to work on, whoever wrote it: by its label, or since it is assigned to `login`."""
     labels = {label.lower() for label in remote.labels}
     assigned = bool(login) and login.lower() in {name.lower() for name in remote.assignees}
-    return (
-        remote.open
-        and not remote.pull
-        and (not settings.label or settings.label.lower() in labels or assigned)
-        and (not settings.milestone or settings.milestone.lower() == remote.milestone.lower())
-    )
+    return remote.open and not remote.pull and (not settings.label or settings.label.lower() in labels or assigned)
 
 
 def trusted(login: str, copy: Copy, settings: TrackerSettings) -> bool:
@@ -106,9 +101,7 @@ def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged
 def _unwanted(remote: RemoteIssue, settings: TrackerSettings) -> str:
     if remote.pull:
         return "an open pull request"
-    if settings.label and settings.label.lower() not in {label.lower() for label in remote.labels}:
-        return f"open and not labelled {settings.label}"
-    return f"open and not of the milestone {settings.milestone}"
+    return f"open and not labelled {settings.label}"
 
 
 def _login(remote: RemoteIssue) -> str:

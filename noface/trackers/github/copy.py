@@ -37,7 +37,7 @@ class Taken:
 class Copy:
     """What is known of the repository's issues.
 
-    `of` says what was fetched: API, repository, label and milestone. `issues` are those to work on, and, without their
+    `of` says what was fetched: API, repository and label. `issues` are those to work on, and, without their
     text, those on which one depends; noface's own labels are left out. `missing` are numbers that name no issue.
     `writers` says of logins, in lower case, whether they may write to the repository; `blind`: GitHub does not tell
     that to the token. `unheard` are people whose comments on an issue do not count. `gone` says what became of issues

@@ -44,7 +44,6 @@ class RemoteIssue:
     body: str = ""
     open: bool = True
     labels: tuple[str, ...] = ()
-    milestone: str = ""
     author: str = ""
     association: str = ""
     url: str = ""
@@ -75,7 +74,6 @@ def remote_issue(data: Any) -> RemoteIssue | None:
         parse.text(data, "body"),
         open=parse.text(data, "state") != "closed",
         labels=tuple(filter(None, names)),
-        milestone=parse.text(data, "milestone", "title"),
         author=parse.text(data, "user", "login"),
         association=parse.text(data, "author_association"),
         url=parse.text(data, "html_url"),
@@ -156,7 +154,7 @@ def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFil
     )
     warnings = [] if body.text.strip() else [empty_body(source, issue.id)]
     # A label that says nothing of the work is no edit of the issue.
-    content = (remote.title, remote.body, remote.milestone, issue.priority, issue.depends_on)
+    content = (remote.title, remote.body, issue.priority, issue.depends_on)
     return ParsedFile(
         replace(issue, content_hash=content_hash(content)), (*warnings, *refused_keys(matter, issue), *refused)
     )

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from noface.data.trackers import ANY
 from noface.forge import parse
 from noface.forge.github import show_eyes
 from noface.forge.rest import MISSING, Client, RefusedError
@@ -56,7 +55,7 @@ def say(refresh: Refresh, notice: Notice, comment: int | None) -> int | None:
     if notice.text:
         comment = talk.comment(notice, comment)
     known = copy.issues.get(number)
-    if notice.closes and refresh.settings.close and (known is None or known.open):
+    if notice.closes and (known is None or known.open):
         talk.close()
         if known is not None:
             copy.issues[number] = replace(known, open=False)
@@ -142,12 +141,12 @@ class _Talk:
     def _addressed(self, notice: Notice) -> str:
         """Return the text with the name of noface's account, and, if it asks, who is to read it.
 
-        That is whom it is for, else who is to be told, else whoever the issue is from.
+        That is whom it is for, else whoever the issue is from.
         """
         text, login, copy = notice.text, "", self._refresh.copy
         issue, taken = copy.issues.get(self._number), copy.taken.get(self._number)
         author = taken.by if taken is not None else issue.author if issue is not None else ""
-        mentioned = notice.to or self._refresh.settings.notify or (author,)
+        mentioned = notice.to or (author,)
         if ACCOUNT in text or notice.asks:
             login = self._refresh.whoami()
             text = text.replace(ACCOUNT, f"`{mention(login.removesuffix('[bot]'))}`")
@@ -216,14 +215,13 @@ def hear(refresh: Refresh, issue_ids: Collection[str], after: Mapping[str, int])
             if own_id <= newest or body.startswith(MARKER):
                 continue
             heard = heard_of(issue_id, own_id, author, body, parse.text(entry, "html_url"), login=login, own_texts=own)
-            if heard is None or not (heard.addressed or refresh.settings.answers == ANY):
+            if heard is None or not heard.addressed:
                 continue
             if not refresh.trusts(author):
                 strangers[author] = None
                 continue
             answers += 1
-            if heard.addressed:
-                show_eyes(client, "issues", own_id)
+            show_eyes(client, "issues", own_id)
             yield heard
         copy.unheard.pop(number, None)
         if strangers:

@@ -159,8 +159,6 @@ class GithubTracker:
         client = self._open().client
         wanted: dict[str, object] = {"title": sound.title, "body": _text_of(sound)}
         wanted["labels"] = list(dict.fromkeys([*filter(None, [self._settings.label]), *sound.labels]))
-        if self._settings.milestone:
-            wanted["milestone"] = self._milestone()
         remote = remote_issue(client.post(client.repo("issues"), wanted))
         if remote is None:
             raise ForgeError("GitHub answered with no issue.", "See there whether it was made.")
@@ -178,20 +176,13 @@ class GithubTracker:
             raise NofaceError(problem, "The token's account may not set labels: have somebody set it who may.")
         return result
 
-    def _milestone(self) -> int:
-        client = self._open().client
-        for entry in client.items(client.repo("milestones"), {"state": "all"}):
-            if entry.get("title", "").lower() == self._settings.milestone.lower():
-                return int(entry["number"])
-        raise UsageError(f"there is no milestone {self._settings.milestone!r}", "Make it on GitHub; nothing was added.")
-
     def _open(self) -> "Forge":
         if self._forge is None:
             self._forge = self._connect()
         return self._forge
 
     def _of(self, api: str, repository: str) -> tuple[str, ...]:
-        return (api, repository.lower(), self._settings.label.lower(), self._settings.milestone.lower())
+        return (api, repository.lower(), self._settings.label.lower())
 
     def _refresh(self) -> "Refresh":
         from noface.trackers.github.refresh import Refresh
