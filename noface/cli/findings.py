@@ -18,7 +18,6 @@ from noface.cli.wiring import (
 from noface.config.idle import idle_settings, open_doors
 from noface.config.sections import Config
 from noface.data.extras import extra
-from noface.data.trackers import TRACKERS
 from noface.engine.readiness import (
     box_findings,
     checkout_findings,
@@ -117,12 +116,10 @@ _MEMORY_FIX = "Where systemd runs for you: systemd-run --user --scope noface run
 
 def _elsewhere(config: Config, repository: Repository | None) -> Iterator[Finding]:
     """Yield what is missing on this machine for GitHub, if the configuration asks for it; nothing is sent."""
-    if repository is None or not (TRACKERS[config.tracker.kind].remote or config.landing.by_pull_request):
-        return
-    from noface.cli.probes.github import github_findings, wanted_of
+    from noface.cli.probes.github import github_findings
 
-    if (wanted := wanted_of(config)) is not None:
-        yield from github_findings(repository, wanted)
+    if repository is not None and (config.tracker.kind == "github" or config.landing.by_pull_request):
+        yield from github_findings(repository, config)
 
 
 def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding]:

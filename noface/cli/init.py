@@ -13,6 +13,7 @@ from noface.cli.verb import VerbResult, answers
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, ConfigError, UsageError
 
 if TYPE_CHECKING:
+    from noface.config.sections import Config
     from noface.detection.detected import Detection, Surroundings
     from noface.forge.location import Location
     from noface.git.repository import Repository
@@ -41,7 +42,7 @@ def init(
     GitHub is ready, and --create-label alone writes there.
     """
     from noface.cli.config import replace_file
-    from noface.cli.probes.github import GithubNeeds, place_of
+    from noface.cli.probes.github import place_of
     from noface.config.load import FILE_NAMES, parse
     from noface.detection.render import render
     from noface.git.repository import discover
@@ -54,7 +55,7 @@ def init(
     present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
     if present and not force:
         raise _is_there(present[0], github=github)
-    place = place_of(repository, GithubNeeds()) if github else None
+    place = place_of(repository, parse("", "noface.toml")) if github else None
     target = present[0] if present else repository.root / FILE_NAMES[0]
     but = (*(("tracker", "landing") if github else ()), *(("models", "retry") if agent or worker else ()))
 
@@ -63,14 +64,14 @@ def init(
         return _kept(text, target, but) if present else text
 
     detection, asked = _detected(repository, target, ask, text_of)
-    ready = _github(repository, place, create_label=create_label) if place is not None else None
     text = text_of(detection)
+    config = parse(text, target.name)
+    ready = _github(repository, config, place, create_label=create_label) if place is not None else None
     backup = _backup(target).name if present else ""
     replace_file(target, text)
     issues = _ISSUES if not (repository.root / _ISSUES).exists() and place is None else ""
     if issues:
         (repository.root / issues).mkdir(exist_ok=True)
-    config = parse(text, target.name)
     made = Made(
         str(target),
         repository.main_name,
@@ -81,7 +82,7 @@ def init(
         issues,
         ready,
         _ignored(repository, target),
-        tuple(_remarks(repository, agent, config.retry.default_model, ask=ask, github=github)),
+        tuple(_remarks(repository, config, agent, ask=ask, github=github)),
     )
     proves = not ask or any(not gate.refused for gate in detection.gates)
     code = EXIT_DONE if proves else EXIT_ATTENTION
@@ -158,32 +159,31 @@ def _is_there(path: Path, *, github: bool) -> UsageError:
     )
 
 
-def _github(repository: "Repository", place: "Location", *, create_label: bool) -> "Ready":
-    from noface.cli.probes.github import GithubNeeds, github_checks, make_label
-    from noface.data.trackers import DEFAULT_LABEL
+def _github(repository: "Repository", config: "Config", place: "Location", *, create_label: bool) -> "Ready":
+    from noface.cli.probes.github import github_checks, make_label
     from noface.ui.init import Ready
 
-    made = create_label and make_label(place, DEFAULT_LABEL)
-    checks = tuple(github_checks(repository, GithubNeeds(label=DEFAULT_LABEL)))
-    return Ready(place.repository, place.host, DEFAULT_LABEL, checks, made)
+    label = config.tracker.label
+    made = create_label and make_label(place, label)
+    return Ready(place.repository, place.host, label, tuple(github_checks(repository, config)), made)
 
 
-def _remarks(repository: "Repository", agent: str, model: str, *, ask: str, github: bool) -> Iterator[str]:
+def _remarks(repository: "Repository", config: "Config", agent: str, *, ask: str, github: bool) -> Iterator[str]:
     """Yield that the worker is not there, and what else `noface init` could do."""
     import shutil
 
-    from noface.cli.probes.github import GithubNeeds, place_of
+    from noface.cli.probes.github import place_of
     from noface.config.presets import AGENT_NAMES, models_of
     from noface.forge.location import is_enterprise_server
 
-    program = agent or (_AGENT if model in models_of(_AGENT) else "")
+    program = agent or (_AGENT if config.retry.default_model in models_of(_AGENT) else "")
     if program and shutil.which(program) is None:
         yield (
             f"The worker, the program `{program}`, is not on PATH: install it, or name another one: "
             "noface init --force --agent NAME, or --worker CMD."
         )
     with suppress(UsageError):
-        place = None if github else place_of(repository, GithubNeeds())
+        place = None if github else place_of(repository, config)
         if place is not None and not is_enterprise_server(place.host):  # any other host could be one
             name = place.repository
             yield f"Issues and pull requests of {name} on GitHub: noface init --github --force"

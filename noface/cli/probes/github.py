@@ -6,12 +6,9 @@ times, and an answer that does not come is a note: one can set up a project with
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from noface.cli.connections import talks_to_github
-from noface.data.trackers import TRACKERS
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
 from noface.forge.token import find_token
@@ -32,71 +29,40 @@ _NOT_FOUND, _FORBIDDEN = 404, 403
 _MAY_WRITE = ("push", "maintain", "admin")
 
 
-@dataclass(frozen=True, slots=True)
-class GithubNeeds:
-    """What the configuration wants of GitHub: the keys of [landing], [github] and [tracker] that say so.
-
-    `label` is "" where issues do not come from GitHub, or by no label.
-    """
-
-    remote: str = ""
-    repository: str = ""
-    url: str = ""
-    label: str = ""
-    issues: bool = True
-    pushes: bool = True
-    pull_requests: bool = True
-
-    @property
-    def github(self) -> bool:
-        """True if GitHub is asked, and not only a remote pushed to."""
-        return self.issues or self.pull_requests
-
-
-def place_of(repository: "Repository", wanted: GithubNeeds) -> Location:
+def place_of(repository: "Repository", config: "Config") -> Location:
     """Return where a repository is on GitHub. Raises UsageError where that cannot be told, with what to do."""
-    remote = find_remote(repository, wanted.remote)
-    if remote is None and not wanted.repository:
+    remote = find_remote(repository, config.landing.remote)
+    if remote is None and not config.github.repository:
         raise UsageError(
             "this repository has no git remote, so it is not known where it is on GitHub",
             "Add it: git remote add origin git@github.com:OWNER/NAME.git. A new one: gh repo create --source . --push.",
         )
-    return located(remote.url if remote is not None else "", wanted.repository, wanted.url)
+    return located(remote.url if remote is not None else "", config.github.repository, config.github.url)
 
 
-def wanted_of(config: "Config") -> GithubNeeds | None:
-    """Return what a configuration wants of GitHub or of the remote; None if all stays on this machine."""
-    landing, tracker, github = config.landing, config.tracker, config.github
-    asks = landing.by_pull_request
-    if not (talks_to_github(config) or landing.push):
-        return None
-    issues = TRACKERS[tracker.kind].remote
-    return GithubNeeds(landing.remote, github.repository, github.url, tracker.label, issues, asks or landing.push, asks)
-
-
-def github_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
+def github_checks(repository: "Repository", config: "Config") -> Iterator[Point]:
     """Yield how far GitHub is ready for what is wanted, each with what to do where it is not."""
-    here = tuple(_here(repository, wanted))
+    here = tuple(_here(repository, config))
     yield from here
     if all(each.state is State.OK for each in here):
-        location = place_of(repository, wanted)
+        location = place_of(repository, config)
         with closing(_client(location)) as client:
             try:
-                yield from _answers(client, wanted)
+                yield from _answers(client, config)
             except ForgeAwayError as error:
                 yield Point("login", State.NOTE, f"GitHub did not answer: {error.message}", "Try again: noface doctor")
             except ForgeError as error:
                 yield Point("login", State.BAD, error.message, error.hint)
 
 
-def github_findings(repository: "Repository", wanted: GithubNeeds) -> Iterator[Finding]:
+def github_findings(repository: "Repository", config: "Config") -> Iterator[Finding]:
     """Yield what `noface run` would refuse before it asks GitHub anything: no library, no place, no token."""
-    for each in _here(repository, wanted):
+    for each in _here(repository, config):
         if each.state is State.BAD:
             yield Finding("", each.text, each.fix, each.exit_code)
 
 
-def _here(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
+def _here(repository: "Repository", config: "Config") -> Iterator[Point]:
     """Yield what this machine alone can tell: the library, the place, the token."""
     if find_spec("requests") is not None:
         yield Point("requests", State.OK, "is installed")
@@ -105,7 +71,7 @@ def _here(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
         yield Point("requests", State.BAD, text, bringing("github"), EXIT_USAGE)
     name = "GitHub"
     try:
-        location = place_of(repository, wanted)
+        location = place_of(repository, config)
         yield Point(name, State.OK, f"{location.repository} on {location.host}")
         name = "token"
         yield Point(name, State.OK, f"from {find_token(location).source}")
@@ -133,7 +99,7 @@ def _found(client: "Client", path: str, refused: int = _NOT_FOUND) -> dict[str, 
         return None
 
 
-def _answers(client: "Client", wanted: GithubNeeds) -> Iterator[Point]:
+def _answers(client: "Client", config: "Config") -> Iterator[Point]:
     """Yield who we are on GitHub, what we may, and what is there."""
     user, name = _found(client, "/user", _FORBIDDEN), client.location.repository
     whose = f"the token belongs to {user.get('login')}" if user else "a workflow's or an app's token"
@@ -151,10 +117,11 @@ def _answers(client: "Client", wanted: GithubNeeds) -> Iterator[Point]:
         yield Point("access", State.OK, f"may write to {name}; what the token itself allows shows when it is used")
     if there.get("archived"):
         yield Point("access", State.BAD, f"{name} is archived: nothing can be written to it", "Take it out of there.")
-    if wanted.issues and there.get("has_issues") is False:
+    issues = config.tracker.kind == "github"
+    if issues and there.get("has_issues") is False:
         on = f"Switch them on: https://{client.location.host}/{name}/settings"
         yield Point("issues", State.BAD, f"issues are switched off in {name}", on)
-    if wanted.issues and (label := wanted.label):
+    if issues and (label := config.tracker.label):
         if _found(client, client.repo("labels", label)) is not None:
             yield Point("label", State.OK, f"{label} is there")
         else:
@@ -172,10 +139,10 @@ def make_label(location: Location, label: str) -> bool:
         return True
 
 
-def remote_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Point]:
+def remote_checks(repository: "Repository", config: "Config") -> Iterator[Point]:
     """Yield how main stands against the remote's, and whether a push would be let in. Sends nothing but questions."""
     try:
-        remote = find_remote(repository, wanted.remote, _token_of(repository, wanted))
+        remote = find_remote(repository, config.landing.remote, _token_of(repository, config))
         there = remote.read(remote.main)[0].get(remote.main) if remote is not None else None
     except UsageError as error:
         yield Point("remote", State.BAD, error.message, error.hint, EXIT_USAGE)
@@ -190,14 +157,14 @@ def remote_checks(repository: "Repository", wanted: GithubNeeds) -> Iterator[Poi
         yield Point("remote", State.BAD, f"{remote.main_name} is not there", fix)
         return
     yield _stand(repository, remote, there)
-    if wanted.pushes:
+    if config.landing.by_pull_request or config.landing.push:
         yield _push(repository, remote)
 
 
-def _token_of(repository: "Repository", wanted: GithubNeeds) -> "GitToken | None":
+def _token_of(repository: "Repository", config: "Config") -> "GitToken | None":
     """Return what gives git the token for GitHub if the person's own credentials are refused."""
     try:
-        location = place_of(repository, wanted)
+        location = place_of(repository, config)
         token = find_token(location).value
     except UsageError:
         return None

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from noface.cli.connections import talks_to_github
 from noface.cli.policy_records import model_specs
-from noface.cli.probes.github import github_checks, remote_checks, wanted_of
+from noface.cli.probes.github import github_checks, remote_checks
 from noface.cli.probes.machine import machine, named, project
 from noface.cli.probes.models import model_findings, probed, uses
 from noface.config.load import find, load, parse
@@ -43,9 +44,10 @@ def _elsewhere(config: Config, repository: Repository) -> Iterator[Point]:
     """Yield how what lies on other machines is ready; nothing is looked at that the configuration does not use."""
     if config.executor.hosts:
         yield from extra("hosts looked at")(config)
-    if (wanted := wanted_of(config)) is not None:
-        yield from github_checks(repository, wanted) if wanted.github else ()
-        yield from remote_checks(repository, wanted)
+    if talks_to_github(config):
+        yield from github_checks(repository, config)
+    if talks_to_github(config) or config.landing.push:
+        yield from remote_checks(repository, config)
 
 
 def _project(path: Path | None) -> tuple[Config | None, Repository | None, tuple[Point, ...]]:
