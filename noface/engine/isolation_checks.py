@@ -38,12 +38,8 @@ _INSTALLED = ("*.pth", "__editable__*", "*.egg-link", "*.dist-info/direct_url.js
 _INSTALLED_BYTES_MAX = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Leak:
-    """A gate that tests something else than the workspace; `places` say where that may come from."""
-
-    gate: GateSpec
-    places: tuple[str, ...]
+Leak = tuple[GateSpec, tuple[str, ...]]
+"""A gate that tests something else than the workspace, and where that may come from."""
 
 
 def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -> tuple[Leak, ...]:
@@ -66,7 +62,7 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
     context.journal.fact(_FACT, json.dumps([*isolated_keys, *new_keys][-_REMEMBERED_MAX:]))
     leaking = [gate for gate in unknown if gate not in red]
     places = places_of(context) if leaking else ()
-    return tuple(Leak(gate, places) for gate in leaking)
+    return tuple((gate, places) for gate in leaking)
 
 
 def isolated(fact: str | None, gate: GateSpec, fingerprint: str) -> bool:

@@ -77,7 +77,7 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     reaching = reach_out(context, red, cancel) if red else set()
     if reaching:
         places = places_of(context)
-        raise _leaking([Leak(result.gate, places) for result in red if result.gate.name in reaching], _REACHES)
+        raise _leaking([(result.gate, places) for result in red if result.gate.name in reaching], _REACHES)
     lack_of = lacks(context, red, cancel) if red else {}
     lacking = {name: lack for name, lack in lack_of.items() if lack.tried}
     if lacking:
@@ -148,8 +148,8 @@ _STAYS_GREEN = (
 
 
 def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:
-    lines = [f"gate {leak.gate.name} (`{leak.gate.command}`) {what}." for leak in leaking]
-    places = dict.fromkeys(place for leak in leaking for place in leak.places)
+    lines = [f"gate {gate.name} (`{gate.command}`) {what}." for gate, _ in leaking]
+    places = dict.fromkeys(place for _, places in leaking for place in places)
     lines += ["It may come from:", *(f"  {place}" for place in places)] if places else []
     rightly = (
         " A gate that rightly stays green (it checks documents, say) has canary = false."

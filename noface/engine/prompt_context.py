@@ -283,15 +283,16 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[t
     issues = context.tracker.protected  # an issue's own file speaks of nothing but the issue
     paths = tuple(path for path in plumbing.paths(tree) if not matches_any(path, issues))
     matches = context_files(history.issue, failure, named, paths, _FILES_MAX, search)
-    entries = plumbing.entries(commit, tuple(match.path for match in matches))
+    entries = plumbing.entries(commit, tuple(path for path, *_ in matches))
     quoted: dict[ContextFile, FileExcerpt] = {}
     with plumbing.blobs() as blobs:
         for match in matches:
-            mode, oid = entries.get(match.path, ("", ""))
+            path, _, words = match
+            mode, oid = entries.get(path, ("", ""))
             data = blobs.read(oid, _FILE_BYTES_MAX * 20) if mode.startswith("100") else None
             if data is not None and b"\0" not in data:
-                quoted[match] = FileExcerpt(match.path, _around(data.decode("utf-8", "replace"), match.words))
-    scores = ", ".join(f"{match.path} ({match.score:.2f})" for match in quoted)
+                quoted[match] = FileExcerpt(path, _around(data.decode("utf-8", "replace"), words))
+    scores = ", ".join(f"{path} ({score:.2f})" for path, score, _ in quoted)
     note = f"{FILES_QUOTED}{scores}" if scores else ""
     return tuple(quoted.values()), note
 

@@ -117,7 +117,7 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
             first = read_regular(file, _FIRST_LINE_BYTES_MAX) or b""
         except OSError:
             continue  # there is none, or none any more
-        locks.append(LockFile(str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
+        locks.append((str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
     return tuple(locks)
 
 

@@ -33,19 +33,8 @@ class RequestKind(StrEnum):
     CHANGED_TESTS = "changed-tests"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What can be done about an issue, in a person's words, and the command that does it."""
-
-    text: str
-    command: str
-
-
-class TriedAnswer(NamedTuple):
-    """Something that was tried."""
-
-    strategy: Annotated[str, "What."]
-    result: Annotated[str, "What came of it."]
+Option = tuple[str, str]
+"""What can be done about an issue, in a person's words, and the command that does it."""
 
 
 class GivenUp(NamedTuple):
@@ -59,7 +48,7 @@ class GivenUp(NamedTuple):
     attempts_made: Annotated[int, "How many attempts were made."] = 0
     attempts_charged: Annotated[int, "How many of them count against its limit."] = 0
     last_error: Annotated[str | None, "What went wrong last."] = None
-    recovery_attempted: Annotated[tuple[TriedAnswer, ...], "What was tried, oldest first."] = ()
+    recovery_attempted: Annotated[tuple[dict[str, str], ...], "What was tried, oldest first: strategy and result."] = ()
     recommendation: Annotated[str, "What a person could do."] = ""
     attempts_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many attempts each model made."] = _NONE
     questions_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many questions each was asked."] = _NONE

@@ -9,7 +9,6 @@ the words that stand in its path or its text, each word weighing the more the fe
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 
 from noface.data import table
@@ -31,13 +30,8 @@ _COMMON = 0.5
 """A word that stands in more than this share of the files tells nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFile:
-    """A file that may help; `score` is 1 if it was named, `words` are those that it was found by."""
-
-    path: str
-    score: float = 1.0
-    words: tuple[str, ...] = ()
+ContextFile = tuple[str, float, tuple[str, ...]]
+"""A file that may help: its path, its score, which is 1 if it was named, and the words that it was found by."""
 
 
 def context_files(
@@ -56,7 +50,7 @@ def context_files(
     by_name = _by_name(tracked)
     close = tuple(dict.fromkeys(path for word in words for path in by_name.get(word.rpartition("/")[2], ())[:2]))
     if exact or close:
-        return tuple(ContextFile(path) for path in (exact or close)[:most])
+        return tuple((path, 1.0, ()) for path in (exact or close)[:most])
     asked = "\n".join(failure.questions) if failure is not None else ""
     matches = _by_words(stems(f"{issue.title}\n{asked}", _TITLE_WORDS_MAX), tracked, search, _LEAST_SCORE)
     if not matches:
@@ -122,7 +116,7 @@ def _by_words(
     matches = []
     for path in sorted(set().union(*telling.values())):
         own = tuple(word for word, paths in telling.items() if path in paths)
-        matches.append(ContextFile(path, round(sum(weights[word] for word in own) / total, 2), own))
-    matches.sort(key=lambda match: (-match.score, len(match.path), match.path))
-    enough = max(least, _NEAR_THE_BEST * matches[0].score) if matches else least
-    return tuple(match for match in matches if match.score >= enough)
+        matches.append((path, round(sum(weights[word] for word in own) / total, 2), own))
+    matches.sort(key=lambda match: (-match[1], len(match[0]), match[0]))
+    enough = max(least, _NEAR_THE_BEST * matches[0][1]) if matches else least
+    return tuple(match for match in matches if match[1] >= enough)

@@ -64,14 +64,16 @@ def asks(
     )
     if "options" not in entry:
         return request
-    ways = [Option(*(text.format_map(known) for text in way)) for way in entry["options"] if answerable(way)]
+    ways = [
+        (str(way[0]).format_map(known), str(way[1]).format_map(known)) for way in entry["options"] if answerable(way)
+    ]
     return with_options(request, ways)
 
 
 def with_options(request: PersonRequest, options: Sequence[Option]) -> PersonRequest:
     """Return the request with other options."""
-    texts, commands = (option.text for option in options), (option.command for option in options)
-    return replace(request, options=tuple(texts), commands=tuple(commands))
+    texts, commands = tuple(zip(*options, strict=True)) or ((), ())
+    return replace(request, options=texts, commands=commands)
 
 
 def options_of_blocked(
@@ -85,22 +87,22 @@ def options_of_blocked(
     strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
     options = [*_for_limit(issue, action.limit), *_for_kind(issue, kind, history, configured)]
     if kind is FailureKind.ENVIRONMENT:
-        options.append(Option("say how to do without what is missing", _retry(issue, _NOTE)))
+        options.append(("say how to do without what is missing", _retry(issue, _NOTE)))
     if kind.category is not Category.ENVIRONMENT:
         options.append(_answer(issue))
         known = strongest is not None and (not configured.agents or strongest.model in configured.agents)
         if strongest is not None and known and kind.category is not Category.TRANSIENT:
             options.append(_more_attempts(issue, strongest.model))
         if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
-            options.append(Option("change the issue or divide it; editing it unblocks it", edit_command(issue)))
-    if all(option.command != _retry(issue) for option in options):
+            options.append(("change the issue or divide it; editing it unblocks it", edit_command(issue)))
+    if all(option[1] != _retry(issue) for option in options):
         tests = any(each.failure is not None and each.failure.failing_tests for each in history.current)
         way = "correct the test on main if it is wrong, or change something else, then try it again"
         again = way if tests else "try it again unchanged, after you changed something else"
-        options.append(Option(again, _retry(issue)))
+        options.append((again, _retry(issue)))
     if branch:
         options.append(
-            Option("take the work over by hand", f"git switch --create by-hand-{branch.rpartition('/')[2]} {branch}")
+            ("take the work over by hand", f"git switch --create by-hand-{branch.rpartition('/')[2]} {branch}")
         )
     return tuple(options)
 
@@ -108,8 +110,8 @@ def options_of_blocked(
 def _for_limit(issue: Issue, limit: str) -> list[Option]:
     if not limit:
         return []
-    raised = Option(f"allow more: raise {limit} of [retry]; the next run goes on by itself", _EDIT_CONFIG)
-    return [raised, Option("let its spending count from zero", _retry(issue))]
+    raised = (f"allow more: raise {limit} of [retry]; the next run goes on by itself", _EDIT_CONFIG)
+    return [raised, ("let its spending count from zero", _retry(issue))]
 
 
 def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Configured) -> list[Option]:
@@ -119,18 +121,18 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             cause = "log in" if kind is FailureKind.AUTH else "mend the cause"
             fix = configured.fixes.get(last, "") if kind is FailureKind.AUTH else ""
             how = f": {fix}" if fix else ""
-            mended = [Option(f"{cause}{how}; the next run goes on by itself", "noface run")]
-            edit = [Option("correct noface.toml", _EDIT_CONFIG)] if kind is FailureKind.MISCONFIGURED else []
+            mended = [(f"{cause}{how}; the next run goes on by itself", "noface run")]
+            edit = [("correct noface.toml", _EDIT_CONFIG)] if kind is FailureKind.MISCONFIGURED else []
             failure = history.current[-1].failure if history.current else None
             if issue.source and failure is not None and (failure.gate or "").startswith("accept"):
-                edit = [Option("correct its `accept` command; editing it unblocks it", edit_command(issue))]
+                edit = [("correct its `accept` command; editing it unblocks it", edit_command(issue))]
             of_model = kind in _OF_A_MODEL and not gate_at_fault(kind, history)
             return [*edit, *mended, *(_other_model(issue, last, configured, kind) if of_model else [])]
         case Category.TRANSIENT:
-            wait = Option("wait for the provider; the next run goes on by itself", "noface run")
+            wait = ("wait for the provider; the next run goes on by itself", "noface run")
             return [wait, *_other_model(issue, last, configured, kind)]
         case Category.BOUNDARY if kind is FailureKind.GATE_TAMPERING:
-            return [Option("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
+            return [("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
         case Category.BOUNDARY:
             return _for_boundary(issue, history)
         case _:
@@ -153,7 +155,7 @@ def _for_writing_gate(issue: Issue, history: History, configured: Configured) ->
         return []
     key = shlex.quote(f"gates.{_key(gate)}.fixes")
     text = f"let what the gate {gate} writes become part of the work, in this issue and others"
-    return [Option(text, f"noface config set {key} true && {_retry(issue)}")]
+    return [(text, f"noface config set {key} true && {_retry(issue)}")]
 
 
 def _key(name: str) -> str:
@@ -165,11 +167,11 @@ def _for_boundary(issue: Issue, history: History) -> list[Option]:
     failure = history.current[-1].failure if history.current else None
     match failure.rule if failure is not None else "":
         case "secret-added":
-            return [Option("it opens nothing: name its file in [limits] test_keys, then go on", _EDIT_CONFIG)]
+            return [("it opens nothing: name its file in [limits] test_keys, then go on", _EDIT_CONFIG)]
         case "outside-paths" | "report-boundary-violation" if issue.source:
-            return [Option("yes: add what it needs to its `paths`; that lifts the block", edit_command(issue))]
+            return [("yes: add what it needs to its `paths`; that lifts the block", edit_command(issue))]
         case _ if issue.source:
-            return [Option("yes: say so in the issue; editing it lifts the block", edit_command(issue))]
+            return [("yes: say so in the issue; editing it lifts the block", edit_command(issue))]
         case _:
             return []
 
@@ -187,16 +189,16 @@ def _other_model(issue: Issue, last: str, configured: Configured, kind: FailureK
     other = next(iter(others), None)
     if other is None:
         return []
-    return [Option(f"go on with another model, such as {other}", _retry(issue, f"--model {shlex.quote(other)}"))]
+    return [(f"go on with another model, such as {other}", _retry(issue, f"--model {shlex.quote(other)}"))]
 
 
 def _more_attempts(issue: Issue, model: str) -> Option:
     text = f"give it {_MORE_ATTEMPTS} more attempts with {model}, or name a stronger model"
-    return Option(text, _retry(issue, f"--model {shlex.quote(model)} --attempts {_MORE_ATTEMPTS}"))
+    return (text, _retry(issue, f"--model {shlex.quote(model)} --attempts {_MORE_ATTEMPTS}"))
 
 
 def _answer(issue: Issue) -> Option:
-    return Option("answer the question, or say what the workers could not know", _retry(issue, _NOTE))
+    return ("answer the question, or say what the workers could not know", _retry(issue, _NOTE))
 
 
 def edit_command(issue: Issue) -> str:

@@ -6,7 +6,7 @@ A worker labels them: a line of its summary that begins with `r1:` is about the 
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from noface.model.markdown import code, plain, quote
 from noface.recovery.pull_rounds import Followed, PullSeen, is_answered
@@ -22,13 +22,8 @@ HOW = (
 """What the next worker reads below what reviewers say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What is said to one reviewer: in the thread of comment `thread`, 0 for a comment on the pull request."""
-
-    thread: int
-    marker: str
-    text: str
+Reply = tuple[int, str, str]
+"""What is said to one reviewer: in the thread of which comment (0: on the pull request), its marker, and the text."""
 
 
 def replies_of(
@@ -51,7 +46,7 @@ def replies_of(
         names = " ".join(f"@{name}" for name in asked)
         words = quote(rest or summary) or "Its worker has found nothing to change, and says no more."
         marker = _marker("answer", followed)
-        replies.append(Reply(0, marker, f"{names} Nothing was changed by attempt {followed.attempt}.\n\n{words}"))
+        replies.append((0, marker, f"{names} Nothing was changed by attempt {followed.attempt}.\n\n{words}"))
     reviewers = dict.fromkeys(author for *_, author in seen.points)
     return (*refusals_of(followed), *replies), tuple(reviewers)
 
@@ -74,7 +69,7 @@ def after_replies(followed: Followed, note: str, refused: Collection[tuple[str, 
 
 def refusals_of(followed: Followed) -> tuple[Reply, ...]:
     """Return what is said to those whose words could not be acted on."""
-    return tuple(Reply(0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
+    return tuple((0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
 
 
 def _in_threads(
@@ -90,7 +85,7 @@ def _in_threads(
         else:
             done = f"Answered with {followed.head[:12]}, which leaves {code(path)} as it was."
         words = quote(answers.get(label) or rest)
-        yield Reply(thread, _marker(label, followed), f"{done}\n\n{words}" if words else done)
+        yield thread, _marker(label, followed), f"{done}\n\n{words}" if words else done
 
 
 def _words(summary: str) -> tuple[dict[str, str], str]:

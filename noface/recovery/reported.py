@@ -21,7 +21,7 @@ from noface.model.failure import Failure
 from noface.model.failure_document import Details, Steps, TaskFailure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
-from noface.model.request import GivenUp, TriedAnswer
+from noface.model.request import GivenUp
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 
@@ -311,20 +311,24 @@ def abort_report(
     )
 
 
-def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> tuple[TriedAnswer, ...]:
+def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> tuple[dict[str, str], ...]:
     """Return what was tried, in its order: each attempt by the action that led to it, each question by its topic."""
-    asked: dict[tuple[int, int], list[TriedAnswer]] = {}
+    asked: dict[tuple[int, int], list[dict[str, str]]] = {}
     for answer in advice:
-        asked.setdefault((answer.epoch, answer.after), []).append(TriedAnswer(answer.topic.value, _came_of(answer)))
-    tried: list[TriedAnswer] = []
+        asked.setdefault((answer.epoch, answer.after), []).append(_tried(answer.topic.value, _came_of(answer)))
+    tried: list[dict[str, str]] = []
     before: PastAttempt | None = None
     judged: PastAttempt | None = None
     for attempt in attempts:
-        tried.append(TriedAnswer(_strategy(before, attempt), _result(judged, attempt)))
+        tried.append(_tried(_strategy(before, attempt), _result(judged, attempt)))
         tried += asked.pop((attempt.epoch, attempt.number), [])
         before = attempt
         judged = judged if attempt.outcome == INTERRUPTED else attempt
     return (*tried, *(each for rest in asked.values() for each in rest))
+
+
+def _tried(strategy: str, result: str) -> dict[str, str]:
+    return {"strategy": strategy, "result": result}
 
 
 def _strategy(before: PastAttempt | None, attempt: PastAttempt) -> str:

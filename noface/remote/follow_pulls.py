@@ -70,24 +70,18 @@ _DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
 """What an issue is whose pull request decides nothing any more, unless it is merged."""
 
 
+_Word = tuple[Followed, str, tuple[Reply, ...], tuple[str, ...]]
+"""What is to be said on a pull request: of its newest round, "" if that is said, to those who asked, and who looks."""
+
+
 @dataclass(slots=True)
 class _Seen:
     """What a thread has seen and said; `error` ended it."""
 
     looks: list[PullSnapshot] = field(default_factory=list)
-    words: "list[_Word]" = field(default_factory=list)
+    words: list[_Word] = field(default_factory=list)
     changed: Mapping[int, float] = field(default_factory=dict)
     error: ForgeError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """What is to be said on a pull request: of its newest round, "" if that is said, and to those who asked."""
-
-    followed: Followed
-    note: str
-    replies: tuple[Reply, ...]
-    reviewers: tuple[str, ...]
 
 
 class PullFollower(Station):
@@ -218,7 +212,7 @@ class PullFollower(Station):
             replies, reviewers = self._replies(pull) if reviewed else (refusals_of(pull), ())
             note = "" if note == pull.seen.said or (is_quiet(pull) and status is not IssueStatus.BLOCKED) else note
             if replies or reviewers or note:
-                notes.append(_Word(pull, note, replies, reviewers))
+                notes.append((pull, note, replies, reviewers))
         return notes
 
     def _replies(self, pull: Followed) -> tuple[tuple[Reply, ...], tuple[str, ...]]:
@@ -235,7 +229,7 @@ class PullFollower(Station):
         pushed = pull.seen.answered_head != pull.head
         return replies_of(pull, summary, changed, pushed=pushed, clean=partial(clean, self.context.env))
 
-    def _look(self, due: tuple[Followed, ...], notes: "tuple[_Word, ...]", lists: bool, cancel: Canceller) -> _Seen:
+    def _look(self, due: tuple[Followed, ...], notes: tuple[_Word, ...], lists: bool, cancel: Canceller) -> _Seen:
         """Look at pull requests, in a thread; what was seen before the forge went away counts."""
         context, seen = self.context, _Seen()
         try:
@@ -256,7 +250,7 @@ class PullFollower(Station):
                 except ForgeError as error:
                     seen.looks.append(unreadable(pull, error.message))
             for word in notes:
-                say(eyes, word.followed, word.note, word.replies, word.reviewers)
+                say(eyes, *word)
                 seen.words.append(word)
         except ForgeError as error:
             seen.error = error
@@ -278,10 +272,10 @@ class PullFollower(Station):
             self._asked[issue_id] = looked.followed.head, answered(self._last(looked.followed), now, changed=changed)
             self._looks[issue_id] = looked.look
             self._carry_out(looked)
-        for word in seen.words:
-            if (pull := self._of(word.followed.issue_id)) is not None:
-                answered_now = bool(word.reviewers) and is_answered(pull)
-                answered_seen = after_replies(pull, word.note, word.followed.seen.refused, answered=answered_now)
+        for followed, note, _, reviewers in seen.words:
+            if (pull := self._of(followed.issue_id)) is not None:
+                answered_now = bool(reviewers) and is_answered(pull)
+                answered_seen = after_replies(pull, note, followed.seen.refused, answered=answered_now)
                 self.context.pulls.seen(now, pull.issue_id, seen=encode(answered_seen))
 
     def _tell(self, error: NofaceError, until: float, _: str | None) -> None:

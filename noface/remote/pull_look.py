@@ -217,11 +217,11 @@ def _fetched(eyes: PullReader, merged: Merged) -> Merged | StillOpen:
 def say(eyes: PullReader, followed: Followed, text: str, replies: Iterable[Reply], reviewers: tuple[str, ...]) -> None:
     """Say on a pull request what its newest round is for, in one comment that is edited in place, and answer people."""
     try:
-        for reply in replies:
-            if reply.thread:
-                eyes.forge.reply(followed.number, reply.thread, reply.marker, reply.text)
+        for thread, marker, words in replies:
+            if thread:
+                eyes.forge.reply(followed.number, thread, marker, words)
             else:
-                eyes.forge.comment(followed.number, reply.marker, reply.text)
+                eyes.forge.comment(followed.number, marker, words)
         eyes.forge.ask_again(followed.number, reviewers)
         if text:
             eyes.forge.comment(followed.number, _MARKER, f"{text}\n")

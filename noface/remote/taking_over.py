@@ -7,7 +7,7 @@ before the newest of them was answered by it.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import attempt_directory
@@ -30,13 +30,8 @@ _PATCH = "taken over"
 _NOTE = "taken over from pull request #{number}: this clone's records of it were lost"
 
 
-@dataclass(frozen=True, slots=True)
-class _LostPull:
-    """A pull request, and the attempt that it shows by its hidden line."""
-
-    issue_id: str
-    pull: PullRequest
-    attempt: int
+_LostPull = tuple[str, PullRequest, int]
+"""An issue, its pull request, and the attempt that it shows by its hidden line."""
 
 
 def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> None:
@@ -48,8 +43,8 @@ def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) 
     if not unknown:
         return
     numbers: dict[str, int] = json.loads(context.reader.fact("numbers") or "{}")
-    for each in unknown:
-        numbers[slug(each.issue_id)] = max(numbers.get(slug(each.issue_id), 0), each.attempt)
+    for issue_id, _, attempt in unknown:
+        numbers[slug(issue_id)] = max(numbers.get(slug(issue_id), 0), attempt)
     context.journal.fact("numbers", json.dumps(numbers))
     for each in unknown:
         _know(context, forge, each, cancel)
@@ -69,7 +64,7 @@ def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Cancelle
         pull = forge.find(branch_name(issue_id))
         marker = read_marker(pull.body) if pull is not None else None
         if pull is not None and marker is not None and marker[0] == issue_id:
-            result.append(_LostPull(issue_id, pull, marker[1]))
+            result.append((issue_id, pull, marker[1]))
     return result
 
 
@@ -79,17 +74,17 @@ def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller)
     Where a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
     What people have committed by the forge's pages goes on as part of the work, above noface's newest commit.
     """
-    plumbing, now, pull, issue_id = context.env.plumbing, context.clock.now(), lost.pull, lost.issue_id
+    (issue_id, pull, attempt), plumbing, now = lost, context.env.plumbing, context.clock.now()
     if pull.state is PullState.CLOSED:
         return
     _, ours = look_at_branch(context, issue_id, cancel)
     here = plumbing.resolve(pull.head) is not None
     tree = plumbing.tree(pull.head) if ours and here else ""
     head = pull.head if ours else _grown_from(context, issue_id, pull) if here else ""
-    context.pulls.recovered(now, issue_id, pull, lost.attempt, tree, head=head)
+    context.pulls.recovered(now, issue_id, pull, attempt, tree, head=head)
     if pull.state is PullState.MERGED:
         context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
-    elif here and not any(each.number == lost.attempt for each in context.reader.past(issue_id)):
+    elif here and not any(each.number == attempt for each in context.reader.past(issue_id)):
         _take_over(context, forge, lost, ours=ours)
 
 
@@ -103,19 +98,19 @@ def _grown_from(context: RunContext, issue_id: str, pull: PullRequest) -> str:
 
 def _take_over(context: RunContext, forge: Forge, lost: _LostPull, *, ours: bool) -> None:
     """Record what the branch and the pull request tell of the work, as if this clone had done it."""
-    plumbing, pull, issue_id = context.env.plumbing, lost.pull, lost.issue_id
+    (issue_id, pull, attempt), plumbing = lost, context.env.plumbing
     pushed = plumbing.pushed_work(issue_id, plumbing.main(), pull.head)
     if not pushed:
         return
     newest = pushed[0]
     base = plumbing.merge_base(newest.commit, plumbing.main()) or pull.base
-    plumbing.refs.apply(RefUpdate(hold_ref(issue_id, str(lost.attempt)), newest.commit))
+    plumbing.refs.apply(RefUpdate(hold_ref(issue_id, str(attempt)), newest.commit))
     changes = plumbing.changes(plumbing.tree(base), plumbing.tree(newest.commit))
     models = context.settings.models
-    model_name = read_model(pull.body, lost.attempt)
+    model_name = read_model(pull.body, attempt)
     model = model_name if model_name in models else next(iter(models))
     past = PastAttempt(
-        number=lost.attempt,
+        number=attempt,
         model=model,
         tier=models[model].tier,
         outcome=PASSED,
@@ -135,7 +130,7 @@ def _take_over(context: RunContext, forge: Forge, lost: _LostPull, *, ours: bool
     reviews = forge.reviews(pull.number) if ours else ()
     answered = tuple(review_key(review) for review in reviews if review.at < newest.at)
     rounds = len({each.attempt for each in pushed}) - 1
-    directory = attempt_directory(context.settings.attempts_dir, issue_id, lost.attempt)
+    directory = attempt_directory(context.settings.attempts_dir, issue_id, attempt)
     context.pulls.taken_over(
         context.clock.now(), issue_id, past, directory, encode(replace(seen, answered=answered)), rounds
     )

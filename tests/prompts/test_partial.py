@@ -220,7 +220,7 @@ def past(number, outcome="TEST_FAILURE", answer="", signature="s", epoch=0, mode
 
 
 def tried(attempts, advice=()):
-    return [tuple(entry) for entry in recovery_attempted(tuple(attempts), tuple(advice))]
+    return [tuple(entry.values()) for entry in recovery_attempted(tuple(attempts), tuple(advice))]
 
 
 def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():

@@ -301,11 +301,11 @@ def round_of(*, answered_by=1, attempt=2, points=POINTS, head=HEAD):
 def test_each_thread_is_answered_by_what_was_done_and_by_the_workers_words_and_all_are_asked_again():
     summary = "Renamed it.\n- r1: It is called Cart now, @mallory.\n[r2]: Left: the API needs it."
     found, reviewers = replies_of(round_of(), summary, {"a.py"}, pushed=True, clean=str)
-    assert [(each.thread, each.text) for each in found] == [
+    assert [(thread, text) for thread, _, text in found] == [
         (11, f"Answered with {HEAD[:12]}, which changes `a.py`.\n\n> It is called Cart now, @\u200bmallory."),
         (12, f"Answered with {HEAD[:12]}, which leaves `b.py` as it was.\n\n> Left: the API needs it."),
     ]
-    assert len({each.marker for each in found}) == 2
+    assert len({marker for _, marker, _ in found}) == 2
     assert reviewers == ("alice", "bob")
     assert replies_of(round_of(attempt=1), summary, (), pushed=True, clean=str) == ((), ()), "it is not answered yet"
     assert replies_of(round_of(points=()), summary, (), pushed=True, clean=str) == ((), ())
@@ -314,6 +314,6 @@ def test_each_thread_is_answered_by_what_was_done_and_by_the_workers_words_and_a
 def test_a_question_that_changed_nothing_is_answered_to_who_asked_it():
     found, _ = replies_of(round_of(points=POINTS[2:]), "It keeps the order.", (), pushed=False, clean=str)
     (reply,) = found
-    assert (reply.thread, reply.text) == (0, "@alice Nothing was changed by attempt 2.\n\n> It keeps the order.")
+    assert (reply[0], reply[2]) == (0, "@alice Nothing was changed by attempt 2.\n\n> It keeps the order.")
     ((in_thread,), _) = replies_of(round_of(points=POINTS[:1]), "Since it is.", (), pushed=False, clean=str)
-    assert in_thread.text == "Nothing was changed by attempt 2.\n\n> Since it is."
+    assert in_thread[2] == "Nothing was changed by attempt 2.\n\n> Since it is."

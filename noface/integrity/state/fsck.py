@@ -108,17 +108,18 @@ def _objects(facts: Facts) -> Iterator[Fault]:
 
 def _lock(database: DatabaseFacts | None, lock: LockFile) -> Iterator[Fault]:
     """Name a lock that is left; only a landing's own is ever removed, by what settles the landing."""
+    path, content, age_s = lock
     made = {row.new for row in database.landings} if database is not None else set()
-    if lock.content.startswith(_OWN_MARK):
+    if content.startswith(_OWN_MARK):
         return  # found as a landing that was cut off
-    if lock.content and lock.content in made:
+    if content and content in made:
         message, advice = "left by a landing that was cut off", "remove it"
-        yield Fault(FaultKind.LOCK_LEFT, lock.path, message, advice, RepairKind.UNLOCK, lock.path, lock.content)
-    elif lock.age_s < _LOCK_AGE_S_MIN:
-        yield Fault(FaultKind.LOCK_LEFT, lock.path, "a git command holds it, or left it behind just now")
+        yield Fault(FaultKind.LOCK_LEFT, path, message, advice, RepairKind.UNLOCK, path, content)
+    elif age_s < _LOCK_AGE_S_MIN:
+        yield Fault(FaultKind.LOCK_LEFT, path, "a git command holds it, or left it behind just now")
     else:
-        advice = f"If no git command is running here: `rm {lock.path}`."
-        yield Fault(FaultKind.LOCK_LEFT, lock.path, f"left behind {lock.age_s:.0f} s ago", advice)
+        advice = f"If no git command is running here: `rm {path}`."
+        yield Fault(FaultKind.LOCK_LEFT, path, f"left behind {age_s:.0f} s ago", advice)
 
 
 def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:

@@ -87,13 +87,8 @@ class DatabaseFacts:
     gates: Mapping[str, GateResult] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class LockFile:
-    """A lock file of git's. `content` is its first line; `age_s` seconds since it was written."""
-
-    path: str
-    content: str
-    age_s: float
+LockFile = tuple[str, str, float]
+"""A lock file of git's: its path, its first line, and how many seconds ago it was written."""
 
 
 @dataclass(frozen=True, slots=True)
