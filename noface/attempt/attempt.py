@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
-from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scope, put, subject
+from noface.attempt.environment import AttemptEnvironment, Scope, put, subject
 from noface.attempt.gate_session import GateTask
 from noface.attempt.held_secrets import history_failure, without_added_secrets
 from noface.attempt.prove import Proving
@@ -229,11 +229,6 @@ class Judging(Attempt):
     def __post_init__(self) -> None:
         """Begin with the snapshot of the work."""
         self.snapshot = self.work.snapshot
-
-    def judging(self) -> None:
-        """Tell the loop that the gates run."""
-        number, files = self.order.number, frozenset(change.path for change in self.snapshot.changes)
-        self.scope.send(AttemptProgress(self.issue.id, number, "gate", "running the gates", changed=files))
 
     @property
     def idle(self) -> Failure | None:

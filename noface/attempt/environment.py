@@ -269,7 +269,6 @@ class AttemptProgress:
     noface's own; `file` is the file it did that to, relative to the workspace, "" if that is unknown. `used` is what
     the worker's run has used so far, priced, and `answers` how often more of that came with an answer of its model.
     `quota` are the windows of its login's quota, as its program has told of them.
-    `changed` are files that it is known to change.
     """
 
     issue_id: str
@@ -281,7 +280,6 @@ class AttemptProgress:
     file: str = ""
     used: Usage = field(default_factory=Usage)
     answers: int = 0
-    changed: frozenset[str] = frozenset()
     quota: tuple[Window, ...] = ()
 
 

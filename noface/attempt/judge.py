@@ -198,7 +198,7 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
 
 def _gates_are_red(attempt: Judging) -> Failure | None:
     """Run the gates, and take into the work what those with `fixes` write; of main's own failures main is to blame."""
-    attempt.judging()
+    attempt.scope.progress(attempt.issue.id, attempt.order.number, "gate", "running the gates")
     attempt.proving.run_gates()
     failure = take_fixes(attempt)
     work, snapshot, ran = attempt.work, attempt.work.snapshot, attempt.proving.ran

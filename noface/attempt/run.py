@@ -14,7 +14,7 @@ from pathlib import Path
 
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
 from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch
-from noface.attempt.environment import AttemptProgress, put
+from noface.attempt.environment import put
 from noface.attempt.judge import judge
 from noface.attempt.left_out import keep_left_out
 from noface.attempt.prepare import Preparation, setup_differs
@@ -195,10 +195,7 @@ def _recorded(
     work = Work(agent, snapshot, taken.patch_hash, changed, report, notes, broken)
     write_work(attempt, work)
     hit("snapshot_recorded")
-    files = frozenset(one.path for one in snapshot.changes)
-    attempt.scope.send(
-        AttemptProgress(order.issue.id, order.number, "snapshot", "the snapshot is taken", changed=files)
-    )
+    attempt.progress("snapshot", "the snapshot is taken")
     return Judging(order, attempt.scope, work, replace(change, by_worker=changed))
 
 

@@ -144,7 +144,7 @@ def _problems(context: RunContext, ran: Ran, cancel: Canceller) -> dict[str, str
         failure = result.failure
         problems[result.gate.name] = f"it is red on main: {failure.message}" if failure is not None else ""
     green = tuple(result.gate for result in ran.results if result.failure is None)
-    for gate, _ in leaks(context, green, cancel):
+    for gate in leaks(context, green, cancel):
         problems[gate.name] = "it stays green with every source file of the project broken"
     return problems
 

@@ -7,6 +7,7 @@ from noface.engine.context import RunContext
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.issue import Issue
+from noface.store.reader import Reader
 
 _FACT = "accept_on_main:"
 
@@ -23,10 +24,10 @@ class AcceptOnMain:
     unwritten: tuple[str, ...] = ()
 
 
-def recorded_on_main(context: RunContext, issue: Issue) -> AcceptOnMain | None:
+def recorded_on_main(reader: Reader, issue: Issue) -> AcceptOnMain | None:
     """Return how the commands that the issue has now did, None if that is not known."""
     try:
-        record = json.loads(context.reader.fact(f"{_FACT}{issue.id}") or "{}")
+        record = json.loads(reader.fact(f"{_FACT}{issue.id}") or "{}")
         return decode(AcceptOnMain, record) if record.get("issue") == issue.content_hash else None
     except (ValueError, TypeError, KeyError):
         return None
@@ -39,11 +40,11 @@ def fact_of(issue: Issue, result: AcceptOnMain) -> tuple[str, str]:
 
 def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:
     """Return how the issue's commands failed on main before its first attempt, None if that is not known."""
-    recorded = recorded_on_main(context, issue)
+    recorded = recorded_on_main(context.reader, issue)
     return recorded.failure if recorded is not None else None
 
 
 def unwritten_on_main(context: RunContext, issue: Issue) -> tuple[str, ...]:
     """Return the paths that the issue's commands name for tests which main did not have before its first attempt."""
-    recorded = recorded_on_main(context, issue)
+    recorded = recorded_on_main(context.reader, issue)
     return recorded.unwritten if recorded is not None else ()

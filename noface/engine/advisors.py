@@ -13,6 +13,7 @@ from noface.engine.lessons import remembered
 from noface.engine.outages import answers_again
 from noface.engine.prompt_context import history_of, landed_parts, patch_of
 from noface.engine.stations import Stations, Steps
+from noface.git.plumbing import Plumbing
 from noface.integrity.build_output import generated
 from noface.model.actions import Ask
 from noface.model.attempt import PastAttempt, changed_tests_note
@@ -65,7 +66,7 @@ def split(
     else:
         tried = tuple(attempt for attempt in past if attempt.epoch == epoch)
         largest = max(tried, key=lambda one: len(one.changed))
-        most, touched = context.settings.policy.breakdown.children_max, _touched(context, largest)
+        most, touched = context.settings.policy.breakdown.children_max, _touched(context.env.plumbing, largest)
         left = left_by(issue, tried, largest, changed_text(patch_of(context, issue, largest.number)))
         children = split_by_files(issue, touched, most - bool(left), known, least=1 if left else 2)
         children += rest_of(issue, (*before, *children), left, known) if children and left else ()
@@ -88,7 +89,7 @@ def with_rest(
     text = "\n".join("\n".join((part.title, part.body, *part.paths)) for part in parts)
     largest = max(past, key=lambda one: len(one.changed))
     mine, theirs = issue.paths, tuple(path for part in parts for path in part.paths)
-    work = tuple(path for path in _touched(context, largest)[0] if not mine or matches_any(path, mine))
+    work = tuple(path for path in _touched(context.env.plumbing, largest)[0] if not mine or matches_any(path, mine))
     begun = set(work) - generated(work) - {path for path in work if matches_any(path, theirs)}
     files = (f"what attempt {largest.number} has begun in {path}" for path in sorted(begun))
     left = tuple(dict.fromkeys((*not_held((*statements, *entries(issue.body)), text), *files)))
@@ -98,9 +99,8 @@ def with_rest(
 _TEXT_BYTES_MAX = 200_000
 
 
-def _touched(context: RunContext, attempt: PastAttempt) -> TouchedFiles:
+def _touched(plumbing: Plumbing, attempt: PastAttempt) -> TouchedFiles:
     """Return the files of an attempt, as they differ from main now."""
-    plumbing = context.env.plumbing
     commit = plumbing.resolve(attempt.candidate) if attempt.candidate is not None else None
     if commit is None:
         return attempt.changed, {}, ()

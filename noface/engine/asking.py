@@ -387,7 +387,7 @@ def _files(context: RunContext, history: History, topic: Topic, start: str, main
     if topic is Topic.CLARIFICATION:
         return related_files(context, history, start)[0]
     last = history.current[-1]
-    text = main_since(context, last, main, conflicts_of(last)) if topic is Topic.MERGE_CONFLICT else ""
+    text = main_since(context.env.plumbing, last, main, conflicts_of(last)) if topic is Topic.MERGE_CONFLICT else ""
     return (FileExcerpt(_MAIN_SIDE, text),) if text else ()
 
 

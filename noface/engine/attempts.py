@@ -163,7 +163,7 @@ class Attempts:
     def _decide(self, issue: Issue, failure: Failure | None, proof: Proof | None = None) -> None:
         run = self._run
         decide_and_apply(run.context, run.queue, run.watch.issue(issue.id) or issue, proof)
-        if (error := disk_error(run.context, issue, failure)) is not None:
+        if (error := disk_error(run.context.reader, issue, failure)) is not None:
             self._met(error, None, "")
 
     def _stopped_with_noface(self, report: AttemptReport) -> AttemptReport:
@@ -179,7 +179,7 @@ class Attempts:
     def _overrule_edited(self, order: AttemptOrder) -> None:
         """Send back what passed if a person has changed what its issue asks for, or rejected that very work before."""
         context, watch = self._context, self._run.watch
-        watch.refresh(at_once=True)
+        watch.refresh()
         edited = edited_since(context, watch.issue(order.issue.id) or order.issue, order.number)
         why = edited or rejected_before(context.reader.past(order.issue.id))
         if why is not None:

@@ -31,7 +31,6 @@ from noface.model.budget import (
 )
 from noface.model.history import History
 from noface.model.issue import Issue
-from noface.model.quoting import in_dollars
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 
@@ -248,28 +247,10 @@ class BudgetGuard:
         self._context = context
         self._jobs = jobs
         self._live = limits.live
-        self._ended_some = self._nudged = False
-
-    def _nudge(self) -> None:
-        """Tell once if half of the run's money is spent, and less than half of its issues are done."""
-        context = self._context
-        whole, began_with = context.settings.cost_usd_max, context.at_first
-        if self._nudged or whole is None or not began_with:
-            return
-        spent = context.spending.of_run(context.run_id).usd
-        if spent < whole / 2:
-            return
-        self._nudged = True
-        done = sum(state.status in _DONE for name, state in context.reader.states().items() if name in began_with)
-        if done < len(began_with) / 2:
-            text = (
-                f"{in_dollars(spent)} of {in_dollars(whole)} are spent, and {done} of {len(began_with)} issues are done"
-            )
-            context.log_event("budget_nudge", None, text=text, spent_usd=spent, done=done, issues=len(began_with))
+        self._ended_some = False
 
     def hold(self) -> str:
         """End what has passed a budget; return which limit of the run it is, an empty text where it is none."""
-        self._nudge()
         live = self._live
         for issue_id, passed in live.issues_passed():
             self._jobs.end(issue_id, overrun(EndedFor.ISSUE, passed, live.used(issue_id)))

@@ -21,7 +21,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.memory import OomKills, oom_kills
 from noface.process.supervisor import Containment
-from noface.store.reader import OpenAttempt
+from noface.store.reader import OpenAttempt, Reader
 
 DEATHS_MAX = 3
 _BOOT = "boot"
@@ -72,8 +72,8 @@ def remember_oom_kills(context: RunContext) -> None:
         context.journal.fact(_OOM_KILLS, counted)
 
 
-def _oom_kills_since(context: RunContext) -> int:
-    counted = context.reader.fact(_OOM_KILLS)
+def _oom_kills_since(reader: Reader) -> int:
+    counted = reader.fact(_OOM_KILLS)
     before = decode(OomKills, json.loads(counted)) if counted else None
     return oom_kills(before.group).since(before) if before is not None else 0
 
@@ -100,7 +100,7 @@ def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
     contained = env.sandbox.kind != "none" or env.launcher.containment() is Containment.NAMESPACE
     landing = any(row.status == IssueStatus.LANDING for row in context.reader.issues())
     alone = len(attempts) == 1 and not landing
-    evidence = evidence_of(_oom_kills_since(context), contained=contained, alone=alone)
+    evidence = evidence_of(_oom_kills_since(context.reader), contained=contained, alone=alone)
     for attempt in attempts:
         epoch = context.reader.state(attempt.issue_id).epoch
         deaths = before.get(attempt.issue_id, (0, ""))[0] + (alone and evidence is not None)

@@ -21,6 +21,7 @@ from noface.engine.parts import RunParts
 from noface.engine.prompt_context import history_of
 from noface.engine.red_main import RedMain
 from noface.engine.stations import Steps
+from noface.git.plumbing import Plumbing
 from noface.git.refs import branch_name
 from noface.model.actions import (
     Action,
@@ -66,7 +67,7 @@ from noface.secrets.masked_records import masked_record
 def lift_raised(context: RunContext) -> None:
     """Unblock the issues whose money was spent, where they may spend more by now; what they spent still counts."""
     issues = {issue.id: issue for issue in context.issues}
-    for row in blocked_rows(context):
+    for row in blocked_rows(context.reader):
         issue, limit = issues.get(row.id), row.block.limit if row.block is not None else ""
         if limit and issue is not None and not isinstance(decide(context, history(context, issue)), Block):
             context.set_status(issue.id, IssueStatus.READY, f"{limit} of [retry] was raised")
@@ -122,9 +123,9 @@ def _tell_refusal(context: RunContext, order: AttemptOrder, report: AttemptRepor
         context.log_event("session_refused", order.issue.id, attempt=tried.attempt, why=tried.refused, **who)
 
 
-def _way_back(context: RunContext, order: AttemptOrder) -> str:
+def _way_back(plumbing: Plumbing, order: AttemptOrder) -> str:
     """Return the command by which a person has back what is left out of an attempt's work, "" if that is nothing."""
-    patch, root = Path(order.directory, LEFT_OUT_FILE), context.env.plumbing.repository.root
+    patch, root = Path(order.directory, LEFT_OUT_FILE), plumbing.repository.root
     if not patch.is_file():
         return ""
     return f"git apply {quote(str(patch.relative_to(root) if patch.is_relative_to(root) else patch))}"
@@ -134,7 +135,7 @@ def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> t
     if isinstance(report, NotStarted):
         return ()
     agent = report.agent
-    notes = list(left_out_notes(report.notes, _way_back(context, order)))
+    notes = list(left_out_notes(report.notes, _way_back(context.env.plumbing, order)))
     if agent is not None and (many := agent.survivors_killed):
         what, were = ("process", "was") if many == 1 else ("processes", "were")
         notes.append(f"{many} {what} that the worker left behind {were} ended")
@@ -172,22 +173,18 @@ def decide_each(
         yield issue.id, known[key]
 
 
-_NO_CONTEST = Contest()
-
-
 def plan_tick(
     context: Planning,
     issues: tuple[Issue, ...],
     states: Mapping[str, IssueState],
     slots: int,
     at_work: frozenset[str] = frozenset(),
-    under_way: Contest = _NO_CONTEST,
+    under_way: tuple[Issue, ...] = (),
     late: Collection[str] = (),
 ) -> Plan:
     """Return which of `issues` start now, and why the others wait.
 
-    `at_work` are the models at work, `under_way` tells of the work that is, and `late` are the issues that come after
-    all others.
+    `at_work` are the models at work, `under_way` the issues at work or about to land, and `late` come after all others.
     """
     reader = context.reader
     waits = reader.waits()
@@ -197,8 +194,7 @@ def plan_tick(
         if issue.id not in states or states[issue.id].status in (IssueStatus.READY, IssueStatus.WAITING)
     )
     models = {name: model_of(action) for name, action in decide_each(context, open_ones, states)}
-    files = {**reader.changed_so_far(), **under_way.changed} if slots and len(issues) > 1 else {}
-    contest = replace(under_way, lost=reader.lost_to_main(), changed=files, workers=context.settings.slots)
+    contest = Contest(reader.lost_to_main(), under_way)
     return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)
 
 
@@ -214,7 +210,7 @@ def apply_action(
     """Record a decision and carry it out. Where the scratch branch is a person's by now, the issue waits instead."""
     issue, last = past.issue, past.attempts[-1] if past.attempts else None
     number, now = last.number if last else None, context.clock.now()
-    if last is not None and isinstance(action, Land) and _is_gone(context, last):
+    if last is not None and isinstance(action, Land) and _is_gone(context.env.plumbing, last):
         context.journal.attempt_overruled(now, issue.id, last.number, _WORK_GONE)
         context.set_status(issue.id, IssueStatus.READY, _WORK_GONE.message)
         return
@@ -271,9 +267,9 @@ _WORK_GONE = Failure(
 )
 
 
-def _is_gone(context: RunContext, attempt: PastAttempt) -> bool:
+def _is_gone(plumbing: Plumbing, attempt: PastAttempt) -> bool:
     """True if the repository does not hold an attempt's commit: a person, or a copy of it, has left that out."""
-    return attempt.candidate is not None and context.env.plumbing.resolve(attempt.candidate) is None
+    return attempt.candidate is not None and plumbing.resolve(attempt.candidate) is None
 
 
 def _tell_rest(context: RunContext, parked: str) -> None:

@@ -13,6 +13,7 @@ from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
+from noface.store.reader import Reader
 from noface.store.records import IssueRow
 
 _NAMED_MAX = 10
@@ -109,12 +110,12 @@ def _settled(row: IssueRow) -> bool:
     return bool(row.status == IssueStatus.MERGED or skipped)
 
 
-def disk_error(context: RunContext, issue: Issue, failure: Failure | None) -> BaseException | None:
+def disk_error(reader: Reader, issue: Issue, failure: Failure | None) -> BaseException | None:
     """Return why a run ends where the disk is full, or where a worker says so after it was run again."""
     if failure is None or failure.rule not in (DISK_FULL, DISK_SEEMS_FULL):
         return None
-    epoch = context.reader.state(issue.id).epoch
-    past = [attempt for attempt in context.reader.past(issue.id) if attempt.epoch == epoch]
+    epoch = reader.state(issue.id).epoch
+    past = [attempt for attempt in reader.past(issue.id) if attempt.epoch == epoch]
     if failure.rule == DISK_FULL or outside_failures(past) > OUTSIDE_REPEATS_MAX:
         return disk_full_error(failure)
     return None

@@ -11,6 +11,7 @@ from noface.engine.context import RunContext
 from noface.errors import FollowError, NofaceError, RemoteError
 from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import settle
+from noface.git.plumbing import Plumbing
 from noface.git.remote import Remote
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
@@ -30,7 +31,7 @@ def take_ground(context: RunContext, cancel: Canceller) -> StartPlan:
     Raises DivergedError, UnpushedError, UsageError if no work makes sense; KeyboardInterrupt where `cancel` ends it.
     """
     rules, remote = context.settings.landing, context.remote
-    seen = None if remote is None else _look(context, remote, cancel)
+    seen = None if remote is None else _look(context.env.plumbing, remote, cancel)
     if cancel.cancelled:
         raise KeyboardInterrupt
     hit("ground_fetched")
@@ -55,8 +56,7 @@ def _catch_up(context: RunContext, fetched: str) -> None:
         context.journal.fact(_SEEN, fetched)
 
 
-def _look(context: RunContext, remote: Remote, cancel: Canceller) -> RemoteMain:
-    plumbing = context.env.plumbing
+def _look(plumbing: Plumbing, remote: Remote, cancel: Canceller) -> RemoteMain:
     seen = RemoteMain(plumbing.repository.main_name, remote.name, remote.main_name)
     try:
         refs, head = remote.fetch_main(cancel)

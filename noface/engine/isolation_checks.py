@@ -11,38 +11,29 @@ names what a person may look at.
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from noface.attempt.environment import LANDING_SLOT, Scope, Setup
 from noface.attempt.gating import main_task, run_gates
-from noface.attempt.isolation import checkouts, environments, gate_variables, home_of
+from noface.attempt.isolation import checkouts, gate_variables, home_of
 from noface.attempt.prepare import Preparation, forget_setup
 from noface.attempt.worker.out_of_reach import closed_places, unseen_places
 from noface.engine.context import RunContext
-from noface.git.plumbing import store_text
+from noface.git.plumbing import Plumbing, store_text
 from noface.integrity.judges import broken, sources
 from noface.integrity.named_files import run_scripts
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, gate_key
-from noface.process.environment import gate_environment, package_folders
-from noface.process.files import read_regular
+from noface.process.environment import gate_environment
 from noface.process.supervise import Canceller
 from noface.secrets.environment import kept_from_gates
 
 _FACT = "isolated"
 _REMEMBERED_MAX = 200
-_PLACES_MAX = 5
-_INSTALLED = ("*.pth", "__editable__*", "*.egg-link", "*.dist-info/direct_url.json")
-_INSTALLED_BYTES_MAX = 1 << 20
 
 
-Leak = tuple[GateSpec, tuple[str, ...]]
-"""A gate that tests something else than the workspace, and where that may come from."""
-
-
-def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -> tuple[Leak, ...]:
+def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -> tuple[GateSpec, ...]:
     """Return which of the gates, `green` on main, stay green with main's sources broken.
 
     Checked are hard test gates, and only once: an isolated gate is remembered by its definition, setup and programs.
@@ -60,9 +51,7 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
     red = _red(context, tree, tuple(unknown), cancel)
     new_keys = [keys[gate] for gate in unknown if gate in red]
     context.journal.fact(_FACT, json.dumps([*isolated_keys, *new_keys][-_REMEMBERED_MAX:]))
-    leaking = [gate for gate in unknown if gate not in red]
-    places = places_of(context) if leaking else ()
-    return tuple((gate, places) for gate in leaking)
+    return tuple(gate for gate in unknown if gate not in red)
 
 
 def isolated(fact: str | None, gate: GateSpec, fingerprint: str) -> bool:
@@ -94,48 +83,6 @@ def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Ca
     if gated is None:
         raise KeyboardInterrupt
     return set(gates) - {result.gate for result in gated.results if result.failure is None}
-
-
-def places_of(context: RunContext) -> tuple[str, ...]:
-    """Return where a gate may have its sources from, each as a phrase: the known ways to a checkout."""
-    env = context.env
-    variables = dict(gate_environment(env.passed))
-    roots = checkouts(env.plumbing.repository, home_of(variables))
-    slot = env.gate_folder(LANDING_SLOT)
-    kept = [slot / path for path in env.setup.keep]
-    prefixes = dict.fromkeys([*map(Path, environments(variables, ("/",))), *kept])
-    places = [f"the variable {n} ({value})" for n, value in variables.items() if n != "PATH" and _names(value, roots)]
-    places += [place for prefix in prefixes for place in _installed(prefix, roots, slot)]
-    places += [place for folder in kept for place in _links(folder, roots)]
-    places += [
-        f"{path}, which names {roots[0]}"
-        for path in env.plumbing.files_with(env.plumbing.main(), roots)
-        if roots and path not in ("noface.toml", ".noface.toml")
-    ]
-    return tuple(dict.fromkeys(places))[:_PLACES_MAX]
-
-
-def _names(text: str, roots: tuple[str, ...]) -> bool:
-    return any(root in text for root in roots)
-
-
-def _installed(prefix: Path, roots: tuple[str, ...], slot: Path) -> Iterator[str]:
-    """Yield what of a Python environment leads to a checkout, or is a copy of the workspace's packages."""
-    for folder in package_folders(prefix):
-        for path in sorted(path for pattern in _INSTALLED for path in folder.glob(pattern)):
-            text = (read_regular(path, _INSTALLED_BYTES_MAX) or b"").decode("utf-8", "replace")
-            if _names(text, roots):
-                yield f"{path}, which leads to {next(root for root in roots if root in text)}"
-        for package in [*slot.glob("*/__init__.py"), *slot.glob("src/*/__init__.py")]:
-            copy = folder / package.parent.name
-            if copy.is_dir() and package.parent.name not in ("tests", "test"):
-                yield f"{copy}, a copy that was installed (use `pip install -e`)"
-
-
-def _links(folder: Path, roots: tuple[str, ...]) -> Iterator[str]:
-    for link in (*folder.glob("*"), *folder.glob("@*/*")):
-        if link.is_symlink() and _names(os.path.realpath(link), roots):
-            yield f"{link}, which leads to {os.path.realpath(link)}"
 
 
 _NAMES_SHOWN_MAX = 12
@@ -190,7 +137,7 @@ def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict
 
 
 def _lack(context: RunContext, command: str, kept: tuple[str, ...], boxed: bool, tried: bool) -> Lack:
-    named = _named(context, command, kept)
+    named = _named(context.env.plumbing, command, kept)
     return Lack(named or (kept if tried and not boxed else ()), boxed, tried)
 
 
@@ -273,10 +220,9 @@ def _green(context: RunContext, cancel: Canceller, folder: str, changed: Callabl
     return {result.gate.name for result in gated.results if result.failure is None} if gated is not None else set()
 
 
-def _named(context: RunContext, command: str, kept: tuple[str, ...]) -> tuple[str, ...]:
+def _named(plumbing: Plumbing, command: str, kept: tuple[str, ...]) -> tuple[str, ...]:
     if not kept:
         return ()
-    plumbing = context.env.plumbing
     patterns = [part for name in kept for part in ("-e", name)]
     in_files = set(plumbing.git.run("grep", "-hoIwF", *patterns, plumbing.main(), "--").text.splitlines())
     return tuple(name for name in kept if name in command or name in in_files)

@@ -57,8 +57,7 @@ class Job(Generic[R]):
 
     `number` is an attempt's, or that of a question's row, `model` the one at work since `began_at` (epoch seconds), ""
     for none. `due`: a review, which runs whatever its issue has cost. `phase` is the last that an attempt has reported,
-    `changed` the files in its snapshot, or those that its agent says it edits, and `over` why the job was ended for
-    money. `always`: it begins though the run is stopped.
+    and `over` why the job was ended for money. `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
@@ -73,7 +72,6 @@ class Job(Generic[R]):
     number: int = 0
     phase: str = _ENDED_AT_ONCE[0]
     over: Overrun | None = None
-    changed: set[str] = field(default_factory=set)
     cancel: Canceller = field(default_factory=Canceller)
     future: "Future[R]" = field(default_factory=Future)
 
@@ -204,20 +202,10 @@ class Jobs:
                 job.cancel.cancel()
 
     def progressed(self, progress: AttemptProgress) -> None:
-        """Remember the phase an attempt is in, and what it changes."""
+        """Remember the phase an attempt is in."""
         job = self.attempt(progress.issue_id, progress.number)
         if job is not None:
             job.phase = progress.phase
-            job.changed |= progress.changed
-
-    @property
-    def changed(self) -> dict[str, set[str]]:
-        """The files that the attempts at each issue have changed, as far as is known by now."""
-        files: dict[str, set[str]] = {}
-        for job in self._attempts():
-            if job.changed:
-                files[job.issue_id] = files.get(job.issue_id, set()) | job.changed
-        return files
 
     def _attempts(self) -> list[Job[Any]]:
         return [job for job in self._jobs if job.kind is JobKind.ATTEMPT]

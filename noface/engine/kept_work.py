@@ -51,7 +51,7 @@ class KeptWork:
 
     def blocked(self) -> tuple[Issue, PastAttempt] | None:
         """Return a blocked issue whose work may be green by now, with its newest attempt."""
-        main, rows = self._context.env.plumbing.main(), frozenset(row.id for row in blocked_rows(self._context))
+        main, rows = self._context.env.plumbing.main(), frozenset(row.id for row in blocked_rows(self._context.reader))
         if not rows or self._nothing_due == (main, rows):
             return None
         for issue in self._context.issues:

@@ -26,7 +26,7 @@ def last_look(
     since = entry.ready_at or context.clock.now()
     if not all(other.has_looked(since) for other in others):
         return False
-    watch.refresh(at_once=True)
+    watch.refresh()
     withdrawals.look()
     if name not in queue.waiting:
         return False

@@ -59,7 +59,7 @@ class AcceptChecks:
         """Return how many tests of the issue's commands fail on main, None if it has no commands."""
         if not issue.accept:
             return None
-        recorded = recorded_on_main(self._context, issue)
+        recorded = recorded_on_main(self._context.reader, issue)
         return self._failing.get((issue.id, issue.content_hash), recorded.failing if recorded is not None else 1)
 
     def begin(self, issue: Issue) -> None:

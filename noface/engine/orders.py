@@ -14,6 +14,7 @@ from noface.engine.protection import protection_for
 from noface.engine.start_commits import next_start
 from noface.engine.worker_prompt import Given, prompt_data
 from noface.git.guarded import with_files_of
+from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.git.submodules import submodules, unasked
 from noface.model.actions import RunWorker, WaitUntil
@@ -53,7 +54,8 @@ def make_order(
     number = max(context.reader.next_number(issue.id, slug(issue.id)), _newest_kept(context, issue.id) + 1)
     think = action.think
     known = lessons_for(context, history, number)
-    given = Given(kept, main, note, (*protection.patterns, *_closed_submodules(context, issue, main)), known)
+    closed = _closed_submodules(context.env.plumbing, issue, main)
+    given = Given(kept, main, note, (*protection.patterns, *closed), known)
     situation, data = prompt_data(context, history, action, start, given)
     masked = context.env.masker.text
 
@@ -114,9 +116,8 @@ def _newest_kept(context: RunContext, issue_id: str) -> int:
     return max((int(name) for name in names if name.isdecimal() and len(name) <= _DIGITS_MAX), default=0)
 
 
-def _closed_submodules(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
+def _closed_submodules(plumbing: Plumbing, issue: Issue, main: str) -> tuple[str, ...]:
     """Return the patterns of the files in submodules that an issue does not name."""
-    plumbing = context.env.plumbing
     inner = submodules(plumbing.repository, main) if plumbing.has_links(main) else ()
     return tuple(f"{one.path}/**" for one in unasked(inner, lambda path: matches_any(path, asked_paths(issue))))
 

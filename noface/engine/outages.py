@@ -28,6 +28,7 @@ from noface.recovery.sudden_ends import (
     words_of,
 )
 from noface.store.decisions import OF_A_PROVIDER
+from noface.store.reader import Reader
 from noface.store.records import IssueRow
 
 PUSH_PAUSES_S = (1.0, 4.0, 60.0, 300.0)
@@ -97,15 +98,15 @@ def passes(error: NofaceError) -> bool:
     return isinstance(error, ForgeAwayError | SigningError) or (isinstance(error, RemoteError) and error.passing)
 
 
-def blocked_rows(context: RunContext, kinds: Collection[str] | None = None) -> list[IssueRow]:
+def blocked_rows(reader: Reader, kinds: Collection[str] | None = None) -> list[IssueRow]:
     """Return the blocked issues that are still in the backlog; with `kinds` only those blocked for one of them."""
-    rows = context.reader.blocked()
+    rows = reader.blocked()
     return [row for row in rows if kinds is None or (row.block is not None and row.block.kind in kinds)]
 
 
 def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
     """Unblock the issues that are blocked for one of `kinds`. Their counters start again (N14)."""
-    for row in blocked_rows(context, kinds):
+    for row in blocked_rows(context.reader, kinds):
         context.journal.unblocked(context.clock.now(), row.id, "", why)
 
 
@@ -138,16 +139,16 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
     context.away_since.pop(model, None)
     for row in context.reader.issues():
         timed = row.status == IssueStatus.WAITING and row.until is not None and row.present
-        if timed and row.cause == Cause.PROVIDER and _waits_for(context, row, model):
+        if timed and row.cause == Cause.PROVIDER and _waits_for(context.reader, row, model):
             context.set_status(row.id, IssueStatus.READY, f"{model} answers again")
-    for row in blocked_rows(context, OF_A_PROVIDER if passed else ()):
+    for row in blocked_rows(context.reader, OF_A_PROVIDER if passed else ()):
         if row.model == model and row.id not in context.given_back:
             context.given_back.add(row.id)
             context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
 
 
-def _waits_for(context: RunContext, row: IssueRow, model: str) -> bool:
-    past = context.reader.past(row.id)
+def _waits_for(reader: Reader, row: IssueRow, model: str) -> bool:
+    past = reader.past(row.id)
     return bool(past) and past[-1].outcome in OF_A_PROVIDER and past[-1].model == model
 
 
@@ -190,7 +191,7 @@ def ended_suddenly(context: RunContext) -> frozenset[str]:
 
 def _give_back(context: RunContext, issues: Collection[str], model: str) -> None:
     """Try issues again whose attempts ended at once before those of others showed that it was not the work."""
-    for blocked in blocked_rows(context, (FailureKind.AGENT_CRASH,)):
+    for blocked in blocked_rows(context.reader, (FailureKind.AGENT_CRASH,)):
         if blocked.id in issues and blocked.id not in context.given_back:
             context.given_back.add(blocked.id)
             context.journal.unblocked(context.clock.now(), blocked.id, "", f"{model} works again; tried again")

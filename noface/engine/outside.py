@@ -1,7 +1,6 @@
 """What people change during a run: the backlog, the repository, an issue's scratch branch."""
 
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,6 +8,7 @@ from noface.attempt.held_secrets import fit_to_show, why_held_back
 from noface.engine.context import RunContext
 from noface.engine.going_on import as_ordered, broken_files, masked_text
 from noface.errors import GitError
+from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.survey import PersonsState, checkout_and_stash, differences, main_moved, persons_state
 from noface.git.worktrees import holding
@@ -29,7 +29,6 @@ from noface.secrets.masked_records import masked_record
 from noface.store.pull_requests import PullStep
 from noface.store.questions import Questions
 
-_LOOK_SHARE = 20
 _NAMED_MAX = 5
 _LIFTED_BY_EDITING = (IssueStatus.BLOCKED, IssueStatus.SKIPPED)
 
@@ -48,21 +47,14 @@ class BacklogWatch:
         self._known: set[str] = set()
         self._first_main: dict[str, str] = {}
         self._sources: dict[str, str] = {}
-        self._next_look = 0.0
         self._masked: dict[str, tuple[Issue, Issue]] = {}
         self._by_id: dict[str, Issue] = {}
         self.backlog = Backlog()
 
-    def refresh(self, *, at_once: bool = False) -> None:
-        """Read the backlog again if it may have changed.
-
-        The files of a large one are looked at less often, unless `at_once`: that takes a twentieth of a core at most.
-        """
-        context, began = self._context, time.monotonic()
-        if not at_once and not context.backlog_stale and began < self._next_look:
-            return
+    def refresh(self) -> None:
+        """Read the backlog again if it has changed."""
+        context = self._context
         fingerprint = context.tracker.fingerprint()
-        self._next_look = time.monotonic() + _LOOK_SHARE * (time.monotonic() - began)
         seen = (fingerprint, context.reader.agreements())
         if seen == self._seen and not context.backlog_stale:
             return
@@ -259,9 +251,9 @@ class OutsideChanges:
         return tuple(changes)
 
 
-def scratch_of(context: RunContext, issue: Issue) -> Scratch:
+def scratch_of(plumbing: Plumbing, issue: Issue) -> Scratch:
     """Return the state of an issue's scratch branch, and where noface left it."""
-    plumbing, ref, prefix = context.env.plumbing, scratch_branch(issue.id), hold_ref(issue.id, "")
+    ref, prefix = scratch_branch(issue.id), hold_ref(issue.id, "")
     refs = {name.removeprefix(prefix): oid for name, oid in plumbing.references(prefix.rstrip("/")).items()}
     return Scratch(ref.removeprefix("refs/heads/"), plumbing.resolve(ref), refs)
 
@@ -274,7 +266,7 @@ def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...
     given, plumbing = context.reader.given_branch(issue.id), context.env.plumbing
     if (taken := _pull_taken(context, issue, past, given=given)) is not None:
         return taken
-    scratch = scratch_of(context, issue)
+    scratch = scratch_of(context.env.plumbing, issue)
     theirs = _persons_commit(context, scratch, past)
     if theirs is not None and not given:
         return theirs
@@ -302,7 +294,7 @@ def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     commit = plumbing.resolve(hold_ref(issue.id, TAKEN))
     if commit is None or not given:
         return BranchTaken(row.branch, commit or "", remote=context.remote.name if context.remote is not None else "")
-    scratch, number = scratch_of(context, issue), past[-1].number if past else 0
+    scratch, number = scratch_of(context.env.plumbing, issue), past[-1].number if past else 0
     updates = [
         RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{commit[:12]}"), commit),
         RefUpdate(hold_ref(issue.id, LEFT), commit),
@@ -319,7 +311,7 @@ def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
 
 def branch_in_the_way(context: RunContext, issue: Issue) -> BranchTaken | None:
     """Return why an issue whose work has passed waits: a person has committed to its branch meanwhile."""
-    return _persons_commit(context, scratch_of(context, issue), context.reader.past(issue.id))
+    return _persons_commit(context, scratch_of(context.env.plumbing, issue), context.reader.past(issue.id))
 
 
 def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
@@ -327,7 +319,7 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
 
     A person reads this branch, and the next attempt builds on it.
     """
-    scratch = scratch_of(context, issue)
+    scratch = scratch_of(context.env.plumbing, issue)
     if (theirs := _persons_commit(context, scratch, past)) is not None:
         return theirs
     plumbing = context.env.plumbing

@@ -9,7 +9,8 @@ from noface.engine.dispatch import plan_tick
 from noface.engine.jobs import JobKind
 from noface.engine.outages import ended_suddenly
 from noface.engine.parts import RunParts
-from noface.recovery.schedule import Contest, Plan
+from noface.model.issue import Issue
+from noface.recovery.schedule import Plan
 
 
 class Once:
@@ -70,8 +71,6 @@ class Planner:
             self._for, self._until = seen, min(times, default=math.inf)
         return self._planned
 
-    def _under_way(self, context: RunContext) -> Contest:
-        jobs = self._run.jobs
-        at_work = jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._run.queue.due
-        changed = {name: frozenset(files) for name, files in jobs.changed.items()}
-        return Contest(busy=tuple(issue for issue in context.issues if issue.id in at_work), changed=changed)
+    def _under_way(self, context: RunContext) -> tuple[Issue, ...]:
+        at_work = self._run.jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._run.queue.due
+        return tuple(issue for issue in context.issues if issue.id in at_work)

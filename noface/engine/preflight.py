@@ -15,15 +15,16 @@ from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
 from noface.engine.context import RunContext
 from noface.engine.gate_networks import remember_networks, tell_networks, widened, with_known_networks
-from noface.engine.isolation_checks import Lack, Leak, lacks, leaks, places_of, reach_out, setup_lacks
+from noface.engine.isolation_checks import Lack, lacks, leaks, reach_out, setup_lacks
 from noface.engine.readiness import box_findings, model_findings
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import OTHERS_SERVER, names_suffice
+from noface.git.plumbing import Plumbing
 from noface.integrity.inventory import Inventory
 from noface.integrity.unsteady import failed_in
 from noface.model.failure import CHANGED_FILES, SETUP_PASSING, Failure
 from noface.model.finding import refusal
-from noface.model.gate import GateKind, GateResult
+from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import to_the_point
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.supervise import Canceller
@@ -76,8 +77,7 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
         raise _red(strangers, {})
     reaching = reach_out(context, red, cancel) if red else set()
     if reaching:
-        places = places_of(context)
-        raise _leaking([(result.gate, places) for result in red if result.gate.name in reaching], _REACHES)
+        raise _leaking([result.gate for result in red if result.gate.name in reaching], _REACHES)
     lack_of = lacks(context, red, cancel) if red else {}
     lacking = {name: lack for name, lack in lack_of.items() if lack.tried}
     if lacking:
@@ -88,11 +88,11 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
         if red:
-            raise _red(_with_own_library(context, red), lack_of, after_others=_after_others(gated, red))
+            raise _red(_with_own_library(context.env.plumbing, red), lack_of, after_others=_after_others(gated, red))
         return gated.results
     unreadable = [result for result in red if not _by_names(result)]
     if unreadable:
-        raise _red(_with_own_library(context, unreadable), lack_of, only_new=True)
+        raise _red(_with_own_library(context.env.plumbing, unreadable), lack_of, only_new=True)
     context.known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
     return gated.results
 
@@ -124,9 +124,8 @@ def count_of_tests(result: GateResult, inventory: Inventory) -> str:
     return f"{name} ({tests}{more})"
 
 
-def _with_own_library(context: RunContext, red: list[GateResult]) -> list[GateResult]:
+def _with_own_library(plumbing: Plumbing, red: list[GateResult]) -> list[GateResult]:
     """Return the results with what is known of modules of the project's own that they miss."""
-    plumbing = context.env.plumbing
     return [replace(each, failure=with_own_library(plumbing, each.tree, each.failure)) for each in red if each.failure]
 
 
@@ -147,10 +146,15 @@ _STAYS_GREEN = (
 )
 
 
-def _leaking(leaking: Sequence[Leak], what: str) -> UsageError:
-    lines = [f"gate {gate.name} (`{gate.command}`) {what}." for gate, _ in leaking]
-    places = dict.fromkeys(place for _, places in leaking for place in places)
-    lines += ["It may come from:", *(f"  {place}" for place in places)] if places else []
+_WAYS = (
+    "Usual ways: an environment outside the workspace with an editable install or a copy of the project, a link in"
+    " node_modules, a variable such as PYTHONPATH."
+)
+
+
+def _leaking(leaking: Sequence[GateSpec], what: str) -> UsageError:
+    lines = [f"gate {gate.name} (`{gate.command}`) {what}." for gate in leaking]
+    lines.append(_WAYS)
     rightly = (
         " A gate that rightly stays green (it checks documents, say) has canary = false."
         if what == _STAYS_GREEN

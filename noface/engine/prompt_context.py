@@ -15,6 +15,7 @@ from noface.data.extras import extra
 from noface.diagnosis.missing_library import TO_ADD_IT
 from noface.engine.context import RunContext
 from noface.errors import ConfigError, GitError
+from noface.git.plumbing import Plumbing
 from noface.git.refs import slug
 from noface.model.attempt import PastAttempt
 from noface.model.codec import view
@@ -161,9 +162,9 @@ def patch_of(context: RunContext, issue: Issue, number: int) -> str:
 _CONFLICTS_MAX = 20
 
 
-def main_since(context: RunContext, left: PastAttempt, main: str, paths: tuple[str, ...]) -> str:
+def main_since(plumbing: Plumbing, left: PastAttempt, main: str, paths: tuple[str, ...]) -> str:
     """Return what main has changed in `paths` since an attempt, below the names of what brought it; "" for nothing."""
-    plumbing, paths = context.env.plumbing, paths[:_CONFLICTS_MAX]
+    paths = paths[:_CONFLICTS_MAX]
     try:
         patch = plumbing.patch_since(left.candidate, main, paths) if left.candidate is not None else b""
     except GitError:

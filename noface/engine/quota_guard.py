@@ -14,7 +14,7 @@ from noface.engine.budget_guard import LiveSpending
 from noface.engine.context import RunContext
 from noface.engine.jobs import Jobs
 from noface.model.listed import Window
-from noface.model.quota import Reserve, counts_for, held_back, login_of, nudged
+from noface.model.quota import Reserve, counts_for, held_back, login_of
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import agent_environment
 from noface.recovery.schedule import Breaker
@@ -89,8 +89,6 @@ class QuotaGuard:
             if before is not None and before == told._replace(seen_at=before.seen_at):
                 continue
             self._known[login, window.name] = told
-            if nudged([before] if before is not None else [], window):
-                self._context.log_event("quota_nudge", None, login=login, text=_said(told))
             for each in self._of_login(login):
                 self._hold(each, window, under_way=True)
             self._context.journal.fact(QUOTA, json.dumps([each._asdict() for each in self._known.values()]))

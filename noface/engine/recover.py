@@ -26,6 +26,7 @@ from noface.engine.protection import protection_for
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
+from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
@@ -271,7 +272,7 @@ def _carry_out(context: RunContext, fault: Fault) -> None:
         case RepairKind.MARK_MERGED:
             journal.merged(now, fault.of, fault.oid)
         case RepairKind.HOLD:
-            _hold(context, fault.of, fault.oid)
+            _hold(context.env.plumbing, fault.of, fault.oid)
         case RepairKind.RECOUNT:
             journal.recount(fault.of)
         case RepairKind.UNLOCK:
@@ -282,9 +283,9 @@ def _carry_out(context: RunContext, fault: Fault) -> None:
             write_if_new(git_dir / "config", config_text(plumbing.repository))
 
 
-def _hold(context: RunContext, ref: str, oid: str) -> None:
+def _hold(plumbing: Plumbing, ref: str, oid: str) -> None:
     """Make a ref; one that exists by now stays, and the next check reports it."""
     try:
-        context.env.plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
+        plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
     except GitError:
         return

@@ -1,19 +1,16 @@
 """What merged issues leave behind goes after a time, as `[keep]` says: files, refs and events of attempts.
 
-Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age; only the files of its
-oldest attempts go once there are very many. A run does it now and then and at its end, in steps that may be cut off
-anywhere: what is left is due the next time. Workspaces that no run needs any more go at its end. What has
+Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age. A run does it now and
+then and at its end, in steps that may be cut off anywhere: what is left is due the next time. What has
 lain in noface's own store of objects for a day is held by refs, or by nothing.
 """
 
 import json
 import time
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from noface.attempt.environment import agent_slot_name
 from noface.config.sections import Keep
 from noface.engine.context import RunContext
 from noface.engine.landing.merged_branches import known_issues
@@ -25,7 +22,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove_below
 from noface.git.repository import Repository
-from noface.git.workspace import Slot, discard
+from noface.git.workspace import Slot
 from noface.model.scratch import REMOVED_FILE
 from noface.process.command import Canceller
 from noface.process.files import bytes_in, write_atomic
@@ -35,8 +32,6 @@ _STAYS = ("report.json", REMOVED_FILE)
 _DAY_S, _EVERY_S = 86_400.0, 600.0
 BYTES_MAX = 20 * 10**9
 """If the files of all attempts take more, the oldest go earlier, so that no disk fills."""
-ATTEMPTS_MAX = 100
-"""Of an issue, merged or not, the files of so many attempts are kept, the newest: nobody reads back further."""
 REFS_TIMES, EVENTS_TIMES = 3, 6
 """The refs of a merged issue's attempts and its events are kept so many times as long as files: they are small."""
 _HELD = "refs/noface/issues"
@@ -82,7 +77,6 @@ def tidy_up(context: RunContext) -> None:
     deadline = time.monotonic() + _AT_END_S
     _tidy(plumbing, rules, context.reader.kept(), now, Canceller(), deadline)
     let_go(context, now)
-    let_workspaces_go(context, now)
     while drop_events(context) and time.monotonic() < deadline:
         pass
 
@@ -111,16 +105,10 @@ def overdue(
 ) -> Iterator[tuple[EndedAttempt, str]]:
     """Yield the attempts whose files are due, the oldest first, with the setting that says so."""
     home = state_dir / "attempts"
-    newest: dict[str, int] = {}
-    for each in kept:
-        newest[each.issue_id] = max(each.number, newest.get(each.issue_id, 0))
-    beyond = {each for each in kept if each.number <= newest[each.issue_id] - ATTEMPTS_MAX}
-    left = {each: room(each) for each in kept if (each.merged or each in beyond) and each.below(home)}
+    left = {each: room(each) for each in kept if each.merged and each.below(home)}
     whole = bytes_in(home) if sum(left.values()) else 0
     for each in sorted((each for each, size in left.items() if size), key=lambda each: each.ended_at):
-        if each in beyond:
-            yield each, f"the newest {ATTEMPTS_MAX} attempts"
-        elif now - each.ended_at > rules.logs_days * _DAY_S:
+        if now - each.ended_at > rules.logs_days * _DAY_S:
             yield each, "[keep] logs_days"
         elif whole > BYTES_MAX:
             yield each, "files beyond 20 GB"
@@ -135,21 +123,6 @@ def workspaces(repository: Repository, folder: Path) -> Iterator[Slot]:
     names = {path.name for each in (folder, git_dirs) if each.is_dir() for path in each.iterdir()}
     for name in sorted(each for each in names if each.startswith(("agent-", "gate-", "setup-"))):
         yield Slot(repository, name, folder / name, git_dirs / name)
-
-
-def let_workspaces_go(context: RunContext, now: float) -> None:
-    """Remove the workspaces that no run has used for as long as files are kept: there were more workers once."""
-    env, oldest = context.env, now - context.settings.keep.logs_days * _DAY_S
-    held = {agent_slot_name(each.slot) for each in context.reader.open_attempts()}
-    for slot in workspaces(env.plumbing.repository, env.slots_dir):
-        places = (slot.path, slot.private_git_dir, slot.private_git_dir / "index")
-        if slot.name.startswith("setup-") or slot.name in held:  # copies are made of what setup left
-            continue
-        if max(place.stat().st_mtime for place in places if place.exists()) < oldest:
-            with suppress(GitError):  # something is mounted in it; it is tried again at the end of the next run
-                discard(slot)
-                if env.allotments is not None:
-                    env.allotments.forget(slot.name)
 
 
 def let_go(context: RunContext, now: float) -> None:

@@ -30,7 +30,7 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
         history.attempts,
         accept_failing=accept_failing,
         divided=divided,
-        by_person=scratch_of(context, issue).adopted,
+        by_person=scratch_of(context.env.plumbing, issue).adopted,
         broken=broken_files(plumbing, history.attempts),
         allowed=(*issue.paths, *issue.may_change),
         anew=issue.parent is None,
@@ -47,7 +47,7 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
         return main, from_main(point, StartReason.GONE)
     what = "a person's work" if point.origin is Origin.PERSON else f"attempt {point.number}"
     lost = began_on(plumbing, context.reader.mains(), point.commit, main) is not None
-    made = None if point.without or lost else _with_main(context, issue, point.commit, main, what)
+    made = None if point.without or lost else _with_main(context.env.plumbing, issue, point.commit, main, what)
     if made is None:
         made, conflicts = _put_on(context, issue, main, main, point.commit, point.without)
         reason = StartReason.CONFLICT if conflicts else point.reason
@@ -142,8 +142,7 @@ def _without(plumbing: Plumbing, onto: str, commit: str, files: Collection[str])
     return plumbing.commit_tree(plumbing.tree_with(commit, entries_before(changes)), (commit,), "Work without files\n")
 
 
-def _with_main(context: RunContext, issue: Issue, commit: str, main: str, what: str) -> str | None:
-    plumbing = context.env.plumbing
+def _with_main(plumbing: Plumbing, issue: Issue, commit: str, main: str, what: str) -> str | None:
     if plumbing.is_ancestor(main, commit):
         return commit
     message = f"Merge main into {what} of issue {issue.id}\n"

@@ -31,6 +31,7 @@ from noface.recovery.policy_state import alternating, identical
 from noface.recovery.reported import REPORT_PARTIAL
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 from noface.recovery.start import conflicts_of
+from noface.store.reader import Reader
 
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 """The files at the top of a project in which people write what agents should know."""
@@ -87,7 +88,7 @@ def prompt_data(
         hints=hints,
         note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
         rejected_note=rejected,
-        instruction=_since_then(context, history, note) or orders.instruction,
+        instruction=_since_then(context.reader, history, note) or orders.instruction,
         strategy=orders.strategy,
         another_way=orders.another_way,
         diagnosis=(*_known(last_reaching), *diagnosis_of(history)),
@@ -120,7 +121,8 @@ def _main_since(context: RunContext, history: History, start: StartPoint, main: 
     conflicts = start.reason is StartReason.CONFLICT
     if left is None or left.main == main or not (conflicts or start.holds):
         return ""
-    return main_since(context, left, main, start.without or (conflicts_of(left) if conflicts else ()) or left.changed)
+    paths = start.without or (conflicts_of(left) if conflicts else ()) or left.changed
+    return main_since(context.env.plumbing, left, main, paths)
 
 
 def _gate_hung(attempt: PastAttempt) -> bool:
@@ -129,7 +131,7 @@ def _gate_hung(attempt: PastAttempt) -> bool:
     return failure is not None and failure.kind is FailureKind.TIMEOUT and failure.gate is not None
 
 
-def _since_then(context: RunContext, history: History, note: str) -> str:
+def _since_then(reader: Reader, history: History, note: str) -> str:
     """Say what has come of what the last attempt waited for, in place of what to do about waiting for it (K5)."""
     last = history.attempts[-1] if history.attempts else None
     if last is None or last.failure is None or last.failure.rule == REJECTED_BY_PERSON:
@@ -143,7 +145,7 @@ def _since_then(context: RunContext, history: History, note: str) -> str:
     if verdict is not None:
         return f"A person refused what attempt {last.number} asked for. Find a way without it."
     named = last.report.needs if last.report is not None else ()
-    rows = [row for row in map(context.reader.issue, named) if row is not None and row.merged_commit]
+    rows = [row for row in map(reader.issue, named) if row is not None and row.merged_commit]
     landed = [f"Issue {row.id}, which you needed, has landed as {str(row.merged_commit)[:12]}" for row in rows]
     return f"{'. '.join(landed)}: main has it, and so has your working directory." if landed else ""
 

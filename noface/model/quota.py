@@ -1,6 +1,6 @@
 """A login's quota at its provider: how much of each window is used, and what of it a person keeps. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noface.model.listed import Window
@@ -8,7 +8,6 @@ from noface.model.worker_run import ModelSpec
 
 WINDOWS = {300: "five_hour", 1_440: "day", 10_080: "week"}
 """The names of windows by their minutes."""
-NUDGE_AT = 0.8
 _UNKNOWN_RESET_S = 3600.0
 LET_IT = "noface resume --overage 5"
 """The command with which a person lets a run spend dollars beyond its windows."""
@@ -56,11 +55,3 @@ def held_back(window: Window, reserve: Reserve, spent_beyond: float, now: float)
             f"{window.used:.0%} of its {window.name} window is used, and {kept:.0%} is yours ([budget] reserve)",
         )
     return None
-
-
-def nudged(before: Iterable[Window], now: Window) -> bool:
-    """True if a window has passed the share at which a person wants a word, and had not before."""
-    earlier = max(
-        (each.used for each in before if each.name == now.name and each.resets_at == now.resets_at), default=0.0
-    )
-    return earlier < NUDGE_AT <= now.used

@@ -14,15 +14,10 @@ An issue whose work conflicted with what main had become works alone the next ti
 is under way that could move main into the same place, and until it has landed nothing of that kind starts or lands.
 Issues go on beside it whose `paths` keep them away from its own, or from what it changed where it names none. It comes
 when its turn is, by priority; what waits for its dependencies, or for a time, holds up nobody.
-
-Of issues of one priority those start last whose `paths`, or what they have changed so far, meet those of one under way.
-No slot stays empty for that.
 """
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.issue import Issue, IssueState
@@ -107,15 +102,10 @@ def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Which issues have lost to main, by id, and which are `busy`: at work, or about to land.
-
-    `changed` are the files that the work on an issue has changed so far. So many `workers` are at work at once.
-    """
+    """Which issues have lost to main, by id, and which are `busy`: at work, or about to land."""
 
     lost: Mapping[str, Lost] = field(default_factory=dict)
     busy: tuple[Issue, ...] = ()
-    changed: Mapping[str, Collection[str]] = field(default_factory=dict)
-    workers: int = 1
 
     def rival(self, issue: Issue, others: Iterable[Issue]) -> Issue | None:
         """Return the first of `others` beside which an issue must not be, since one of them is to be alone."""
@@ -135,14 +125,6 @@ class Contest:
             return (*issue.paths, *issue.may_change)
         lost = self.lost.get(issue.id)
         return (*lost.files, *lost.changed) if lost is not None else ()
-
-    def meets(self, issue: Issue, others: Iterable[Issue]) -> bool:
-        """True if one of `others` is known to change what `issue` does."""
-        mine = self._known(issue)
-        return any(overlap(one, two) for other in others if mine for one in mine for two in self._known(other))
-
-    def _known(self, issue: Issue) -> tuple[str, ...]:
-        return (*(self._places(issue) if issue.paths else ()), *self.changed.get(issue.id, ()))
 
     def wait(self, issue: Issue, others: Iterable[Issue]) -> "Waiting | None":
         """Return why an issue waits for one of `others` to land, None if it need not."""
@@ -172,13 +154,12 @@ class Waiting:
     issue_id: str
     reason: str
     until: float | None = None
-    hopeless: bool = False
     model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to start, in order, and what waits. `hopeless` ones wait for a person, not for noface."""
+    """What to start, in order, and what waits."""
 
     start: tuple[Issue, ...]
     waiting: tuple[Waiting, ...]
@@ -199,49 +180,31 @@ def plan(
 
     `at_work` are the models that a probe is trying right now. `contest` says who works alone, `late` who comes last.
     """
-    known = {issue.id: issue for issue in issues}
     start: list[Issue] = []
     waiting: list[Waiting] = []
     probed, ahead = set(at_work), list(contest.busy)
-    early = min(slots, contest.workers)  # a dry run has slots for all
-    order = sorted(enumerate(issues), key=lambda pair: (pair[1].id in late, pair[1].priority, pair[0]))
-    for _, equals in groupby((issue for _, issue in order), key=lambda issue: (issue.id in late, issue.priority)):
-        turn, back = deque(equals), set[str]()
-        while turn:
-            issue = turn.popleft()
-            state = states.get(issue.id, IssueState(issue.id))
-            if state.status not in _OPEN:
-                continue
-            model = next_models.get(issue.id, "")
-            blocker = _later(_obstacle(issue, state, known, states, now), _provider(issue, model, waits, probed, now))
-            rival = contest.wait(issue, ahead) if blocker is None else None
-            free = blocker is None and rival is None
-            stands_back = free and issue.id not in back and len(start) < early and issue.id not in contest.lost
-            if stands_back and contest.meets(issue, ahead):
-                back.add(issue.id)
-                turn.append(issue)  # it comes after its equals
-                continue
-            starts = free and len(start) < slots
-            if starts:
-                start.append(issue)
-                probed.add(model)
-            waiting += [why for why in (blocker, rival) if why is not None]
-            if starts or (blocker is None and issue.id in contest.lost):
-                ahead.append(issue)  # one that is to be alone has its turn, even if it has to wait for those at work
+    for issue in sorted(issues, key=lambda issue: (issue.id in late, issue.priority)):
+        state = states.get(issue.id, IssueState(issue.id))
+        if state.status not in _OPEN:
+            continue
+        model = next_models.get(issue.id, "")
+        blocker = _later(_obstacle(issue, state, states, now), _provider(issue, model, waits, probed, now))
+        rival = contest.wait(issue, ahead) if blocker is None else None
+        starts = blocker is None and rival is None and len(start) < slots
+        if starts:
+            start.append(issue)
+            probed.add(model)
+        waiting += [why for why in (blocker, rival) if why is not None]
+        if starts or (blocker is None and issue.id in contest.lost):
+            ahead.append(issue)  # one that is to be alone has its turn, even if it has to wait for those at work
     return Plan(tuple(start), tuple(waiting))
 
 
-def _obstacle(
-    issue: Issue,
-    state: IssueState,
-    issues: Mapping[str, Issue],
-    states: Mapping[str, IssueState],
-    now: float,
-) -> Waiting | None:
+def _obstacle(issue: Issue, state: IssueState, states: Mapping[str, IssueState], now: float) -> Waiting | None:
     missing = [d for d in issue.depends_on if d not in states or not states[d].done]
     if missing:
         reason = _waits_to_be_merged(missing, states)
-        return Waiting(issue.id, reason, hopeless=_stuck(issue, issues, states))
+        return Waiting(issue.id, reason)
     if state.until is not None and state.until > now:
         return Waiting(issue.id, state.reason or "waits for its retry time", state.until)
     return None

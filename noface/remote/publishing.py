@@ -39,7 +39,7 @@ from noface.recovery.requests import taken_pull_request
 from noface.remote.proposing import draft_of, proven_commit
 from noface.remote.web_commits import with_commits_there
 from noface.secrets.masked_records import masked_record
-from noface.store.pull_requests import Intended, PullStep
+from noface.store.pull_requests import PullStep
 from noface.store.records import PullRow
 
 MOVES_MAX = 3
@@ -206,8 +206,9 @@ class Publishing(Station):
         same = row is not None and (row.attempt, row.base, row.tree) == (number, proof.main, proof.tree)
         again = row is not None and same and (tip == row.head or (tip == row.pushed and row.state == PullStep.INTENT))
         head = row.head if row is not None and again else proven_commit(context, issue, number, proof, tip)
-        pushed, green = (issue.id, number, branch_name(issue.id), head, tip), (proof.gate_keys, proof.gates)
-        context.pulls.intended(context.clock.now(), Intended(*pushed, proof.main, proof.tree, *green))
+        columns = {"attempt": number, "branch": branch_name(issue.id), "head": head, "pushed": tip}
+        columns |= {"base": proof.main, "tree": proof.tree}
+        context.pulls.intended(context.clock.now(), issue.id, proof.gate_keys, proof.gates, **columns)
         return True
 
     def _opened(self, issue_id: str, pull: PullRequest) -> None:
@@ -245,7 +246,7 @@ class Publishing(Station):
 
 def _given(context: RunContext, issue: Issue) -> set[str]:
     """Return the commits that people have given to an issue's work."""
-    return {commit for name, commit in scratch_of(context, issue).refs.items() if name.startswith(PERSON)}
+    return {commit for name, commit in scratch_of(context.env.plumbing, issue).refs.items() if name.startswith(PERSON)}
 
 
 def _take_over(context: RunContext, issue: Issue, tip: str) -> None:

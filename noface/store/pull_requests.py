@@ -8,7 +8,6 @@ own on the branch, so that a kill between the push and its record leaves two com
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -35,24 +34,6 @@ class PullStep(StrEnum):
     TAKEN = "taken"
 
 
-@dataclass(frozen=True, slots=True)
-class Intended:
-    """What is about to be pushed for an issue: `head`, with the proven `tree`, by the results `gates` of these keys.
-
-    `pushed` is what is known to stand on the branch, "" for no branch.
-    """
-
-    issue_id: str
-    attempt: int
-    branch: str
-    head: str
-    pushed: str
-    base: str
-    tree: str
-    gate_keys: tuple[str, ...] = ()
-    gates: tuple[GateResult, ...] = ()
-
-
 class PullRequests:
     """Reads and writes what noface knows of its pull requests."""
 
@@ -75,25 +56,21 @@ class PullRequests:
         rows = self._db.rows(query("pull_results"), issue_id)
         return tuple(decode(GateResult, json.loads(row["result"])) for row in rows)
 
-    def intended(self, at: float, intent: Intended) -> None:
-        """Record what is about to be pushed; number, rounds and what was seen stay, for the same pull request."""
-        columns: dict[str, object] = {
-            "attempt": intent.attempt,
-            "branch": intent.branch,
-            "head": intent.head,
-            "pushed": intent.pushed,
-            "base": intent.base,
-            "tree": intent.tree,
-            "gates": dumps(intent.gate_keys),
-            "state": PullStep.INTENT,
-            "at": at,
-        }
+    def intended(
+        self, at: float, issue_id: str, keys: tuple[str, ...], results: tuple[GateResult, ...], **columns: object
+    ) -> None:
+        """Record what is about to be pushed: `head`, with the proven `tree`, by the results of these keys.
+
+        `pushed` is what is known to stand on the branch, "" for no branch. Number, rounds and what was seen stay, for
+        the same pull request.
+        """
+        columns |= {"gates": dumps(keys), "state": PullStep.INTENT, "at": at}
         with self._db.transaction() as connection:
-            self._step(intent.issue_id, PullStep.INTENT)
-            if not update(connection, "pull_requests", columns, "issue_id = ?", intent.issue_id):
-                insert(connection, "pull_requests", issue_id=intent.issue_id, **columns)
-            remember_results(connection, intent.gate_keys, intent.gates, at)
-            self._tell(at, intent.issue_id)
+            self._step(issue_id, PullStep.INTENT)
+            if not update(connection, "pull_requests", columns, "issue_id = ?", issue_id):
+                insert(connection, "pull_requests", issue_id=issue_id, **columns)
+            remember_results(connection, keys, results, at)
+            self._tell(at, issue_id)
 
     def pushed(self, at: float, issue_id: str, head: str) -> None:
         """Record that the branch on the remote stands at `head`."""

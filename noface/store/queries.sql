@@ -136,11 +136,6 @@ FROM issues;
 SELECT DISTINCT i.id, i.epoch FROM attempts AS a JOIN issues AS i ON i.id = a.issue_id AND i.epoch = a.epoch
 WHERE a.outcome = 'MERGE_CONFLICT' AND i.status IN ('ready', 'waiting', 'running', 'landing');
 
--- name: changed_so_far
--- What the newest attempt at each issue under way has changed; SQLite takes the row of MAX.
-SELECT a.issue_id, a.changed, MAX(a.number) FROM attempts AS a JOIN issues AS i ON i.id = a.issue_id AND i.epoch = a.epoch
-WHERE a.outcome IS NOT NULL AND i.status IN ('ready', 'waiting', 'running', 'landing') GROUP BY a.issue_id;
-
 -- name: pull_results
 -- The results that prove an issue's pull request, in the order of the keys that it holds.
 SELECT m.result FROM pull_requests AS p, json_each(p.gates) AS key JOIN gate_memo AS m ON m.key = key.value

@@ -198,10 +198,6 @@ class Reader(Overview):
         lost = {row["id"]: lost_to_main(self._in_epoch(row["id"], row["epoch"])) for row in rows}
         return {issue_id: how for issue_id, how in lost.items() if how is not None}
 
-    def changed_so_far(self) -> dict[str, tuple[str, ...]]:
-        """Return the files that the newest attempt at each issue under way has changed."""
-        return {row["issue_id"]: tuple(json.loads(row["changed"])) for row in self._db.rows(query("changed_so_far"))}
-
     def _in_epoch(self, issue_id: str, epoch: int) -> tuple[PastAttempt, ...]:
         return tuple(attempt for attempt in self.past(issue_id) if attempt.epoch == epoch)
 

@@ -55,19 +55,6 @@ def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_nex
     assert [attempts[-1]["number"] for attempts in tried if sum(one["charged"] for one in attempts) != 1] == []
 
 
-def test_an_issue_whose_paths_meet_those_of_one_under_way_lets_the_others_start_first(project):
-    project.config(workers=2)
-    names = {1: "hot.txt", 2: "hot.txt", 3: "c.txt"}
-    for number, name in names.items():
-        project.write(name, "first line\n")
-        project.issue(number, paths=[name])
-    project.play(*((str(n), 0, [{"sleep": 0.5}, {"shell": f"echo line {n} >> {name}"}]) for n, name in names.items()))
-    project.commit()
-    log = project.run()
-    begun = [line.partition("▶ ")[2].split()[0] for line in log.splitlines() if "▶ " in line and " attempt 1 " in line]
-    assert begun == ["1", "3", "2"]
-
-
 def test_a_worker_is_told_what_has_changed_in_its_files_though_it_merges(project):
     """It remembers the files otherwise, if at all; what changed elsewhere it finds by itself."""
     before = "".join(f"{n}\n" for n in range(20))

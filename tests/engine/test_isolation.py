@@ -45,13 +45,13 @@ def refused(project, code=2):
 
 
 @pytest.mark.parametrize("sandbox", first_ones(reversed(SANDBOXES)))
-def test_an_editable_install_of_the_checkout_stops_the_run_and_is_named(calc, sandbox):
-    packages = activate(calc, calc.path / "src")
+def test_an_editable_install_of_the_checkout_stops_the_run(calc, sandbox):
+    activate(calc, calc.path / "src")
     calc.config(canary=True, gate=GATE, sandbox=sandbox)
     calc.commit()
     said = refused(calc)
     assert "gate check" in said
-    assert f"{packages / 'installed.pth'}, which leads to {calc.path}" in said
+    assert "an editable install" in said
     assert "allow_leaky_gates" in said
 
 
@@ -64,7 +64,6 @@ def test_a_variable_that_leads_into_the_checkout_is_not_passed_on(calc, sandbox)
     calc.commit()
     said = refused(calc)
     assert "passes on main only with your checkout within its reach" in said
-    assert "the variable PYTHONPATH" in said
 
 
 def test_a_copy_that_was_installed_is_found_by_the_canary(calc):
@@ -75,7 +74,6 @@ def test_a_copy_that_was_installed_is_found_by_the_canary(calc):
     said = refused(calc)
     assert "stays green with every source file of the project broken" in said
     assert "or no test uses the sources" in said
-    assert f"{packages / 'calc'}, a copy that was installed" in said
 
 
 @pytest.mark.thorough

@@ -15,7 +15,7 @@ from noface.engine.budget_guard import RunLimits
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.quota_guard import QuotaGuard
 from noface.model.listed import Window
-from noface.model.quota import Reserve, held_back, login_of, nudged
+from noface.model.quota import Reserve, held_back, login_of
 from noface.model.worker_run import ModelSpec
 from noface.secrets.logins import payer
 from noface.store.overview import OVERAGE
@@ -45,13 +45,6 @@ def test_a_login_rests_once_its_window_has_come_to_the_share_that_is_a_persons(
 ):
     held = held_back(window, reserve, spent_beyond, NOW)
     assert (held[0] if held else None) == rests_until
-
-
-def test_a_word_comes_once_for_each_window():
-    first = Window("week", 0.7, RESET)
-    assert nudged([first], Window("week", 0.81, RESET))
-    assert not nudged([Window("week", 0.81, RESET)], Window("week", 0.9, RESET))
-    assert nudged([Window("week", 0.95, RESET)], Window("week", 0.85, RESET + 604_800))
 
 
 def test_models_of_one_program_share_its_login_unless_they_are_given_another():

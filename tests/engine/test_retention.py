@@ -1,7 +1,6 @@
 """What merged issues leave behind goes as [keep] says, and nothing of what main does not hold."""
 
 import json
-import os
 import sqlite3
 from contextlib import closing
 
@@ -9,7 +8,7 @@ import pytest
 from support.clocked_run import clocked
 
 from noface.config.sections import Keep
-from noface.engine.retention import ATTEMPTS_MAX, clear, overdue
+from noface.engine.retention import clear, overdue
 from noface.store.database import Database
 from noface.store.journal import Journal
 from noface.store.reader import EndedAttempt, Reader
@@ -149,33 +148,6 @@ def test_after_many_short_runs_disk_refs_and_database_are_as_after_some(project)
     assert all(after <= before * 1.1 for before, after in zip(early, late, strict=True)), sizes
     assert large - small < 14 * 12_000, ("the rows of an issue and its attempt, which stay", sizes)
     assert project.noface("tools", "fsck").returncode == 0
-
-
-def test_the_files_of_the_oldest_of_very_many_attempts_go_also_at_an_unmerged_issue(tmp_path):
-    numbers = (1, 2, ATTEMPTS_MAX + 1, ATTEMPTS_MAX + 2)
-    rows = [kept(tmp_path, "a", 200 - n, merged=False, number=n) for n in numbers] + [kept(tmp_path, "b", 30)]
-    due = [(each.issue_id, each.number, why) for each, why in overdue(tmp_path, Keep(), rows, NOW)]
-    assert due == [("a", number, f"the newest {ATTEMPTS_MAX} attempts") for number in (1, 2)]
-
-
-def test_workspaces_of_workers_that_there_were_once_go_and_those_of_the_run_stay(project):
-    project.config(workers=1)
-    project.play(*((name, 0, [{"write": f"{name}.txt", "text": "x"}]) for name in "12"))
-    project.issue(1)
-    project.commit()
-    project.run()
-    [slots] = (project.folder / "slots").iterdir()
-    names = {path.name for path in slots.iterdir()}
-    for name in ("agent-007", "gate-0009", "person"):
-        (slots / name).mkdir()
-    for place in [slots, project.state / "hubs"]:
-        for path in [*place.iterdir(), *place.glob("*/index")]:
-            os.utime(path, (NOW, NOW))
-    project.issue(2)
-    project.commit("another")
-    project.run()
-    assert {path.name for path in slots.iterdir()} == names | {"person"}
-    assert sorted(path.name for path in (project.state / "hubs").iterdir()) == sorted(names)
 
 
 def test_events_go_in_steps_and_their_room_goes_back_to_the_disk(tmp_path):

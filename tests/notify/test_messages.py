@@ -41,7 +41,7 @@ def row(name="1", status="blocked", title="Add the button", **block):
     ],
 )
 def test_what_comes_soon_after_a_message_is_gathered_into_the_next(cursor, sent_at, now, final, ids):
-    events = [event(1), event(2, "budget_nudge", None), event(3, "run_ended", None)]
+    events = [event(1), event(2, "overage_asked", None), event(3, "run_ended", None)]
     assert [each.id for each in due(events, cursor, sent_at, now, final=final)] == ids
 
 

@@ -1,13 +1,11 @@
 """What starts now: the night's order of work."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue, IssueState
-from noface.model.patterns import overlap
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.schedule import Breaker, Contest, Lost, lost_to_main, plan
 
@@ -70,7 +68,7 @@ def test_an_issue_waits_until_its_dependency_is_merged():
     issues = [issue("a"), issue("b", 0, "a")]
     plan_now = planned(issues)
     assert [i.id for i in plan_now.start] == ["a"]
-    assert [(w.issue_id, w.reason, w.hopeless) for w in plan_now.waiting] == [("b", "waits for a to be merged", False)]
+    assert [(w.issue_id, w.reason) for w in plan_now.waiting] == [("b", "waits for a to be merged")]
     for status in (S.RUNNING, S.LANDING, S.WAITING, S.APPROVAL, S.BLOCKED, S.EPIC, S.SKIPPED):
         assert "b" not in started(issues, {"a": status})
     assert started(issues, {"a": S.MERGED}) == ["b"]
@@ -85,11 +83,6 @@ def test_a_dependency_that_main_satisfied_already_counts_as_merged():
     assert started([issue("a"), issue("b", 2, "a")], satisfied=["a"]) == ["b"]
 
 
-def test_a_dependency_that_was_skipped_undone_waits_for_a_person():
-    [waiting] = planned([issue("a"), issue("b", 2, "a")], {"a": S.SKIPPED}).waiting
-    assert waiting.hopeless
-
-
 def test_a_dependency_that_nobody_knows_is_waited_for():
     assert started([issue("b", 2, "ghost")]) == []
 
@@ -99,7 +92,7 @@ def test_a_blocked_issue_holds_up_only_what_depends_on_it_near_or_far():
     for status in (S.BLOCKED, S.APPROVAL, S.SKIPPED):
         result = planned(issues, {"a": status})
         assert [i.id for i in result.start] == ["d"]
-        assert {w.issue_id: w.hopeless for w in result.waiting} == {"b": True, "c": True}
+        assert {w.issue_id for w in result.waiting} == {"b", "c"}
 
 
 def test_what_lies_behind_a_merged_dependency_holds_up_nothing():
@@ -110,7 +103,7 @@ def test_what_lies_behind_a_merged_dependency_holds_up_nothing():
 def test_a_dependency_in_a_circle_is_waited_for_without_hanging():
     result = planned([issue("a", 2, "b"), issue("b", 2, "a"), issue("c", 2, "c")])
     assert result.start == ()
-    assert [w.hopeless for w in result.waiting] == [False, False, False]
+    assert len(result.waiting) == 3
 
 
 # Retry times
@@ -234,58 +227,6 @@ def test_the_newest_attempt_that_tells_something_says_whether_an_issue_lost_to_m
     assert lost_to_main((conflict, past(2, FailureKind.TEST_FAILURE))) is None
 
 
-# Who may conflict with what is under way stands back
-
-
-def put(*issues, busy=(), slots=9, workers=9, **known):
-    states = {i.id: IssueState(i.id) for i in issues}
-    contest = Contest(busy=tuple(busy), workers=workers, **known)
-    return [i.id for i in plan(tuple(issues), states, {}, {}, slots, NOW, contest=contest).start]
-
-
-A, B, C, D = placed("a", "hot.py"), placed("b", "hot.py"), placed("c", "cold.py"), issue("d")
-
-
-@pytest.mark.parametrize(
-    ("issues", "how", "start"),
-    [
-        ((B, C), {"busy": [A], "slots": 1}, ["c"]),
-        ((A, B, C), {"slots": 2}, ["a", "c"]),
-        ((A, B, C), {"slots": 3}, ["a", "c", "b"]),  # no slot stays empty
-        ((B,), {"busy": [A]}, ["b"]),  # nor where there is no other
-        ((B, placed("e", "hot.py")), {"busy": [A], "slots": 1}, ["b"]),
-        ((B, D), {"busy": [A], "slots": 1}, ["d"]),
-        ((D, C), {"busy": [A], "slots": 1}, ["d"]),  # of an issue without paths nothing is known
-        ((B, C), {"busy": [D], "slots": 1}, ["b"]),
-        ((B, C), {"busy": [D], "slots": 1, "changed": {"d": {"hot.py"}}}, ["c"]),
-        ((D, C), {"busy": [A], "slots": 1, "changed": {"d": ("hot.py",)}}, ["c"]),
-        ((B, placed("c", "cold.py", priority=3)), {"busy": [A], "slots": 1}, ["b"]),  # a person's order stands
-        ((A, B, C), {"workers": 1}, ["a", "b", "c"]),  # a dry run: b starts when a has ended
-        ((A, B, C), {"workers": 2}, ["a", "c", "b"]),
-        ((B, C), {"busy": [A], "slots": 0}, []),
-    ],
-)
-def test_who_may_conflict_with_one_under_way_starts_after_its_equals(issues, how, start):
-    assert put(*issues, **how) == start
-
-
-PLACED = st.lists(st.sampled_from(["a.py", "b.py", "src/", "src/c.py"]), max_size=2)
-
-
-@given(st.lists(st.tuples(PLACED, st.integers(1, 2)), max_size=7), st.integers(0, 2), st.integers(0, 5))
-def test_standing_back_leaves_no_slot_empty_and_no_priority_behind(told, at_work, slots):
-    """The order changes on no backlog without an overlap: then it is wrong about no honest work."""
-    issues = [placed(str(n), *paths, priority=priority) for n, (paths, priority) in enumerate(told)]
-    busy, ready = issues[:at_work], issues[at_work:]
-    start = put(*ready, busy=busy, slots=slots)
-    in_order = [i.id for i in sorted(ready, key=lambda i: i.priority)][:slots]
-    assert len(start) == len(in_order)
-    assert sorted(issues[int(i)].priority for i in start) == sorted(issues[int(i)].priority for i in in_order)
-    places = [path for one in issues for path in one.paths]
-    if not any(overlap(one, two) for n, one in enumerate(places) for two in places[n + 1 :]):
-        assert start == in_order
-
-
 # Whatever the night is like
 
 NAMES = "abcdefgh"
@@ -394,18 +335,6 @@ def test_what_becomes_of_one_issue_stops_none_that_does_not_depend_on_it(night, 
         probe = before.wait(one) is not None
         if one.id != name and name not in one.depends_on and not probe:
             assert one in after.plan(len(NAMES)).start
-
-
-@given(NIGHTS)
-def test_only_what_waits_for_a_person_is_hopeless(night):
-    told = Night(**night)
-    for waiting in told.plan(0).waiting:
-        if waiting.hopeless:
-            assert waiting.until is None
-            assert any(
-                state.status in (S.BLOCKED, S.APPROVAL, S.SKIPPED) and not told.done(name)
-                for name, state in told.states.items()
-            )
 
 
 @given(NIGHTS, st.frozensets(st.sampled_from(NAMES)), st.frozensets(st.sampled_from(NAMES)), st.integers(0, 5))

@@ -24,7 +24,7 @@ from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.answers.report import find_report
 from noface.store.journal import Journal
-from noface.store.pull_requests import Intended, PullRequests
+from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.ui.announcer import JsonLines
 from noface.ui.events import kinds, phases
@@ -217,7 +217,6 @@ RARE = {
     "attempt_accepted",
     "attempt_excused",
     "attempt_fenced",
-    "budget_nudge",
     "candidate_taken",
     "continuing",
     "host_away",
@@ -226,7 +225,6 @@ RARE = {
     "own_fault",
     "processes_swept",
     "quota",
-    "quota_nudge",
     "overage_asked",
     "paused",
     "provider_away",
@@ -320,8 +318,6 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
         story.tick(), "candidate_taken", "7", number=2, of=["1 (small)", "2 (big)"], why="the only one that passed"
     )
     story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
-    story.journal.event(story.tick(), "budget_nudge", None, text="half", spent_usd=5.0, done=1, issues=4)
-    story.journal.event(story.tick(), "quota_nudge", None, login="claude", text="claude: 81%")
     story.journal.event(story.tick(), "paused", None, text="paused: nothing more starts")
     story.journal.event(story.tick(), "overage_asked", None, login="claude", text="claude: its week is used up")
     story.journal.event(story.tick(), "provider_away", None, model="small", until=2e9, text="small: overloaded")
@@ -359,7 +355,8 @@ def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
     story.journal.event(story.tick(), "session_refused", "7", number=2, model="small", attempt=1, why="not found")
     url = "https://github.example.com/acme/shop/pull/12"
     pulls = PullRequests(story.database, story.journal)
-    pulls.intended(story.tick(), Intended("7", 1, "noface/7", head="h", pushed="", base="b", tree="t"))
+    intent = {"attempt": 1, "branch": "noface/7", "head": "h", "pushed": "", "base": "b", "tree": "t"}
+    pulls.intended(story.tick(), "7", (), (), **intent)
     pulls.opened(story.tick(), "7", PullRequest(12, url, PullState.OPEN, "noface/7", head="h"))
     story.journal.event(story.tick(), "forge_away", until=story.now + 60, reason="HTTP 502")
     JsonLines(story.reader).announce("remote_main", None, {"state": "ahead", "text": "main has 3 commits that ..."})

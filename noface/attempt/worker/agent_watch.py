@@ -155,10 +155,7 @@ class RunWatch:
         if event.kind in SHOWS_A_MODEL:
             self.last_step, self._step_at = words, time.monotonic()
         issue, number = self._order.issue.id, self._order.number
-        changed = frozenset({file} if file and event.kind is EventKind.EDIT else ())
-        self._send(
-            AttemptProgress(issue, number, "agent", words, alive, event.kind, file, self._priced(), changed=changed)
-        )
+        self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, self._priced()))
 
     def _send(self, progress: AttemptProgress) -> None:
         answered = not self._reader.ended and _more_was_read(progress.used, self._last.used)

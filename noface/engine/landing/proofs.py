@@ -174,7 +174,7 @@ class Proofs:
         else:
             failure = result.failure
             if result.of_work:
-                failure = overruled(context, steps[-1].entry, failure, proving.main)
+                failure = overruled(context.env.plumbing, steps[-1].entry, failure, proving.main)
             self._follow(self.line.ended(proving.stack, green=False), failure)
 
     def _note_left_out(self, steps: tuple[StackedEntry, ...], proof: Proof) -> None:

@@ -20,6 +20,7 @@ from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.pushed import landed_there
 from noface.engine.prompt_context import attempt_directory
 from noface.git.fast_forward import Landed
+from noface.git.plumbing import Plumbing
 from noface.git.refs import hold_ref
 from noface.git.taken_back import bring_onto
 from noface.integrity.judges import Part, lifted, part_of
@@ -81,15 +82,15 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
             built.refused.append((entry, fit))
             continue
         is_top = apart or entry is entries[-1]
-        commit = fit if is_top else _merge(context, tree, (below, fit))
+        commit = fit if is_top else _merge(context.env.plumbing, tree, (below, fit))
         built.steps.append(StackedEntry(entry, fit, tree, commit))
     hit("merge_built")
     return built
 
 
-def _merge(context: RunContext, tree: str, parents: tuple[str, str]) -> str:
+def _merge(plumbing: Plumbing, tree: str, parents: tuple[str, str]) -> str:
     message = "A candidate on those that were stacked before it\n"
-    return context.env.plumbing.commit_tree(tree, parents, message)
+    return plumbing.commit_tree(tree, parents, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +162,9 @@ def proof_of(context: RunContext, steps: tuple[StackedEntry, ...], main: str, sl
     return StackProof(steps, main, slot, is_judged(context, first), let)
 
 
-def overruled(context: RunContext, entry: QueueEntry, failure: Failure, main: str) -> Failure:
+def overruled(plumbing: Plumbing, entry: QueueEntry, failure: Failure, main: str) -> Failure:
     """Return the failure of work that passed alone, with the issues that it was merged with."""
-    landings = context.env.plumbing.landings(f"{entry.candidate}..{main}")
+    landings = plumbing.landings(f"{entry.candidate}..{main}")
     names = some(tuple(each.issue for each in landings), _NAMED_MAX)
     brought = f", which holds {names} by now" if names else ""
     return replace(failure, message=f"passed alone, but merged with main ({main[:12]}{brought}) {failure.message}")

@@ -226,7 +226,6 @@ def progress_text(message: object) -> str | None:
 def progress_of(text: str, order: AttemptOrder) -> AttemptProgress:
     """Return what such a text tells of an order's attempt. Raises TypeError and ValueError for any other."""
     fields = {**_strangers(text), "issue_id": order.issue.id, "number": order.number}
-    changed = frozenset(name for name in fields.pop("changed", ()) if isinstance(name, str))
     progress = decode(AttemptProgress, fields)
     _check_used(progress.used)
-    return replace(progress, changed=changed)
+    return progress

@@ -18,8 +18,6 @@ from noface.ui.text import count
 TOPICS = (
     "issue_blocked",
     "issue_approval",
-    "budget_nudge",
-    "quota_nudge",
     "overage_asked",
     "provider_away",
     "main_red",
