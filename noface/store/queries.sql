@@ -173,10 +173,10 @@ WHERE outcome IS NULL ORDER BY started_at, token;
 SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id;
 
 -- name: deaths
--- An attempt that came to its own end breaks the row.
+-- A death without evidence says nothing; an attempt that came to its own end breaks the row.
 SELECT issues.id, MAX(json_extract(data, '$.deaths')) AS deaths, json_extract(data, '$.evidence') AS evidence
 FROM events JOIN issues ON issues.id = issue_id
-WHERE kind = 'noface_died'
+WHERE kind = 'noface_died' AND json_extract(data, '$.evidence') IS NOT NULL
     AND json_extract(data, '$.epoch') = issues.epoch
     AND json_extract(data, '$.number') > (
         SELECT COALESCE(MAX(number), 0) FROM attempts
