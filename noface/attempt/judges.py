@@ -90,10 +90,11 @@ class JudgedChange:
         )
         return replace(self.judging, tests=tests, config=config, soft=soft)
 
-    def groups_by_use(self) -> list[tuple[FileChange, ...]]:
-        """Return the files that may judge, since only judges use them: each group is put back in a run of its own."""
+    @property
+    def by_use(self) -> tuple[FileChange, ...]:
+        """What may judge, since only judges use it: it is put back in a run of its own."""
         of_main = self._of_main()
-        return [tuple(c for path in group for c in of_main[path]) for group in self.parts.by_use(of_main)]
+        return tuple(change for path in self.parts.by_use(of_main) for change in of_main[path])
 
     def _of_main(self) -> dict[str, list[FileChange]]:
         """Return what the change does to files of main, and which new files may be found in the place of one."""
@@ -126,7 +127,7 @@ def mains_tests(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
     that they cannot help it. What may judge and may as well be the product (build files, settings) is main's in
     another run, if ids do not show what the tests do.
     """
-    for by_use in ((), *change.groups_by_use()):
+    for by_use in dict.fromkeys(((), change.by_use)):
         while True:
             judging = change.touching(by_use)
             entries = mains_versions(change.plumbing, judging)

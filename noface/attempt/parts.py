@@ -84,8 +84,8 @@ class Parts:
         """
         return begins_test(self._text(path)) and not self._users_of(path)
 
-    def by_use(self, paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-        """Return which of these files of the product may judge it, since only judges use them; as one group, or none.
+    def by_use(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return which of these files of the product may judge it, since only judges use them.
 
         They are what a test expects, and helpers of tests. The product depends on none of them, so that main's version
         takes nothing from it. What itself uses the rest of the change is left out: main's version may not fit that.
@@ -98,7 +98,7 @@ class Parts:
         rest = code - helpers
         alone = {path for path in changed if path in helpers or self._is_expected(path)}
         alone -= {path for path in alone if any(path in (self._users_of(each) or ()) for each in rest)}
-        return (tuple(sorted(alone)),) if alone and alone != changed else ()
+        return tuple(sorted(alone)) if alone != changed else ()
 
     def _judges_itself(self, path: str) -> bool:
         """True if code looks like a part of its judges: it asserts, holds only data, or lies beside them."""

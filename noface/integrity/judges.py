@@ -55,11 +55,6 @@ class Touched:
     soft: tuple[FileChange, ...] = ()
     sources: tuple[FileChange, ...] = ()
 
-    @property
-    def hard(self) -> tuple[FileChange, ...]:
-        """What has no other use than to judge."""
-        return (*self.tests, *self.config)
-
 
 def _names(key: str) -> re.Pattern[str]:
     return pattern("integrity", "judges", key)

@@ -161,27 +161,27 @@ def test_what_makes_a_file_a_judge_is_told(parts, path, why):
 
 
 @cases(
-    ("changed", "groups"),
+    ("changed", "judging"),
     [
-        (("shop/testing.py", "shop/core.py"), (("shop/testing.py",),)),
-        (("web/lib/check.js", "web/src/avatar.js"), (("web/lib/check.js",),)),
-        (("checks/table.py", "shop/core.py"), (("checks/table.py",),)),
-        (("shop/strict.py", "shop/core.py"), (("shop/strict.py",),)),  # a plug-in that settings name
+        (("shop/testing.py", "shop/core.py"), ("shop/testing.py",)),
+        (("web/lib/check.js", "web/src/avatar.js"), ("web/lib/check.js",)),
+        (("checks/table.py", "shop/core.py"), ("checks/table.py",)),
+        (("shop/strict.py", "shop/core.py"), ("shop/strict.py",)),  # a plug-in that settings name
         (("lone/__init__.py", "shop/core.py"), ()),  # it opens a package of the product
         (("shop/testing.py",), ()),  # nothing of the product would be changed
         (("shop/core.py", "shop/ab_test.py"), ()),
         (("tests/helper.py", "shop/core.py"), ()),  # it is put back anyhow
-        (("cases/a.txt", "shop/core.py"), (("cases/a.txt",),)),
+        (("cases/a.txt", "shop/core.py"), ("cases/a.txt",)),
         (("cases/a.txt",), ()),
         (("cases/new.txt", "shop/core.py"), ()),  # main has it not
         (("recorded/a.out", "shop/data/rates.json", "shop/templates/mail.txt", "shop/core.py"), ()),
         (("bin/shop", "shop/core.py"), ()),  # a program
-        (("lint/base.toml", "shop/core.py"), (("lint/base.toml",),)),  # settings that settings lead to
-        (("cases/a.txt", "shop/testing.py", "shop/core.py"), (("cases/a.txt", "shop/testing.py"),)),
+        (("lint/base.toml", "shop/core.py"), ("lint/base.toml",)),  # settings that settings lead to
+        (("cases/a.txt", "shop/testing.py", "shop/core.py"), ("cases/a.txt", "shop/testing.py")),
     ],
 )
-def test_what_only_judges_use_is_put_back_as_well(parts, changed, groups):
-    assert parts.by_use(changed) == groups
+def test_what_only_judges_use_is_put_back_as_well(parts, changed, judging):
+    assert parts.by_use(changed) == judging
 
 
 @cases(
