@@ -141,7 +141,7 @@ WORDS = {
 def test_a_command_line_that_joins_nothing_is_told(case):
     words, message = WORDS[case]
     with pytest.raises(UsageError) as caught:
-        get_command(build("worker")).main(["worker", *words], standalone_mode=False)
+        get_command(build("tools")).main(["tools", "worker", *words], standalone_mode=False)
     assert message in caught.value.message
 
 
