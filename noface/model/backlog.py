@@ -8,13 +8,12 @@ The rules, in the order they are checked (a faulty issue is reported and not run
 4. No issue waits for itself through others: the members of a cycle are all faulty.
 5. Whatever depends on a faulty issue is faulty as well, since it could never start.
 
-Everything here is total, linear in issues plus dependencies, and free of recursion. `graphlib` names one cycle of a
-graph; here every member of every cycle is named, hence the components.
+Everything here is total, linear in issues plus dependencies, and free of recursion.
 """
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from noface.model.issue import Backlog, Issue
@@ -165,62 +164,38 @@ def _link(graph: _Graph, faults: Sequence[IssueFault], merged: Collection[str]) 
 
 
 def _check_cycles(graph: _Graph) -> None:
-    if all(max(needs, default=-1) < at for at, needs in enumerate(graph.needs)):
-        return  # each waits for earlier ones only, as most backlogs are written
-    for members in (each for each in _components(graph) if len(each) > 1):
-        first = min(members)
-        chain = " -> ".join(graph.issues[at].id for at in _shortest_cycle(graph.needs, first))
-        hint = "Take one of these dependencies out."
-        graph.problems[first].append((f"dependency cycle: {chain}", hint))
-        problem = f"waits for itself: tangled in the dependency cycle reported at {graph.issues[first].id}"
-        for at in set(members) - {first}:
-            graph.problems[at].append((problem, hint))
+    """Name each cycle: what waits for nothing is taken away, and then what waits for that, until a cycle is left."""
+    left, open_needs = set(range(len(graph.issues))), [len(needs) for needs in graph.needs]
+    settled = [at for at in left if not graph.needs[at]]
+    for start in range(len(graph.issues)):
+        while settled or start in left:
+            if not settled:
+                settled += _name_cycle(graph, start, left)
+            at = settled.pop()
+            left.discard(at)
+            for waiting in graph.needed_by[at]:
+                open_needs[waiting] -= 1
+                settled += [waiting] if waiting in left and not open_needs[waiting] else []
 
 
-def _components(graph: _Graph) -> Iterator[list[int]]:
-    """Yield the strongly connected components (Kosaraju: walk against the edges in reverse order of finishing)."""
-    left = set(range(len(graph.issues)))
-    for root in reversed(_finishing_order(graph.needs)):
-        if root in left:
-            left.remove(root)
-            members = [root]
-            for at in members:  # grows while it is walked
-                fresh = left.intersection(graph.needed_by[at])
-                left -= fresh
-                members.extend(fresh)
-            yield members
-
-
-def _finishing_order(needs: Sequence[Sequence[int]]) -> list[int]:
-    """Return the order in which a depth-first walk leaves the issues, with a stack in place of recursion."""
-    order: list[int] = []
-    seen: set[int] = set()
-    stack = [(at, False) for at in range(len(needs))]
-    while stack:
-        at, finished = stack.pop()
-        if finished:
-            order.append(at)
-        elif at not in seen:
-            seen.add(at)
-            stack.append((at, True))
-            stack.extend((other, False) for other in needs[at] if other not in seen)
-    return order
-
-
-def _shortest_cycle(needs: Sequence[Sequence[int]], start: int) -> list[int]:
-    """Return a shortest path from `start` back to it; the caller knows that there is one."""
-    came_from: dict[int, int] = {}
-    queue = deque([start])
-    while start not in came_from:
-        at = queue.popleft()
-        for other in needs[at]:
-            if other not in came_from:
-                came_from[other] = at
-                queue.append(other)
-    path = [start, came_from[start]]
-    while path[-1] != start:
-        path.append(came_from[path[-1]])
-    return path[::-1]
+def _name_cycle(graph: _Graph, start: int, left: Collection[int]) -> list[int]:
+    """Follow what an issue waits for, among those `left`, until one comes again; return the members of that cycle."""
+    way: dict[int, int] = {}
+    at = start
+    while at not in way:
+        way[at] = at = next(other for other in graph.needs[at] if other in left)
+    first, members = at, [at]
+    while (at := way[at]) != first:
+        members.append(at)
+    lowest = members.index(min(members))
+    members = [*members[lowest:], *members[:lowest]]
+    names = [graph.issues[at].id for at in members]
+    hint = "Take one of these dependencies out."
+    graph.problems[members[0]].append((f"dependency cycle: {' -> '.join((*names, names[0]))}", hint))
+    for at in members[1:]:
+        problem = f"waits for itself: tangled in the dependency cycle reported at {names[0]}"
+        graph.problems[at].append((problem, hint))
+    return members
 
 
 def _spread(graph: _Graph) -> None:

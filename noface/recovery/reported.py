@@ -52,6 +52,7 @@ def of_report(report: WorkerReport | None) -> Failure | None:
             message,
             rule=REPORT_PARTIAL,
             signature=REPORT_PARTIAL,
+            resource="turns",
             evidence=(message,),
             questions=report.questions,
         )
@@ -115,16 +116,6 @@ _FAILURE = "TASK_FAILURE"
 _EXHAUSTION = "RESOURCE_EXHAUSTION"
 
 
-_RAN_OUT = re.compile(r"ran out of (turns|context|output|budget|memory)")
-_BY_RULE_RESOURCE = (
-    ("turn", "turns"),
-    ("context", "context"),
-    ("budget", "budget"),
-    ("cost", "budget"),
-    ("report-partial", "turns"),
-)
-
-
 def task_failure(
     failure: Failure,
     *,
@@ -141,12 +132,11 @@ def task_failure(
     if partial is not None:
         details = {**details, **partial}
     if failure.kind is FailureKind.RESOURCE_EXHAUSTED:
-        usage, limit = failure.usage, failure.limit
         return {
             "type": _EXHAUSTION,
-            "resource": _resource(failure),
-            "usage": usage,
-            "limit": limit,
+            "resource": failure.resource or "output",  # files and logs are output
+            "usage": failure.usage,
+            "limit": failure.limit,
             "message": failure.message,
             "details": details,
         }
@@ -267,17 +257,6 @@ def left_in_words(best: PastAttempt, attempts: int) -> str:
     summary = best.report.summary if best.report is not None else ""
     changed = f"{which} changed {some(best.changed, _PATHS_SHOWN_MAX)} ({best.lines} lines){gates}"
     return f"{changed}; its worker says: {quoted(summary)}" if summary else changed
-
-
-def _resource(failure: Failure) -> str:
-    """Return which resource ran out; "output" if nothing says another: files and logs are output."""
-    if failure.resource:
-        return failure.resource
-    for text in failure.evidence:
-        match = _RAN_OUT.fullmatch(text)
-        if match is not None:
-            return match[1]
-    return next((name for part, name in _BY_RULE_RESOURCE if part in failure.rule), "output")
 
 
 _FIRST = "FirstAttempt"
