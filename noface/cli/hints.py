@@ -1,6 +1,5 @@
 """`noface config hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,14 +29,12 @@ def list_hints(
     from noface.cli.session import open_session
     from noface.config.load import name_of
     from noface.store.lessons import LessonStore
-    from noface.ui.hints import hints_document, lessons_document, lessons_page, list_page
+    from noface.ui.hints import hints_document, lessons_page, list_page
 
     seen = open_session(config)
     if lessons:
-        store = LessonStore(seen.database)
-        recent = store.recent()
-        without = {kind: store.untold(kind) for kind in {lesson.kind for lesson in recent}}
-        return VerbResult(lessons_document(recent, without), lambda _, width: lessons_page(recent, without, width))
+        recent = LessonStore(seen.database).recent()
+        return VerbResult({"lessons": recent}, lambda _, width: lessons_page(recent, width))
     rules, file = _rules(seen, config), name_of(seen.location.root, config)
     failures = _recorded(seen)
     hints = [_tried(number, rule, failures) for number, rule in enumerate(rules, 1)]
@@ -95,18 +92,25 @@ def add(
     config: ConfigFile = None,
 ) -> VerbResult:
     """Add a hint to noface.toml, and show what it matches."""
+    from noface.cli.config import replace_file
     from noface.cli.session import open_session
+    from noface.config.edit import with_hint
+    from noface.config.load import find, name_of, read
     from noface.knowledge.hints import HintRule
+    from noface.ui.hints import added_page, hints_document
 
     seen = open_session(config)
-    return _add(seen, config, HintRule(hint, label, language, error_pattern, error_regex, path), _recorded(seen))
+    rule, failures = HintRule(hint, label, language, error_pattern, error_regex, path), _recorded(seen)
+    file, name = find(seen.location.root, config), name_of(seen.location.root, config)
+    replace_file(file, with_hint(read(file), {**rule.conditions, "hint": rule.hint}, name))
+    added = _tried(len(_rules(seen, config)), rule, failures)
+    document = hints_document([added], len(failures), file=name)
+    return VerbResult(document, lambda _, width: added_page(name, added, len(failures), width))
 
 
 @answers()
 def suggest(
     least: int = typer.Option(2, "--min", metavar="N", min=2, help="In how many issues a failure must have occurred."),
-    chosen: int | None = typer.Option(None, "--apply", metavar="N", help="Add this proposal to noface.toml."),
-    hint: str = typer.Option("", "--hint", metavar="TEXT", help="With --apply: the text to give it."),
     config: ConfigFile = None,
 ) -> VerbResult:
     """Propose hints for failures that several issues had."""
@@ -116,8 +120,6 @@ def suggest(
     from noface.process.search import patient_search
     from noface.ui.hints import TriedHint, hints_document, proposals_page
 
-    if hint and chosen is None:
-        raise UsageError("--hint goes with --apply", "To add a hint of your own: noface config hints add")
     seen = open_session(config)
     failures = _recorded(seen)
 
@@ -126,14 +128,6 @@ def suggest(
         return fix_of(_patch(folders[past.number]), _patch(folders[past.passed_by])) if past.passed_by else Fix()
 
     proposals = propose(failures, _rules(seen, config), patient_search(), fix, least)
-    if chosen is not None:
-        if not 1 <= chosen <= len(proposals):
-            raise UsageError(
-                f"there is no proposal {chosen}; there are {len(proposals)}", "See: noface config hints suggest"
-            )
-        proposal = proposals[chosen - 1]
-        rule = replace(proposal.rule, hint=hint or proposal.rule.hint)
-        return _add(seen, config, rule, failures, draft=proposal.draft and not hint)
     hints = [
         TriedHint(number, each.rule, each.would_match, draft=each.draft) for number, each in enumerate(proposals, 1)
     ]
@@ -146,21 +140,6 @@ group = partial(
     "List, test, add and propose hints for failures.",
     {"list": list_hints, "test": try_on, "add": add, "suggest": suggest},
 )
-
-
-def _add(
-    seen: "ReadSession", config: Path | None, rule: "HintRule", failures: "tuple[PastFailure, ...]", draft: bool = False
-) -> VerbResult:
-    from noface.cli.config import replace_file
-    from noface.config.edit import with_hint
-    from noface.config.load import find, name_of, read
-    from noface.ui.hints import added_page, hints_document
-
-    path, name = find(seen.location.root, config), name_of(seen.location.root, config)
-    replace_file(path, with_hint(read(path), {**rule.conditions, "hint": rule.hint}, name))
-    added = replace(_tried(len(_rules(seen, config)), rule, failures), draft=draft)
-    document = hints_document([added], len(failures), file=name)
-    return VerbResult(document, lambda _, width: added_page(name, added, len(failures), width))
 
 
 def _tried(number: int, rule: "HintRule", failures: "tuple[PastFailure, ...]") -> "TriedHint":

@@ -27,18 +27,12 @@ _WHY = (
 )
 _ASIDE = "trap 'test ! -d .issues || mv .issues issues' EXIT; test ! -d issues || mv issues .issues; "
 _WHY_ASIDE = "\n(setuptools would take the folder issues for a package, so it is put aside meanwhile.)"
-_REQUIRED = f"{VENV}/required.txt"
-_ONLY_REQUIRED = (
-    "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; "
-    "print(*p.get('dependencies', []), "
-    "*[r for n in '{}'.split() for r in p['optional-dependencies'][n]], sep='\\n')"
-)
 _WRITTEN = re.compile(r"""\b(?:version[_-]file|write_to)["']?\s*[:=]\s*["']([^"'\n]+)["']""")
 _COMPILED = re.compile(_KNOWN["compiled"])
 _OTHER_REQUIREMENTS = re.compile(_KNOWN["other_requirements"])
 _SEVERAL = (
-    "setuptools finds several packages at the top ({}) and would refuse to install them: setup installs what they\n"
-    "require and nothing else. Say packages = [...] in [tool.setuptools] if tests need the package itself installed."
+    "setuptools finds several packages at the top ({}) and would refuse to install them, so setup does not. Say\n"
+    "packages = [...] in [tool.setuptools] if tests need the package, or what it requires, installed."
 )
 
 
@@ -204,11 +198,9 @@ def _by_pip(project: _Project, lacking: list[str], surroundings: Surroundings) -
     steps = [f"python3 -m venv --clear {VENV}"]
     if project.groups:
         steps.append(f"{_PIP} 'pip>=25.1'")  # the first with --group
-    listed = project.requirements
-    if not own and "project" in project.pyproject:
-        steps.append(f'{_PYTHON} -c "{_ONLY_REQUIRED.format(" ".join(project.extras))}" > {_REQUIRED}')
-        listed = (_REQUIRED, *listed)
-    what = [f"-r {quote(name)}" for name in listed] + [f"--group {quote(name)}" for name in project.groups]
+    what = [f"-r {quote(name)}" for name in project.requirements] + [
+        f"--group {quote(name)}" for name in project.groups
+    ]
     # The old way of installing a setup.py needs files in the sources, which are gone with the next checkout.
     modern = "" if {"build-system", "project"} & project.pyproject.keys() else "--use-pep517 "
     target = [f"{modern}-e {quote('.[' + ','.join(project.extras) + ']') if project.extras else '.'}"] if own else []

@@ -152,13 +152,6 @@ def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
     return failed if failure.failing_tests or len(_words(failure)) >= _TERMS_MIN else None
 
 
-def lift(hits: int, successes: int, control: ControlGroup) -> float:
-    """Return by how much a lesson raises the share of attempts that pass, -1 to 1; a little is assumed at first."""
-    with_lesson = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
-    passed, again = control
-    return with_lesson - (passed + _PRIOR_UNTOLD[0]) / (passed + again + _PRIOR_UNTOLD[1])
-
-
 def cure_holds(learned: int, hits: int, successes: int) -> bool:
     """True if a cure still helps: nobody is asked in its place, so it has to work at least as often as not."""
     return 2 * (learned + successes) >= learned + hits + 1
@@ -166,7 +159,10 @@ def cure_holds(learned: int, hits: int, successes: int) -> bool:
 
 def worth_keeping(hits: int, successes: int, control: ControlGroup) -> bool:
     """True if a lesson still helps: once four attempts have read it, more of them pass than without one."""
-    return hits < _TRIED_MIN or lift(hits, successes, control) > 0
+    with_lesson = (successes + _PRIOR_TOLD[0]) / (hits + _PRIOR_TOLD[1])
+    passed, again = control
+    without = (passed + _PRIOR_UNTOLD[0]) / (passed + again + _PRIOR_UNTOLD[1])
+    return hits < _TRIED_MIN or with_lesson > without
 
 
 def terms(text: str) -> tuple[str, ...]:

@@ -3,17 +3,16 @@
 The page of proposals is TOML: what explains them stands in comments.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from noface.config.edit import hint_toml
 from noface.knowledge.hint_mining import HintProposal, PastFailure
 from noface.knowledge.hints import HintRule, MatchExplained, slow_warnings
-from noface.knowledge.lessons import ControlGroup, Lesson, lift
+from noface.knowledge.lessons import Lesson
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
 from noface.model.quoting import some
-from noface.model.taxonomy import FailureKind
 from noface.ui.page import paint, painted
 from noface.ui.text import clean, clean_block, count, fit, hanging
 
@@ -135,7 +134,7 @@ def proposals_page(
         f"Nothing to propose: of {recorded} recorded, none came in {count(least, 'issue')} or more that were mended"
         " alike, or not yet, without a hint for it."
     )
-    yield from _comment(f"{head} noface config hints suggest --apply N" if proposals else none, width)
+    yield from _comment(head if proposals else none, width)
     for proposal, each in zip(proposals, hints, strict=True):
         times = count(len(proposal.failures), "time")
         head = f"Proposal {each.number}: {proposal.kind} {times}, {_in_issues(proposal.issues)}"
@@ -154,9 +153,6 @@ def added_page(file: str, added: TriedHint, failures: int, width: int) -> Iterat
     yield from (f"  {line}" for line in clean_block(added.toml).splitlines())
     yield from ("", f"It would have matched {len(added.matched)} of {count(failures, 'failure')} recorded.")
     yield from _failures(added.matched, width, "  ")
-    if added.draft:
-        text = f"Its text says only what was seen: say in {clean(file)} what to do, or prompts will quote it as it is."
-        yield from painted(hanging(text, width), "careful")
     yield from _warnings([added.slow] if added.slow else [], width)
 
 
@@ -186,25 +182,7 @@ def _comment(text: str, width: int) -> Iterator[str]:
     yield from hanging(text, width, "# ", "# ")
 
 
-def lessons_document(lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup]) -> dict[str, object]:
-    """Return what `noface config hints list --lessons --json` prints.
-
-    `without` says how attempts ended that read no lesson, by the kind of the failure before. `lift` says by how much
-    more of those passed that read the lesson, -1 to 1; null until one has.
-    """
-    return {
-        "lessons": [
-            asdict(lesson)
-            | {
-                "lift": round(lift(lesson.hits, lesson.successes, without[lesson.kind]), 3) if lesson.hits else None,
-                "without": dict(zip(("passed", "again"), without[lesson.kind], strict=True)),
-            }
-            for lesson in lessons
-        ]
-    }
-
-
-def lessons_page(lessons: Sequence[Lesson], without: Mapping[FailureKind, ControlGroup], width: int) -> Iterator[str]:
+def lessons_page(lessons: Sequence[Lesson], width: int) -> Iterator[str]:
     """Yield the lines of the lessons, newest first."""
     if not lessons:
         yield from hanging("No lesson yet: one is learned when an issue passes after failures.", width)
@@ -214,10 +192,6 @@ def lessons_page(lessons: Sequence[Lesson], without: Mapping[FailureKind, Contro
         text, _, diff = lesson.advice.partition("\n")
         yield from ("", *hanging(text, width, f"{lesson.id}  "))
         yield from (fit(f"   {line}", width) for line in clean_block(diff).splitlines())
-        passed, again = without[lesson.kind]
-        facts = [f"learned {count(lesson.learned, 'time')}"]
-        if lesson.hits:
-            facts.append(f"{lesson.successes} of {count(lesson.hits, 'attempt')} passed with it")
-            facts.append(f"{passed} of {passed + again} without any")
-        facts += ["dropped: it makes no difference"] if lesson.dropped else []
-        yield from painted(hanging("; ".join(facts), width, "   "), "quiet")
+        read = f"; {lesson.successes} of {count(lesson.hits, 'attempt')} passed with it" if lesson.hits else ""
+        dropped = "; dropped: it makes no difference" if lesson.dropped else ""
+        yield from painted(hanging(f"learned {count(lesson.learned, 'time')}{read}{dropped}", width, "   "), "quiet")

@@ -236,7 +236,7 @@ def test_setuptools_takes_no_folder_for_a_package_that_is_none(tmp_path):
     told = {"pyproject.toml": NAMED + '[tool.setuptools]\npackages = ["x"]\n', "x/__init__.py": "", "y/__init__.py": ""}
     assert setup_of(tmp_path / "b", told).command == f"{VENV} && {PIP} -e ."
     several = project(tmp_path / "c", {"pyproject.toml": NAMED, "one/__init__.py": "", "two/__init__.py": ""})
-    assert several.setups[0].command.endswith(f"> .venv/required.txt && {PIP} -r .venv/required.txt")
+    assert several.setups[0].command == VENV
     assert "one, two" in several.notes[0]
 
 

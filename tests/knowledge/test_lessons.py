@@ -8,7 +8,6 @@ from noface.knowledge.lessons import (
     failed_before,
     fits,
     lesson_of,
-    lift,
     terms,
     worth_keeping,
 )
@@ -100,12 +99,6 @@ def test_a_lesson_is_kept_while_more_pass_with_it_than_without():
     assert not worth_keeping(4, 0, (0, 0))
     assert worth_keeping(8, 7, (10, 10))
     assert not worth_keeping(8, 7, (99, 1)), "they would have passed anyway"
-
-
-def test_lift_is_the_share_that_passed_above_that_without_it():
-    assert lift(98, 97, (0, 96)) == 0.97
-    assert lift(98, 0, (96, 0)) < -0.9
-    assert abs(lift(1000, 500, (500, 500))) < 0.01
 
 
 def test_terms_leave_out_what_differs_from_run_to_run_and_common_words():
