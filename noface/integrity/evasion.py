@@ -42,16 +42,14 @@ def _shown(line: ChangedLine) -> str:
     return " ".join(line.text.split())[:120]
 
 
-_FRAMEWORK = (
-    r"(?:_pytest|pytest|unittest2?|nose2|mocha|chai|jest|@jest/[\w-]+|vitest|(?:node:)?(?:assert|test)(?:/\w+)?)"
-)
+_FRAMEWORK = r"(?:_?pytest|unittest2?|nose2|mocha|chai|jest|@jest/[\w-]+|vitest|(?:node:)?(?:assert|test)(?:/\w+)?)"
 _IMPORTS = re.compile(
-    rf"^\s*import\s+(?P<module>{_FRAMEWORK})(?:\.[\w.]+\s+as\s+(?P<as>\w+)|\s+as\s+(?P<alias>\w+))?\s*$"
-    rf"|^\s*from\s+{_FRAMEWORK}(?:\.[\w.]+)?\s+import\s+(?P<names>[\w, ]{{1,300}})"
-    rf"|\b(?:import|const|let|var)\s+(?P<script>[\w$*{{}},: ]{{1,300}})\s*(?:=|\bfrom\b)[^\"']{{0,60}}"
-    rf"[\"']{_FRAMEWORK}[\"']"
+    rf"^\s*+import\s++(?P<module>{_FRAMEWORK})(?:\.[\w.]++)?(?:\s++as\s++(?P<as>\w++))?"
+    rf"|^\s*+from\s++{_FRAMEWORK}(?:\.[\w.]++)?\s++import\s++(?P<names>[\w, ]{{1,300}})"
 )
-_NAMED = re.compile(r"^\s*(?:(?:const|let|var)\s+)?(\w+)\s*=\s*(\w+)[\w.]*\s*;?\s*$")
+_REQUIRES = re.compile(rf"[\"']{_FRAMEWORK}[\"']")
+_BINDS = re.compile(r"\s*+(?:import|const|let|var)\b")
+_NAMED = re.compile(r"\s*+(?:(?:const|let|var)\s++)?(\w++)\s*+=\s*+(\w++)[\w.]*+\s*+;?\s*+$")
 _REPLACES = re.compile(
     r"^\s*(\w+)(?:\.\w+|\[[^\]]{1,80}\])*[.\]]\w*\s*=(?!=)"
     r"|\b(?:setattr|Object\.(?:assign|defineProperty))\(\s*(\w+)|\b(\w+)\.extend\("
@@ -65,9 +63,10 @@ def replaced_frameworks(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
     found = dict[str, None]()
     for line in _of_product(lines):
         names = known[line.path]
-        if imports := _IMPORTS.search(line.text):
-            module = imports["as"] or imports["alias"] or imports["module"] or ""
-            names.update(re.findall(r"\w+", f"{module} {imports['names'] or ''} {imports['script'] or ''}"))
+        if imports := _IMPORTS.match(line.text):
+            names.update(re.findall(r"\w+", f"{imports['as'] or imports['module'] or ''} {imports['names'] or ''}"))
+        elif (required := _REQUIRES.search(line.text)) and _BINDS.match(line.text):
+            names.update(re.findall(r"\w+", line.text[: required.start()]))
         elif (named := _NAMED.match(line.text)) and named[2] in names:
             names.add(named[1])
         elif (replaces := _REPLACES.search(line.text)) and names & {*filter(None, replaces.groups())}:

@@ -61,28 +61,6 @@ def test_what_an_issue_says_of_a_test_lets_it_ask_for_less_by_a_model_s_yes(shop
 
 
 @pytest.mark.thorough
-def test_what_several_landings_of_a_run_take_from_a_test_counts_together(project):
-    lines = [f"    assert price({n}) == '{n / 100:.2f}'\n" for n in (250, 5, 17, 3211)]
-    tests = f"from shop import *\n\n\ndef test_price():\n{''.join(lines)}"
-    project.write("shop.py", SHOP)
-    project.write("tests/test_shop.py", tests)
-    project.config(gate=PYTEST)
-    plays = []
-    for n in (1, 2, 3):
-        text = tests.replace("".join(lines[:n]), "")
-        new = "".join(f"\n\ndef test_{m}():\n    assert f{m}() == {m}\n    assert f{m}() != 9\n" for m in range(n))
-        made = "".join(f"\n\ndef f{m}():\n    return {m}\n" for m in range(n))
-        work = [{"write": "shop.py", "text": SHOP + made}, {"write": "tests/test_shop.py", "text": text + new}]
-        plays.append((str(n), 0, work))
-        project.issue(n, f"Function {n}", f"There is a function f{n}.", max_attempts=1)
-    project.play(*plays)
-    project.commit()
-    project.run(code=3)
-    assert [project.attempts(n)[0]["outcome"] for n in "123"] == ["PASSED", "PASSED", "GATE_TAMPERING"]
-    assert "test_price keeps 1 of 4 assertions" in project.attempts("3")[0]["failure"]["message"]
-
-
-@pytest.mark.thorough
 def test_rewritten_tests_land_and_nobody_is_asked_and_a_test_goes_with_its_feature_if_the_issue_says_so(project):
     tests = (
         "from shop import price\n\n\ndef test_all():\n    assert price(250) == '2.50'\n    assert price(5) == '0.05'\n"
@@ -139,33 +117,3 @@ def test_a_test_without_ids_that_is_emptied_does_not_land(project):
     (attempt,) = project.attempts("1")
     assert (attempt["outcome"], attempt["failure"]["rule"]) == ("GATE_TAMPERING", "tests-emptied")
     assert "tests/price_test.sh asserts nothing any more (2 before)" in attempt["failure"]["message"]
-
-
-@pytest.mark.thorough
-def test_tests_that_take_a_copy_for_the_product_do_not_land_and_the_worker_is_told(project):
-    """Main's version of the test passes, so that nothing but its names tells what the next change could break."""
-    tests = f"from shop import price\n\n\ndef test_price():\n{EMPTIED}"
-    copied = tests.replace("from shop import price", "from tests.reference import price\nfrom shop import total")
-    project.write("shop.py", SHOP)
-    project.write("tests/test_shop.py", tests)
-    project.config(gate=PYTEST)
-    work = [
-        {"write": "shop.py", "text": f"{SHOP}\n\n{MORE}"},
-        {"write": "tests/reference.py", "text": SHOP},
-        {"write": "tests/test_shop.py", "text": copied + NEW_TEST},
-    ]
-    honest = [
-        {"shell": "rm -f tests/reference.py"},
-        work[0],
-        {**work[2], "text": work[2]["text"].replace("tests.reference", "shop")},
-    ]
-    project.play(("1", 1, work), ("1", 2, honest))
-    project.issue(1, "A basket has a total", "total() adds up what is in a basket.", max_attempts=2)
-    project.commit()
-    project.run()
-    first, second = project.attempts("1")
-    assert (first["outcome"], first["failure"]["rule"]) == ("GATE_TAMPERING", "tests-emptied")
-    said = "tests/test_shop.py::test_price takes `price` from tests/reference.py, not from shop.py"
-    assert said in first["failure"]["message"]
-    assert said in project.prompt("1", 2)
-    assert second["outcome"] == "PASSED"
