@@ -4,11 +4,9 @@ Every call may wait for the network and is made by a thread of its own, never by
 something looks first whether it is there, so that a call which was killed half-way is repeated.
 """
 
-import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from noface.errors import ForgeError
 from noface.forge import parse
@@ -16,7 +14,7 @@ from noface.forge.graphql import merge_when_ready, resolved_threads, viewer
 from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
-from noface.forge.rest import NOT_FOR_US, Client, RefusedError
+from noface.forge.rest import Client, RefusedError
 from noface.forge.rules import BranchRule, RuleRefusal, may_bypass, refusals, rules_of, wants_linear
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullReview, PullState
 from noface.model.quoting import short
@@ -25,7 +23,7 @@ _FORBIDDEN = 403
 _INVALID = 422
 _NOT_FOR_THIS_TOKEN = (_FORBIDDEN, 404)
 _RUNS_MAX = 100
-_CHANGED_PAGES_MAX, _CHANGED_PULLS_MAX = 5, 50
+_CHANGED_MAX = 50
 _TITLE_CHARS_MAX = 256
 _BODY_CHARS_MAX = 65_536
 _MAY_PUSH = ("push", "maintain", "admin")
@@ -50,25 +48,19 @@ class Forge:
     def __init__(self, client: Client, people: People) -> None:
         self.client = client
         self._people = people
-        self._lock = threading.Lock()
         self._login = ""
         self._home: Object = {}
 
     def whoami(self) -> str:
         """Return the login that the token belongs to, as comments show it."""
-        with self._lock:
-            known = self._login
-        if known:
-            return known
-        try:
-            login = parse.text(self.client.get("/user").body, "login")
-        except RefusedError as error:
-            if error.status != _FORBIDDEN:
-                raise
-            login = viewer(self.client)  # the token of a workflow or an app has no user
-        with self._lock:
-            self._login = login
-        return login
+        if not self._login:
+            try:
+                self._login = parse.text(self.client.get("/user").body, "login")
+            except RefusedError as error:
+                if error.status != _FORBIDDEN:
+                    raise
+                self._login = viewer(self.client)  # the token of a workflow or an app has no user
+        return self._login
 
     def check_access(self) -> None:
         """Raise ForgeError, which tells why, if nothing can be pushed or proposed. It only reads.
@@ -128,27 +120,14 @@ class Forge:
         issue = self.client.get(self.client.repo("issues", number), keep=True).body  # only there it stands
         return parse.pull_request(source, parse.text(issue, "closed_by", "login"))
 
-    def changed(self, since: float | None) -> dict[int, float]:
-        """Return the pull requests that changed at a time or later, by number; the newest change of all is below 0.
+    def changed(self) -> dict[int, float]:
+        """Return when pull requests changed by GitHub's clock (epoch seconds), by number; what checks do is no change.
 
-        Times are epoch seconds of GitHub's clock; without one only the newest change is told. What checks do is none.
+        These are those that changed last.
         """
-        wanted: dict[str, object] = {"state": "all", "sort": "updated", "direction": "desc"}
-        client, path = self.client, self.client.repo("issues")  # to the API a pull request is an issue as well
-        try:
-            if since is None:
-                entries = parse.objects(client.get(path, {**wanted, "per_page": 1}).body)
-            else:
-                at = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-                pages = client.pages(path, {**wanted, "since": at}, keep=True, pages_max=_CHANGED_PAGES_MAX)
-                entries = [entry for page in pages for entry in parse.objects(page.body) if "pull_request" in entry]
-        except RefusedError as error:
-            if error.status not in NOT_FOR_US:
-                raise
-            pulls = client.get(client.repo("pulls"), {**wanted, "per_page": _CHANGED_PULLS_MAX}, keep=True).body
-            entries = parse.objects(pulls)  # issues are turned off here
-        times = {parse.number(entry, "number"): parse.time_of(entry, "updated_at") or 0.0 for entry in entries}
-        return {**(times if since is not None else {}), 0: max(times.values(), default=since or 0.0)}
+        wanted = {"state": "all", "sort": "updated", "direction": "desc", "per_page": _CHANGED_MAX}
+        pulls = parse.objects(self.client.get(self.client.repo("pulls"), wanted, keep=True).body)
+        return {parse.number(pull, "number"): parse.time_of(pull, "updated_at") or 0.0 for pull in pulls}
 
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Return the checks of a commit, each once as it stands now.
@@ -249,13 +228,9 @@ class Forge:
 
     def _repository(self) -> Object:
         """Return the repository itself: it may have been renamed since its remote was set."""
-        with self._lock:
-            home = self._home
-        if not home:
-            home = self.client.get(self.client.repo(), keep=True).body
-            with self._lock:
-                self._home = home
-        return home
+        if not self._home:
+            self._home = self.client.get(self.client.repo(), keep=True).body
+        return self._home
 
     def _rules(self, branch: str) -> tuple[BranchRule, ...]:
         """Return the rules for a branch, with whether the token's owner may bypass them; none if they are not shown."""

@@ -94,7 +94,6 @@ class PullFollower(Station):
         self._looks: dict[str, Look] = {}
         self._held: dict[str, PullSnapshot] = {}
         self._listed_at = float("-inf")
-        self._newest: float | None = None
         self._changes: Mapping[int, float] = {}
         refused_s = Pace(self.context.settings.landing.poll_s).longest_s
         self._outage = Outage(self.context.clock, (0.0,), (refused_s,), self._tell)
@@ -234,7 +233,7 @@ class PullFollower(Station):
         context, seen = self.context, _Seen()
         try:
             if lists:
-                seen.changed = self.forge.changed(self._newest)
+                seen.changed = self.forge.changed()
             env, rules = context.env, context.settings.landing
             remote, login = context.remote, self.forge.whoami()
             eyes = PullReader(self.forge, env.plumbing, rules, env.masker, remote, cancel, env.gate_rules, login)
@@ -263,8 +262,7 @@ class PullFollower(Station):
         else:
             self._outage.over()
         if seen.changed:
-            self._listed_at, self._newest = now, seen.changed[0]
-            self._changes = {**self._changes, **seen.changed}
+            self._listed_at, self._changes = now, {**self._changes, **seen.changed}
         for looked in seen.looks:
             issue_id = looked.followed.issue_id
             before = self._looks.get(issue_id)
