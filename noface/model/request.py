@@ -88,8 +88,9 @@ class PersonRequest:
     model: Annotated[str, "The entry of [models] of its last attempt; empty without one."] = ""
     summary: Annotated[str, "What happened, in a sentence or two."] = ""
     question: Annotated[str, "What a person is asked."] = ""
-    tried: Annotated[tuple[str, ...], "What was tried, oldest first."] = ()
-    tried_in_short: Annotated[tuple[str, ...], "The same, attempts in a row that ended alike told once."] = ()
+    tried: Annotated[
+        tuple[str, ...], "What was tried, oldest first; what ended alike in a row stands in one line."
+    ] = ()
     failing: Annotated[Failing | None, "What a gate has found on its newest work; null where no gate failed."] = None
     errors: Annotated[tuple[str, ...], "What went wrong, each thing once, the newest last."] = ()
     unclear: Annotated[tuple[str, ...], "What workers asked or missed."] = ()

@@ -17,7 +17,7 @@ from noface.integrity.diff.names import UnfitRule
 from noface.integrity.judges import Part, part_of
 from noface.integrity.not_taken import named_in
 from noface.integrity.tampering import BY_BODY, BY_MAIN
-from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind, followed_by
+from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind
 from noface.model.attempt import MET, PastAttempt, noted
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
@@ -296,11 +296,9 @@ def _account(history: History, configured: Configured) -> PersonRequest:
     last = _last(history)
     newest_first = [attempt for attempt in reversed(history.current) if attempt.failure is not None]
     errors = distinct((_error(a.failure) for a in newest_first if a.failure), _ERRORS_MAX, _ERROR_CHARS_MAX)
-    tried = [short(line, _TRIED_CHARS_MAX) for line in _tried(history)]
     parts = [a.text for a in history.asked if a.topic is Topic.BREAKDOWN and a.outcome is AdviceOutcome.PARTS_FAILED]
     return PersonRequest(
-        tried=tuple(tried[-_TRIED_MAX:]),
-        tried_in_short=tuple(short(line, _TRIED_CHARS_MAX) for line in _tried_in_short(history))[-_TRIED_MAX:],
+        tried=tuple(short(line, _TRIED_CHARS_MAX) for line in _tried(history))[-_TRIED_MAX:],
         failing=_failing(history, configured),
         model=last.model if last is not None else "",
         agent=configured.agents.get(last.model, "") if last is not None else "",
@@ -376,29 +374,24 @@ def _error(failure: Failure) -> str:
     return f"{failure.kind}: {failure.message}"
 
 
-def _tried(history: History) -> Iterator[str]:
-    """Yield a line for each attempt and each question about it, oldest first."""
-    for attempt in history.attempts:
-        yield _attempted(attempt, history.epoch)
-        for advice in history.advice:
-            if advice.after == attempt.number:
-                yield _asked(advice)
-
-
 _COMMIT = re.compile(r"\b[0-9a-f]{7,40}+\b")
 """A commit id: main moves at each conflict, which is the same one all the same."""
 
 
-def _tried_in_short(history: History) -> Iterator[str]:
-    """Yield the same, where attempts in a row that ended in the same way are told once."""
+def _tried(history: History) -> Iterator[str]:
+    """Yield a line for the attempts in a row that ended in the same way, and one for each question about them."""
     for _, group in groupby(history.attempts, key=lambda each: (each.epoch, _COMMIT.sub("", _ended_with(each)))):
         attempts = list(group)
         asked = [advice for a in attempts for advice in history.advice if advice.after == a.number]
         before = " (before it was given back)" if attempts[0].epoch < history.epoch else ""
-        models = [f"{_numbers(list(run))} with {model}" for model, run in groupby(attempts, key=lambda a: a.model)]
+        models = [f"{_numbers(list(run))} with {model}" for model, run in groupby(attempts, key=_model_of)]
         many = "attempt" if len(attempts) == 1 else "attempts"
         yield f"{many} {', '.join(models)}: {_ended_with(attempts[-1])}{before}"
         yield from map(_asked, asked)
+
+
+def _model_of(attempt: PastAttempt) -> str:
+    return f"{attempt.model}, thinking" if attempt.think else attempt.model
 
 
 def _numbers(attempts: list[PastAttempt]) -> str:
@@ -408,14 +401,6 @@ def _numbers(attempts: list[PastAttempt]) -> str:
 
 def _ended_with(attempt: PastAttempt) -> str:
     return attempt.outcome if attempt.failure is None else short(_error(attempt.failure), _TRIED_CHARS_MAX - 100)
-
-
-def _attempted(attempt: PastAttempt, epoch: int) -> str:
-    model = f"{attempt.model}, thinking" if attempt.think else attempt.model
-    line = short(f"attempt {attempt.number} with {model}: {_ended_with(attempt)}", _TRIED_CHARS_MAX - 100)
-    followed = followed_by(attempt.answer)
-    before = " (before it was given back)" if attempt.epoch < epoch else ""
-    return f"{line}{f' → {followed}' if followed else ''}{before}"
 
 
 def _asked(advice: Advice) -> str:

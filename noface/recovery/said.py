@@ -225,7 +225,7 @@ def _evidence(request: PersonRequest, clean: Clean) -> Iterator[str]:
     if files := request.changed_files:
         changed = ", ".join(code(clean(path)) for path in request.changed[:_PARTS_SHOWN])
         yield f"It changes {files} files, {request.changed_lines} lines: {changed}"
-    if tried := [plain(clean(line)) for line in request.tried_in_short]:
+    if tried := [plain(clean(line)) for line in request.tried]:
         yield "What was tried:\n\n" + "\n".join(f"- {line}" for line in tried[-_ATTEMPTS_SHOWN:])
 
 

@@ -109,7 +109,7 @@ def block_lines(record: BlockedIssue, width: int, leave_out: tuple[str, ...] = (
         yield from _section("The question", hanging(request.question, width, "    "))
     yield from _section("What it changes", _changed(request, width))
     if "tried" not in leave_out:
-        yield from _section("Tried", _items(request.tried_in_short or request.tried, width))
+        yield from _section("Tried", _items(request.tried, width))
     for name, title in _SECTIONS:
         if name not in leave_out:
             yield from _section(title, _items(_untold(request, name), width))

@@ -72,7 +72,7 @@ def test_it_tells_what_was_tried_what_went_wrong_and_what_to_do():
     assert told["kind"] == "TEST_FAILURE"
     assert told["summary"] == "TEST_FAILURE after 2 attempts: all 2 attempts are used up. Last: two red"
     assert told["tried"] == [
-        "attempt 1 with small: TEST_FAILURE: one red → told why, same model again",
+        "attempt 1 with small: TEST_FAILURE: one red",
         "attempt 2 with big, thinking: TEST_FAILURE: two red",
     ]
     assert told["errors"] == ["TEST_FAILURE: one red", "TEST_FAILURE: two red"]
@@ -87,7 +87,7 @@ def test_what_was_asked_stands_between_the_attempts_it_was_asked_between():
         Advice(Topic.ARCHITECT, 2, AdviceOutcome.UNAVAILABLE, model="opus", cause="overloaded"),
         Advice(Topic.DEPENDENCY, 2, strategy="recheck", text="Issue 3 is merged."),
     )
-    told = block(attempt(1), attempt(2), advice=asked)["tried"]
+    told = block(attempt(1), attempt(2, "other"), advice=asked)["tried"]
     assert [line.split(" with ")[0] for line in told if line.startswith("attempt")] == ["attempt 1", "attempt 2"]
     assert told[1] == "asked opus for a diagnosis: alternative approach: no CHF: Read it."
     assert told[3] == "asked opus for a clarification: its answer was of no use: no JSON"
@@ -238,7 +238,7 @@ def test_attempts_that_ended_alike_are_told_once_with_their_numbers():
         *(attempt(number, model="small" if number < 3 else "big") for number in (1, 2, 3, 4, 5)),
         attempt(6, "other", model="big"),
     )
-    assert told["tried_in_short"] == [
+    assert told["tried"] == [
         "attempts 1 and 2 with small, 3 to 5 with big: TEST_FAILURE: red",
         "attempt 6 with big: TEST_FAILURE: other",
     ]
@@ -251,7 +251,7 @@ def test_a_conflict_is_told_once_whatever_commit_of_main_it_is_with_and_both_its
         for number, commit in ((1, "4431da97"), (2, "caa494d6"))
     ]
     told = block(*conflicts, kind=FailureKind.MERGE_CONFLICT)
-    assert told["tried_in_short"] == [f"attempts 1 and 2 with small: MERGE_CONFLICT: {moved} (caa494d6: Mask mail)"]
+    assert told["tried"] == [f"attempts 1 and 2 with small: MERGE_CONFLICT: {moved} (caa494d6: Mask mail)"]
     assert "scrub.py (caa494d6: Mask mail)" in told["question"]
     assert told["next_steps"][-2:] == [
         "See main's side, with the issue of each commit: git log -p noface/7.. -- scrub.py 'a b.py'",
@@ -259,7 +259,7 @@ def test_a_conflict_is_told_once_whatever_commit_of_main_it_is_with_and_both_its
     ]
     assert not [step for step in block(attempt(1))["next_steps"] if "side" in step]
     other = attempt(2, f"{moved} (8: Mask phones)", FailureKind.MERGE_CONFLICT, evidence=("scrub.py",))
-    assert len(block(conflicts[0], other, kind=FailureKind.MERGE_CONFLICT)["tried_in_short"]) == 2
+    assert len(block(conflicts[0], other, kind=FailureKind.MERGE_CONFLICT)["tried"]) == 2
 
 
 def test_a_test_that_may_be_wrong_has_the_way_to_correct_it():

@@ -22,7 +22,7 @@ QUESTION = PersonRequest(
     question="What do the workers not know that would make test_a pass? @mallory says #13",
     options=("answer it",),
     commands=('noface retry 7 --note "…"',),
-    tried_in_short=("attempts 1 and 2 with small: TEST_FAILURE",),
+    tried=("attempts 1 and 2 with small: TEST_FAILURE",),
     failing=Failing(gate="unit", location="a.py:3", message="assert 1 == 2", lines=("E  assert @all",)),
 )
 
@@ -109,7 +109,7 @@ def test_what_a_part_asks_is_asked_at_the_issue_that_was_divided():
 
 def test_the_longest_of_questions_fits_a_comment():
     failing = QUESTION.failing._replace(lines=("y" * 90_000,))
-    many = replace(QUESTION, tried_in_short=("x" * 5_000,) * 60, failing=failing)
+    many = replace(QUESTION, tried=("x" * 5_000,) * 60, failing=failing)
     text = said(status="blocked", request=many).text
     assert len(text) < 65_000
     assert "To answer" in text
