@@ -121,20 +121,22 @@ def _gates(made: Made, width: int) -> Iterator[str]:
 
 
 def _ci(detection: Detection, width: int) -> Iterator[str]:
-    """Yield what CI runs, a job at a time; of a model's proposal what it says that no gate can do."""
+    """Yield what CI runs and no gate stands for, a job at a time, and what a model says that no gate can do."""
+    covered = {command for gate in detection.gates if not gate.refused for command in gate.covers}
+    left = {what for what, _ in detection.left_out}
+    more = [(command, where) for command, where in detection.ci if command not in covered | left]
     if detection.left_out:
         yield from ("", "CI does more, which no gate can:")
         for what, why in detection.left_out:
             yield from hanging(f"{clean(what)}: {clean(why)}", width, "  ", "    ")
-    elif detection.ci:
-        yield from ("", "CI runs this; compare the gates with it:")
-        before = ""
-        for command, where in detection.ci[:_CI_MAX]:
-            yield from () if where == before else hanging(f"{clean(where)}:", width, "  ", "    ")
-            yield fit(f"    {clean(command)}", width)
-            before = where
-        if (more := len(detection.ci) - _CI_MAX) > 0:
-            yield f"    and {more} more"
+    yield from ("", "CI runs this; compare the gates with it:") if more else ()
+    before = ""
+    for command, where in more[:_CI_MAX]:
+        yield from () if where == before else hanging(f"{clean(where)}:", width, "  ", "    ")
+        yield fit(f"    {clean(command)}", width)
+        before = where
+    if len(more) > _CI_MAX:
+        yield f"    and {len(more) - _CI_MAX} more"
 
 
 def _github(ready: Ready, width: int) -> Iterator[str]:

@@ -73,6 +73,7 @@ def test_a_good_proposal_is_proven_on_main_and_shown_beside_what_ci_does(asked):
     assert (project.setup, project.keep, project.setup_inputs) == (setup["command"], (".deps",), ("calc.py",))
     assert "      test: tox runs it\n      CI: tox -e py\n" in done.stdout
     assert "CI does more, which no gate can:\n  docker compose up: it needs services\n" in done.stdout
+    assert "CI runs this" not in done.stdout, "all of it is covered or left out"
     assert (done.stderr.count("Asking helper"), max(map(len, done.stdout.splitlines())) <= 80) == (2, True)
     assert "# CI: tox -e py\n[[gates]]\n" in (asked.path / "noface.toml").read_text()
 
