@@ -11,7 +11,6 @@ waits for a person; an attempt that comes to an end of its own breaks the row.
 
 import json
 from collections.abc import Sequence
-from enum import StrEnum
 
 from noface.engine.context import RunContext
 from noface.engine.dispatch import block, history
@@ -28,34 +27,26 @@ _BOOT = "boot"
 _OOM_KILLS = "kernel_kills"
 
 
-class DeathEvidence(StrEnum):
-    """What speaks for an attempt having killed noface."""
-
-    MEMORY = "memory"
-    SIGNAL = "signal"
-
-
-_WORDS = {
-    DeathEvidence.MEMORY: (
+EVIDENCE = {
+    "memory": (
         "and each time the kernel had killed for want of memory meanwhile: it may use up the memory. See the system's"
         " log (`journalctl -k`, `dmesg`), and set [limits] memory_max"
     ),
-    DeathEvidence.SIGNAL: (
+    "signal": (
         "killed by a signal, which nothing keeps its programs from sending here: neither the sandbox nor a PID"
         " namespace is in force (`noface doctor` says why)"
     ),
 }
+"""What speaks for an attempt having killed noface, in words."""
 
 
-def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> DeathEvidence | None:
+def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> str | None:
     """Say what speaks for an attempt having killed noface.
 
     `oom_kills` is how often the kernel has killed for want of memory since the newest attempt began. `contained`: no
     program of an attempt can send noface a signal. `alone`: nothing else was at work.
     """
-    if oom_kills:
-        return DeathEvidence.MEMORY
-    return DeathEvidence.SIGNAL if alone and not contained else None
+    return "memory" if oom_kills else "signal" if alone and not contained else None
 
 
 def died_unexplained(context: RunContext) -> bool:
@@ -87,12 +78,11 @@ def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died:
         _record_death(context, attempts)
     deaths = context.reader.deaths()
     context.suspects |= deaths.keys()
-    return {id_: _why(alone, evidence) for id_, (alone, evidence) in deaths.items() if alone >= DEATHS_MAX}
-
-
-def _why(deaths: int, evidence: str) -> str:
-    words = _WORDS[DeathEvidence(evidence)]
-    return f"noface itself died {deaths} times in a row while this issue alone was worked on, {words}"
+    return {
+        name: f"noface itself died {times} times in a row while this issue alone was worked on, {EVIDENCE[evidence]}"
+        for name, (times, evidence) in deaths.items()
+        if times >= DEATHS_MAX
+    }
 
 
 def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
@@ -104,7 +94,7 @@ def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
     for attempt in attempts:
         epoch = context.reader.state(attempt.issue_id).epoch
         deaths = before.get(attempt.issue_id, (0, ""))[0] + (alone and evidence is not None)
-        facts = {"epoch": epoch, "deaths": deaths, "evidence": evidence.value if evidence is not None else None}
+        facts = {"epoch": epoch, "deaths": deaths, "evidence": evidence}
         context.log_event("noface_died", attempt.issue_id, number=attempt.number, **facts)
 
 
