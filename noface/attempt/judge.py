@@ -19,6 +19,7 @@ from noface.attempt.not_in_change import (
     with_places,
     with_put_back,
 )
+from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge
 from noface.git.taken_back import WorkOnMain, bring_onto
 from noface.integrity.diff.rules import REWRITTEN, gates_decide
@@ -188,7 +189,7 @@ def _main_conflicts(attempt: Judging) -> Failure | None:
         brought = bring_onto(plumbing, main, candidate, (order.main,))
     if brought.merge.tree is None:
         paths = brought.merge.conflicts
-        return conflict(paths, plumbing.brought(candidate, main, paths))
+        return conflict(paths, in_the_way(plumbing, candidate, main, paths))
     # Under "only-new", main's failing tests may be others by now: then the landing proves it against those.
     # So it does if main has lost what the work began on: the commit that may land is made there.
     attempt.provable = brought.began is None and (order.known_failures is None or main == order.main)

@@ -11,6 +11,7 @@ import typer
 
 from noface.cli.candidates import any_issue, model_name
 from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
+from noface.git.landings import landed_issues
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
@@ -73,7 +74,7 @@ def _landed_elsewhere() -> tuple[str, ...]:
     except NofaceError:
         return ()
     with closing(plumbing):
-        return tuple(issue_id for issue_id, _ in plumbing.landed_issues())
+        return tuple(issue_id for issue_id, _ in landed_issues(plumbing))
 
 
 @answers("The issue as JSON.")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from noface.attempt.earlier_tests import bodies_since
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import prior_failures
+from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
 from noface.integrity.judges import Part, part_of
@@ -105,8 +106,8 @@ def contested(context: RunContext, history: History) -> Advice | None:
 
 def _change_of(plumbing: Plumbing, landing: OpenLanding) -> tuple[str, str]:
     """Return the commits before and after an issue's own work, where it landed alone or with others."""
-    landings = plumbing.landings(f"{landing.old}..{landing.new}")
-    own = next((each for each in landings if each.issue == landing.issue_id), None)
+    landed = landings(plumbing, f"{landing.old}..{landing.new}")
+    own = next((each for each in landed if each.issue == landing.issue_id), None)
     if own is None or own.commit == landing.new:
         return landing.old, landing.new
     return own.parents[0], own.commit

@@ -11,6 +11,7 @@ from noface.engine.context import RunContext
 from noface.errors import FollowError, NofaceError, RemoteError
 from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import settle
+from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.git.remote import Remote
 from noface.model.taxonomy import IssueStatus
@@ -119,7 +120,7 @@ def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
     """
     states, marked = context.reader.states(), []
     beside = context.settings.landing.pull_request
-    for landing in context.env.plumbing.landings(commits, first_parent=not beside):
+    for landing in landings(context.env.plumbing, commits, first_parent=not beside):
         state = states.get(landing.issue)
         if beside and context.pulls.row(landing.issue) is not None:
             continue

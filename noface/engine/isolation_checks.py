@@ -20,6 +20,7 @@ from noface.attempt.isolation import checkouts, gate_variables, home_of
 from noface.attempt.prepare import Preparation, forget_setup
 from noface.attempt.worker.out_of_reach import closed_places, unseen_places
 from noface.engine.context import RunContext
+from noface.git.landings import has_landings
 from noface.git.plumbing import Plumbing, store_text
 from noface.integrity.judges import broken, sources
 from noface.integrity.named_files import run_scripts
@@ -192,7 +193,7 @@ def _holds_agents_code(context: RunContext) -> bool:
 
     noface may have landed a commit of main that has lost its trailer (squashed by hand).
     """
-    return context.env.plumbing.has_landings() or bool(context.reader.landed_commits())
+    return has_landings(context.env.plumbing) or bool(context.reader.landed_commits())
 
 
 def _sets_up(context: RunContext, cancel: Canceller, setup: Setup) -> bool:

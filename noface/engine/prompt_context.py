@@ -15,6 +15,7 @@ from noface.data.extras import extra
 from noface.diagnosis.missing_library import TO_ADD_IT
 from noface.engine.context import RunContext
 from noface.errors import ConfigError, GitError
+from noface.git.landings import in_the_way
 from noface.git.plumbing import Plumbing
 from noface.git.refs import slug
 from noface.model.attempt import PastAttempt
@@ -169,7 +170,7 @@ def main_since(plumbing: Plumbing, left: PastAttempt, main: str, paths: tuple[st
         patch = plumbing.patch_since(left.candidate, main, paths) if left.candidate is not None else b""
     except GitError:
         return ""  # a commit is gone
-    by = plumbing.brought(str(left.candidate), main, paths) if patch else ()
+    by = in_the_way(plumbing, str(left.candidate), main, paths) if patch else ()
     return "".join((*(f"{name}\n" for name in by), patch.decode("utf-8", "replace")))
 
 

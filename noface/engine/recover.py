@@ -26,6 +26,7 @@ from noface.engine.protection import protection_for
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
+from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
@@ -133,8 +134,8 @@ def _settle_landings(context: RunContext) -> None:
         result, now = moves[intent.new], context.clock.now()
         match result:
             case Landed() | Moved() | Blocked() if pushed or isinstance(result, Landed):
-                landings = context.env.plumbing.landings(f"{intent.old}..{intent.new}")
-                own = next((each.commit for each in landings if each.issue == intent.issue_id), intent.new)
+                landed = landings(context.env.plumbing, f"{intent.old}..{intent.new}")
+                own = next((each.commit for each in landed if each.issue == intent.issue_id), intent.new)
                 context.journal.landed(now, intent.id, intent.issue_id, own)
             case Moved():
                 context.journal.landing_dropped(intent.id)
@@ -233,11 +234,11 @@ def _learn_landings(context: RunContext) -> None:
     if read == main:
         return
     commits = f"{read}..{main}" if read is not None and plumbing.resolve(read) is not None else main
-    beside = plumbing.landings(commits, first_parent=False) if context.settings.landing.pull_request else ()
+    beside = landings(plumbing, commits, first_parent=False) if context.settings.landing.pull_request else ()
     states, intended = reader.states(), {each.new for each in reader.open_landings()}
     landed_by = {
         each.issue: each.commit
-        for each in (*beside, *plumbing.landings(commits))
+        for each in (*beside, *landings(plumbing, commits))
         if each.landing.commit not in intended and context.pulls.row(each.issue) is None
         if each.issue not in states or states[each.issue].status is not IssueStatus.MERGED
     }

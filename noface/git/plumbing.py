@@ -14,40 +14,21 @@ from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.git.stored import LINK_MODE, Entry, StoredObjects
 from noface.integrity.named_files import Tree
-from noface.integrity.state.landed import TrailedCommit, is_landing
 from noface.model.attempt import ABSENT, FileChange
 
-_TRAILERS = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Base", "Outcome"))
-_CLAIMS = (
-    "--no-show-signature",
-    "--grep=^Noface-Issue: ",
-    "--grep=^Noface-Base: ",
-    "--format=" + "%x00".join(("%H", "%P", "%T", "%ct", *_TRAILERS)),
-)
 _BASE = b"noface-base"  # git reads trailers in any case
 _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _ATTRIBUTES_BYTES_MAX = 1 << 16
 _OF_MERGES = re.compile(r"[-!]?merge|merge=\S+|binary")
-_BROUGHT_MAX = 50
 _CHANGES_KEPT_MAX = 20_000
 """So many changed files are remembered: a run looks at those of all its landings again for each issue."""
 _PATCHES_KEPT_MAX = 32
 _PATCH_KEPT_BYTES_MAX = 1 << 18
-_DIGITS_MAX = 10
 _TREES_KEPT_MAX = 10_000
 _UNCHANGING = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\^?")
 _SIGNING_SECONDS_MAX = 30.0
 _SAID_CHARS_MAX = 400
-
-
-@dataclass(frozen=True, slots=True)
-class PushedWork:
-    """A commit that noface has pushed for an issue, with its attempt and when it was made, in epoch seconds."""
-
-    commit: str
-    attempt: int
-    at: float
 
 
 class Plumbing:
@@ -349,101 +330,16 @@ class Plumbing:
         """True if a tree has submodules."""
         return any(mode == LINK_MODE for _, mode, _ in self.files(tree))
 
-    def landings(self, name: str = "", *, first_parent: bool = True) -> tuple[TrailedCommit, ...]:
-        """Return noface's landings, oldest first: of main's first parents, or a range's (integrity/state/landed.py)."""
-        options = (*(("--first-parent",) if first_parent else ()), "--reverse", *_CLAIMS)
-        text = self.git.ask("log", *options, name or self.repository.main, "--")
-        claims = [_claimed(line) for line in text.split("\n") if line]
-        if first_parent:
-            claims = [own for each in claims for own in self._own_claims(each)]
-        return self._landings_in(claims, first_parent=first_parent)
-
-    def landed_commits(self, old: str, new: str) -> tuple[str, ...]:
-        """Return the commits from behind `old` up to `new` along main, each issue's own in place of a common one."""
-        commits: list[str] = []
-        for commit in self.first_parents(old, new):
-            own = self.landings(f"{commit}^!") if self.may_land_several(commit) else ()
-            commits += [each.commit for each in reversed(own)] or [commit]
-        return tuple(commits)
-
-    def brought(self, work: str, main: str, paths: Collection[str]) -> tuple[str, ...]:
-        """Name the newest of what has changed one of `paths` on `main` since `work` left it, the oldest first.
-
-        Of a landing that is issue and title ("12: Add dates"), of a person's commit id and subject. () if objects are
-        gone.
-        """
-        named, base = frozenset(paths), self.merge_base(work, main)
-        with suppress(GitError):
-            commits = self.landed_commits(base, main)[:_BROUGHT_MAX] if base and named else ()
-            there = [each for each in commits if any(c.path in named for c in self.raw_changes(f"{each}^1", each))]
-            form = "%h%x00%s%x00%(trailers:key=Noface-Issue,valueonly,separator=%x1f)"
-            text = self.git.ask("log", "--no-walk=unsorted", f"--format={form}", *reversed(there)) if there else ""
-            lines = (line.split("\0") for line in text.split("\n") if line)
-            return tuple(f"{issue or short}: {subject}" for short, subject, issue in lines)
-        return ()
-
     def may_land_several(self, commit: str) -> bool:
         """False if a commit is none that lands several issues: that one merges, and names its first parent."""
         with suppress(GitError):
             return len(self._stored.commit(commit)[1]) > 1 and _BASE in self._stored.message(commit).lower()
         return True
 
-    def _own_claims(self, claimed: TrailedCommit) -> tuple[TrailedCommit, ...]:
-        """Return the landing that a commit of main is, or those that stand behind it."""
-        if not claimed.lands_several:
-            return (claimed,)
-        parent, last = claimed.parents[:2]
-        return tuple(replace(each, brought_by=claimed) for each in self.landings(f"{parent}..{last}"))
-
-    def _landings_in(self, claims: list[TrailedCommit], *, first_parent: bool) -> tuple[TrailedCommit, ...]:
-        attempts = self._attempts({parent for each in claims for parent in each.parents[1:]})
-        return tuple(each for each in claims if is_landing(each, attempts, on_main=first_parent))
-
-    def _attempts(self, commits: set[str]) -> dict[str, str]:
-        """Return the issue of each commit that is an attempt."""
-        if not commits:
-            return {}
-        feed = "".join(f"{commit}\n" for commit in commits).encode()
-        text = self.git.ask("log", "--no-walk", "--stdin", *_CLAIMS, stdin=feed)
-        claims = [_claimed(line) for line in text.split("\n") if line]
-        return {each.commit: each.issues[0] for each in claims if each.issues and each.outcome}
-
-    def pushed_work(self, issue_id: str, old: str, new: str) -> tuple[PushedWork, ...]:
-        """Return the commits that noface has pushed for an issue since `old`, newest first, as their trailers tell."""
-        trailers = (f"%(trailers:key=Noface-{key},valueonly,separator=%x1f)" for key in ("Issue", "Attempt"))
-        form = "%x00".join(("%H", "%ct", *trailers))
-        text = self.git.ask("log", "--no-show-signature", "--first-parent", f"--format={form}", f"{old}..{new}", "--")
-        works = []
-        for line in text.split("\n") if text else ():
-            commit, at, named, attempt = line.split("\0")
-            # Trailers are text that people edit, and int() takes other digits than these, and refuses very long ones.
-            if named == issue_id and attempt.isascii() and attempt.isdecimal() and len(attempt) < _DIGITS_MAX:
-                works.append(PushedWork(commit, int(attempt), float(at)))
-        return tuple(works)
-
     def merge_base(self, one: str, other: str) -> str:
         """Return the newest commit that two have in common, "" if there is none."""
         base = self.git.run("merge-base", one, other)
         return base.text if base.code == 0 else ""
-
-    def landed_issues(self) -> tuple[tuple[str, str], ...]:
-        """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
-        return tuple((landing.issue, landing.commit) for landing in self.landings())
-
-    def has_landings(self) -> bool:
-        """True if main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
-        return bool(self.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", self.repository.main, "--"))
-
-    def line_counts(self, commits: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return how many lines each commit adds to its first parent, and how many it takes; none of what is gone."""
-        shape = ("--no-walk", "--ignore-missing", "--first-parent", "-m", "--numstat", "--format=%x00%H", "--stdin")
-        feed = "".join(f"{commit}\n" for commit in commits).encode()
-        counts = {}
-        for entry in self.git.ask("log", *shape, stdin=feed).split("\0")[1:] if commits else ():
-            commit, *rows = entry.split("\n")
-            files = [row.split("\t") for row in rows if row[:1].isdecimal()]  # of a binary file git says "-"
-            counts[commit] = sum(int(row[0]) for row in files), sum(int(row[1]) for row in files)
-        return counts
 
     def references(self, prefix: str) -> dict[str, str]:
         """Return the refs below `prefix` with the objects they name."""
@@ -531,9 +427,3 @@ def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:
     git = replace(plumbing.git, seconds_max=_SECONDS_MAX)
     feed = "".join(f"{text}\n" for text in texts)
     return git.run("grep", "-q", "-a", "-F", "-f", "-", commit, "--", stdin=feed).code == 0
-
-
-def _claimed(line: str) -> TrailedCommit:
-    commit, parents, tree, at, issues, base, outcome = line.split("\0")
-    named = tuple(filter(None, issues.split("\x1f")))
-    return TrailedCommit(commit, tuple(parents.split()), tree, float(at), named, base, outcome)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from noface.git.command import Output
 from noface.git.fast_forward import cut_off
+from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text
 from noface.git.worktrees import worktrees
@@ -24,7 +25,7 @@ _REFLOG_WORDS_MIN = 4  # old, new, time, zone; between them a name and an addres
 def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
     """Return what the repository holds; `asked` are the ids of commits that the database tells of."""
     main = plumbing.main()
-    landed = plumbing.landings()
+    landed = landings(plumbing)
     refs, broken = _references(plumbing)
     types = _types(plumbing, {*asked, *refs.values()})
     wanted = tuple(oid for oid in {*asked} if types.get(oid) == "commit")

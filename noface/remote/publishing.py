@@ -25,6 +25,7 @@ from noface.engine.parts import RunParts
 from noface.engine.stations import OpenStory, Patience, Station, Steps, Tick, call
 from noface.errors import ForgeError, NofaceError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
+from noface.git.landings import landings
 from noface.git.refs import RefUpdate, branch_name, hold_ref
 from noface.git.remote import Pushed
 from noface.model.gate import Proof
@@ -284,7 +285,7 @@ def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> tup
     held = hold_ref(issue_id, SEEN)
     remote.fetch(f"+{ref}:{held}", cancel=cancel)
     tip = plumbing.resolve(held) or tip
-    return tip, any(each.issue == issue_id for each in plumbing.landings(f"{tip}^!"))
+    return tip, any(each.issue == issue_id for each in landings(plumbing, f"{tip}^!"))
 
 
 def _push(context: RunContext, row: PullRow, cancel: Canceller) -> str | None:

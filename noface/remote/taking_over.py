@@ -12,6 +12,7 @@ from dataclasses import replace
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import attempt_directory
 from noface.forge.github import Forge
+from noface.git.landings import pushed_work
 from noface.git.refs import RefUpdate, branch_name, hold_ref, slug
 from noface.git.remote import Remote
 from noface.model.attempt import PastAttempt
@@ -92,14 +93,14 @@ def _grown_from(context: RunContext, issue_id: str, pull: PullRequest) -> str:
     """Return noface's newest commit on a branch, if all that stands above it is of the forge's pages, else ""."""
     plumbing = context.env.plumbing
     main = plumbing.main()
-    newest = next((each.commit for each in plumbing.pushed_work(issue_id, main, pull.head)), "")
+    newest = next((each.commit for each in pushed_work(plumbing, issue_id, main, pull.head)), "")
     return newest if committed_there(plumbing, newest, pull.head, main, pull.url) else ""
 
 
 def _take_over(context: RunContext, forge: Forge, lost: _LostPull, *, ours: bool) -> None:
     """Record what the branch and the pull request tell of the work, as if this clone had done it."""
     (issue_id, pull, attempt), plumbing = lost, context.env.plumbing
-    pushed = plumbing.pushed_work(issue_id, plumbing.main(), pull.head)
+    pushed = pushed_work(plumbing, issue_id, plumbing.main(), pull.head)
     if not pushed:
         return
     newest = pushed[0]

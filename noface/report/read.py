@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from noface.errors import NofaceError
+from noface.git import landings
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.model.taxonomy import INTERRUPTED
@@ -23,7 +24,7 @@ def line_counts(root: Path, commits: Collection[str]) -> Mapping[str, tuple[int,
     """Ask git how many lines commits add to main, and how many they delete; nothing if it cannot tell."""
     try:
         with closing(Plumbing(discover(root))) as plumbing:
-            return plumbing.line_counts(commits)
+            return landings.line_counts(plumbing, commits)
     except NofaceError:
         return {}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.git_ground import Canary, a_bench, a_repository, git, listing, write
 
+from noface.git.landings import landed_issues
 from noface.git.workspace import checkout
 
 CHANGE = {"a.txt": "changed by the agent\n", "src/new.txt": "new\n"}
@@ -21,7 +22,7 @@ def all_of_noface(bench):
     plumbing.merge(bench.main, taken.snapshot.candidate)
     plumbing.diff(bench.main, taken.snapshot.candidate)
     plumbing.entries(taken.snapshot.candidate, ("a.txt",))
-    plumbing.landed_issues()
+    landed_issues(plumbing)
     checkout(bench.slot, taken.snapshot.candidate)
     bench.begin()
     return taken.snapshot

@@ -4,6 +4,8 @@ import pytest
 from support.git_ground import a_repository, git, write
 from support.landings import plumbing_at
 
+from noface.git.landings import in_the_way
+
 ISSUE = "\n\nNoface-Issue: {0}\nNoface-Attempt: 1\n"
 
 
@@ -20,7 +22,7 @@ def repository(tmp_path):
 
 
 def named(repository, start, *paths):
-    return plumbing_at(repository).brought(start, git(repository, "rev-parse", "main"), paths)
+    return in_the_way(plumbing_at(repository), start, git(repository, "rev-parse", "main"), paths)
 
 
 def test_a_landing_is_named_by_its_issue_and_title_and_a_commit_by_its_id(repository):

@@ -14,6 +14,7 @@ from noface.errors import UsageError
 from noface.git.command import Identity
 from noface.git.fast_forward import Landed
 from noface.git.landing import advance
+from noface.git.landings import landed_issues
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
@@ -388,7 +389,7 @@ def test_landed_issues_are_read_from_mains_first_parents(tmp_path):
         git(bench.path, "commit", "-q", "--allow-empty", "-m", words)
         landed.append((issue, bench.main))
     git(bench.path, "commit", "-q", "--allow-empty", "-m", "talks of it\n\nNoface-Issue: no trailer\n\nmore text\n")
-    assert bench.plumbing.landed_issues() == tuple(landed)
+    assert landed_issues(bench.plumbing) == tuple(landed)
 
 
 TRAILERS = "Noface-Issue: 7\nNoface-Attempt: 1"
@@ -415,7 +416,7 @@ class History:
 
     def on_main(self, commit, why="commit: by hand"):
         self.git("update-ref", "-m", why, "refs/heads/main", commit)
-        return [issue for issue, _ in self.bench.plumbing.landed_issues()]
+        return [issue for issue, _ in landed_issues(self.bench.plumbing)]
 
 
 NONE = {
@@ -448,11 +449,6 @@ def test_a_commit_that_quotes_a_landing_is_none(tmp_path, name):
 def test_a_landing_is_known_by_where_it_stands(tmp_path, name):
     history = History(tmp_path)
     assert history.on_main(LANDED[name](history)) == ["7"]
-
-
-def test_a_squashed_landing_of_an_earlier_noface_is_known_by_mains_reflog(tmp_path):
-    history = History(tmp_path)
-    assert history.on_main(NONE["quoted at the end"](history), "noface: land issue 7") == ["7"]
 
 
 def test_entries_of_more_paths_than_fit_on_a_command_line_are_found(tmp_path):

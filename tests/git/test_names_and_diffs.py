@@ -10,6 +10,7 @@ from support.git_ground import ENV, a_bench, a_repository
 
 from noface.errors import GitError
 from noface.git.command import Git
+from noface.git.landings import line_counts
 from noface.git.objects import ObjectReader, parse_diff
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch, slug
 from noface.git.stored import StoredObjects
@@ -212,6 +213,6 @@ def test_what_commits_add_and_delete_is_counted_from_mains_side(tmp_path):
     side = bench.merged({"side.txt": "x\n" * 3})
     tree = bench.plumbing.git.ask("merge-tree", "--write-tree", two, side)
     merge = bench.plumbing.git.ask("commit-tree", "-p", two, "-p", side, "-m", "merge", tree)
-    counts = bench.plumbing.line_counts((one, two, merge, "0" * 40))
+    counts = line_counts(bench.plumbing, (one, two, merge, "0" * 40))
     assert counts == {one: (2, 0), two: (0, 1), merge: (3, 0)}
-    assert bench.plumbing.line_counts(()) == {}
+    assert line_counts(bench.plumbing, ()) == {}

@@ -6,6 +6,7 @@ A run removes them at its end; `noface tools clean` does it too, and names what 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from noface.git.landings import landed_issues
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate, slug
 from noface.git.worktrees import worktrees
@@ -52,7 +53,7 @@ class ScratchBranch:
 
 def known_issues(plumbing: Plumbing, reader: Reader) -> KnownIssues:
     """Return what is known of the issues now."""
-    landed = dict(plumbing.landed_issues())
+    landed = dict(landed_issues(plumbing))
     rows = reader.where_merged()
     mains = (plumbing.local_main(), *plumbing.references(_FETCHED).values())
     merged = {name for name in landed if name not in rows}

@@ -15,6 +15,7 @@ from noface.engine.context import RunContext
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import advance
+from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.remote import PushResult
@@ -23,8 +24,8 @@ from noface.process.supervise import Canceller
 
 def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -> Landed | None:
     """Return the landing of an issue on main of which the work in `candidate` knows nothing, None without one."""
-    landings = plumbing.landings(f"{candidate}..{main}")
-    return next((Landed(each.commit) for each in landings if each.issue == issue_id), None)
+    landed = landings(plumbing, f"{candidate}..{main}")
+    return next((Landed(each.commit) for each in landed if each.issue == issue_id), None)
 
 
 def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> PushResult:

@@ -20,6 +20,7 @@ from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.pushed import landed_there
 from noface.engine.prompt_context import attempt_directory
 from noface.git.fast_forward import Landed
+from noface.git.landings import in_the_way, landings
 from noface.git.plumbing import Plumbing
 from noface.git.refs import hold_ref
 from noface.git.taken_back import bring_onto
@@ -75,7 +76,7 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
             continue  # it may fit on main; if not, that is told once those below it have landed
         if tree is None:
             paths = brought.merge.conflicts
-            built.refused.append((entry, conflict(paths, plumbing.brought(entry.candidate, built.main, paths))))
+            built.refused.append((entry, conflict(paths, in_the_way(plumbing, entry.candidate, built.main, paths))))
             continue
         fit = without_history(env, hold, built.main, brought.commit, tree)
         if isinstance(fit, Failure):
@@ -164,7 +165,7 @@ def proof_of(context: RunContext, steps: tuple[StackedEntry, ...], main: str, sl
 
 def overruled(plumbing: Plumbing, entry: QueueEntry, failure: Failure, main: str) -> Failure:
     """Return the failure of work that passed alone, with the issues that it was merged with."""
-    landings = plumbing.landings(f"{entry.candidate}..{main}")
-    names = some(tuple(each.issue for each in landings), _NAMED_MAX)
+    landed = landings(plumbing, f"{entry.candidate}..{main}")
+    names = some(tuple(each.issue for each in landed), _NAMED_MAX)
     brought = f", which holds {names} by now" if names else ""
     return replace(failure, message=f"passed alone, but merged with main ({main[:12]}{brought}) {failure.message}")
