@@ -24,7 +24,6 @@ _OUTAGE_MIN_S = 5.0
 _OUTAGE_BASE_S = 15.0
 _OUTAGE_MAX_S = 900.0
 _EXPONENT_MAX = 10
-_LEFT_TO_OTHERS = 0.02
 _SHOWN_MAX = 300
 
 
@@ -107,34 +106,6 @@ def judged_graphql(reply: HttpReply, asked: Request, now: float, failures: int =
 def outage_wait(failures: int, dice: float) -> float:
     """Return how long to wait after an outage that has lasted `failures` requests: exponential, with full jitter."""
     return max(_OUTAGE_MIN_S, dice * min(_OUTAGE_MAX_S, _OUTAGE_BASE_S * 2.0 ** min(failures, _EXPONENT_MAX)))
-
-
-@dataclass(frozen=True, slots=True)
-class RequestBudget:
-    """What is left of the limit that all who use the token share; -1 is unknown. `reset` is in epoch seconds."""
-
-    remaining: int = -1
-    limit: int = -1
-    reset: float = 0.0
-
-
-def budget_of(reply: HttpReply, now: float, before: RequestBudget) -> RequestBudget:
-    """Return the budget that an answer tells of, or the one before it."""
-    remaining, limit = (_number(reply.headers.get(f"x-ratelimit-{name}")) for name in ("remaining", "limit"))
-    if remaining is None or limit is None or reply.headers.get("x-ratelimit-resource", "core") != "core":
-        return before
-    return RequestBudget(int(remaining), int(limit), now + _reset_wait(reply, now))
-
-
-def reads_wait(budget: RequestBudget, now: float) -> str:
-    """Return why reading is to wait until the budget's reset, "" if it need not.
-
-    A fiftieth of the limit is left to what has to be written, and to the people and programs that share the token.
-    """
-    if budget.remaining < 0 or now >= budget.reset or budget.remaining >= budget.limit * _LEFT_TO_OTHERS:
-        return ""
-    left = f"Only {budget.remaining} of {budget.limit} requests an hour are left for this token"
-    return f"{left}; what has to be written goes first"
 
 
 def _limit(reply: HttpReply, now: float, failures: int) -> Away | None:

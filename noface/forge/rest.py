@@ -34,13 +34,10 @@ from noface.forge.limits import (
     HttpReply,
     Refused,
     Request,
-    RequestBudget,
     Verdict,
-    budget_of,
     judged,
     judged_graphql,
     outage_wait,
-    reads_wait,
 )
 from noface.forge.location import Location, is_hosted, is_loopback
 from noface.forge.token import Token
@@ -120,7 +117,6 @@ class Client:
         self._folder = state
         self._lock = threading.Lock()
         # What threads share, below the lock.
-        self._budget = RequestBudget()
         self._away = (0.0, "")
         self._failures = 0
         self._homes: tuple[str, ...] = ()
@@ -208,7 +204,7 @@ class Client:
         self._check_ours(verb, url)
         tries = 1
         while True:
-            self._check_may_send(verb)
+            self._check_may_send()
             self._space(verb)
             reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
             if verdict is None:
@@ -246,8 +242,6 @@ class Client:
         verdict = (judged_graphql if by_graphql else judged)(reply, asked, now, failures, self._dice())
         with self._lock:
             self._failures = failures + 1 if isinstance(verdict, Away) else 0
-            if not by_graphql:
-                self._budget = budget_of(reply, now, self._budget)
         return reply, verdict
 
     def _followed(self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool) -> HttpReply:
@@ -277,18 +271,18 @@ class Client:
 
     def _check_ours(self, verb: str, url: str) -> None:
         """Raise ForgeError for a request about another repository, or with a path that leads elsewhere."""
-        path, named = self._path(url), self._named(url)
         if not _is_plain(url):
-            raise ForgeError(f"noface makes no such request: {verb} {path} is not sent.")
-        if not named or self._is_home_itself(verb, url):
-            return
-        known = self.repo().lower()
-        if (self._folder is not None or named != known) and named not in (known, *self._home()):
-            raise ForgeError(f"noface works with {self.location.repository} only: {verb} {path} is not sent.")
+            raise ForgeError(f"noface makes no such request: {verb} {self._path(url)} is not sent.")
+        named, only = self._named(url), f"noface works with {self.location.repository} only"
+        if named and not self._is_ours(verb, url, named):
+            raise ForgeError(f"{only}: {verb} {self._path(url)} is not sent.")
 
-    def _is_home_itself(self, verb: str, url: str) -> bool:
-        """True if the repository is asked for by the name of the configuration: the answer tells its id."""
-        return verb == "GET" and self._path(url).lower() == self.repo().lower()
+    def _is_ours(self, verb: str, url: str, named: str) -> bool:
+        """True if `named` is this repository: by its name in the configuration, by its id, or by what it is called now."""
+        known = self.repo().lower()
+        if verb == "GET" and self._path(url).lower() == known:  # the repository itself: the answer tells its id
+            return True
+        return (named == known and self._folder is None) or named in (known, *self._home())
 
     def _home(self) -> tuple[str, ...]:
         """Return by what other names URLs may name the repository: its id, and what it is called now."""
@@ -307,10 +301,8 @@ class Client:
     def _check_stays(self, verb: str, url: str, target: str) -> None:
         """Raise RefusedError for a redirect out of the repository."""
         source, named = self._named(url), self._named(target)
-        plain = _is_plain(target)
-        if plain and (source == named or (named and self._is_home_itself(verb, url))):
-            return
-        if not plain or not source or named not in (self.repo().lower(), *self._home()):
+        stays = source == named or (source and named and self._is_ours(verb, url, named))
+        if not (stays and _is_plain(target)):
             raise RefusedError(
                 f"{self.location.host} leads {verb} {urlsplit(url).path} away from {self.location.repository}.",
                 "What was transferred to another repository is left alone there.",
@@ -338,16 +330,14 @@ class Client:
                 f"{self.location.host} answered {what} with something that is no JSON.", _URL_HINT
             ) from None
 
-    def _check_may_send(self, verb: str) -> None:
+    def _check_may_send(self) -> None:
         now = self._clock.now()
         if self._cancel is not None and self._cancel.cancelled:
             raise ForgeAwayError("The run is being stopped; nothing more is sent.", now)
         with self._lock:
-            (until, why), budget = self._away, self._budget
+            until, why = self._away
         if now < until:
             raise ForgeAwayError(why, until, _AWAY_HINT)
-        if verb == "GET" and (why := reads_wait(budget, now)):
-            raise ForgeAwayError(f"{why}.", budget.reset, _AWAY_HINT)
 
     def _space(self, verb: str) -> None:
         """Keep writes apart, as GitHub asks for; on a company's own server no limit is on unless it is set there."""

@@ -11,12 +11,9 @@ from noface.forge.limits import (
     HttpReply,
     Refused,
     Request,
-    RequestBudget,
-    budget_of,
     judged,
     judged_graphql,
     outage_wait,
-    reads_wait,
 )
 
 NOW = 1_800_000_000.0
@@ -147,28 +144,3 @@ def test_graphql_answers_say_their_errors_with_status_200(errors, kind, said):
     verdict = judged_graphql(HttpReply(200, {}, json.dumps(body)), ASKED, NOW)
     assert isinstance(verdict, kind)
     assert said in getattr(verdict, "why", "")
-
-
-def test_the_budget_is_what_the_newest_answer_tells():
-    before = RequestBudget(10, 5000, NOW)
-    told = reply(200, x_ratelimit_remaining=4999, x_ratelimit_limit=5000, x_ratelimit_reset=NOW + 60)
-    assert budget_of(told, NOW, before) == RequestBudget(4999, 5000, NOW + 60)
-    assert budget_of(reply(200), NOW, before) == before
-    searched = reply(200, x_ratelimit_remaining=29, x_ratelimit_limit=30, x_ratelimit_resource="search")
-    assert budget_of(searched, NOW, before) == before
-
-
-@pytest.mark.parametrize(
-    ("budget", "waits"),
-    [
-        (RequestBudget(), False),  # nothing known
-        (RequestBudget(4000, 5000, NOW + 1800), False),
-        (RequestBudget(100, 5000, NOW + 1800), False),
-        (RequestBudget(99, 5000, NOW + 1800), True),
-        (RequestBudget(0, 5000, NOW + 1800), True),
-        (RequestBudget(0, 5000, NOW), False),  # a new hour has begun
-        (RequestBudget(1, 60, NOW + 1800), True),
-    ],
-)
-def test_reading_leaves_the_last_of_the_limit_to_others(budget, waits):
-    assert bool(reads_wait(budget, NOW)) == waits

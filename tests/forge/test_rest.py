@@ -195,16 +195,6 @@ def test_writes_to_github_itself_are_a_second_apart(script, clock):
         assert clock.now() - began == pytest.approx(seconds)
 
 
-def test_of_the_last_requests_none_is_spent_on_reading(script, client, clock):
-    left = {"x_ratelimit_remaining": 50, "x_ratelimit_limit": 5000, "x_ratelimit_reset": int(clock.now()) + 600}
-    script.on(PATH, 200, {}, **left, date=formatdate(clock.now(), usegmt=True))
-    client.get(PATH)
-    with pytest.raises(ForgeAwayError, match="Only 50 of 5000") as caught:
-        client.get(PATH)
-    assert caught.value.until == clock.now() + 600
-    assert client.patch(PATH, {"state": "closed"}) == {}
-
-
 def test_a_limit_stops_the_other_api_too_and_a_short_one_is_sat_out(script, client, clock):
     script.on(PATH, 429, {"message": "slow down"}, retry_after=2).on(PATH, 200, {"number": 7})
     began = clock.now()
