@@ -29,12 +29,15 @@ from noface.process.home_settings import rebuilt_paths
 from noface.process.installation import bringing
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
+from noface.store.check import damage_of
 from noface.store.database import Database
 from noface.store.reader import Reader
 from noface.ui.doctor import Point, State, point_of
-from noface.ui.text import count, size
+from noface.ui.text import clean, count, size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
+_CHECKED_BYTES_MAX = 64 << 20
+_DAMAGE_CHARS_MAX = 160
 _WRAP_CHARS_MAX = 120
 _PLACES_MAX = 12
 _RIGHTS = "agents and gates can read and write whatever you can"
@@ -59,6 +62,7 @@ def project(config: Config, repository: Repository, elsewhere: Collection[str] =
     """
     return (
         _room("state", repository.state_dir),
+        *_damaged(repository.state_dir / "state.db"),
         _room("workspaces", slots_dir(config, repository), "noface tools clean removes them; a run makes its own"),
         *named(config, repository, repository.root, elsewhere),
         *_backlog(config, repository),
@@ -136,6 +140,20 @@ def _room(name: str, folder: Path, remedy: str = "") -> Point:
     if free < _TOO_FEW_BYTES:
         return Point(name, State.BAD, text, f"Make room on that disk{f': {remedy}' if remedy else ''}.")
     return Point(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
+
+
+def _damaged(path: Path) -> Iterator[Point]:
+    """Yield how the database is damaged; `noface tools fsck` alone looks at a large one, which takes seconds."""
+    if path.exists() and path.stat().st_size <= _CHECKED_BYTES_MAX:
+        try:
+            with closing(Database.at(path)) as database:
+                problems = damage_of(database)
+        except NofaceError as error:
+            yield Point("database", State.BAD, error.message, error.hint, error.exit_code)
+            return
+        for problem in problems[:1]:
+            text = f"{path} is damaged: {clean(problem)[:_DAMAGE_CHARS_MAX]}"
+            yield Point("database", State.BAD, text, "What can be done: noface tools fsck")
 
 
 def _isolation(config: Config, repository: Repository) -> Iterator[Point]:
