@@ -53,7 +53,7 @@ FILES = {
 """The project of all nights, to which each adds its own."""
 
 CONFIG: dict[str, Any] = {
-    "project": {"name": "shop", "main": "main"},
+    "project": {"main": "main"},
     "sandbox": {"kind": "none"},
     "models": {
         "small": {"agent": "claude", "model": "small", "tier": 1, "timeout": "20s", "idle_timeout": "10s"},
