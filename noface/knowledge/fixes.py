@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from noface.diagnosis.known_causes import known_cause, known_causes
 from noface.integrity.tampering import is_test_file
 from noface.model.failure import Failure
-from noface.model.patch import changed_lines
+from noface.model.patch import ChangedLine, changed_lines
 from noface.model.patterns import file_of
 from noface.model.quoting import one_line
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind
@@ -26,19 +26,10 @@ _OUT_OF_REACH = (DiagnosisStrategy.SAME, DiagnosisStrategy.ESCALATE)
 
 
 @dataclass(frozen=True, slots=True)
-class FixLine:
-    """One line that the fix added, or took away."""
-
-    path: str
-    added: bool
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Fix:
     """The lines of a fix, file by file. Empty if the two attempts differ in nothing that a patch shows."""
 
-    lines: tuple[FixLine, ...] = ()
+    lines: tuple[ChangedLine, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -69,11 +60,11 @@ def fix_of(failed_patch: str, passed_patch: str) -> Fix:
         for patch in (failed_patch, passed_patch)
     )
     lines = [
-        *(FixLine(path, gone, text) for (path, gone, text), _ in (failed - passed).items()),
-        *(FixLine(path, not gone, text) for (path, gone, text), _ in (passed - failed).items()),
+        *(ChangedLine(path, not gone, text) for (path, gone, text), _ in (failed - passed).items()),
+        *(ChangedLine(path, gone, text) for (path, gone, text), _ in (passed - failed).items()),
     ]
     order = {path: at for at, path in enumerate(dict.fromkeys(path for path, _, _ in (*passed, *failed)))}
-    return Fix(tuple(sorted(lines, key=lambda line: (order[line.path], line.added))))
+    return Fix(tuple(sorted(lines, key=lambda line: (order[line.path], not line.removed))))
 
 
 def in_workers_hands(failure: Failure) -> bool:
@@ -97,6 +88,6 @@ def parts_of(failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in named if path))
 
 
-def _row(line: FixLine) -> str:
+def _row(line: ChangedLine) -> str:
     text = line.text.expandtabs(4)[:_SHOWN_CHARS_MAX].rstrip()
-    return f"{'+' if line.added else '-'} {''.join(c if c.isprintable() else ' ' for c in text)}"
+    return f"{'-' if line.removed else '+'} {''.join(c if c.isprintable() else ' ' for c in text)}"

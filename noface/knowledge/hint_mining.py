@@ -176,7 +176,7 @@ def _language(group: list[PastFailure]) -> str:
 def _shared(fixes: dict[str, Fix]) -> str:
     """Return what mended it in two issues or more, "" if no two were mended alike."""
     added = {
-        issue_id: {" ".join(line.text.split()): None for line in fix.lines if line.added and _counts(line.text)}
+        issue_id: {" ".join(line.text.split()): None for line in fix.lines if not line.removed and _counts(line.text)}
         for issue_id, fix in fixes.items()
     }
     if lines := _twice(added)[:_SHARED_LINES_MAX]:

@@ -37,7 +37,7 @@ class ChangedLine(NamedTuple):
     path: str
     removed: bool
     text: str
-    stretch: int
+    stretch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ import tomllib
 import pytest
 from support.cli_story import Story, red_test, write_issue
 
-from noface.knowledge.fixes import Fix, FixLine
+from noface.knowledge.fixes import Fix
 from noface.knowledge.lessons import lesson_of
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
+from noface.model.patch import ChangedLine
 from noface.store.lessons import LessonStore
 
 HINTS = """
@@ -30,7 +31,7 @@ AssertionError: the basket of 'ann' is not for sale
 """
 
 
-MEND = Fix((FixLine("src/login.py", True, "return Reply(200)"),))
+MEND = Fix((ChangedLine("src/login.py", False, "return Reply(200)"),))
 
 
 def cart(name):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from noface.knowledge.fixes import LINES_MAX, Fix, FixLine, fix_of, in_workers_hands, parts_of
+from noface.knowledge.fixes import LINES_MAX, Fix, fix_of, in_workers_hands, parts_of
 from noface.model.failure import Failure
+from noface.model.patch import ChangedLine
 from noface.model.taxonomy import FailureKind
 
 
@@ -22,10 +23,10 @@ def test_a_mend_is_what_the_attempt_that_passed_has_and_the_failed_one_has_not()
     passed = patch("src/a.py", "-old", "+kept", "+right", "-other")
     mend = fix_of(failed, passed)
     assert mend.lines == (
-        FixLine("src/a.py", False, "wrong"),
-        FixLine("src/a.py", False, "other"),
-        FixLine("src/a.py", True, "right"),
-        FixLine("notes.txt", False, "a note"),
+        ChangedLine("src/a.py", True, "wrong"),
+        ChangedLine("src/a.py", True, "other"),
+        ChangedLine("src/a.py", False, "right"),
+        ChangedLine("notes.txt", True, "a note"),
     )
     assert mend.files == ("src/a.py", "notes.txt")
     assert mend.excerpt() == "src/a.py\n- wrong\n- other\n+ right\nnotes.txt\n- a note"
@@ -33,20 +34,20 @@ def test_a_mend_is_what_the_attempt_that_passed_has_and_the_failed_one_has_not()
 
 def test_a_line_that_the_failed_attempt_had_removed_comes_back():
     assert fix_of(patch("a.py", "-guard()"), patch("a.py", "+x")).lines == (
-        FixLine("a.py", True, "guard()"),
-        FixLine("a.py", True, "x"),
+        ChangedLine("a.py", False, "guard()"),
+        ChangedLine("a.py", False, "x"),
     )
 
 
 def test_another_solution_and_no_difference_tell_nothing():
     assert not fix_of(patch("a.py", "+x"), patch("a.py", "+x")).telling
-    assert not Fix((FixLine("a.py", True, "  "),)).telling, "blank lines alone mended nothing"
+    assert not Fix((ChangedLine("a.py", False, "  "),)).telling, "blank lines alone mended nothing"
     assert fix_of("", patch("a.py", *(f"+{n}" for n in range(LINES_MAX)))).telling
     assert not fix_of("", patch("a.py", *(f"+{n}" for n in range(LINES_MAX + 1)))).telling
 
 
 def test_an_excerpt_is_bounded_and_drives_no_terminal():
-    lines = tuple(FixLine("a.py", True, "\x1b[2J" + "x" * 999) for _ in range(20))
+    lines = tuple(ChangedLine("a.py", False, "\x1b[2J" + "x" * 999) for _ in range(20))
     excerpt = Fix(lines).excerpt()
     assert excerpt.endswith("\n… and 8 more lines")
     assert "\x1b" not in excerpt

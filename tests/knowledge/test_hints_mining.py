@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.config.edit import hint_toml
-from noface.knowledge.fixes import Fix, FixLine
+from noface.knowledge.fixes import Fix
 from noface.knowledge.hint_mining import PastFailure, candidates, past_failures, propose, would_match
 from noface.knowledge.hints import Found, HintRule
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
+from noface.model.patch import ChangedLine
 from noface.model.taxonomy import FailureKind
 from noface.process.search import search
 
@@ -28,7 +29,7 @@ def mine(*failures, rules=(), least=2, mends=None):
 
 
 def added(*lines):
-    return Fix(tuple(FixLine(path, True, text) for path, text in lines))
+    return Fix(tuple(ChangedLine(path, False, text) for path, text in lines))
 
 
 def patterns(*messages):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from noface.knowledge.fixes import LINES_MAX, Fix, FixLine
+from noface.knowledge.fixes import LINES_MAX, Fix
 from noface.knowledge.lessons import (
     alike,
     failed_before,
@@ -14,6 +14,7 @@ from noface.knowledge.lessons import (
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
+from noface.model.patch import ChangedLine
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
 
@@ -27,7 +28,7 @@ BOOM = Failure(
     evidence=("def test_basket():", "E  assert 0 == 1", ""),
     gate="unit",
 )
-MEND = Fix((FixLine("src/basket.py", False, "return []"), FixLine("src/basket.py", True, "return self.items")))
+MEND = Fix((ChangedLine("src/basket.py", True, "return []"), ChangedLine("src/basket.py", False, "return self.items")))
 
 
 def failed(number, failure=BOOM, answer="RetryWithFeedback", **more):
@@ -71,7 +72,7 @@ def test_what_passes_by_itself_or_says_nothing_teaches_nothing():
 
 def test_a_change_that_does_not_say_what_mended_it_teaches_nothing():
     assert lesson_of(ISSUE, (failed(1), passed(2)), Fix()) is None
-    rewritten = Fix(tuple(FixLine("a.py", True, f"line {n}") for n in range(LINES_MAX + 1)))
+    rewritten = Fix(tuple(ChangedLine("a.py", False, f"line {n}") for n in range(LINES_MAX + 1)))
     assert lesson_of(ISSUE, (failed(1), passed(2)), rewritten) is None
 
 
