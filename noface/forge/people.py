@@ -1,6 +1,5 @@
 """Who may decide at GitHub: people with write access to the repository, and those that [tracker] authors names."""
 
-import threading
 from collections.abc import Collection
 
 from noface.forge.parse import text
@@ -20,7 +19,6 @@ class People:
         self._authors = frozenset(author.lower().removeprefix("@") for author in authors)
         self._clock = clock
         self._known: dict[str, tuple[float, bool]] = {}
-        self._lock = threading.Lock()
 
     def may_decide(self, login: str, *, bot: bool) -> bool:
         """True if a login's words count. A program's do only if [tracker] authors names it.
@@ -32,13 +30,11 @@ class People:
             return True
         if bot or not name:
             return False
-        with self._lock:
-            at, writes = self._known.get(name, (float("-inf"), False))
+        at, writes = self._known.get(name, (float("-inf"), False))
         now = self._clock.monotonic()
         if not at <= now < at + _KNOWN_S:
             writes = may_write(self._client, login)
-            with self._lock:
-                self._known[name] = (now, writes)
+            self._known[name] = (now, writes)
         return writes
 
 

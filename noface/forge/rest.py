@@ -278,7 +278,7 @@ class Client:
             raise ForgeError(f"{only}: {verb} {self._path(url)} is not sent.")
 
     def _is_ours(self, verb: str, url: str, named: str) -> bool:
-        """True if `named` is this repository: by its name in the configuration, by its id, or by what it is called now."""
+        """True if `named` is this repository: its name in the configuration, its id, or what it is called now."""
         known = self.repo().lower()
         if verb == "GET" and self._path(url).lower() == known:  # the repository itself: the answer tells its id
             return True

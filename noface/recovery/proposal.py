@@ -31,8 +31,6 @@ _PATHS_MAX = 10
 _GATES_MAX = 40
 _LARGE_LINES = 400
 _LARGE_FILES = 20
-_MINUTE = 60
-_HOUR = 3600
 _MARKER = re.compile(r"<!-- noface pull-request issue=(?P<issue>[^ >]{1,900}) attempt=(?P<attempt>[0-9]{1,9}) -->")
 
 
@@ -148,12 +146,8 @@ def _result(result: GateResult) -> str:
 
 
 def _took(result: GateResult) -> str:
-    seconds = result.seconds
-    if seconds >= _HOUR:
-        return f"{int(seconds // _HOUR)} h {int(seconds % _HOUR // _MINUTE)} min"
-    if seconds >= _MINUTE:
-        return f"{int(seconds // _MINUTE)} min {int(seconds % _MINUTE)} s"
-    return f"{seconds:.1f} s"
+    minutes, seconds = divmod(result.seconds, 60)
+    return f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.1f} s"
 
 
 def _tried(proposal: Proposal) -> str:
