@@ -3,8 +3,10 @@
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from noface.config.model_sections import Model
 from noface.config.presets import presets
-from noface.config.sections import Config, Model, Sandbox
+from noface.config.project_sections import Sandbox
+from noface.config.sections import Config
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock

@@ -28,12 +28,10 @@ from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
 from noface.knowledge.hints import HintRule
 from noface.model.gate import GateKind, GateSpec
-from noface.model.pull_request import LandingRules
 from noface.model.quota import Reserve
 from noface.process.clock import Clock
 from noface.process.sandbox import CONNECTORS, Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
-from noface.prompts.data import EarlierForm
 from noface.remote.tracker_calls import RemoteIssues
 from noface.trackers.base import IssueTracker, RemoteTracker, open_tracker
 from noface.ui.since import until_when
@@ -86,6 +84,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
     models = model_specs(config, repository.root)
     seconds_max, until = _time_limit(config, options)
     return RunSettings(
+        config=config,
         models=models,
         gates=gate_specs(config),
         policy=startable(policy(config, options.model), models),
@@ -98,25 +97,17 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
         seconds_max=seconds_max,
         until=until,
         attempts_max=options.max_iterations,
-        network=config.sandbox.network,
         only_new=options.allow_red or config.run.baseline == "only-new",
-        squash=config.landing.style == "squash",
         only_issues=options.issues,
         once=options.once,
         watch=options.watch,
         templates=load_templates(repository.root / config.prompts.dir if config.prompts.dir else None),
-        partial_form=EarlierForm(config.recovery.accumulation_format),
-        earlier_form=EarlierForm(config.recovery.accumulation_format),
-        learn=config.recovery.learn,
         attempts_dir=str(repository.state_dir / "attempts"),
-        landing=landing_rules(config),
         reserve=Reserve(
             config.budget.reserve,
             config.budget.overage if isinstance(config.budget.overage, float) else 0.0,
             ask=config.budget.overage == "ask",
         ),
-        keep=config.keep,
-        gates_at_once=config.run.gates_at_once,
     )
 
 
@@ -140,24 +131,6 @@ def remote_issues(config: Config, tracker: IssueTracker) -> RemoteIssues | None:
         return None
     name = f"{chosen.kind} {chosen.url} {chosen.repository}"
     return RemoteIssues(cast("RemoteTracker", tracker), name)
-
-
-def landing_rules(config: Config) -> LandingRules:
-    """Return how proven work leaves noface."""
-    landing = config.landing
-    return LandingRules(
-        pull_request=landing.by_pull_request,
-        each=landing.style == "squash",
-        push=landing.push,
-        remote=landing.remote,
-        auto_merge=landing.auto_merge,
-        rounds=landing.rounds,
-        follow_checks_s=landing.follow_checks,
-        sign=landing.sign,
-        signoff=landing.signoff,
-        poll_s=config.github.poll,
-        numbered=config.tracker.kind == "github",
-    )
 
 
 def slots_dir(config: Config, repository: Repository) -> Path:

@@ -350,7 +350,7 @@ def hint_toml(values: Mapping[str, str]) -> str:
 def _check(values: Mapping[str, str]) -> None:
     from pydantic import ValidationError
 
-    from noface.config.sections import HINT_CONDITIONS, FailureHint
+    from noface.config.model_sections import HINT_CONDITIONS, FailureHint
 
     if not any(values.get(name) for name in HINT_CONDITIONS):
         options = ", ".join(_option(name) for name in HINT_CONDITIONS)

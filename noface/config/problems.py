@@ -13,7 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 from noface.config.lines import KeyPath, nearest_line
-from noface.config.sections import Config, Section
+from noface.config.sections import Config
+from noface.config.values import Section
 from noface.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:

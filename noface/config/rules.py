@@ -14,9 +14,9 @@ from typing import Any
 
 from noface.config.access_rules import access_problems
 from noface.config.lines import KeyPath, table_of, tables_of
+from noface.config.model_sections import HINT_CONDITIONS, ROLES, FailureHint
 from noface.config.presets import DEFAULT_MODEL, with_presets
 from noface.config.problems import Problem, did_you_mean
-from noface.config.sections import HINT_CONDITIONS, ROLES, FailureHint
 from noface.config.values import NAME_EXPECTED, is_name
 from noface.data.trackers import TRACKERS
 from noface.model.command_line import PLACEHOLDERS, unknown_placeholders

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
@@ -340,3 +340,9 @@ Overage = Annotated[
     WithJsonSchema({"anyOf": [{"enum": ["never", "ask"]}, {"type": "number", "exclusiveMinimum": 0}]}),
 ]
 """What may be spent beyond something: nothing, nothing without a person's word, or dollars."""
+
+
+class Section(BaseModel):
+    """A table of noface.toml: unknown keys are errors, types are TOML's own, nothing changes afterwards."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
 from noface.attempt.executor import LocalExecutor
 from noface.attempt.gate_session import Known
-from noface.config.sections import Keep
+from noface.config.sections import Config
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
 from noface.git.remote import Remote
@@ -19,7 +19,6 @@ from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.listed import HostState
 from noface.model.network import Network
-from noface.model.pull_request import LandingRules
 from noface.model.quota import Reserve
 from noface.model.taxonomy import Cause, IssueStatus
 from noface.model.worker_run import ModelSpec
@@ -49,11 +48,13 @@ ACCEPT_TIMEOUT_S = 600.0
 class RunSettings:
     """What one run does and where it stops. Money in dollars, durations in seconds; None means no limit.
 
+    `config` is noface.toml as it was read; beside it stands what is derived of it, and what the command line says.
     `until` is the time of the clock that `seconds_max` stands for, as it was given, or "".
     `idle` are sentences about settings that do nothing. `workers` attempts are carried out here at once, and `slots` in
     all, with those on hosts.
     """
 
+    config: Config
     models: Mapping[str, ModelSpec]
     gates: tuple[GateSpec, ...]
     policy: Policy
@@ -61,27 +62,24 @@ class RunSettings:
     hints: tuple[HintRule, ...] = ()
     workers: int = 1
     slots: int = 1
-    gates_at_once: int | None = None
     cost_usd_max: float | None = None
     tokens_max: int | None = None
     seconds_max: float | None = None
     until: str = ""
     attempts_max: int | None = None
     only_new: bool = False
-    squash: bool = False
     only_issues: tuple[str, ...] = ()
     once: bool = False
     watch: bool = False
     templates: Mapping[str, str] = field(default_factory=dict)
-    partial_form: EarlierForm = EarlierForm.NOTES_ONLY
     attempts_dir: str = ""
-    earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
-    learn: bool = True
-    landing: LandingRules = field(default_factory=LandingRules)
     reserve: Reserve = field(default_factory=Reserve)
-    keep: Keep = field(default_factory=Keep)
     idle: tuple[str, ...] = ()
-    network: Network = Network.AUTO
+
+    @property
+    def earlier_form(self) -> EarlierForm:
+        """What a prompt tells of earlier attempts."""
+        return EarlierForm(self.config.recovery.accumulation_format)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -247,6 +245,6 @@ class RunContext(Planning):
 
     def _widest(self, least: Network = Network.AUTO) -> Network:
         """Return what issues' own commands have of the network: what [sandbox] says, or what any gate needs."""
-        if self.settings.network is not Network.AUTO:
-            return self.settings.network
+        if self.settings.config.sandbox.network is not Network.AUTO:
+            return self.settings.config.sandbox.network
         return max((least, *(gate.network for gate in self.settings.gates)), key=tuple(Network).index)

@@ -106,7 +106,7 @@ def record_attempt(
         report,
         charged=costs,
         notes=(*order.notes, *_notes(context, order, report), *more_notes, *((over.note,) if over is not None else ())),
-        partial=accumulate(steps_of(report), settings.partial_form, planned=BEFORE_GATES + len(order.gates)),
+        partial=accumulate(steps_of(report), settings.earlier_form, planned=BEFORE_GATES + len(order.gates)),
         mark=beside_mark(beside) if beside else over.mark if over is not None else "",
     )
     if applied:

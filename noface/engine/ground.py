@@ -17,7 +17,7 @@ from noface.git.remote import Remote
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
-from noface.recovery.ground import LandingMode, RemoteMain, StartPlan, course, mode_of
+from noface.recovery.ground import LandingMode, RemoteMain, StartPlan, course
 
 _FOLLOWING = "following"
 """The fact that holds the move of main to what was fetched, while it is under way."""
@@ -31,12 +31,12 @@ def take_ground(context: RunContext, cancel: Canceller) -> StartPlan:
 
     Raises DivergedError, UnpushedError, UsageError if no work makes sense; KeyboardInterrupt where `cancel` ends it.
     """
-    rules, remote = context.settings.landing, context.remote
+    rules, remote = context.settings.config.landing, context.remote
     seen = None if remote is None else _look(context.env.plumbing, remote, cancel)
     if cancel.cancelled:
         raise KeyboardInterrupt
     hit("ground_fetched")
-    decided = course(seen, mode_of(rules))
+    decided = course(seen, rules.mode)
     if isinstance(decided, NofaceError):
         raise decided
     for state, text in decided.notices:
@@ -83,7 +83,7 @@ def follow(context: RunContext, decided: StartPlan) -> None:
     context.journal.fact(_FOLLOWING, f"{old} {new}")
     hit("follow_recorded")
     _settle(context, remote.main_name, old, new)
-    if mode_of(context.settings.landing) is LandingMode.MERGE:
+    if context.settings.config.landing.mode is LandingMode.MERGE:
         plumbing.work_from("")
 
 
@@ -119,7 +119,7 @@ def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
     commits with the trailers stand behind merges.
     """
     states, marked = context.reader.states(), []
-    beside = context.settings.landing.pull_request
+    beside = context.settings.config.landing.by_pull_request
     for landing in landings(context.env.plumbing, commits, first_parent=not beside):
         state = states.get(landing.issue)
         if beside and context.pulls.row(landing.issue) is not None:
@@ -136,7 +136,7 @@ def fetch_again(context: RunContext, cancel: Canceller) -> str:
     Where the remote cannot be asked work goes on with what was fetched before.
     """
     remote, plumbing = context.remote, context.env.plumbing
-    if remote is None or not context.settings.landing.publishes:
+    if remote is None or not context.settings.config.landing.publishes:
         return ""
     before = plumbing.resolve(remote.fetched)
     try:

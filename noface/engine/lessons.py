@@ -28,7 +28,7 @@ def lessons_for(context: RunContext, history: History, number: int) -> tuple[str
 def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
     """Return the lessons for an issue's last failure, none if learning is off."""
     last = _last_failed(history.current)
-    if not context.settings.learn or last is None or last.failure is None:
+    if not context.settings.config.recovery.learn or last is None or last.failure is None:
         return ()
     parts = parts_of(last.failure, last.changed)
     lessons = context.lessons.look_up(last.failure, parts, _MOST + 1)
@@ -37,7 +37,7 @@ def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
 
 def count_lessons(context: RunContext, order: AttemptOrder, report: AttemptReport) -> None:
     """Count the lessons of an attempt's prompt by its outcome."""
-    if not context.settings.learn or isinstance(report, Interrupted):
+    if not context.settings.config.recovery.learn or isinstance(report, Interrupted):
         return
     past, now = context.reader.past(order.issue.id), context.clock.now()
     before = _last_failed(tuple(attempt for attempt in past if attempt.number < order.number))
@@ -52,7 +52,7 @@ def count_lessons(context: RunContext, order: AttemptOrder, report: AttemptRepor
 
 def keep_lesson(context: RunContext, issue: Issue) -> None:
     """Keep what helped an issue that has landed after failures."""
-    if not context.settings.learn:
+    if not context.settings.config.recovery.learn:
         return
     past, advice = context.reader.past(issue.id), context.questions.advice(issue.id)
     failed = failed_before(past)
@@ -74,7 +74,7 @@ def remembered(context: RunContext, history: History) -> Advice | None:
     How the next attempt ends counts for or against it.
     """
     last = history.current[-1]
-    if not context.settings.learn or last.failure is None:
+    if not context.settings.config.recovery.learn or last.failure is None:
         return None
     for lesson in context.lessons.cures(last.failure):
         cause, strategy, text = lesson.cause, lesson.strategy, lesson.advice

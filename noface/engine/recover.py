@@ -114,7 +114,7 @@ def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
 
 def _settle_landings(context: RunContext) -> None:
     """Bring landings to an end that were cut off. With pushes those have landed that the remote's main holds."""
-    intents, pushing = context.reader.open_landings(), context.settings.landing.push
+    intents, pushing = context.reader.open_landings(), context.settings.config.landing.push
     moves: dict[str, MoveResult] = {}
     if intents and pushing:
         fetch_again(context, Canceller())
@@ -191,7 +191,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     left = report.snapshot.notes if report.snapshot is not None else ()
     cause = "state.db was older than this attempt: its issue has landed" if landed else _KILLED
     notes = (cause, *filter(None, (noted(left, MET),)), *estimated)
-    partial = accumulate(steps_of(report), context.settings.partial_form)
+    partial = accumulate(steps_of(report), context.settings.earlier_form)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:
         context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed, or failed; nothing is charged")
@@ -234,7 +234,7 @@ def _learn_landings(context: RunContext) -> None:
     if read == main:
         return
     commits = f"{read}..{main}" if read is not None and plumbing.resolve(read) is not None else main
-    beside = landings(plumbing, commits, first_parent=False) if context.settings.landing.pull_request else ()
+    beside = landings(plumbing, commits, first_parent=False) if context.settings.config.landing.by_pull_request else ()
     states, intended = reader.states(), {each.new for each in reader.open_landings()}
     landed_by = {
         each.issue: each.commit

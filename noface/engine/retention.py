@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 
-from noface.config.sections import Keep
+from noface.config.project_sections import Keep
 from noface.engine.context import RunContext
 from noface.engine.landing.merged_branches import known_issues
 from noface.engine.landing.queue import release_merged
@@ -59,7 +59,7 @@ def clear(state_dir: Path, folder: Path, why: str, now: float) -> None:
 
 def keep_bounds(context: RunContext) -> Steps[None]:
     """Have go what is due while workers are at work; an hour of three of them has left 6,000 refs."""
-    plumbing, rules = context.env.plumbing, context.settings.keep
+    plumbing, rules = context.env.plumbing, context.settings.config.keep
     while True:
         yield Tick(context.clock.now() + _EVERY_S)
         now = context.clock.now()
@@ -73,7 +73,7 @@ def keep_bounds(context: RunContext) -> Steps[None]:
 def tidy_up(context: RunContext) -> None:
     """Have go what is due at the end of a run, for a few seconds at most; the rest goes at the end of the next."""
     release_merged(context)
-    plumbing, rules, now = context.env.plumbing, context.settings.keep, context.clock.now()
+    plumbing, rules, now = context.env.plumbing, context.settings.config.keep, context.clock.now()
     deadline = time.monotonic() + _AT_END_S
     _tidy(plumbing, rules, context.reader.kept(), now, Canceller(), deadline)
     let_go(context, now)
@@ -130,7 +130,7 @@ def let_go(context: RunContext, now: float) -> None:
     plumbing, reader, oldest = (
         context.env.plumbing,
         context.reader,
-        now - context.settings.keep.logs_days * REFS_TIMES * _DAY_S,
+        now - context.settings.config.keep.logs_days * REFS_TIMES * _DAY_S,
     )
     newest: dict[str, tuple[float, int]] = {}
     for each in reader.kept():
@@ -158,6 +158,6 @@ def let_go(context: RunContext, now: float) -> None:
 
 def drop_events(context: RunContext) -> bool:
     """Remove some of the events of issues that landed long ago, and give their room back; True if there are more."""
-    before = context.clock.now() - context.settings.keep.logs_days * EVENTS_TIMES * _DAY_S
+    before = context.clock.now() - context.settings.config.keep.logs_days * EVENTS_TIMES * _DAY_S
     dropped = context.journal.drop_events(before, _EVENTS_AT_ONCE)
     return context.journal.give_room_back(_PAGES_AT_ONCE) or dropped == _EVENTS_AT_ONCE

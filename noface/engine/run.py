@@ -26,7 +26,6 @@ from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
 from noface.process.files import bytes_in
-from noface.recovery.ground import mode_of
 from noface.store.overview import HOSTS, WORKSPACES
 
 _GLOBS_MAX = 3
@@ -67,7 +66,7 @@ def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> t
     _tell_settings(context)
     check_signing(context)
     elsewhere.check(context, cancel)
-    landing = mode_of(context.settings.landing).name.lower().replace("_", "-")
+    landing = context.settings.config.landing.mode.name.lower().replace("_", "-")
     context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
     results = preflight(context, cancel)
     announce_tests(context, results)
@@ -106,7 +105,7 @@ def _record_failure(context: RunContext, error: BaseException) -> None:
 
 def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
     """Keep what main's gates ran and read, and the results of the green ones."""
-    given, cores = context.settings.gates_at_once, os.cpu_count() or 1
+    given, cores = context.settings.config.run.gates_at_once, os.cpu_count() or 1
     context.env.turns.limit = given or gates_at_once(results, cores)
     for result in results:
         if result.failure is None:

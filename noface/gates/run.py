@@ -26,7 +26,7 @@ from noface.process.strangers import strangers
 from noface.process.supervise import Canceller, Command, Exit, Launcher
 
 if TYPE_CHECKING:
-    from noface.config.sections import GateRule
+    from noface.config.project_sections import GateRule
 
 _RULE_SECONDS_MAX = 1.0
 _HEAD_BYTES = 256 * 1024

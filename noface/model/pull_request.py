@@ -120,28 +120,3 @@ class PullDraft:
     title: str
     body: str
     auto_merge: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LandingRules:
-    """How proven work leaves noface: the keys of [landing] that config/sections.py describes. Durations in seconds.
-
-    `numbered`: the ids of issues are their numbers on the forge.
-    """
-
-    pull_request: bool = False
-    each: bool = False
-    push: bool = False
-    remote: str = ""
-    auto_merge: bool = False
-    rounds: int = 3
-    follow_checks_s: float = 3600.0
-    poll_s: float = 60.0
-    numbered: bool = False
-    sign: bool = False
-    signoff: bool = False
-
-    @property
-    def publishes(self) -> bool:
-        """True if noface may push at all: without being asked it sends nothing anywhere."""
-        return self.pull_request or self.push

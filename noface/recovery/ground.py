@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from noface.errors import DivergedError, NofaceError, UnpushedError, UsageError
-from noface.model.pull_request import LandingRules
 
 
 class LandingMode(Enum):
@@ -23,13 +22,6 @@ class LandingMode(Enum):
     MERGE = auto()
     PUSH = auto()
     PULL_REQUEST = auto()
-
-
-def mode_of(rules: LandingRules) -> LandingMode:
-    """Return the mode that the rules ask for."""
-    if rules.pull_request:
-        return LandingMode.PULL_REQUEST
-    return LandingMode.PUSH if rules.push else LandingMode.MERGE
 
 
 Apart = tuple[int, int]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from noface.model.markdown import plain
-from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullReview, PullState
+from noface.model.pull_request import Check, CheckState, PullRequest, PullReview, PullState
 from noface.model.quoting import some
 from noface.recovery.polling import LONGEST_S, Pace
 from noface.recovery.review_words import approved, asking, labelled, only_asks, review_key
@@ -205,8 +205,8 @@ def _is_busy(followed: Followed) -> bool:
     return followed.state == "open" and followed.seen.waits_for in ("", WaitsFor.CHECKS)
 
 
-def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> Decision:
-    """Decide what becomes of a pull request. Total; `now` is epoch seconds."""
+def decide(followed: Followed, look: Look, rounds: int, follow_checks_s: float, now: float) -> Decision:
+    """Decide what becomes of a pull request. Total; `now` is epoch seconds. The limits are those of `[landing]`."""
     pull = look.pull
     if pull.state is PullState.MERGED:
         return Merged(pull.merge_commit, f"pull request #{pull.number} was merged as {pull.merge_commit[:12]}")
@@ -215,9 +215,9 @@ def decide(followed: Followed, look: Look, rules: LandingRules, now: float) -> D
         return ClosedUnmerged(pull.closed_by, f"pull request #{pull.number} was closed{who} without a merge")
     if pull.head != followed.head:
         return _other_head(followed, pull)
-    if (running := _running(followed, look, rules, now)) is not None:
+    if (running := _running(followed, look, follow_checks_s, now)) is not None:
         return running
-    due = _due(followed, look, rules)
+    due = _due(followed, look, rounds)
     return due if due is not None else _waiting(followed, look)
 
 
@@ -237,13 +237,13 @@ def _other_head(followed: Followed, pull: PullRequest) -> StillOpen | TakenByPer
     return TakenByPerson(pull.head, reason)
 
 
-def _running(followed: Followed, look: Look, rules: LandingRules, now: float) -> StillOpen | None:
+def _running(followed: Followed, look: Look, follow_checks_s: float, now: float) -> StillOpen | None:
     """Wait for the checks of a head, within limits: a push takes a while to start them."""
     since, number = followed.seen.since, look.pull.number
-    if not look.checks and now < since + min(CHECKS_BEGIN_S, rules.follow_checks_s):
+    if not look.checks and now < since + min(CHECKS_BEGIN_S, follow_checks_s):
         return StillOpen(WaitsFor.CHECKS, f"waits for the checks of pull request #{number} to begin")
     pending = tuple(check.name for check in look.checks if check.state is CheckState.PENDING)
-    if pending and now < since + rules.follow_checks_s:
+    if pending and now < since + follow_checks_s:
         which = f"{len(pending)} of {len(look.checks)} checks of pull request #{number}: {some(pending, _NAMES_MAX)}"
         return StillOpen(WaitsFor.CHECKS, f"waits for {which}")
     return None
@@ -262,7 +262,7 @@ def check_key(check: Check, head: str) -> str:
     return f"{head}:{check.id or check.name}"
 
 
-def _due(followed: Followed, look: Look, rules: LandingRules) -> RoundDue | None:
+def _due(followed: Followed, look: Look, most: int) -> RoundDue | None:
     red = {check.name for check in look.on_base if check.state is CheckState.FAILED}
     checks = tuple(check for check in unanswered(followed, look.checks) if check.name not in red)
     reviews = asking(look.reviews, followed.seen.answered, look.login)
@@ -271,11 +271,11 @@ def _due(followed: Followed, look: Look, rules: LandingRules) -> RoundDue | None
     who = some(tuple(dict.fromkeys(review.author for review in reviews)), _NAMES_MAX)
     what = (_failed(checks) if checks else "", f"{who} asked for changes" if reviews else "")
     reason = f"{' and '.join(filter(None, what))} on pull request #{look.pull.number}"
-    if followed.rounds >= rules.rounds:
-        used = f"all {rules.rounds} rounds of [landing] are" if rules.rounds != 1 else "the only round of [landing] is"
-        why = f"; {used} used up" if rules.rounds else "; [landing] rounds = 0 answers none"
+    if followed.rounds >= most:
+        used = f"all {most} rounds of [landing] are" if most != 1 else "the only round of [landing] is"
+        why = f"; {used} used up" if most else "; [landing] rounds = 0 answers none"
         return RoundDue(checks, reviews, reason + why, allowed=False)
-    return RoundDue(checks, reviews, f"{reason} (round {followed.rounds + 1} of {rules.rounds})")
+    return RoundDue(checks, reviews, f"{reason} (round {followed.rounds + 1} of {most})")
 
 
 def _failed(checks: tuple[Check, ...]) -> str:

@@ -31,8 +31,8 @@ def _stations(issues: RemoteIssues | None, lease: RepositoryLease, run: RunParts
         context.publications.back()  # it was another tracker that was away
     if context.forge is not None:
         stations.append(PullFollower(run, context.forge, listener))
-    if context.settings.landing.publishes:
+    if context.settings.config.landing.publishes:
         run.stations.begin(watch_main(run))
-    if context.settings.landing.pull_request:
+    if context.settings.config.landing.by_pull_request:
         stations.append(Publishing(run))
     return (Pause(context), *stations, lease)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
+from noface.config.place_sections import Landing
 from noface.engine.dispatch import configured, decide_and_apply, history
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.lessons import keep_lesson
@@ -23,7 +24,7 @@ from noface.model.codec import encode
 from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.markdown import plain
-from noface.model.pull_request import LandingRules, PullState
+from noface.model.pull_request import PullState
 from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
@@ -95,7 +96,7 @@ class PullFollower(Station):
         self._held: dict[str, PullSnapshot] = {}
         self._listed_at = float("-inf")
         self._changes: Mapping[int, float] = {}
-        refused_s = Pace(self.context.settings.landing.poll_s).longest_s
+        refused_s = Pace(self.context.settings.config.github.poll).longest_s
         self._outage = Outage(self.context.clock, (0.0,), (refused_s,), self._tell)
         if self.context.forge_away is not None:
             self._outage.met(self.context.forge_away, quietly=True)
@@ -123,7 +124,7 @@ class PullFollower(Station):
 
         Each run looks at all of them at least once, and answers who asked there; with `once` it waits for nothing more.
         """
-        now, rules = self.context.clock.now(), self.context.settings.landing
+        now, rules = self.context.clock.now(), self.context.settings.config.landing
         followed = self._followed()
         if not self._is_resting(now) and any(self._last(pull) is None or self._has_word(pull) for pull in followed):
             return Patience(now)
@@ -152,7 +153,7 @@ class PullFollower(Station):
         now, followed = self.context.clock.now(), self._followed()
         if self._is_resting(now):
             return ()
-        poll_s = self.context.settings.landing.poll_s
+        poll_s = self.context.settings.config.github.poll
         paced = [(pull, pace_of(pull, followed, poll_s)) for pull in followed]
         due = [
             (0.0 if self._has_news(pull) else next_time(self._last(pull), pace), pull)
@@ -165,7 +166,7 @@ class PullFollower(Station):
     def _lists(self) -> bool:
         """True if to ask now which pull requests have changed: one list tells of all, however many are open."""
         now = self.context.clock.now()
-        due = not self._listed_at <= now < self._listed_at + self.context.settings.landing.poll_s
+        due = not self._listed_at <= now < self._listed_at + self.context.settings.config.github.poll
         return due and not self._is_resting(now) and bool(self._followed())
 
     def _has_news(self, pull: Followed) -> bool:
@@ -178,7 +179,7 @@ class PullFollower(Station):
             return False  # due all the same
         if self._has_word(pull):
             return True
-        if self.context.clock.now() < last.at + self.context.settings.landing.poll_s:
+        if self.context.clock.now() < last.at + self.context.settings.config.github.poll:
             return False
         merges = look.pull.mergeable is not None or look.pull.state is not PullState.OPEN
         asks = not merges and look.unchanged < _ASKED_AGAIN_MAX
@@ -234,7 +235,7 @@ class PullFollower(Station):
         try:
             if lists:
                 seen.changed = self.forge.changed()
-            env, rules = context.env, context.settings.landing
+            env, rules = context.env, context.settings.config.landing
             remote, login = context.remote, self.forge.whoami()
             eyes = PullReader(self.forge, env.plumbing, rules, env.masker, remote, cancel, env.gate_rules, login)
             for pull in due:
@@ -461,11 +462,11 @@ def _mended(looked: PullSnapshot) -> bool:
     return waits and followed.seen.answered_head == followed.head and not asking(looked.look.reviews, ())
 
 
-def _patience(pull: Followed, rules: LandingRules) -> Patience:
+def _patience(pull: Followed, rules: Landing) -> Patience:
     """Return until when a run waits for an open pull request: for its checks."""
     waits_for = pull.seen.told.removeprefix("waits for ")
     match pull.seen.waits_for:
         case WaitsFor.REVIEW | WaitsFor.MERGE | WaitsFor.PERSON:
             return Patience(0.0, waits_for)
         case _:
-            return Patience(pull.seen.since + rules.follow_checks_s, waits_for)
+            return Patience(pull.seen.since + rules.follow_checks, waits_for)

@@ -80,7 +80,7 @@ class RepositoryLease(Station):
 
         Raises LockedError if another machine has it, RemoteError, KeyboardInterrupt if `cancel` ends it.
         """
-        if context.remote is None or not context.settings.landing.publishes:
+        if context.remote is None or not context.settings.config.landing.publishes:
             yield
             return
         self._context, self._remote, self._holder = context, context.remote, _holder(context)

@@ -10,7 +10,7 @@ from noface.recovery.polling import Asked, Pace, answered, is_due
 
 def watch_main(run: RunParts) -> Steps[None]:
     """Fetch main again and again, seldom while nothing comes of it; what has landed there is not landed here."""
-    context, pace = run.context, Pace(run.context.settings.landing.poll_s)
+    context, pace = run.context, Pace(run.context.settings.config.github.poll)
     asked = Asked(context.clock.now())
     while True:
         yield Tick()  # and no time: a clock that is set back would have it wait for one that is long past

@@ -46,7 +46,7 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
 
 def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
     """Return what the pull request of an issue is to say, without secrets; `row` is what was pushed for it."""
-    rules, mask = context.settings.landing, context.env.masker.text
+    rules, mask = context.settings.config.landing, context.env.masker.text
     proposal = _proposal(context, row, issue)
     return PullDraft(
         branch=row.branch,
@@ -62,10 +62,10 @@ def _title(context: RunContext, issue: Issue) -> str:
 
 
 def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
-    env, rules = context.env, context.settings.landing
+    env = context.env
     past = tuple(each for each in context.reader.past(issue.id) if each.number <= row.attempt)
     changed, known = past[-1].changed if past else (), context.reader.issue(issue.id)
-    number = (issue.parent or issue.id) if rules.numbered else None
+    number = (issue.parent or issue.id) if context.settings.config.tracker.kind == "github" else None
     verdicts = context.questions.approvals(issue.id)
     return Proposal(
         issue=masked_record(issue, env.masker),

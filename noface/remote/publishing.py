@@ -110,7 +110,7 @@ class Publishing(Station):
 
         An outage is waited out as long as the run would wait for checks.
         """
-        patience_s = self._context.settings.landing.follow_checks_s
+        patience_s = self._context.settings.config.landing.follow_checks
         away = [each.outage for each in self._publications.values() if each.outage.passing]
         held = [Patience(each.until, each.reason) for each in away if each.until < each.since + patience_s]
         return min(held, key=lambda each: each.until, default=None)
@@ -298,7 +298,7 @@ def _push(context: RunContext, row: PullRow, cancel: Canceller) -> str | None:
     if result.moved:
         return None
     reason = result.reason
-    unsigned = "" if context.settings.landing.sign else reason.unsigned
+    unsigned = "" if context.settings.config.landing.sign else reason.unsigned
     why = f"{row.branch} cannot be pushed: {result.server_words or reason.line}"
     advice = unsigned or reason.own_branch or reason.advice
     refused = _PushRefusedError(why, advice, passing=reason.cause.passing)

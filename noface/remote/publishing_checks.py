@@ -18,7 +18,7 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
     Where the other side does not answer, the run goes on: what it proves is published later. Raises UsageError if
     there is no remote, ForgeError where the token may not do what is needed.
     """
-    if not context.settings.landing.pull_request:
+    if not context.settings.config.landing.by_pull_request:
         return
     remote, forge = context.remote, context.forge
     if remote is None or forge is None:
@@ -48,7 +48,7 @@ def _check_rules(context: RunContext, forge: Forge) -> None:
     branch = branch_name(issues[0].id if issues else "1")
     messages = tuple(landing_message(issue, 1, trailers=trailers(context)) for issue in issues)
     context.linear_branches = forge.wants_linear(branch)
-    signed = context.settings.landing.sign
+    signed = context.settings.config.landing.sign
     refusals = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)
     refusals = tuple(each for each in refusals if not (signed and each.kind == "required_signatures"))
     if certain := next((each for each in refusals if each.certain), None):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noface.config.place_sections import Landing
 from noface.diagnosis.check import cause_of, check_failure, review_failure, together
 from noface.diagnosis.scan import ProjectRules
 from noface.errors import ForgeAwayError, ForgeError, GitError
@@ -17,7 +18,7 @@ from noface.git.refs import hold_ref
 from noface.git.remote import Remote
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
-from noface.model.pull_request import Check, CheckState, LandingRules, PullRequest, PullReview, PullState
+from noface.model.pull_request import Check, CheckState, PullRequest, PullReview, PullState
 from noface.process.command import Canceller
 from noface.recovery.pull_answers import HOW, Reply
 from noface.recovery.pull_rounds import (
@@ -50,7 +51,7 @@ class PullReader:
 
     forge: Forge
     plumbing: Plumbing
-    rules: LandingRules
+    rules: Landing
     masker: Masker
     remote: Remote | None = None
     cancel: Canceller | None = None
@@ -94,7 +95,7 @@ def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: floa
     for review in unheard(look.reviews, followed.seen.answered):
         eyes.forge.see(review)
     followed = replace(followed, seen=followed.seen.with_head(followed.head, now))
-    decision = decide(followed, look, eyes.rules, now)
+    decision = decide(followed, look, eyes.rules.rounds, eyes.rules.follow_checks, now)
     failure: Failure | None = None
     if isinstance(decision, RoundDue):
         failures = _failures(eyes, decision.checks, look, logs)
@@ -105,7 +106,7 @@ def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: floa
         }
         if outside:
             followed = replace(followed, seen=replace(followed.seen, outside={**followed.seen.outside, **outside}))
-            decision = decide(followed, look, eyes.rules, now)
+            decision = decide(followed, look, eyes.rules.rounds, eyes.rules.follow_checks, now)
         if isinstance(decision, RoundDue):
             charged = [each for each in failures if each.charged]
             failure = masked_record(together(charged, _review(decision)), eyes.masker)

@@ -38,7 +38,7 @@ class TrackerSync(Station):
     def __init__(self, run: RunParts, remote: RemoteIssues, listener: Listener) -> None:
         self._context, self._listener = run.context, listener
         self._remote, self._publications = remote, run.context.publications
-        self._pace = Pace(run.context.settings.landing.poll_s)
+        self._pace = Pace(run.context.settings.config.github.poll)
         self._outage = Outage(run.context.clock, (self._pace.base_s / 2,), (_REFUSED_AGAIN_S,), self._tell)
         self._refused: dict[str, str] = {}
         self._read: tuple[int, list[Candidate], dict[str, int]] | None = None
@@ -114,7 +114,7 @@ class TrackerSync(Station):
         return self._read[1], self._read[2]
 
     def _candidate(self, standing: Standing) -> Candidate:
-        standing = replace(standing, pushed=self._context.settings.landing.push)
+        standing = replace(standing, pushed=self._context.settings.config.landing.push)
         notice = notice_of(standing, self._clean)
         if self._ends and notice.state in AT_WORK:
             notice = replace(notice, state=IssueStatus.READY)  # nobody is at work on it once the run has ended

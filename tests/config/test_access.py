@@ -3,8 +3,8 @@
 import pytest
 
 from noface.config.load import parse
+from noface.config.model_sections import Model
 from noface.config.problems import InvalidConfigError
-from noface.config.sections import Model
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.history import Topic

@@ -33,7 +33,7 @@ def count() -> Figures:
         records = sum(1 for node in nodes if isinstance(node, ast.ClassDef) and _is_record(node))
         for kind, number in (("lines", text.count("\n")), ("files", 1), ("records", records)):
             figures[kind][room] = figures[kind].get(room, 0) + number
-        keys += sum(name == "setting" for name, _ in _calls(nodes)) if inside.as_posix() == "config/sections.py" else 0
+        keys += sum(name == "setting" for name, _ in _calls(nodes)) if room == "config" else 0
         events |= {
             str(first.value) for name, first in _calls(nodes) if name == "log_event" and isinstance(first, ast.Constant)
         }

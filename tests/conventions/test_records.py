@@ -16,7 +16,7 @@ from support import ROOT
 PAIRS = Path(__file__).with_name("record_pairs.toml")
 SHARED_MIN = 4
 SHARED_OF_SMALLER = 0.7
-BASES = {"NamedTuple", "TypedDict", "BaseModel"}
+BASES = {"NamedTuple", "TypedDict", "BaseModel", "Section"}
 
 
 @cache

@@ -20,6 +20,8 @@ from support.git_ground import Canary
 from support.processes import wait_for
 from support.project import Project
 
+from noface.process.command import LOG_BYTES_MAX
+
 GITS = {
     "commits": "echo 1 > commits.txt; git add -A; git commit -qm 'mine, mine' --author 'Eve <eve@evil>'",
     "amends": "echo 1 > amends.txt; git add -A; git commit -q --amend -m rewritten --reset-author",
@@ -222,9 +224,9 @@ def test_what_was_undone_is_noted(night, name, told):
 
 def test_a_flood_of_output_fills_no_disk_and_holds_nobody_up(night):
     folder = night.project.state / "attempts" / str(list(HOSTILE).index("floods") + 1) / "1"
-    assert 1_000_000 < (folder / "agent.log").stat().st_size < 1_100_000
+    assert 1_000_000 < (folder / "agent.log").stat().st_size <= LOG_BYTES_MAX
     attempt = night.attempt("floods")
-    assert attempt["finished_at"] - attempt["started_at"] < 25
+    assert attempt["finished_at"] - attempt["started_at"] < 60
 
 
 def test_the_records_of_an_attempt_that_removed_them_are_written_all_the_same(night):

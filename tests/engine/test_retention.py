@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from support.clocked_run import clocked
 
-from noface.config.sections import Keep
+from noface.config.project_sections import Keep
 from noface.engine.retention import clear, overdue
 from noface.store.database import Database
 from noface.store.journal import Journal

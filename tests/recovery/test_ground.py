@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from noface.config.place_sections import Landing
 from noface.errors import DivergedError, UnpushedError, UsageError
-from noface.model.pull_request import LandingRules
-from noface.recovery.ground import LandingMode, RemoteMain, StartPlan, course, mode_of
+from noface.recovery.ground import LandingMode, RemoteMain, StartPlan, course
 
 ASKED = RemoteMain("main", "origin", "origin/main", (0, 0))
 AWAY = replace(ASKED, away="origin cannot be reached: Could not resolve host", hint="Is this machine online?")
@@ -24,9 +24,9 @@ def states(decided):
 
 
 def test_the_keys_decide_on_the_mode_and_a_pull_request_wins():
-    assert mode_of(LandingRules()) is LandingMode.MERGE
-    assert mode_of(LandingRules(push=True)) is LandingMode.PUSH
-    assert mode_of(LandingRules(push=True, pull_request=True)) is LandingMode.PULL_REQUEST
+    assert Landing().mode is LandingMode.MERGE
+    assert Landing(push=True).mode is LandingMode.PUSH
+    assert Landing(push=True, how="pull-request").mode is LandingMode.PULL_REQUEST
 
 
 @pytest.mark.parametrize("mode", LandingMode)

@@ -7,7 +7,6 @@ import pytest
 from noface.model.pull_request import (
     Check,
     CheckState,
-    LandingRules,
     PullRequest,
     PullReview,
     PullState,
@@ -38,7 +37,7 @@ from noface.recovery.review_words import asking, command_of, points_text, unhear
 LOOK_REQUESTS = 3
 """The pull request itself, its check runs, its statuses; reviews are asked for only where it has changed."""
 HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
-RULES = LandingRules(pull_request=True, rounds=3, follow_checks_s=3600.0)
+RULES = (3, 3600.0)
 NOW = 10_000.0
 FOLLOWED = Followed("7", 12, HEAD, BASE, 0, PullSeen(heads=(OLD, HEAD), since=NOW - 600))
 OPEN = PullRequest(12, "https://example.com/12", PullState.OPEN, "noface/7", HEAD)
@@ -67,11 +66,11 @@ def look(*checks: Check, pull: PullRequest = OPEN, reviews: tuple[PullReview, ..
     ids=["merged", "closed", "the forge lags behind the push"],
 )
 def test_what_became_of_it_elsewhere_comes_before_red_checks(state, expected):
-    assert decide(FOLLOWED, look(RED, pull=replace(OPEN, **state)), RULES, NOW) == expected
+    assert decide(FOLLOWED, look(RED, pull=replace(OPEN, **state)), *RULES, NOW) == expected
 
 
 def test_a_head_that_noface_did_not_push_is_a_persons():
-    decision = decide(FOLLOWED, look(RED, pull=replace(OPEN, head="d" * 40)), RULES, NOW)
+    decision = decide(FOLLOWED, look(RED, pull=replace(OPEN, head="d" * 40)), *RULES, NOW)
     assert isinstance(decision, TakenByPerson)
     assert decision.head == "d" * 40
     assert "a retry goes on from there" in decision.reason
@@ -96,7 +95,7 @@ def test_a_head_that_noface_did_not_push_is_a_persons():
     ],
 )
 def test_what_an_open_one_waits_for(shown, waits_for, words):
-    decision = decide(FOLLOWED, shown, RULES, NOW)
+    decision = decide(FOLLOWED, shown, *RULES, NOW)
     assert isinstance(decision, StillOpen)
     assert decision.waits_for is waits_for
     assert words in decision.reason
@@ -104,19 +103,19 @@ def test_what_an_open_one_waits_for(shown, waits_for, words):
 
 def test_checks_are_given_time_to_begin_and_time_to_end():
     fresh = replace(FOLLOWED, seen=replace(FOLLOWED.seen, since=NOW - 10))
-    assert decide(fresh, look(), RULES, NOW).waits_for is WaitsFor.CHECKS
+    assert decide(fresh, look(), *RULES, NOW).waits_for is WaitsFor.CHECKS
     late = replace(FOLLOWED, seen=replace(FOLLOWED.seen, since=NOW - 3601))
-    assert isinstance(decide(late, look(RED, RUNNING), RULES, NOW), RoundDue), "what has ended is answered then"
-    assert "take long" in decide(late, look(GREEN, RUNNING), RULES, NOW).reason
+    assert isinstance(decide(late, look(RED, RUNNING), *RULES, NOW), RoundDue), "what has ended is answered then"
+    assert "take long" in decide(late, look(GREEN, RUNNING), *RULES, NOW).reason
 
 
 def test_a_conflict_with_a_base_that_moved_is_proven_again_and_is_no_round():
     shown = replace(look(GREEN, pull=replace(OPEN, mergeable=False)), main=OLD)
-    assert isinstance(decide(FOLLOWED, shown, RULES, NOW), Outdated)
+    assert isinstance(decide(FOLLOWED, shown, *RULES, NOW), Outdated)
 
 
 def test_one_round_answers_red_checks_and_reviews_together():
-    due = decide(FOLLOWED, look(RED, GREEN, reviews=(ALICE,)), RULES, NOW)
+    due = decide(FOLLOWED, look(RED, GREEN, reviews=(ALICE,)), *RULES, NOW)
     assert isinstance(due, RoundDue)
     assert (due.checks, due.reviews, due.allowed) == ((RED,), (ALICE,), True)
     assert due.reason == "the check ci / test failed and alice asked for changes on pull request #12 (round 1 of 3)"
@@ -124,12 +123,12 @@ def test_one_round_answers_red_checks_and_reviews_together():
 
 def test_what_was_answered_is_not_answered_again():
     shown = look(RED, reviews=(ALICE,))
-    due = decide(FOLLOWED, shown, RULES, NOW)
+    due = decide(FOLLOWED, shown, *RULES, NOW)
     assert isinstance(due, RoundDue)
     after = replace(FOLLOWED, rounds=1, seen=answered(FOLLOWED.seen, due, HEAD))
-    assert isinstance(decide(after, shown, RULES, NOW), StillOpen)
+    assert isinstance(decide(after, shown, *RULES, NOW), StillOpen)
     pushed = replace(after, head="e" * 40, seen=after.seen.with_head("e" * 40, NOW - 600))
-    again = decide(pushed, look(RED, reviews=(ALICE,), pull=replace(OPEN, head="e" * 40)), RULES, NOW)
+    again = decide(pushed, look(RED, reviews=(ALICE,), pull=replace(OPEN, head="e" * 40)), *RULES, NOW)
     assert isinstance(again, RoundDue), "the same check is red on the new head"
     assert (again.checks, again.reviews) == ((RED,), ())
 
@@ -139,7 +138,7 @@ def test_what_was_answered_is_not_answered_again():
     [(3, "all 3 rounds of [landing] are used up"), (1, "the only round of [landing] is used up"), (0, "rounds = 0")],
 )
 def test_when_the_rounds_are_used_up_a_person_is_asked(rounds, words):
-    due = decide(replace(FOLLOWED, rounds=rounds), look(RED), replace(RULES, rounds=rounds), NOW)
+    due = decide(replace(FOLLOWED, rounds=rounds), look(RED), rounds, 3600.0, NOW)
     assert isinstance(due, RoundDue)
     assert not due.allowed
     assert words in due.reason
@@ -148,11 +147,11 @@ def test_when_the_rounds_are_used_up_a_person_is_asked(rounds, words):
 def test_a_check_whose_cause_lies_outside_waits_for_a_person_until_it_is_run_again():
     seen = replace(FOLLOWED.seen, outside={check_key(RED, HEAD): "no space left on device"})
     known = replace(FOLLOWED, seen=seen)
-    decision = decide(known, look(RED), RULES, NOW)
+    decision = decide(known, look(RED), *RULES, NOW)
     assert isinstance(decision, StillOpen)
     assert decision.waits_for is WaitsFor.PERSON
     assert "no space left on device" in decision.reason
-    assert isinstance(decide(known, look(replace(RED, id="10")), RULES, NOW), RoundDue)
+    assert isinstance(decide(known, look(replace(RED, id="10")), *RULES, NOW), RoundDue)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from noface.attempt.environment import fingerprint
 from noface.attempt.isolation import home_of
 from noface.cli.findings import backlog_of, config_findings, fault_finding
 from noface.cli.wiring import bubblewrap_for, gate_specs, passed_patterns, sandbox_rules, setup_rules, slots_dir
-from noface.config.sections import Config, Sandbox
+from noface.config.project_sections import Sandbox
+from noface.config.sections import Config
 from noface.data.trackers import TRACKERS
 from noface.engine.gate_networks import NETWORKS, needing, networks_of, shares
 from noface.engine.isolation_checks import isolated

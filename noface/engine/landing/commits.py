@@ -45,7 +45,7 @@ def commits_of(context: RunContext, steps: Sequence[StackedEntry], main: str) ->
         own: list[str] = []
         for step, issue, message in zip(steps, issues, messages, strict=True):
             below = own[-1] if own else main
-            parents = (below,) if context.settings.squash else (below, step.candidate)
+            parents = (below,) if context.settings.config.landing.each else (below, step.candidate)
             text = message("" if parents[1:] else below)
             own.append(_made(context, hold_ref(issue.id, "landing"), step.tree, parents, text))
         reflog = f"noface: land issue{'s' if own[1:] else ''} {', '.join(issue.id for issue in issues)}"
@@ -75,19 +75,19 @@ def _message(context: RunContext, issue: Issue, number: int) -> Callable[[str], 
 
 def _made(context: RunContext, ref: str, tree: str, parents: tuple[str, ...], message: str) -> str:
     plumbing = context.env.plumbing
-    make = plumbing.signed_commit if context.settings.landing.sign else plumbing.commit_tree
+    make = plumbing.signed_commit if context.settings.config.landing.sign else plumbing.commit_tree
     return make_and_hold(plumbing, ref, lambda: make(tree, parents, message), str)
 
 
 def trailers(context: RunContext) -> tuple[str, ...]:
     """Return the lines at the end of a commit's message that `[landing]` asks for."""
     who = context.env.plumbing.repository.identity
-    return (f"Signed-off-by: {who.name} <{who.email}>",) if context.settings.landing.signoff else ()
+    return (f"Signed-off-by: {who.name} <{who.email}>",) if context.settings.config.landing.signoff else ()
 
 
 def check_signing(context: RunContext) -> None:
     """Sign a commit that nobody sees, before a worker is paid. Raises UsageError if that cannot be done."""
-    if not context.settings.landing.sign:
+    if not context.settings.config.landing.sign:
         return
     plumbing = context.env.plumbing
     try:

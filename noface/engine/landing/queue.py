@@ -79,8 +79,8 @@ class MergeQueue:
 
     def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
         self._context, self._jobs, self._stations = context, jobs, stations
-        rules = context.settings.landing
-        self._line = MergeLine(each=rules.each, apart=rules.pull_request)
+        rules = context.settings.config.landing
+        self._line = MergeLine(each=rules.each, apart=rules.by_pull_request)
         self._waiting = WaitingWork(context, jobs)
         self._proofs = Proofs(context, stations, self._waiting, self._line)
         self._pushing = frozenset[str]()
@@ -190,12 +190,12 @@ class MergeQueue:
                 self._waiting.take_out(entry.issue.id)
                 self.publisher.add(entry, proven.proof)
             return proven.main
-        if context.settings.landing.push and self._remote.until > context.clock.now():
+        if context.settings.config.landing.push and self._remote.until > context.clock.now():
             self._hold(proven, self._remote_blocked(), self._remote.until)  # another has just met what this would
             return None
         make = commits_of(context, proven.steps, proven.main)
         try:
-            if context.settings.landing.sign:  # a key may be slow, and there is a commit for each issue
+            if context.settings.config.landing.sign:  # a key may be slow, and there is a commit for each issue
                 commits = yield from self._waiting.in_thread(proven.entries[0], make, always=True)
                 self._look_anew(proven.entries)
             else:
@@ -207,7 +207,7 @@ class MergeQueue:
             return None
         intended = self._intend(proven, commits)
         hit("landing_intent")
-        if context.settings.landing.push:
+        if context.settings.config.landing.push:
             return (yield from self._push(proven, intended))
         # The engine waits meanwhile: only for a lock that nobody has met before.
         patient = all(each.passing_since is None for each in self._waiting.by_issue.values())

@@ -57,7 +57,7 @@ class StackBuilt:
 
 def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller, *, apart: bool = False) -> StackBuilt:
     """Merge entries with main as it is now, each on the one before or, if `apart`, each by itself."""
-    plumbing, env, pushes = context.env.plumbing, context.env, context.settings.landing.push
+    plumbing, env, pushes = context.env.plumbing, context.env, context.settings.config.landing.push
     if pushes:
         fetch_again(context, cancel)
     built = StackBuilt(plumbing.main())
