@@ -1,6 +1,6 @@
 """Judges what a worker left: an ordered table of checks, the strongest evidence first (laws 1, 10, 11)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from noface.attempt.attempt import Judging
@@ -223,7 +223,7 @@ def _only_part_is_done(attempt: Judging) -> Failure | None:
 
 
 def _main_judges_otherwise(attempt: Judging) -> Failure | None:
-    """Have main's own tests and settings judge work whose gates are green (law 11)."""
+    """Have main's judges say what they have against work whose gates are green (law 11): `JUDGES` of `judges.py`."""
     order, suspicion = attempt.order, attempt.suspicion
     by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
     lost = by_body.failing_tests if by_body else ()
@@ -288,19 +288,16 @@ def _part(attempt: Judging) -> WorkerReport | None:
     return work.report if rest_reported(work.report) else None
 
 
-def _flaky(results: tuple[GateResult, ...]) -> tuple[str, ...]:
-    """Return a note for each gate that passed only in another run, or but for tests that are unsteady on main."""
-    return tuple(
-        _unsteadiness(result, result.first_failure) for result in results if result.flaky and result.first_failure
-    )
-
-
-def _unsteadiness(result: GateResult, first: Failure) -> str:
-    if result.unsteady:
-        tests = some(result.unsteady, _SHOWN_MAX)
-        return f"gate {result.gate.name} passed but for {tests}: unsteady on main, so that counts for nobody"
-    failed = f"gate {result.gate.name} is flaky: it failed ({first.kind}: {first.message})"
-    return f"{failed} and passed when it was run again on the same tree"
+def _flaky(results: tuple[GateResult, ...]) -> Iterator[str]:
+    """Yield a note for each gate that passed only in another run, or but for tests that are unsteady on main."""
+    for result in results:
+        first = result.first_failure
+        if result.unsteady and result.flaky:
+            tests = some(result.unsteady, _SHOWN_MAX)
+            yield f"gate {result.gate.name} passed but for {tests}: unsteady on main, so that counts for nobody"
+        elif result.flaky and first is not None:
+            failed = f"gate {result.gate.name} is flaky: it failed ({first.kind}: {first.message})"
+            yield f"{failed} and passed when it was run again on the same tree"
 
 
 def conflict(paths: tuple[str, ...], by: tuple[str, ...]) -> Failure:

@@ -75,17 +75,17 @@ class Proving:
         If that was not asked before: a person may have moved main to a commit that no gate has run on. Of work that is
         `merged` with main it is always asked, and what is charged to nobody stays so: it has passed alone.
         """
-        task, env = self.task, self.scope.env
-        failed, on_main = worst(self.ran.results), None
-        lacking = failure.kind is FailureKind.ENVIRONMENT and failure.rule != OTHERS_SERVER
+        task, env, failed = self.task, self.scope.env, worst(self.ran.results)
+        on_main = None
         if failed is not None:
             key = env.key(env.plumbing.tree(task.main), failed.gate)
             green = env.memory.green(key)
+            lacking = failure.kind is FailureKind.ENVIRONMENT and failure.rule != OTHERS_SERVER
             if lacking and green is not None and _steadily_green(green):
                 failure = _blamed(failure, task.main)
-            if task.known is None:
-                unknown = lacking and green is None
-                on_main = self._main_is_red(failed) if merged or failure.charged or unknown else None
+            unknown = lacking and green is None
+            if task.known is None and (merged or failure.charged or unknown):
+                on_main = self._main_is_red(failed)
                 if unknown and not merged and env.memory.main_passed(key) is not None:
                     failure = _blamed(failure, task.main)
         if self.scope.cancel.cancelled:
