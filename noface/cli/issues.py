@@ -39,7 +39,7 @@ def add(
     from noface.cli.session import merged_ids, open_session
     from noface.model.issue import Issue
     from noface.trackers.base import ISSUE_BYTES_MAX
-    from noface.ui.issues import listed
+    from noface.ui.issues import BacklogIssue
 
     session = open_session(config, fetch=True)
     draft = Issue(
@@ -60,7 +60,7 @@ def add(
     if not issue.body:
         edit = "" if "://" in issue.source else "$EDITOR "
         lines.append(f"It has no text yet; say in it what a worker needs to know: {edit}{issue.source}")
-    return VerbResult({"issue": listed(issue, "ready")}, lambda *_: [*lines, "Next: noface run"])
+    return VerbResult({"issue": BacklogIssue(issue, "ready")}, lambda *_: [*lines, "Next: noface run"])
 
 
 def _landed_elsewhere() -> tuple[str, ...]:
@@ -85,8 +85,7 @@ def show(
     """Show what an issue asks for; `noface show ID` shows its attempts."""
     from noface.cli.session import open_session
     from noface.errors import UsageError
-    from noface.model.codec import encode
-    from noface.ui.issues import find_issue, issue_page, listed
+    from noface.ui.issues import BacklogIssue, find_issue, issue_page
     from noface.ui.status import effective_status, standings
 
     session = open_session(config)
@@ -97,9 +96,8 @@ def show(
             f"issue {row.id} is not in the backlog any more: its file is gone or faulty",
             f"See its attempts: noface show {row.id}",
         )
-    record = listed(issue, effective_status(row, standings(session.reader.around(row)))[0])
-    document = {"issue": {**encode(record), "body": issue.body}}
-    return VerbResult(document, lambda _, width: issue_page(record, issue.body, width))
+    record = BacklogIssue(issue, effective_status(row, standings(session.reader.around(row)))[0])
+    return VerbResult({"issue": record}, lambda _, width: issue_page(record, width))
 
 
 @answers("The backlog as JSON.")

@@ -29,11 +29,11 @@ class Issue:
     depends_on: Annotated[tuple[str, ...], "Ids of issues that had to be merged first."] = ()
     paths: Annotated[tuple[str, ...], "Paths and globs: nothing else may be changed. Empty: no such limit."] = ()
     accept: Annotated[tuple[str, ...], "Commands that show that it is done: red on main before, green afterwards."] = ()
-    model: str | None = None
+    model: Annotated[str | None, "The entry of [models] that it is for; null where any may do it."] = None
     tier: int | None = None
-    max_attempts: int | None = None
+    max_attempts: Annotated[int | None, "How many attempts it gets; null where the policy says it."] = None
     no_escalate: bool = False
-    source: str = ""
+    source: Annotated[str, "Where a person edits it."] = ""
     content_hash: str = ""
     parent: str | None = None
     depth: int = 0
@@ -41,7 +41,7 @@ class Issue:
     may_change: tuple[str, ...] = ()
     accept_timeout_s: float | None = None
     rest: bool = False
-    candidates: int | None = None
+    candidates: Annotated[int | None, "How many attempts are made at once; null where the ladder says it."] = None
 
 
 def joined(issues: Sequence[Issue]) -> Issue:

@@ -1,13 +1,12 @@
 """The pages of `noface issues` and `noface issues show`, and how an issue is found by the id that a person typed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from noface.errors import UsageError
 from noface.model.attempt import BESIDE, noted
 from noface.model.backlog import same_id
-from noface.model.codec import view
+from noface.model.description import Inline
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
 from noface.store.overview import Overview
@@ -71,34 +70,18 @@ _ID_CELLS_MAX = 16
 
 
 class BacklogIssue(NamedTuple):
-    """An issue as its tracker has it, without its text, and where it stands."""
+    """An issue as its tracker has it, and where it stands."""
 
-    id: str
-    title: str
-    status: str
-    priority: int
-    labels: tuple[str, ...]
-    depends_on: tuple[str, ...]
-    paths: tuple[str, ...]
-    accept: tuple[str, ...]
-    model: str | None
-    max_attempts: int | None
-    candidates: int | None
-    source: str
+    issue: Annotated[Issue, Inline]
+    status: Annotated[str, "Where it stands."]
 
 
-@dataclass(frozen=True, slots=True)
-class BacklogDocument:
+class BacklogDocument(NamedTuple):
     """What `noface issues --json` prints."""
 
     issues: tuple[BacklogIssue, ...]
     faults: tuple[IssueFault, ...]
     warnings: tuple[IssueFault, ...]
-
-
-def listed(issue: Issue, status: str) -> BacklogIssue:
-    """Return an issue as `noface issues` lists it."""
-    return view(BacklogIssue, issue, status=status)
 
 
 def backlog_document(backlog: Backlog, statuses: Mapping[str, str]) -> BacklogDocument:
@@ -109,7 +92,7 @@ def backlog_document(backlog: Backlog, statuses: Mapping[str, str]) -> BacklogDo
         return statuses.get(issue.id, "ready") in _DONE, issue.priority, number
 
     ordered = [issue for _, issue in sorted(enumerate(backlog.issues), key=place)]
-    issues = tuple(listed(issue, statuses.get(issue.id, "ready")) for issue in ordered)
+    issues = tuple(BacklogIssue(issue, statuses.get(issue.id, "ready")) for issue in ordered)
     return BacklogDocument(issues, backlog.faults, backlog.warnings)
 
 
@@ -118,8 +101,8 @@ def backlog_page(document: BacklogDocument, width: int) -> list[str]:
     issues = document.issues
     lines: list[str] = []
     if issues:
-        id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
-        lines += [_issue_line(issue, id_cells, width) for issue in issues]
+        id_cells = min(max(cells(each.issue.id) for each in issues), _ID_CELLS_MAX)
+        lines += [_issue_line(*each, id_cells, width) for each in issues]
     elif not document.faults:
         lines.append('The backlog is empty. Add an issue: noface issues add "What should be done"')
     for faults, title, role in ((document.faults, "faulty", "bad"), (document.warnings, "warnings", "careful")):
@@ -128,31 +111,32 @@ def backlog_page(document: BacklogDocument, width: int) -> list[str]:
     return lines
 
 
-def issue_page(record: BacklogIssue, body: str, width: int) -> list[str]:
+def issue_page(record: BacklogIssue, width: int) -> list[str]:
     """Return the lines of `noface issues show`: what the file says, then its text."""
-    head = painted(hanging(record.title, width, f"{record.id}  "), "title")
-    head.append(f"  {paint(record.status, record.status)} · priority {record.priority}")
-    for items, name in ((record.labels, "labels"), (record.depends_on, "depends on"), (record.paths, "may touch")):
+    issue = record.issue
+    head = painted(hanging(issue.title, width, f"{issue.id}  "), "title")
+    head.append(f"  {paint(record.status, record.status)} · priority {issue.priority}")
+    for items, name in ((issue.labels, "labels"), (issue.depends_on, "depends on"), (issue.paths, "may touch")):
         if items:
             head += hanging(", ".join(items), width, f"  {name}: ", "    ")
-    head += [f"  accept: {clean(command)}" for command in record.accept]
-    if record.model:
-        head.append(f"  model: {clean(record.model)}")
-    if record.max_attempts:
-        head.append(f"  at most {count(record.max_attempts, 'attempt')}")
-    if record.candidates:
-        head.append(f"  {count(record.candidates, 'candidate')} at once")
-    head.append(f"  {clean(record.source)}")
-    return [*head, "", *(clean_block(body).strip("\n") or "(no text)").splitlines()]
+    head += [f"  accept: {clean(command)}" for command in issue.accept]
+    if issue.model:
+        head.append(f"  model: {clean(issue.model)}")
+    if issue.max_attempts:
+        head.append(f"  at most {count(issue.max_attempts, 'attempt')}")
+    if issue.candidates:
+        head.append(f"  {count(issue.candidates, 'candidate')} at once")
+    head.append(f"  {clean(issue.source)}")
+    return [*head, "", *(clean_block(issue.body).strip("\n") or "(no text)").splitlines()]
 
 
-def _issue_line(issue: BacklogIssue, id_cells: int, width: int) -> str:
+def _issue_line(issue: Issue, stands: str, id_cells: int, width: int) -> str:
     needs = f"after {', '.join(issue.depends_on)}" if issue.depends_on else ""
     labels = clean(", ".join(issue.labels)) if issue.labels else ""
     facts = fit(" · ".join(part for part in (needs, labels) if part), width // 3)
     name = pad(issue.id, id_cells) if cells(issue.id) <= id_cells else issue.id
-    start, status = f"{name}  P{issue.priority:<2} ", f"{issue.status:<8}"
+    start, status = f"{name}  P{issue.priority:<2} ", f"{stands:<8}"
     room = max(width - cells(start + status) - 2 - (cells(facts) + 2 if facts else 0), 16)
     title = clean(issue.title)
     rest = f"{pad(title, room)}  {paint(facts, 'quiet')}" if facts else fit(title, room)
-    return f"{start}{paint(status, issue.status)}  {rest}"
+    return f"{start}{paint(status, stands)}  {rest}"
