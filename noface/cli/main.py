@@ -50,7 +50,7 @@ SECTIONS: dict[str, dict[str, str]] = {
 
 SUBVERBS: dict[str, dict[str, str]] = {
     "config": {
-        "policy": "policy.group",
+        "policy": "policy",
         "hints": "hints.group",
     },
     "tools": {

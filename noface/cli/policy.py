@@ -1,22 +1,19 @@
-"""`noface config policy`: what follows each kind of failure, and what another policy would have decided."""
+"""`noface config policy`: what happens after each kind of failure."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import any_issue, failure_kind, tried_issue
-from noface.cli.verb import ConfigFile, VerbResult, answers, grouped, meant
+from noface.cli.candidates import any_issue, failure_kind
+from noface.cli.verb import ConfigFile, VerbResult, answers, meant
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from noface.cli.session import ReadSession
     from noface.config.sections import Config
-    from noface.model.actions import NextAction
     from noface.model.history import History
     from noface.model.issue import Issue
-    from noface.store.questions import Questions
     from noface.ui.policy import PolicyView
 
 _ISSUE = typer.Option(
@@ -46,50 +43,6 @@ def policy(
     if one is None:
         return VerbResult(policy_document(view), lambda _, width: policy_page(view, width))
     return VerbResult(path_document(view, one), lambda _, width: path_page(view, one, width))
-
-
-@answers()
-def replay(
-    config: Path | None = typer.Option(None, "--config", help="The policy to ask; by default that of noface.toml."),
-    issue_id: str | None = typer.Option(
-        None, "--issue", metavar="ID", help="Only the decisions on this issue.", autocompletion=tried_issue
-    ),
-    everything: bool = typer.Option(False, "--all", help="Also show decisions that would be the same."),
-) -> VerbResult:
-    """Show which decisions another policy would take differently.
-
-    Every recorded decision is made again on the same attempts. It costs no tokens and changes nothing.
-    """
-    from noface.cli.policy_records import policy as policy_of
-    from noface.cli.session import open_session
-    from noface.config.load import load, name_of
-    from noface.recovery.policy_table import replay as replayed
-    from noface.recovery.policy_table import spared
-    from noface.ui.issues import find_issue
-    from noface.ui.policy_path import replay_document, replay_page
-
-    seen = open_session()
-    asked = policy_of(load(seen.location.root, config))
-    name = name_of(seen.location.root, config)
-    tried = seen.reader.attempted()
-    # In the backlog's order; those that it has no more come last.
-    ids = [row.id for row in seen.reader.issues() if row.id in tried]
-    ids += [each for each in tried if each not in ids]
-    if issue_id is not None:
-        ids = [find_issue(seen.reader, issue_id).id]
-    known, questions = _issues(seen), seen.questions
-    pasts = [_past(seen, questions, known, each) for each in ids]
-    made = [(past, replayed(past, recorded, asked)) for past, recorded in pasts]
-    decisions = [decision for _, each in made for decision in each]
-    less = [saved for past, each in made for saved in spared(past, each)]
-    titles = {past.issue.id: past.issue.title for past, _ in made}
-    return VerbResult(
-        replay_document(name, decisions, less, everything=everything),
-        lambda _, width: replay_page(name, decisions, less, titles, width, everything=everything),
-    )
-
-
-group = partial(grouped, "Show what follows each failure kind; replay past decisions.", {"replay": replay}, policy)
 
 
 def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
@@ -141,18 +94,3 @@ def _issues(seen: "ReadSession") -> "dict[str, Issue]":
     from noface.cli.session import with_own_parts
 
     return {issue.id: issue for issue in with_own_parts(seen.backlog(), seen.database).issues}
-
-
-def _past(
-    seen: "ReadSession", questions: "Questions", known: "dict[str, Issue]", issue_id: str
-) -> "tuple[History, tuple[NextAction, ...]]":
-    """Return an issue's history, with what was decided after each of its attempts."""
-    from noface.model.actions import NextAction
-    from noface.model.issue import Issue
-    from noface.store.questions import recorded_history
-
-    row = seen.reader.issue(issue_id)
-    issue = known.get(issue_id) or Issue(issue_id, row.title if row is not None else "")
-    history = recorded_history(seen.reader, questions, issue, seen.reader.states().get(issue_id))
-    actions = [each.action for each in seen.reader.attempts(issue_id) if each.outcome is not None]
-    return history, tuple(each or NextAction("", "") for each in actions)

@@ -6,32 +6,16 @@ nothing here knows its rules. Failures differ from attempt to attempt, in what t
 except if they cannot: a worker that changes nothing leaves the same as before, and one timeout is like another.
 
 NO_PROGRESS is no kind that an attempt fails with: its path is that of a failure which comes back with the same diff.
-
-Asks a policy about decisions that were taken: what it would have decided then, on the very same attempts.
-
-Each decision is looked at by itself. What another one would have led to nobody can know, so the attempts before it are
-those that were. Of the answers that were had after its own attempt the policy sees those that it asks for; an answer
-that nobody asked for then cannot be had. Providers are taken to be there, and waits to be as long as they can be.
-
-What a person set when they unblocked an issue (another model, more attempts) is known for its present epoch only.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from noface.model.actions import (
-    ASK_NAMES,
-    CALL_RESOLVER,
     Action,
     Ask,
-    AwaitIssues,
-    Block,
-    Mode,
-    NextAction,
-    RequestApproval,
     RunWorker,
-    Skip,
     Terminal,
     WaitUntil,
     model_of,
@@ -41,9 +25,9 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
-from noface.model.taxonomy import PASSED, FailureKind
+from noface.model.taxonomy import FailureKind
 from noface.recovery.policy import next_action
-from noface.recovery.retry_policy import REJECTED_BY_REVIEWER, Policy, rejection
+from noface.recovery.retry_policy import Policy, rejection
 
 _CHANGED = ("src/one.py", "src/two.py")
 """Two files: what can be divided, and is too big for nobody."""
@@ -277,183 +261,3 @@ def _noted(history: History, action: Action) -> History:
         return history
     *rest, last = history.attempts
     return replace(history, attempts=(*rest, replace(last, answer=action.name)))
-
-
-_STOOD_IN = " waits for its provider"
-"""What the reason of a decision ends in where a model stood in for the one named before it."""
-_RUNNING = frozenset((*(mode.value for mode in Mode), WaitUntil.__name__))
-_BY_KIND_ALONE = (WaitUntil.__name__, Mode.SWITCH.value)
-"""Which model works then, and when, depends on who was away."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedDecision:
-    """A decision, recorded or made now. `asked` are the topics that were asked about before it.
-
-    `model` and `think` belong to the attempt that it leads to; None if it leads to none, or none has followed yet.
-    """
-
-    action: str
-    model: str | None = None
-    think: bool | None = None
-    asked: tuple[Topic, ...] = ()
-    reason: str = ""
-
-    def differs(self, other: "ComparedDecision") -> bool:
-        """True if another answer to the same question is a different one; the reasons do not matter."""
-        if self.action != other.action or set(self.asked) != set(other.asked):
-            return True
-        if self.action in _BY_KIND_ALONE or None in (self.model, other.model):
-            return False
-        return (self.model, self.think) != (other.model, other.think)
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionPoint:
-    """A moment at which something was decided: after attempt `attempt` with its outcome, or before the first (None)."""
-
-    issue_id: str
-    epoch: int
-    attempt: int | None
-    outcome: str
-    recorded: ComparedDecision
-    now: ComparedDecision
-
-    @property
-    def differs(self) -> bool:
-        """True if the policy would decide otherwise."""
-        return self.recorded.differs(self.now)
-
-
-@dataclass(frozen=True, slots=True)
-class Spared:
-    """What the first other decision in an epoch would have spared if the rest had gone as it went.
-
-    That are the attempts up to the first one of the model that it chooses, or all if it ends the work: then one that
-    `passed` would be missing. `cost_usd` is what they cost, as far as it is known.
-    """
-
-    issue: str
-    epoch: int
-    attempts: int
-    cost_usd: float
-    passed: bool
-
-
-def spared(history: History, decisions: Iterable[DecisionPoint]) -> Iterator[Spared]:
-    """Yield what the first other decision of each epoch would have spared, where that can be told."""
-    first = {decision.epoch: decision for decision in reversed([each for each in decisions if each.differs])}
-    for epoch, decision in first.items():
-        now, after = decision.now, decision.attempt or 0
-        later = [each for each in history.attempts if each.epoch == epoch and each.number > after]
-        chosen = [place for place, each in enumerate(later) if (each.model, each.think) == (now.model, now.think)]
-        left = later if now.action in (Block.__name__, Skip.__name__) else later[: chosen[0]] if chosen else []
-        if left:
-            cost, passed = sum(each.cost_usd or 0.0 for each in left), any(each.outcome == PASSED for each in left)
-            yield Spared(history.issue.id, epoch, len(left), cost, passed)
-
-
-def replay(history: History, recorded: tuple[NextAction, ...], policy: Policy) -> tuple[DecisionPoint, ...]:
-    """Return the decisions of an issue, of all its epochs, with what `policy` would decide.
-
-    `recorded` belong to `history.attempts`, one each; if nothing was recorded there is nothing to compare. An
-    attempt that a reviewer turned down had passed before: that it was reviewed is a decision of its own.
-    """
-    written = {attempt.number: each for attempt, each in zip(history.attempts, recorded, strict=True)}
-    epochs = dict.fromkeys(attempt.epoch for attempt in history.attempts)
-    return tuple(decision for epoch in epochs for decision in _epoch(history, epoch, written, policy))
-
-
-def _epoch(history: History, epoch: int, written: dict[int, NextAction], policy: Policy) -> Iterator[DecisionPoint]:
-    present = epoch == history.epoch
-    model, most = (history.model, history.attempts_max) if present else (None, None)
-    whole = replace(history, epoch=epoch, model=model, attempts_max=most)
-    attempts = whole.current
-    begun = next_action(replace(whole, attempts=(), advice=()), policy, attempts[0].started_at)
-    first = ComparedDecision(begun.name, model=attempts[0].model, think=attempts[0].think)
-    yield DecisionPoint(history.issue.id, epoch, None, "", first, _answer(begun, ()))
-    for place, attempt in enumerate(attempts):
-        if attempt.failure is not None and attempt.failure.rule == REJECTED_BY_REVIEWER:
-            passed = replace(attempt, outcome=PASSED, charged=True, failure=None, signature="")
-            yield _decision(whole, passed, NextAction(ASK_NAMES[Topic.REVIEW]), (), None, policy)
-        if written[attempt.number].kind:
-            given = tuple(advice for advice in whole.asked if advice.after == attempt.number)
-            following = attempts[place + 1] if place + 1 < len(attempts) else None
-            yield _decision(whole, attempt, written[attempt.number], given, following, policy)
-
-
-def _decision(
-    whole: History,
-    last: PastAttempt,
-    recorded: NextAction,
-    given: tuple[Advice, ...],
-    following: PastAttempt | None,
-    policy: Policy,
-) -> DecisionPoint:
-    """Return what was decided after `last`, beside what would be; `given` are the answers that were had about it."""
-    before = _recorded(last, recorded, given, following)
-    now = _decided(_then(whole, last, recorded), recorded, given, policy)
-    return DecisionPoint(whole.issue.id, whole.epoch, last.number, last.outcome, before, now)
-
-
-def _then(history: History, last: PastAttempt, recorded: NextAction) -> History:
-    """Return the history as it was when an attempt had ended, before anything was asked about it.
-
-    A verdict on what an attempt asked for came after that it did.
-    """
-    attempts = tuple(attempt for attempt in history.attempts if attempt.number < last.number)
-    advice = tuple(advice for advice in history.asked if advice.after < last.number)
-    open_one = last.number if recorded.kind == RequestApproval.__name__ else None
-    approvals = tuple(approval for approval in history.approvals if approval.attempt != open_one)
-    return replace(history, attempts=(*attempts, replace(last, answer="")), advice=advice, approvals=approvals)
-
-
-def _decided(then: History, recorded: NextAction, given: tuple[Advice, ...], policy: Policy) -> ComparedDecision:
-    """Decide, and again with each answer that was had, as long as the policy asks for one.
-
-    What was still to be answered when its question was written down is not known here either.
-    """
-    asked: list[Topic] = []
-    left = list(given)
-    now = then.attempts[-1].finished_at
-    while True:
-        action = next_action(then, policy, now)
-        if isinstance(action, WaitUntil) and not action.provider and recorded.kind != action.name:
-            action = next_action(then, policy, action.until)  # its wait was over when that was written down
-        if not isinstance(action, Ask) or action.name == recorded.kind:
-            return _answer(action, tuple(asked))
-        answer = next((advice for advice in left if advice.topic is action.topic), None)
-        if answer is None:
-            return _answer(action, tuple(asked))
-        left.remove(answer)
-        asked.append(answer.topic)
-        waited = answer.needs and recorded.kind != AwaitIssues.__name__  # what it needed was merged by then
-        then = replace(then, advice=(*then.advice, replace(answer, needs=()) if waited else answer))
-
-
-def _answer(action: Action, asked: tuple[Topic, ...]) -> ComparedDecision:
-    if not isinstance(action, RunWorker | WaitUntil):
-        return ComparedDecision(action.name, asked=asked, reason=action.reason)
-    return ComparedDecision(action.name, action.model, action.think, asked, action.reason)
-
-
-def _recorded(
-    last: PastAttempt, recorded: NextAction, given: tuple[Advice, ...], following: PastAttempt | None
-) -> ComparedDecision:
-    asked = tuple(dict.fromkeys(advice.topic for advice in _before(last, recorded, given)))
-    if recorded.kind not in _RUNNING or following is None:
-        return ComparedDecision(recorded.kind, asked=asked, reason=recorded.reason)
-    stood_in = recorded.reason.endswith(_STOOD_IN)
-    model = recorded.reason.rpartition("; ")[2].removesuffix(_STOOD_IN) if stood_in else following.model
-    return ComparedDecision(recorded.kind, model, following.think, asked, recorded.reason)
-
-
-def _before(last: PastAttempt, recorded: NextAction, given: tuple[Advice, ...]) -> tuple[Advice, ...]:
-    """Return the answers from before a decision: not that to the question which the decision itself is.
-
-    A review that turned the work down came before the attempt counted as failed.
-    """
-    reviewed = last.outcome == PASSED
-    answers = [advice for advice in given if reviewed or advice.topic is not Topic.REVIEW]
-    own = [advice for advice in answers if ASK_NAMES.get(advice.topic, CALL_RESOLVER) == recorded.kind]
-    return tuple(advice for advice in answers if advice not in own[-1:])

@@ -1,29 +1,22 @@
-"""The pages of `noface config policy --kind KIND` and of `noface config policy replay`.
+"""The page of `noface config policy --kind KIND`: one kind of failure step by step."""
 
-One kind of failure step by step, and the recorded decisions that another policy would take otherwise.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from noface.model.actions import Ask, Block, RequestApproval, Skip, WaitUntil, action_instruction, model_of, thinks
 from noface.model.history import Topic
-from noface.model.quoting import in_dollars
 from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind
 from noface.prompts.data import Situation, situation_for
 from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.policy_table import (
-    ComparedDecision,
-    DecisionPoint,
     Repeats,
     SimulatedIssue,
     SimulatedStep,
-    Spared,
     terminal,
 )
 from noface.ui.page import paint, painted
 from noface.ui.policy import PolicyView, head, issue_document, step_document
-from noface.ui.text import clean, count, duration, hanging
+from noface.ui.text import clean, duration, hanging
 
 _INDENT = " " * 5
 _CARRIES: dict[Situation, str] = {
@@ -189,90 +182,3 @@ def _ending_lines(made: SimulatedIssue, width: int) -> list[str]:
         lines += hanging(option, width, "  • ")
         lines += [paint(f"      {clean(command)}", "quiet")]
     return lines
-
-
-def replay_document(
-    name: str, decisions: Sequence[DecisionPoint], less: Sequence[Spared], *, everything: bool
-) -> dict[str, object]:
-    """Return what `noface config policy replay --json` prints; `everything`: with the decisions that are the same."""
-    return {
-        "file": name,
-        "decisions": len(decisions),
-        "differ": sum(decision.differs for decision in decisions),
-        "replay": [
-            {
-                "issue": decision.issue_id,
-                "epoch": decision.epoch,
-                "attempt": decision.attempt,
-                "outcome": decision.outcome or None,
-                "differs": decision.differs,
-                "recorded": decision.recorded,
-                "now": decision.now,
-            }
-            for decision in decisions
-            if everything or decision.differs
-        ],
-        "spared": less,
-    }
-
-
-def replay_page(
-    name: str,
-    decisions: Sequence[DecisionPoint],
-    less: Sequence[Spared],
-    titles: Mapping[str, str],
-    width: int,
-    *,
-    everything: bool,
-) -> list[str]:
-    """Return the lines of the page; `titles` are those of the issues by id."""
-    differ = sum(decision.differs for decision in decisions)
-    if not decisions:
-        return hanging(f"Nothing recorded yet: there is no decision to ask {name} about.", width)
-    lines: list[str] = []
-    issue_id = None
-    for decision in (each for each in decisions if everything or each.differs):
-        if decision.issue_id != issue_id:
-            issue_id = decision.issue_id
-            title = hanging(titles.get(issue_id, ""), width, f"{clean(issue_id)}  ", rows_max=1)
-            lines += ["", *(paint(line, "title") for line in title or [clean(issue_id)])]
-        lines += _decision(decision, width)
-    if less:
-        lines += ["", paint("What the first of them in each issue would have spared", "title")]
-        lines += [row for each in less for row in hanging(_less([each]), width, f"  {clean(each.issue)}  ")]
-        lines += hanging(f"{_less(less)}, if the rest had gone as it went", width, "  in all  ")
-    total = f"{count(len(decisions), 'decision')}, {differ or 'none'} would differ under {name}."
-    lines = [*lines[1:], *([""] if lines else []), *hanging(total, width)]
-    if differ:
-        note = "Each decision is made again on the attempts as they were; nobody knows what it would have led to."
-        lines += painted(hanging(note, width), "quiet")
-    return lines
-
-
-def _less(spared: Sequence[Spared]) -> str:
-    lost = sum(each.passed for each in spared)
-    what = f"{count(sum(each.attempts for each in spared), 'attempt')}, {in_dollars(sum(s.cost_usd for s in spared))}"
-    return f"{what}; {'it' if len(spared) == 1 else f'{lost} of them'} had passed" if lost else what
-
-
-def _decision(decision: DecisionPoint, width: int) -> Iterator[str]:
-    when = "at first" if decision.attempt is None else f"after attempt {decision.attempt}"
-    epoch = f" ({_given_back(decision.epoch)})" if decision.epoch and decision.attempt is None else ""
-    outcome = f": {clean(decision.outcome)}" if decision.outcome else ""
-    was, now = _answer(decision.recorded), _answer(decision.now)
-    yield f"  {when}{epoch}{outcome}"
-    if not decision.differs:
-        yield from painted(hanging(f"{was}, as before", width, "    "), "quiet")
-        return
-    yield from painted(hanging(f"{was} → {now}", width, "    "), "careful")
-    yield from hanging(decision.now.reason, width, "    ")
-
-
-def _given_back(times: int) -> str:
-    return "given back" if times == 1 else f"given back {times} times"
-
-
-def _answer(answer: ComparedDecision) -> str:
-    asked = "".join(f"ask: {topic.replace('_', ' ')}, then " for topic in answer.asked)
-    thinking = " thinking" if answer.think else ""
-    return f"{asked}{answer.action}" + (f" {answer.model}{thinking}" if answer.model else "")

@@ -1,17 +1,13 @@
-"""`noface config policy`: the table, one kind step by step, and the replay of what was decided so far."""
+"""`noface config policy`: the table, and one kind step by step."""
 
-import json
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import ROOT
 from support.policies import policies
-from support.project import Restored
 
 from noface.cli.policy_records import policy as policy_of
 from noface.config.load import parse
@@ -59,38 +55,6 @@ def view_of(text=PRESETS, name="noface.toml"):
 
 def page(text=PRESETS, width=80):
     return "\n".join(line.rstrip() for line in policy_page(view_of(text), width))
-
-
-def other_config(project, before, after):
-    """A second configuration beside noface.toml, with `after` where that has `before`."""
-    text = (project.path / "noface.toml").read_text()
-    assert before in text
-    path = project.folder / "other.toml"
-    path.write_text(text.replace(before, after))
-    return path
-
-
-@pytest.fixture(scope="module")
-def after_a_night(tmp_path_factory):
-    return Restored(tmp_path_factory.mktemp("policy"))
-
-
-@pytest.fixture
-def night(project, after_a_night):
-    after_a_night.give(project, story)
-    return project
-
-
-def story(project):
-    """Issue 7 fails twice, and the stronger model makes it."""
-    project.play(
-        ("7", 1, [{"write": "bad", "text": "1\n"}]),
-        ("7", 2, [{"write": "bad", "text": "2\n"}]),
-        ("7", 0, [{"delete": "bad"}, {"write": "b.txt", "text": "done\n"}]),
-    )
-    project.issue(7, "Login of visitors")
-    project.commit()
-    project.run()
 
 
 # The table
@@ -269,79 +233,6 @@ def test_an_issue_s_own_model_limits_and_labels_count(project):
     one = project.shown("config", "policy", "--issue", "8", "--kind", "TEST_FAILURE")
     assert (one["issue"]["no_escalate"], {step["model"] for step in one["policy"]}) == (True, {"small", None})
     assert "there is no issue 9" in project.noface("config", "policy", "--issue", "9").stderr
-
-
-def test_options_of_a_replay_stand_behind_it(project):
-    done = project.noface("config", "policy", "--json", "replay")
-    assert (done.returncode, "noface config policy replay --help" in done.stderr) == (2, True)
-
-
-# The replay
-
-
-def test_before_the_first_run_there_is_nothing_to_replay(project):
-    done = project.noface("config", "policy", "replay")
-    assert (done.returncode, done.stdout) == (
-        0,
-        "Nothing recorded yet: there is no decision to ask noface.toml about.\n",
-    )
-    assert project.shown("config", "policy", "replay")["replay"] == []
-
-
-def test_the_policy_in_force_would_decide_as_it_did(night):
-    assert night.noface("config", "policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
-    everything = night.noface("config", "policy", "replay", "--all").stdout
-    assert "7  Login of visitors\n  at first\n    FirstAttempt small, as before\n" in everything
-    assert "  after attempt 2: " in everything
-    assert "    Escalate big, as before" in everything
-
-
-def test_another_configuration_shows_what_it_would_have_decided(night):
-    other = other_config(night, "[retry]\n", "[retry]\nescalate_after_attempts = 1\n")
-    done = night.noface("config", "policy", "replay", "--config", str(other))
-    assert done.returncode == 0
-    assert "  after attempt 1: " in done.stdout
-    assert "    RetryWithFeedback small → Escalate big\n" in done.stdout
-    assert "at first" not in done.stdout
-    assert "4 decisions, 2 would differ under" in done.stdout
-    document = night.shown("config", "policy", "replay", "--config", str(other), "--issue", "7")
-    assert (document["decisions"], document["differ"], len(document["replay"])) == (4, 2, 2)
-    first = document["replay"][0]
-    assert (first["issue"], first["attempt"], first["differs"]) == ("7", 1, True)
-    assert (first["recorded"]["action"], first["now"]["action"]) == ("RetryWithFeedback", "Escalate")
-    assert first["now"]["reason"].endswith("next step, big")
-    assert len(night.shown("config", "policy", "replay", "--config", str(other), "--all")["replay"]) == 4
-
-
-def test_a_replay_changes_nothing(night):
-    before = night.shown("show", "7"), night.git("for-each-ref"), night.git("status", "--porcelain")
-    other = other_config(night, "[run]\n", '[tracker]\npath = "elsewhere"\n\n[run]\n')
-    night.noface("config", "policy", "replay", "--config", str(other), "--all")
-    assert (night.shown("show", "7"), night.git("for-each-ref"), night.git("status", "--porcelain")) == before
-
-
-def test_an_issue_that_is_gone_is_replayed_all_the_same(night):
-    (night.path / "issues" / "7-x.md").unlink()
-    assert night.noface("config", "policy", "replay").stdout == "4 decisions, none would differ under noface.toml.\n"
-
-
-def test_a_broken_or_missing_configuration_is_refused_as_everywhere(night):
-    missing = night.noface("config", "policy", "replay", "--config", "nowhere.toml")
-    assert (missing.returncode, "there is no file nowhere.toml" in missing.stderr) == (2, True)
-    broken = night.folder / "broken.toml"
-    broken.write_text('[retry]\ndefault_modl = "small"\n')
-    done = night.noface("config", "policy", "replay", "--config", str(broken), "--json")
-    assert (done.returncode, "retry.default_modl" in done.stderr) == (2, True)
-    assert json.loads(done.stdout)["error"]["code"] == 2
-
-
-def test_what_an_agent_wrote_cannot_drive_the_terminal(night):
-    evil = json.dumps({"kind": "Escalate", "reason": "diagnosis: \x1b]0;pwned\x07\x1b[2Jgone"})
-    with closing(sqlite3.connect(night.state / "state.db")) as database, database:
-        changed = database.execute("UPDATE attempts SET action = ?, model = ?", (evil, "\x1b[31mred"))
-        assert changed.rowcount == 3
-    done = night.noface("config", "policy", "replay")
-    assert (done.returncode, "red" in done.stdout, "\x1b" in done.stdout) == (0, True, False)
 
 
 def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
