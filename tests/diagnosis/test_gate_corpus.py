@@ -23,7 +23,7 @@ from support.corpus_score import (
 )
 
 from noface.diagnosis.gate import READERS, WIDTH_MAX, classify
-from noface.diagnosis.known_causes import access_refused_of, known_cause, may_be_company
+from noface.diagnosis.known_causes import access_refused_of, known_cause
 from noface.diagnosis.text import read_log
 from noface.model.failure import Failure
 from noface.model.quoting import to_the_point
@@ -101,17 +101,6 @@ def test_of_1465_red_recordings_none_is_taken_for_a_refused_login_and_no_worker_
         "run-shell-dash-cat-missing": "grep: data/rows.csv: No such file or directory",
         "shell-shunit2-cmdnotfound": "tests/t.sh: line 1: cartool: command not found",
     }
-
-
-def test_one_of_a_hundred_honest_failures_costs_a_run_more_beside_others():
-    red = [
-        Failure(verdict.kind, verdict.message, rule=verdict.rule, evidence=verdict.evidence, excerpt=verdict.excerpt)
-        for name in RECORDINGS
-        for verdict in verdicts(name)
-        if verdict.kind is not None
-    ]
-    told = [each for each in red if may_be_company(each, 3, 600.0, 1.0)]
-    assert (len(red), len(told)) == (1465, 6)
 
 
 def test_the_decisive_line_is_the_one_a_person_would_name_in_four_of_five():
