@@ -192,7 +192,7 @@ def test_the_policy_that_is_shown_is_the_one_in_force(tmp_path):
     config.write_text(f'[[gates]]\nname = "tests"\ncommand = "true"\n[retry]\n{models}\n')
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     argv = [sys.executable, "-m", "noface", "config", "policy", "--config", str(config)]
-    environment = {**os.environ, "COLUMNS": "90", "NO_COLOR": "1"}
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
     done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
     shown = TEXTS["docs/recovery.md"].partition("$ noface config policy\n")[2].partition("\n…")[0]
     printed = iter(done.stdout.splitlines())
