@@ -25,7 +25,9 @@ WITHIN = {
     "recovery/reported.py": (1, "writes a part's failure in the form of the error handling pattern"),
     "ui/events.py": (1, "makes schemas of data/events.toml"),
     "ui/page.py": (1, "styles"),
-    "ui/schema.py": (1, "a JSON Schema"),
+    "model/codec.py": (1, "a document of any record"),
+    "model/description.py": (2, "annotations of any record"),
+    "ui/schema.py": (2, "JSON Schemas"),
 }
 """Modules of the other rooms, with how often and why."""
 
