@@ -38,24 +38,13 @@ def gate(
     batch: str | None = _BATCH,
 ) -> None:
     """Name the failure of a gate, or PASS."""
-    if batch is not None:
-        _answer_all(batch, "gate")
-        return
-    case = {
-        "stdout": stdout,
-        "stderr": stderr,
-        "exit_code": exit_code,
-        "command": command,
-        "seconds": seconds,
-        "limit_s": limit_s,
-        "repo_files": repo_files,
-        "report": report,
-    }
-    _answer("gate", case)
+    _answer("gate", locals())
 
 
 def agent(
-    name: str = typer.Option("", "--agent", metavar="NAME", help="As in [models.NAME] agent: claude, codex, gemini, …"),
+    agent: str = typer.Option(
+        "", "--agent", metavar="NAME", help="As in [models.NAME] agent: claude, codex, gemini, …"
+    ),
     stdout: str | None = _STDOUT,
     stderr: str | None = _STDERR,
     exit_code: int | None = _EXIT_CODE,
@@ -69,20 +58,7 @@ def agent(
 
     SUCCESS: it ended well and changed something.
     """
-    if batch is not None:
-        _answer_all(batch, "agent")
-        return
-    case = {
-        "agent": name or None,
-        "stdout": stdout,
-        "stderr": stderr,
-        "exit_code": exit_code,
-        "edited": edited,
-        "ended_by": ended_by,
-        "now": now,
-        "zone": zone,
-    }
-    _answer("agent", case)
+    _answer("agent", locals())
 
 
 group = partial(
@@ -94,11 +70,16 @@ group = partial(
 )
 
 
-def _answer(kind: str, case: dict[str, Any]) -> None:
+def _answer(kind: str, options: dict[str, Any]) -> None:
+    """Answer the one case that the options are, or those of `batch`."""
     from noface.cli.cases import judge
     from noface.errors import UsageError
     from noface.ui import page
 
+    case = {key: value for key, value in options.items() if key != "batch"}
+    if options["batch"] is not None:
+        _answer_all(options["batch"], kind)
+        return
     if case["exit_code"] is None:
         raise UsageError("--exit-code is missing", "Give the exit code, or many cases at once with --batch FILE.")
     page.show_json(judge(kind, case))
@@ -114,10 +95,9 @@ def _answer_all(batch: str, kind: str | None) -> None:
     try:
         with nullcontext(sys.stdin.buffer) if batch == "-" else Path(batch).open("rb") as source:
             faults = _answer_lines(source, kind)
-    except IsADirectoryError as error:
-        raise UsageError(f"cannot read {batch}: it is a folder", "Give a file with one JSON object a line.") from error
-    except FileNotFoundError as error:
-        raise UsageError(f"cannot read {batch}: no such file", "Give a file with one JSON object a line.") from error
+    except (IsADirectoryError, FileNotFoundError) as error:
+        what = "it is a folder" if isinstance(error, IsADirectoryError) else "no such file"
+        raise UsageError(f"cannot read {batch}: {what}", "Give a file with one JSON object a line.") from error
     if faults:
         raise typer.Exit(EXIT_USAGE)
 
