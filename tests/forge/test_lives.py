@@ -13,7 +13,7 @@ from support.processes import wait_for
 LIVES = tomllib.loads((TESTS / "forge" / "lives.toml").read_text())["life"]
 PULLS = '[landing]\nhow = "pull-request"\nfollow_checks = "0s"\n'
 NO_PULLS = ""
-TABLES = '[tracker]\nkind = "github"\n{tracker}{landing}[github]\nrepository = "{name}"\nurl = "{url}"\npoll = "1s"\n'
+TABLES = '[tracker]\nkind = "github"\n{landing}[github]\nrepository = "{name}"\nurl = "{url}"\npoll = "1s"\n'
 WORK = [[0, [{"write": "b.txt", "text": "b"}]]]
 OWN_REPOSITORY = re.compile(
     r"/repos/acme/shop(/|\Z)|/repositories/(\d+)(/|\Z)|/user\Z|/graphql\Z|/api/graphql\Z|/rate_limit"
@@ -31,7 +31,7 @@ class Life:
         self.people |= {"mallory": self.repo.person("mallory"), "owner": self.repo.person(BOT)}
         self.running = None
         landing = PULLS if table.get("pulls", True) else NO_PULLS
-        config = TABLES.format(tracker=table.get("tracker", ""), landing=landing, name=NAME, url=github.api)
+        config = TABLES.format(landing=landing, name=NAME, url=github.api)
         project.config(config + table.get("config", ""))
         project.play(*(("*", attempt, steps) for attempt, steps in table.get("plays", WORK)))
         self.made.push()
