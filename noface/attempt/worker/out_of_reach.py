@@ -25,7 +25,7 @@ _MISSES = re.compile(
     r"|\b(?:ENOENT|EACCES|MODULE_NOT_FOUND)\b",
     re.IGNORECASE,
 )
-_READ_ONLY = re.compile(r"read-only file ?system|\bEROFS\b|cannot create .*: directory nonexistent", re.IGNORECASE)
+_READ_ONLY = re.compile(r"read-only file ?system|\bEROFS\b|: directory nonexistent", re.IGNORECASE)
 _LAST_LINES = 5
 _PATH = re.compile(r"(?:(?<![\w.~/:-])|(?<=file://))(?P<path>~?/[^\s'\"`‘’“”:,;()<>\[\]{}|*?]+)")
 _PROGRAM = re.compile(
