@@ -252,7 +252,8 @@ def honest(project, tmp_path):
     project.issue(1)
     project.config()
     project.commit()
-    project.play(("*", 0, [{"write": HONEST, "text": "it"}, {"write": "build/x.o", "text": "x"}]))
+    made = "echo x = 1 > m.py; python3 -m compileall -q m.py; rm m.py"
+    project.play(("*", 0, [{"write": HONEST, "text": "it"}, {"shell": made}]))
     host = Recording(tmp_path / "host")
     with run_parts(project.path, begun=False) as context:
         with with_hosts(context, host) as cluster:
