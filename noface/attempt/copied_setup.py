@@ -6,26 +6,29 @@ in a copy as well; where a command runs outside it, setup runs in each slot. Of 
 """
 
 import os
+import select
+import subprocess
 from pathlib import Path
 
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot
+from noface.process.command import Canceller
 from noface.process.files import is_folder, read_regular
-from noface.process.folder_copy import copy_whole
 
 MADE = "made"
 """What setup left in the home lies in this folder beside its slot."""
 SETUP_CACHES = "setup"
 GATE_CACHES = "gates"
 _STAMP_BYTES_MAX = 1 << 16
+_LOOK_S = 0.05
 
 
 def copy_setup(scope: Scope, source: Slot, slot: Slot) -> bool:
     """Give a slot, in which nobody is at work, what setup made in the source; False if that cannot be copied."""
     before, made = _state(source), beside(slot.path, MADE)
     remove(made)
-    home = not is_folder(beside(source.path, MADE)) or copy_whole(beside(source.path, MADE), made, scope.cancel)
+    home = not is_folder(beside(source.path, MADE)) or _copy(beside(source.path, MADE), made, scope.cancel)
     kept = home and all(_copy_kept(scope, source.path, slot.path, path.strip("/")) for path in slot.keep)
     if kept and before and _state(source) == before:
         remove(beside(slot.path, f"caches-{GATE_CACHES}"))  # they start anew from what setup fetched
@@ -44,7 +47,7 @@ def _copy_kept(scope: Scope, source: Path, target: Path, path: str) -> bool:
     if not os.path.lexists(source / path):
         return True
     (target / path).parent.mkdir(parents=True, exist_ok=True)
-    return copy_whole(source / path, target / path, scope.cancel)
+    return _copy(source / path, target / path, scope.cancel)
 
 
 def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
@@ -60,7 +63,7 @@ def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
     if not wanted or os.path.lexists(target) or not before or target == fetched or not is_folder(fetched):
         return
     remove(copy)
-    if copy_whole(fetched, copy) and (slot is None or _state(slot) == before):
+    if _copy(fetched, copy) and (slot is None or _state(slot) == before):
         copy.rename(target)  # whole, or not there
     remove(copy)
 
@@ -74,3 +77,20 @@ def _state(source: Slot) -> str:
     """Return what changes with each run of setup in the source, "" while there is nothing whole."""
     stamp, kept = (read_regular(path, _STAMP_BYTES_MAX) or b"" for path in (source.setup_stamp, source.kept_stamp))
     return f"{stamp!r} {kept!r}" if stamp else ""
+
+
+def _copy(source: Path, target: Path, cancel: Canceller | None = None) -> bool:
+    """Copy a folder, file or link as it is to `target`, where nothing is; False if that failed or was cancelled.
+
+    Links, times and modes stay, and blocks are shared if the file system can.
+    """
+    null = subprocess.DEVNULL
+    argv = ("cp", "-a", "--reflink=auto", "-T", "--", str(source), str(target))
+    copying = subprocess.Popen(argv, stdin=null, stdout=null, stderr=null, cwd="/")
+    while copying.poll() is None:
+        if cancel is not None and cancel.cancelled:
+            copying.kill()
+            copying.wait()
+            return False
+        select.select([] if cancel is None else [cancel], [], [], _LOOK_S)
+    return copying.returncode == 0
