@@ -18,6 +18,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "init": "init",
         "doctor": "doctor",
         "config": "config.group",
+        "policy": "policy",
     },
     "Work": {
         "issues": "issues.group",
@@ -39,9 +40,6 @@ SECTIONS: dict[str, dict[str, str]] = {
         "retry": "retry",
         "skip": "retry",
     },
-    "More": {
-        "tools": "tools.group",
-    },
 }
 """The verbs as `noface --help` lists them: heading → verb → module of this package, whose function of that name it is.
 
@@ -50,7 +48,6 @@ SECTIONS: dict[str, dict[str, str]] = {
 
 SUBVERBS: dict[str, dict[str, str]] = {
     "config": {
-        "policy": "policy",
         "hints": "hints.group",
     },
     "tools": {
@@ -67,9 +64,12 @@ SUBVERBS: dict[str, dict[str, str]] = {
 }
 """Verbs of verbs that are modules of their own. `tools` has what is set up once, serves scripts, or repairs."""
 
-VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()}
+VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()} | {"tools": "tools.group"}
 
-EPILOG = "Begin with `noface tools demo`, or in your repository with `noface init`."
+EPILOG = (
+    "`noface tools` has the rest: a demonstration, nights by a timer, messages, what serves scripts and repairs."
+    " Begin with `noface tools demo`, or in your repository with `noface init`."
+)
 
 
 class _All(Verbs):

@@ -1,4 +1,4 @@
-"""`noface config policy`: what happens after each kind of failure."""
+"""`noface policy`: what happens after each kind of failure."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +31,15 @@ def policy(
         None, "--kind", metavar="KIND", help="Only this kind of failure, step by step.", autocompletion=failure_kind
     ),
     issue_id: str | None = _ISSUE,
+    replayed: bool = typer.Option(False, "--replay", help="Which decisions so far this policy would take otherwise."),
     config: ConfigFile = None,
 ) -> VerbResult:
-    """Show what happens after each kind of failure, attempt by attempt, until a person is asked."""
+    """Show what happens after each kind of failure.
+
+    Attempt by attempt, until a person is asked.
+    """
+    if replayed:
+        return _replay(config, issue_id, kind)
     from noface.model.taxonomy import FailureKind
     from noface.ui.policy import policy_document, policy_page
     from noface.ui.policy_path import path_document, path_page
@@ -43,6 +49,30 @@ def policy(
     if one is None:
         return VerbResult(policy_document(view), lambda _, width: policy_page(view, width))
     return VerbResult(path_document(view, one), lambda _, width: path_page(view, one, width))
+
+
+def _replay(config: Path | None, issue_id: str | None, kind: str | None) -> VerbResult:
+    """Make each decision that was recorded again, on the attempts as they were. It costs no token."""
+    from noface.cli.policy_records import policy as policy_of
+    from noface.cli.session import open_session
+    from noface.config.load import load, name_of
+    from noface.model.issue import Issue
+    from noface.recovery.replay import replay
+    from noface.store.questions import recorded_history
+    from noface.ui.issues import find_issue
+    from noface.ui.replay import ReplayDocument, replay_page
+
+    if kind is not None:
+        raise UsageError("--replay looks at decisions, and --kind at one kind of failure", "Leave one of them out.")
+    seen = open_session()
+    root = seen.location.root
+    asked, states, issues = policy_of(load(root, config)), seen.reader.states(), _issues(seen)
+    ids = seen.reader.attempted() if issue_id is None else (find_issue(seen.reader, issue_id).id,)
+    questions = seen.questions
+    pasts = [recorded_history(seen.reader, questions, issues.get(i) or Issue(i, ""), states.get(i)) for i in ids]
+    made = sum(bool(attempt.answer) for past in pasts for attempt in past.current)
+    otherwise = tuple(each for past in pasts for each in replay(past, asked))
+    return VerbResult(ReplayDocument(name_of(root, config), made, otherwise), replay_page)
 
 
 def _view(config: Path | None, issue_id: str | None) -> "PolicyView":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS_MAX = 50
 _KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
-_KINDS_HINT = "Those of the blocked issues: noface blocked --json; all there are: noface config policy"
+_KINDS_HINT = "Those of the blocked issues: noface blocked --json; all there are: noface policy"
 
 
 @answers("The retried issues as JSON.")

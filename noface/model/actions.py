@@ -206,7 +206,7 @@ def started_by(name: str) -> str:
 
 
 def cell_of(name: str) -> str:
-    """Return what a cell of `noface config policy` says beside the model; "" if the model says it all."""
+    """Return what a cell of `noface policy` says beside the model; "" if the model says it all."""
     return _entry(name, "cell")
 
 

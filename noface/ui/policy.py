@@ -1,4 +1,4 @@
-"""The document and the page of `noface config policy`: the ladder, its limits, what follows each kind of failure.
+"""The document and the page of `noface policy`: the ladder, its limits, what follows each kind of failure.
 
 Scripts read the records: add keys, never rename.
 """
@@ -85,7 +85,7 @@ _WAITS_MAX = 100
 
 
 def policy_document(view: PolicyView) -> dict[str, object]:
-    """Return what `noface config policy --json` prints. Durations are seconds, money dollars.
+    """Return what `noface policy --json` prints. Durations are seconds, money dollars.
 
     `retries` is null where only time limits how often a provider that is away is asked again; `waits_s` are the longest
     waits before that.
@@ -195,7 +195,7 @@ def policy_page(view: PolicyView, width: int) -> list[str]:
     lines += ["", *(paint(line, "title") for line in title), *grid]
     lines += ["", *_legend(grid, width)]
     lines += _own_rules(view, width)
-    return [*lines, "", paint("One kind step by step: noface config policy --kind TEST_FAILURE", "quiet")]
+    return [*lines, "", paint("One kind step by step: noface policy --kind TEST_FAILURE", "quiet")]
 
 
 def head(view: PolicyView, width: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The table of `noface config policy`: what is done about each kind of failure, step by step from left to right."""
+"""The table of `noface policy`: what is done about each kind of failure, step by step from left to right."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The page of `noface config policy --kind KIND`: one kind of failure step by step."""
+"""The page of `noface policy --kind KIND`: one kind of failure step by step."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ _LIKE = {
 
 
 def path_document(view: PolicyView, kind: FailureKind) -> dict[str, object]:
-    """Return what `noface config policy --kind KIND --json` prints; `person` is null where the path asks nobody.
+    """Return what `noface policy --kind KIND --json` prints; `person` is null where the path asks nobody.
 
     A step has the template of its prompt, and `carries`: what that tells the worker, or what a question asks for.
     """

@@ -31,7 +31,8 @@ def test_every_verb_stands_in_a_line_under_its_heading(pages):
         block = overview.partition(f"\n{title}:\n")[2].partition("\n\n")[0].splitlines()
         assert [line.split()[0] for line in block] == list(verbs)
         assert all(line.endswith(".") and not line.endswith("...") for line in block), "whole sentences"
-    assert len(VERBS) == sum(map(len, SECTIONS.values())), "each verb once"
+    assert len(VERBS) == 1 + sum(map(len, SECTIONS.values())), "each verb once, and `tools`"
+    assert "`noface tools` has the rest" in overview
 
 
 def test_no_help_is_wider_than_80_columns_or_names_types(pages):

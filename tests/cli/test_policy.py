@@ -1,4 +1,4 @@
-"""`noface config policy`: the table, and one kind step by step."""
+"""`noface policy`: the table, and one kind step by step."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ from noface.ui.policy_cells import short_names
 from noface.ui.policy_path import path_page
 
 PRESETS = '[retry]\ndefault_model = "claude-sonnet"\nescalation_model = "claude-opus"\n'
-_SHOWN = (ROOT / "docs/recovery.md").read_text("utf-8").partition("$ noface config policy\n")[2].partition("…\n")[0]
+_SHOWN = (ROOT / "docs/recovery.md").read_text("utf-8").partition("$ noface policy\n")[2].partition("…\n")[0]
 DEFAULT_TABLE = _SHOWN[_SHOWN.index("SYNTAX_ERROR") :]
 OWN_LADDER = """
 [approval]
@@ -184,7 +184,7 @@ def test_no_progress_says_what_it_stands_for():
 
 
 def test_the_command_needs_nothing_but_the_configuration(project):
-    done = project.noface("config", "policy")
+    done = project.noface("policy")
     assert (done.returncode, done.stderr) == (0, "")
     assert "  1  small  tier 1 · 2 attempts" in done.stdout
     assert "\x1b" not in done.stdout
@@ -193,7 +193,7 @@ def test_the_command_needs_nothing_but_the_configuration(project):
 
 
 def test_the_json_holds_the_policy_and_every_path(project):
-    document = project.shown("config", "policy")
+    document = project.shown("policy")
     assert (document["schema"], document["file"], document["issue"]) == (1, "noface.toml", None)
     assert [(rung["model"], rung["times"], rung["think"]) for rung in document["ladder"]] == [
         ("small", 2, False),
@@ -206,14 +206,14 @@ def test_the_json_holds_the_policy_and_every_path(project):
     assert sorted(listed) == sorted(FailureKind)
     row = next(row for row in document["policy"] if "TEST_FAILURE" in row["kinds"])
     assert [step["action"] for step in row["steps"]][-1] == "Block"
-    one = project.shown("config", "policy", "--kind", "rate-limited")
+    one = project.shown("policy", "--kind", "rate-limited")
     assert (one["kind"], one["category"], one["strategy"]) == ("RATE_LIMITED", "transient", "switch")
     assert [step["wait_s"] for step in one["policy"]] == [0.0, 30.0, 60.0, 120.0]
     assert (one["finite"], one["person"]) == (False, None)
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest_and_all_of_them(project):
-    done = project.noface("config", "policy", "--kind", "TEST_FAILUR")
+    done = project.noface("policy", "--kind", "TEST_FAILUR")
     assert done.returncode == 2
     assert "there is no failure kind TEST_FAILUR" in done.stderr
     assert "Did you mean TEST_FAILURE? The kinds: SYNTAX_ERROR, RUNTIME_ERROR," in done.stderr
@@ -224,14 +224,14 @@ def test_an_issue_s_own_model_limits_and_labels_count(project):
     project.issue(8, "Small one", no_escalate=True, model="small")
     path = project.path / "noface.toml"
     path.write_text(path.read_text() + '\n[approval]\nlabels = ["risky"]\n')
-    shown = project.noface("config", "policy", "--issue", "007").stdout
+    shown = project.noface("policy", "--issue", "007").stdout
     assert shown.startswith("7  Rename it\n  tier 2 and above; at most 2 attempts; the rest is the policy of")
     assert "small" not in shown
     assert "  attempts    2 charged ones per issue" in shown
     assert 'needs your approval, since the issue has the label "risky"' in shown
-    one = project.shown("config", "policy", "--issue", "8", "--kind", "TEST_FAILURE")
+    one = project.shown("policy", "--issue", "8", "--kind", "TEST_FAILURE")
     assert (one["issue"]["no_escalate"], {step["model"] for step in one["policy"]}) == (True, {"small", None})
-    assert "there is no issue 9" in project.noface("config", "policy", "--issue", "9").stderr
+    assert "there is no issue 9" in project.noface("policy", "--issue", "9").stderr
 
 
 def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
@@ -240,10 +240,10 @@ def test_what_may_be_spent_is_told_of_run_issue_and_attempt(project):
         PRESETS.replace("[retry]\n", "[retry]\nmax_cost_usd = 6\nmax_tokens = 1_000_000\n")
         + "\n[run]\nmax_cost_usd = 20\nmax_tokens = 5_000_000\n[models.claude-opus]\nmax_cost_usd = 2.5\n",
     )
-    shown = " ".join(project.noface("config", "policy").stdout.split())
+    shown = " ".join(project.noface("policy").stdout.split())
     assert "attempts 5 charged ones and $6.00 and 1,000,000 tokens per issue, then it is blocked" in shown
     assert "budget $20.00 or 5,000,000 tokens a run, then it stops; $2.50 an attempt of claude-opus roles" in shown
-    document = project.shown("config", "policy")
+    document = project.shown("policy")
     assert (document["max_cost_usd"], document["max_tokens"]) == (6.0, 1_000_000)
     assert document["run"] == {"max_cost_usd": 20.0, "max_tokens": 5_000_000}
     assert document["attempt"] == {"claude-opus": {"max_cost_usd": 2.5}}
@@ -265,3 +265,42 @@ print([name for name in ("noface.cli.wiring", "noface.engine.recover", "noface.a
         [sys.executable, "-c", code], cwd=project.path, env=project.environment(), capture_output=True, check=False
     )
     assert said.stdout.splitlines()[-1] == b"[]", said.stderr
+
+
+# The replay
+
+
+def after_a_night(project):
+    """Issue 7 fails twice, and the stronger model makes it."""
+    project.play(
+        ("7", 1, [{"write": "bad", "text": "1\n"}]),
+        ("7", 2, [{"write": "bad", "text": "2\n"}]),
+        ("7", 0, [{"delete": "bad"}, {"write": "b.txt", "text": "done\n"}]),
+    )
+    project.issue(7, "Login of visitors")
+    project.commit()
+    project.run()
+
+
+def test_another_configuration_shows_what_it_would_have_decided(project):
+    assert project.noface("policy", "--replay").stdout == "0 decisions, none would differ under noface.toml.\n"
+    after_a_night(project)
+    assert project.noface("policy", "--replay").stdout == "3 decisions, none would differ under noface.toml.\n"
+    before = project.shown("show", "7"), project.git("for-each-ref")
+    other = project.folder / "other.toml"
+    text = (project.path / "noface.toml").read_text()
+    other.write_text(text.replace("[retry]\n", "[retry]\nescalate_after_attempts = 1\n"))
+    page = project.noface("policy", "--replay", "--config", str(other)).stdout
+    assert "7 after attempt 1: " in page
+    assert "RetryWithFeedback small → Escalate big" in page
+    document = project.shown("policy", "--replay", "--config", str(other), "--issue", "7")
+    assert (document["decisions"], [each["attempt"] for each in document["otherwise"]]) == (3, [1, 2])
+    assert (project.shown("show", "7"), project.git("for-each-ref")) == before
+
+
+def test_a_replay_says_why_it_cannot_be(project):
+    broken = project.folder / "broken.toml"
+    broken.write_text('[retry]\ndefault_modl = "small"\n')
+    done = project.noface("policy", "--replay", "--config", str(broken), "--json")
+    assert (done.returncode, "retry.default_modl" in done.stderr) == (2, True)
+    assert project.noface("policy", "--replay", "--kind", "TIMEOUT").returncode == 2

@@ -191,10 +191,10 @@ def test_the_policy_that_is_shown_is_the_one_in_force(tmp_path):
     models = 'default_model = "claude-sonnet"\nescalation_model = "claude-opus"'
     config.write_text(f'[[gates]]\nname = "tests"\ncommand = "true"\n[retry]\n{models}\n')
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    argv = [sys.executable, "-m", "noface", "config", "policy", "--config", str(config)]
+    argv = [sys.executable, "-m", "noface", "policy", "--config", str(config)]
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
     done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
-    shown = TEXTS["docs/recovery.md"].partition("$ noface config policy\n")[2].partition("\n…")[0]
+    shown = TEXTS["docs/recovery.md"].partition("$ noface policy\n")[2].partition("\n…")[0]
     printed = iter(done.stdout.splitlines())
     assert [line for line in shown.splitlines() if line not in printed] == []
 

@@ -154,7 +154,7 @@ def test_a_run_does_what_policy_promises_of_the_kind_that_a_rule_names(project, 
     project.config(CONFIG.replace("ENVIRONMENT", kind), gate=gate)
     project.issue(1)
     project.commit()
-    promised = [step for step in project.shown("config", "policy", "--kind", kind)["policy"] if step["prompt"]]
+    promised = [step for step in project.shown("policy", "--kind", kind)["policy"] if step["prompt"]]
     project.run(code=3)
     made = project.attempts("1")
     assert [(each["model"], each["charged"]) for each in made] == [
