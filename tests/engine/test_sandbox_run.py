@@ -210,7 +210,7 @@ def test_a_gate_reaches_the_network_where_it_may(project, network, reached):
             project,
             f"(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo reached; true",
             gate=True,
-            settings=f'network = "{network}"',
+            settings=f'network = "{network}"' + (f'\nservices = ["localhost:{port}"]' if reached else ""),
         )
     assert ("reached" in text.splitlines()) is reached
 
