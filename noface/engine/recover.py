@@ -257,6 +257,7 @@ def repair(context: RunContext, findings: Iterable[Fault]) -> None:
     Attempts whose work only needs judging stay open: the next run judges them.
     """
     recover(context)
+    context.journal.runs_cut_off(context.clock.now())
     settle_forgotten(context.env.plumbing)
     release_merged(context)
     for each in findings:
@@ -264,14 +265,12 @@ def repair(context: RunContext, findings: Iterable[Fault]) -> None:
 
 
 def _carry_out(context: RunContext, fault: Fault) -> None:
-    now, journal, plumbing = context.clock.now(), context.journal, context.env.plumbing
+    journal, plumbing = context.journal, context.env.plumbing
     match fault.repair:
-        case None | RepairKind.RECOVER | RepairKind.RELEASE:
-            pass  # the latter are done for all of them at once
-        case RepairKind.END_RUNS:
-            journal.runs_cut_off(now)
+        case None | RepairKind.RECOVER:
+            pass
         case RepairKind.MARK_MERGED:
-            journal.merged(now, fault.of, fault.oid)
+            journal.merged(context.clock.now(), fault.of, fault.oid)
         case RepairKind.HOLD:
             _hold(context.env.plumbing, fault.of, fault.oid)
         case RepairKind.RECOUNT:

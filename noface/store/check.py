@@ -6,14 +6,12 @@ import sqlite3
 from noface.integrity.state.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts
 from noface.model.codec import decode
 from noface.model.gate import GateResult
-from noface.model.taxonomy import IssueStatus
-from noface.model.transitions import NEW, UNEXPECTED_STEPS, UnexpectedStep, unexpected
+from noface.model.transitions import UNEXPECTED_STEPS, UnexpectedStep
 from noface.store.database import Database
 from noface.store.reader import Reader
 from noface.store.records import LEARNED, query
 
 _PROBLEMS_MAX = 10
-_EVENTS_AT_ONCE = 50_000
 _ONE = (3, 33)
 """The first version of SQLite that checks one table."""
 
@@ -28,13 +26,13 @@ def database_facts(database: Database) -> DatabaseFacts:
         except (ValueError, TypeError, KeyError) as error:
             damage.append(f"the gate result {row['key'][:12]} cannot be read: {error}")
     reader = Reader(database)
+    steps = json.loads(reader.fact(UNEXPECTED_STEPS) or "[]")
     runs = database.rows("SELECT id, started_at, ended_at FROM runs ORDER BY started_at")
     return DatabaseFacts(
         damage=tuple(damage),
         first_run_at=float(runs[0]["started_at"]) if runs else None,
         open_runs=tuple(str(row["id"]) for row in runs if row["ended_at"] is None),
         open_questions=int(database.rows("SELECT COUNT(*) FROM advice WHERE outcome IS NULL")[0][0]),
-        merged_known=reader.fact("merged_known") is not None,
         learned=frozenset(json.loads(reader.fact(LEARNED) or "[]")),
         released={str(name): int(number) for name, number in json.loads(reader.fact("released") or "{}").items()},
         issues=tuple(IssueFacts(**dict(row)) for row in database.rows(query("issue_facts"))),
@@ -42,25 +40,7 @@ def database_facts(database: Database) -> DatabaseFacts:
         landings=tuple(_landing(row) for row in database.rows(query("landing_facts"))),
         pulls_under_way=tuple(str(row[0]) for row in database.rows(query("pulls_under_way"))),
         gates=gates,
-        unexpected_steps=_unexpected_steps(database, reader),
-    )
-
-
-def _unexpected_steps(database: Database, reader: Reader) -> tuple[UnexpectedStep, ...]:
-    """Return the changes of state that are not in the table: those recorded as such, and those that events tell."""
-    recorded = [decode(UnexpectedStep, each) for each in json.loads(reader.fact(UNEXPECTED_STEPS) or "[]")]
-    last: dict[tuple[str, str], str] = {}
-    steps: dict[UnexpectedStep, None] = {}
-    at = 0
-    while rows := database.rows(query("states_told"), at, _EVENTS_AT_ONCE):
-        for _, of, name, after in rows:
-            before = last.get((of, name), IssueStatus.READY if of == "issue" else NEW)
-            if before != after:
-                last[of, name] = after
-                steps[UnexpectedStep(of, name, before, after)] = None
-        at = rows[-1][0]
-    return tuple(
-        dict.fromkeys([*recorded, *(each for each in steps if unexpected(each.of, "", each.before, each.after))])
+        unexpected_steps=tuple(decode(UnexpectedStep, each) for each in steps),
     )
 
 

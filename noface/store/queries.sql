@@ -300,12 +300,3 @@ ORDER BY issues.position, issues.id;
 
 -- name: worked
 SELECT number, model, started_at, outcome FROM attempts WHERE issue_id = ? ORDER BY number;
-
--- name: states_told
--- What events tell of the states of issues and pull requests, in order, some at a time: there may be millions.
-SELECT id, iif(kind = 'pull_request', kind, 'issue'), issue_id,
-    iif(kind = 'pull_request', json_extract(data, '$.state'), substr(kind, 7))
-FROM events
-WHERE id > ? AND kind IN ('pull_request', 'issue_ready', 'issue_running', 'issue_landing', 'issue_review',
-    'issue_merged', 'issue_waiting', 'issue_approval', 'issue_blocked', 'issue_epic', 'issue_skipped')
-ORDER BY id LIMIT ?;

@@ -438,13 +438,6 @@ def test_a_change_of_state_that_no_row_of_the_table_has_takes_place_and_is_kept_
     assert Reader(database).state("7").status is IssueStatus.READY
 
 
-def test_what_events_of_an_earlier_noface_tell_counts_as_well(database, journal):
-    journal.event(1.0, "issue_merged", "8")
-    journal.event(2.0, "issue_withdrawn", "8")
-    journal.event(3.0, "issue_running", "8")
-    assert database_facts(database).unexpected_steps == (UnexpectedStep("issue", "8", "merged", "running"),)
-
-
 def test_states_are_read_anew_whoever_wrote_them(tmp_path):
     """Also what was undone, and what another process wrote."""
     with closing(Database.open(tmp_path / "s.db")) as one, closing(Database.open(tmp_path / "s.db")) as other:

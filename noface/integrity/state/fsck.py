@@ -276,7 +276,7 @@ def _steps(database: DatabaseFacts) -> Iterator[Fault]:
 def _closure(database: DatabaseFacts) -> Iterator[Fault]:
     for run in database.open_runs:
         advice = "record that it was cut off"
-        yield Fault(FaultKind.RUN_OPEN, f"run {run}", "it never ended", advice, RepairKind.END_RUNS)
+        yield Fault(FaultKind.RUN_OPEN, f"run {run}", "it never ended", advice, _RECOVER)
     for attempt in database.attempts:
         if attempt.outcome:
             continue
@@ -331,7 +331,7 @@ def _references(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
             unknown[slug] = unknown.get(slug, 0) + 1
         elif facts.names[slug] in merged and needed_until_landed(what):
             message = f"issue {facts.names[slug]} is merged and needs it no more"
-            yield Fault(FaultKind.REF_LEFT, ref, message, "remove the ref", RepairKind.RELEASE, ref, oid)
+            yield Fault(FaultKind.REF_LEFT, ref, message, "remove the ref", _RECOVER)
     for slug, number in sorted(unknown.items()):
         message = f"{number} ref(s) of an issue that nobody knows; they may hold the only copy of work"
         yield Fault(FaultKind.REF_UNKNOWN, f"refs/noface/issues/{slug}", message)

@@ -76,7 +76,6 @@ class DatabaseFacts:
     first_run_at: float | None = None
     open_runs: tuple[str, ...] = ()
     open_questions: int = 0
-    merged_known: bool = False
     learned: frozenset[str] = frozenset()
     released: Mapping[str, int] = field(default_factory=dict)
     issues: tuple[IssueFacts, ...] = ()
@@ -194,11 +193,9 @@ IN_FLIGHT = frozenset(
 class RepairKind(StrEnum):
     """What a repair does."""
 
-    RECOVER = "recover"  # what the start of every run does: settle landings, attempts, questions, processes
-    END_RUNS = "end-runs"
+    RECOVER = "recover"  # what every run does: settle landings, attempts, questions, runs, processes, refs
     MARK_MERGED = "mark-merged"
     HOLD = "hold"
-    RELEASE = "release"
     RECOUNT = "recount"
     REWRITE_HUB = "rewrite-hub"
     UNLOCK = "unlock"
