@@ -80,7 +80,6 @@ def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     from noface.cli.policy_records import policy as policy_of
     from noface.config.load import load, name_of
     from noface.git.locate import locate
-    from noface.model.budget import Budget
     from noface.model.history import History
     from noface.recovery.policy_table import ANY_ISSUE
     from noface.ui.policy import PolicyView
@@ -88,13 +87,10 @@ def _view(config: Path | None, issue_id: str | None) -> "PolicyView":
     root = Path.cwd() if config is not None and issue_id is None else locate(Path.cwd()).root
     loaded = load(root, config)
     asked = policy_of(loaded)
-    used = list(dict.fromkeys(rung.model for rung in asked.ladder))
     return PolicyView(
         name_of(root, config),
         asked,
         _of_issue(loaded, config, issue_id) if issue_id is not None else History(ANY_ISSUE),
-        Budget("run", loaded.run.max_cost_usd, loaded.run.max_tokens),
-        tuple((name, usd) for name in used if (usd := loaded.models[name].max_cost_usd) is not None),
     )
 
 

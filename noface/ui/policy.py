@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from noface.model.actions import ASK_NAMES, Ask, model_of, thinks
-from noface.model.budget import Budget
 from noface.model.codec import encode
 from noface.model.history import History
-from noface.model.taxonomy import FailureKind, Strategy
+from noface.model.taxonomy import FailureKind
 from noface.recovery.policy import backoff
 from noface.recovery.policy_table import ANY_ISSUE, Row, SimulatedIssue, SimulatedStep, course, table
 from noface.recovery.retry_policy import Policy, Rung, When
-from noface.recovery.schedule import BREAKER_AFTER, BREAKER_WAIT_S
 from noface.ui.page import paint, painted
 from noface.ui.policy_cells import short_names, table_lines
 from noface.ui.text import clean, count, duration, hanging, money
@@ -25,14 +23,11 @@ class PolicyView:
     """What the page is about: the policy of the file `name`, for one issue or for any.
 
     `history` holds the issue and what a person said when they unblocked it; its attempts are not looked at.
-    `run` is what a run may spend, `attempt_usd` what an attempt of a model may, for the models that have a limit.
     """
 
     name: str
     policy: Policy
     history: History = field(default_factory=lambda: History(ANY_ISSUE))
-    run: Budget = field(default_factory=lambda: Budget("run"))
-    attempt_usd: tuple[tuple[str, float], ...] = ()
 
     @property
     def any_issue(self) -> bool:
@@ -99,19 +94,14 @@ def policy_document(view: PolicyView) -> dict[str, object]:
         "block_after": policy.block_after,
         "max_cost_usd": policy.issue_cost_usd_max,
         "max_tokens": policy.issue_tokens_max,
-        "run": {"max_cost_usd": view.run.usd, "max_tokens": view.run.tokens},
-        "attempt": {model: {"max_cost_usd": usd} for model, usd in view.attempt_usd},
         "transient": {
             "retries": policy.transient_retries,
             "waits_s": view.waits(_WAITS_MAX),
             "outage_max_s": policy.outage_max_s,
         },
-        "breaker": {"after": BREAKER_AFTER, "wait_s": BREAKER_WAIT_S},
         "roles": policy.roles,
         "reflect": policy.reflect,
-        "diagnose_after": policy.diagnose_after,
         "max_strategies": policy.strategies_max,
-        "breakdown": policy.breakdown,
         "review": policy.review,
         "approval": {"paths": policy.approval_paths, "labels": policy.approval_labels},
         "strategies": [
@@ -229,33 +219,20 @@ def ladder_lines(view: PolicyView, width: int) -> Iterator[str]:
 def _limits(view: PolicyView, width: int) -> Iterator[str]:
     policy = view.policy
     same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
-    issue = spoken(Budget("issue", policy.issue_cost_usd_max, policy.issue_tokens_max), " and ")
-    cost = f" and {issue}" if issue else ""
+    limits = [money(policy.issue_cost_usd_max)] if policy.issue_cost_usd_max is not None else []
+    limits += [count(policy.issue_tokens_max, "token")] if policy.issue_tokens_max is not None else []
+    cost = "".join(f" and {limit}" for limit in limits)
     facts = [
         ("attempts", f"{view.cap} charged ones{cost} per issue, then it is blocked{same}"),
         ("provider", _provider(view)),
         (
-            "breaker",
-            f"a model whose provider failed {BREAKER_AFTER}× in a row rests {duration(BREAKER_WAIT_S)} for all issues",
-        ),
-        (
             "strategies",
             f"after {policy.strategies_max} different failed strategies beside the ladder the issue is blocked",
         ),
-        ("no progress", _no_progress(policy)),
-        ("breakdown", _breakdown(policy)),
-        *([("budget", _budget(view))] if view.run.limited or view.attempt_usd else []),
         ("roles", _roles(policy)),
     ]
     for name, text in facts:
         yield from hanging(text, width, _LABEL.format(name))
-
-
-def _no_progress(policy: Policy) -> str:
-    """Say what counts as no progress, and what follows."""
-    blocks = policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK
-    answer = "blocks" if blocks else "skips to the next step"
-    return f"the same diff with the same failure, or two failures or diffs in turn (A, B, A, B), {answer}"
 
 
 def _provider(view: PolicyView) -> str:
@@ -269,29 +246,6 @@ def _provider(view: PolicyView) -> str:
     blocks = f"; blocked after {count(retries, 'retry', 'retries')}" if retries is not None else ""
     ends = f"; after {longest} the run ends (exit code 4)"
     return f"waited for until the time it names, else tried again after up to {listed}; not charged{blocks}{ends}"
-
-
-def spoken(budget: Budget, joint: str) -> str:
-    """Return a budget as people say it; "" if there is no limit."""
-    tokens = count(budget.tokens, "token") if budget.tokens is not None else ""
-    return joint.join(part for part in (money(budget.usd), tokens) if part)
-
-
-def _budget(view: PolicyView) -> str:
-    """Return what may be spent on a run, and on one attempt; what an issue may cost stands with its attempts."""
-    run = spoken(view.run, " or ")
-    each = [f"{money(usd)} an attempt of {clean(model)}" for model, usd in view.attempt_usd]
-    return "; ".join([*([f"{run} a run, then it stops"] if run else []), *each])
-
-
-def _breakdown(policy: Policy) -> str:
-    rules = policy.breakdown
-    if not rules.enabled:
-        return "never"
-    big = f"{count(rules.files, 'file')} or {count(rules.lines, 'line')}"
-    return (
-        f"after {count(rules.after_timeouts, 'timeout')}, or {rules.after_attempts} attempts and a change above {big}"
-    )
 
 
 def _roles(policy: Policy) -> str:
