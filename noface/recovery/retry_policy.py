@@ -46,9 +46,13 @@ class ChangedTests(StrEnum):
     LAND = "land"
 
 
+RISKY_FILES, RISKY_LINES, RISKY_CONFIDENCE = 10, 300, 0.6
+"""A change of more files or lines than one reads at a sitting, or a worker less sure than this, is a risk."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewRules:
-    """`[review]`. A diff beyond `files` or `lines`, a report less sure than `confidence`, is a risk.
+    """`[review]`.
 
     `judge` is the model that is asked about changed tests, None if none can be: then a person is.
     `rounds_max`: so many rejections, then a person is asked. They do not count as attempts (docs/decisions.md).
@@ -57,9 +61,6 @@ class ReviewRules:
     when: When = When.RISKY
     paths: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    files: int = 10
-    lines: int = 300
-    confidence: float = 0.6
     rounds_max: int = 5
     changed_tests: ChangedTests = ChangedTests.ASK_MODEL
     judge: str | None = None
@@ -83,12 +84,12 @@ def _risk(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
     path = next((path for path in attempt.changed if matches_any(path, rules.paths)), None)
     if path is not None:
         return f"it changes {path}"
-    if len(attempt.changed) > rules.files:
+    if len(attempt.changed) > RISKY_FILES:
         return f"it changes {len(attempt.changed)} files"
-    if attempt.lines > rules.lines:
+    if attempt.lines > RISKY_LINES:
         return f"it changes {attempt.lines} lines"
     confidence = attempt.report.confidence if attempt.report is not None else None
-    if confidence is not None and confidence < rules.confidence:
+    if confidence is not None and confidence < RISKY_CONFIDENCE:
         return f"its worker is only {confidence:.0%} sure of it"
     if not issue.accept and attempt.changed and not any(is_test_file(path) for path in attempt.changed):
         return "it comes without a test"
