@@ -1,9 +1,7 @@
 """Keeps off main what a person took back from it, by an amend, a rebase, a reset or a filter.
 
 Work that began on such a main holds it twice: in its files and in its history. A merge would bring back both. So only
-what the work itself changed is brought onto today's main, as a commit that has nothing of the old history. A worker may
-remember that main and restore its files, as a change of its own: a file that is again exactly what was taken away is as
-on today's main, unless an issue's landing had brought it, which may be worked at again.
+what the work itself changed is brought onto today's main, as a commit that has nothing of the old history.
 """
 
 from collections.abc import Collection
@@ -11,10 +9,6 @@ from dataclasses import dataclass
 
 from noface.git.plumbing import Merge, Plumbing
 from noface.git.survey import main_moves
-from noface.model.attempt import ABSENT
-
-_LOST_MAX = 5
-"""So many mains that were taken back, the newest of them, are compared with what work brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +42,6 @@ def taken_back(plumbing: Plumbing, mains: Collection[str], main: str) -> tuple[s
     return tuple(commit for commit in lost.split() if commit in stood)
 
 
-def _returned(plumbing: Plumbing, lost: tuple[str, ...], main: str, tree: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return a main that was taken back and the files of it that `tree` has and today's main has not, or not so."""
-    for commit in lost[:_LOST_MAX]:
-        paths = tuple(change.path for change in plumbing.changes(main, tree) if change.new_mode != ABSENT)
-        then, now = plumbing.entries(commit, paths), plumbing.entries(tree, paths)
-        same = tuple(path for path in paths if path in then and then[path] == now.get(path))
-        literal = (f":(top,literal){path}" for path in same)
-        landing = ("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", f"{main}..{commit}", "--", *literal)
-        if same and not plumbing.git.ask(*landing):
-            return commit, same
-    return None, ()
-
-
 def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> Merge:
     """Merge `work` with `main`; if it `began` on a main that was taken back, only what has changed since then."""
     if began is None:
@@ -73,18 +54,12 @@ def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> M
 
 def bring_onto(plumbing: Plumbing, main: str, work: str, mains: Collection[str]) -> WorkOnMain:
     """Merge `work` with `main`; `mains` are the commits where main stood once. No ref holds what comes of it."""
-    lost = taken_back(plumbing, mains, main)
-    began = next((commit for commit in lost if plumbing.is_ancestor(commit, work)), None)
-    merge, from_old = merge_onto(plumbing, main, work, began), began
-    if merge.tree is not None and lost:
-        restored, paths = _returned(plumbing, lost, main, merge.tree)
-        today = plumbing.entries(main, paths)
-        tree = plumbing.tree_with(merge.tree, {path: today.get(path) for path in paths}) if paths else merge.tree
-        merge, from_old = Merge(tree, ()), began or restored
-    if merge.tree is None or from_old is None:
-        return WorkOnMain(merge, work, from_old)
+    began = began_on(plumbing, mains, work, main)
+    merge = merge_onto(plumbing, main, work, began)
+    if merge.tree is None or began is None:
+        return WorkOnMain(merge, work, began)
     message = plumbing.git.ask("log", "-1", "--format=%B", work)  # its trailers name issue and attempt
-    return WorkOnMain(merge, plumbing.commit_tree(merge.tree, (main,), message), from_old)
+    return WorkOnMain(merge, plumbing.commit_tree(merge.tree, (main,), message), began)
 
 
 def stood_at(plumbing: Plumbing, commit: str, main: str) -> bool:

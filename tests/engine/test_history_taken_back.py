@@ -72,20 +72,6 @@ def test_so_does_what_the_next_attempt_goes_on_with(project):
     assert len(project.attempts("1")) == 2
 
 
-@pytest.mark.thorough
-def test_nor_does_a_worker_bring_back_a_file_that_it_remembers(project):
-    project.config(gate="test ! -e bad.txt")
-    bad = [{"write": "bad.txt", "text": "x"}, {"sleep": 2}]
-    again = [{"delete": "bad.txt"}, *WHOLE, {"write": "oops.txt", "text": "a password\n"}]
-    oops = published_by_mistake(project, ("1", 1, bad), ("1", 2, again))
-    running = project.start("run")
-    project.in_slots("bad.txt")
-    take_back(project, "reset")
-    out, _ = running.communicate(timeout=90)
-    assert running.returncode == 0, out
-    assert landed_without(project, oops), out
-
-
 def test_a_landing_that_a_person_took_back_before_it_was_recorded_does_not_come_again(project):
     published_by_mistake(project, ("*", 0, WHOLE))
     before = project.git("rev-parse", "main")
