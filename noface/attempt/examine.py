@@ -55,8 +55,8 @@ _EXCUSES_MAX = 100
 Contents = tuple[bytes, bytes]
 _MANIFEST_BYTES_MAX = 1_000_000
 _PLACES_MAX = 200
-_MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"yaml"}
-"""In YAML a line without bracket, quote or colon is a string, and so is a conflict marker."""
+_MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"json", "yaml"}
+"""JSON has no string of two lines; in YAML a line without bracket, quote or colon is a string, as is a marker."""
 
 
 class _Examination:

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from noface.data import Patterns, table
@@ -67,17 +66,8 @@ def language_of(path: str) -> str | None:
     if _PATHS["tests"].search(path) and not _PATHS["test_code"].search(path):
         return None  # data of tests may be broken on purpose
     lenient = language == "json" and _PATHS["lenient_json"].search(path) is not None
-    return None if lenient or not _installed(language) else language
-
-
-@cache
-def _installed(language: str) -> bool:
-    """True if the parser of a language is there: some come with the extra `syntax`."""
-    match language:
-        case "python" | "json" | "toml" | "yaml":
-            return True
-        case _:
-            return all(find_spec(name) for name in ("tree_sitter", table("syntax")["grammars"][language][0]))
+    readable = language in FULLY_PARSED or _grammar(language) is not None
+    return language if readable and not lenient else None
 
 
 def check(path: str, language: str, data: bytes) -> BrokenFile | None:
@@ -130,7 +120,6 @@ _SYNTAX = Patterns("syntax")
 _NAME = "noface-examined-source"
 _PEP_701 = (3, 12)
 _PYTHON_2 = re.compile(r"#!.*python ?2")
-_SCANNED_MAX = 20_000
 
 
 def check_python(source: bytes) -> tuple[int, str] | None:
@@ -159,30 +148,12 @@ def _judged(source: bytes, error: SyntaxError) -> tuple[int, str] | None:
     around = lines[max(number - 2, 0) : number + 1]
     if _SYNTAX["older_line"].search(line) or any(map(_SYNTAX["newer_line"].search, around)):
         return None
-    if sys.version_info < _PEP_701 and _newer_f_string(text):
+    # A later version lets more stand in an f-string.
+    if sys.version_info < _PEP_701 and ("f-string" in message or _SYNTAX["f_string"].search(line)):
         return None
     return number, message
 
 
-def _newer_f_string(text: str) -> bool:
-    """True if an f-string reuses its quote, holds a backslash or a comment, or breaks a line inside braces."""
-    for match in _SYNTAX["f_string"].finditer(text):
-        quote = match[1]
-        end = text.find(quote, match.end())
-        body = text[match.end() : end if end >= 0 else match.end() + _SCANNED_MAX]
-        if len(quote) == 1:
-            body = body.partition("\n")[0]
-        depth = 0
-        for letter in body[:_SCANNED_MAX].replace("{{", "").replace("}}", ""):
-            depth += (letter == "{") - (letter == "}")
-            if depth > 0 and letter in "\\#":
-                return True
-        if depth > 0:
-            return True
-    return False
-
-
-_VISIBLE = re.compile(r"\S")
 # TOML 1.1: inline tables over several lines, \e and \x escapes, times without seconds.
 # tomllib takes the square of the parts of a dotted key, PyYAML that of the depth of brackets.
 _KEY_PARTS_MAX = 1_000
@@ -199,7 +170,7 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
         json.loads(text)
     except json.JSONDecodeError as error:
         strict = _SYNTAX["strict_json"].search(path) is not None
-        if not text.strip() or _SYNTAX["template"].search(text) or (not strict and _lenient(text)):
+        if not text.strip() or _SYNTAX["template"].search(text) or (not strict and _lenient(text, error)):
             return None
         return error.lineno, error.msg
     except (ValueError, RecursionError):  # huge numbers, deep nesting: readers differ
@@ -207,30 +178,11 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
     return None
 
 
-def _lenient(text: str) -> bool:
-    """True if it is JSON with comments or trailing commas, or several values one after the other."""
-    plain = _SYNTAX["json_comment"].sub(_uncommented, text)
-    try:
-        json.loads(_SYNTAX["json_last_comma"].sub(lambda match: match[1] or "", plain))
-    except (ValueError, RecursionError):
-        return _sequence(text)
-    return True
-
-
-def _uncommented(match: re.Match[str]) -> str:
-    """Return a string as it is, nothing for a comment; one that is not closed stays, and is an error."""
-    unclosed = match[0].startswith("/*") and (len(match[0]) < len("/**/") or not match[0].endswith("*/"))
-    return match[0] if unclosed else match[1] or ""
-
-
-def _sequence(text: str) -> bool:
-    decoder, at = json.JSONDecoder(), 0
-    try:
-        while begins := _VISIBLE.search(text, at):
-            _, at = decoder.raw_decode(text, begins.start())
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _lenient(text: str, error: json.JSONDecodeError) -> bool:
+    """True if what stops the decoder is a comment, a trailing comma, or one more value after the first."""
+    last, here = text[: error.pos].rstrip()[-1:], text[error.pos : error.pos + 1]
+    trailing = error.msg.startswith("Illegal trailing comma") or (last == "," and here in ("]", "}"))
+    return here == "/" or trailing or (error.msg == "Extra data" and here not in ("]", "}", ",", ":"))
 
 
 def parse_toml(text: str) -> Mapping[str, Any]:
@@ -314,20 +266,21 @@ NODES_MAX = 100_000
 
 def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
     """Return line and message of a bracket without its other half; None if all match or there is no grammar."""
-    parser = _parser(language)
+    grammar = _grammar(language)
     # Flow writes types into JavaScript, which its grammar does not know.
-    if parser is None or (language == "javascript" and b"@flow" in data[:_FLOW_WITHIN]):
+    if grammar is None or (language == "javascript" and b"@flow" in data[:_FLOW_WITHIN]):
         return None
-    root = parser.parse(data).root_node
+    root = import_module("tree_sitter").Parser(grammar).parse(data).root_node
     return _unmatched(root, data) if root.has_error else None
 
 
-def _parser(language: str) -> Any:
-    """Return a parser, None if the extra is not installed, or its parts do not fit each other."""
+@cache
+def _grammar(language: str) -> Any:
+    """Return a language's grammar, None if the extra is not installed, or its parts do not fit each other."""
     package, function = table("syntax")["grammars"][language]
     try:
         library: Any = import_module("tree_sitter")
-        return library.Parser(library.Language(getattr(import_module(package), function)()))
+        return library.Language(getattr(import_module(package), function)())
     except (ImportError, AttributeError, ValueError, TypeError):
         return None
 
