@@ -23,7 +23,7 @@ from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot
-from noface.git.workspace import give_git, protect_submodules
+from noface.git.workspace import give_git
 from noface.model.attempt import (
     AttemptOrder,
     AttemptReport,
@@ -36,8 +36,6 @@ from noface.model.attempt import (
 )
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
-from noface.model.patterns import matches_any
-from noface.model.protection import asked_paths
 from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
 from noface.process.failpoints import hit
 from noface.process.files import HeldFolder, read_regular, real_folder
@@ -151,7 +149,6 @@ def do_work(attempt: Attempt) -> Judging | Failure:
     if failure is not None and (scope.cancel.cancelled or not setup_differs(env, order.start, order.main)):
         return failure
     give_git(slot, issue.id, order.start)
-    protect_submodules(slot, order.start, lambda path: matches_any(path, asked_paths(issue)))
     place = write_order(attempt, slot)
     hit("workspace_built")
     attempt.progress("agent", f"{order.model.name} is working")

@@ -9,7 +9,6 @@ git dir. What a worker changes there is no part of its change: only the commit t
 import hashlib
 import re
 import shutil
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -206,15 +205,3 @@ def unasked(inner: Iterable[Submodule], asked: Callable[[str], bool]) -> tuple[S
         else:
             closed.append(one)
     return tuple(closed)
-
-
-def write_protect(git: Git, folder: Path) -> None:
-    """Take the right to write from the files of a submodule: what a worker wrote there would not land.
-
-    New files can still be made beside them: builds do so.
-    """
-    for path in git.answer("ls-files", "-z").parts:
-        status = (folder / path).lstat()
-        if stat.S_ISREG(status.st_mode):
-            (folder / path).chmod(stat.S_IMODE(status.st_mode) & ~0o222)
-    git.run("update-index", "-q", "--refresh")

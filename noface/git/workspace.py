@@ -7,7 +7,7 @@ read by noface's git.
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
 from noface.git.scan_worktree import IndexFacts, clear_hazards, tracked_in
-from noface.git.submodules import Submodule, fill, git_of, links_in, submodules, unasked, write_protect
+from noface.git.submodules import Submodule, fill, git_of, links_in, submodules
 from noface.process.files import ordinary_folder
 
 _FETCH = "fetch = +refs/heads/*:refs/remotes/origin/*"
@@ -206,15 +206,6 @@ def write_forms(slot: Slot, plumbing: Plumbing, git: Git, tree: str, main: str) 
 def submodules_in(slot: Slot, git: Git, tree: str) -> tuple[Submodule, ...]:
     """Return the submodules of the tree that a slot holds, and those within them."""
     return submodules(slot.repository, tree) if links_in(git, slot.private_git_dir / "index") else ()
-
-
-def protect_submodules(slot: Slot, tree: str, asked: Callable[[str], bool]) -> None:
-    """Take the right to write from the files of the submodules in a slot that nobody has `asked` to change."""
-    with in_use(slot) as git:
-        for one in unasked(submodules_in(slot, git, tree), asked):
-            if one.whole:
-                inner = git_of(slot.repository, one, slot.private_git_dir, slot.path)
-                write_protect(inner, slot.path / one.path)
 
 
 def _refuse_mounts(slot: Slot) -> None:

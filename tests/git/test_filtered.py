@@ -5,7 +5,7 @@ from support.git_ground import a_bench, a_repository, git, write
 
 from noface.engine.readiness import checkout_findings
 from noface.git.filtered import changed_form, filtered
-from noface.git.workspace import checkout, give_git, in_use, protect_submodules, write_forms
+from noface.git.workspace import checkout, give_git, in_use, write_forms
 
 PICTURE = b"picture\n" * 400
 ATTRIBUTES = "*.bin filter=store\n*.txt16 working-tree-encoding=UTF-16LE\n*.note filter=strip\n*.none filter=unknown\n"
@@ -166,12 +166,11 @@ def test_files_of_submodules_have_the_form_that_a_checkout_has(bench, tmp_path):
     git(bench.path / "vendor/lib", "checkout", "-q", "--", ".")
     git(bench.path, "add", "-A")
     git(bench.path, "commit", "-q", "-m", "with a submodule")
-    for asked in (lambda _: False, lambda _: True):
+    for _ in range(2):
         assert begin(bench) == ""
         lib = bench.work / "vendor/lib"
         assert (lib / "lib.bin").read_bytes() == PICTURE
         assert git(lib, "status", "--porcelain") == git(bench.work, "status", "--porcelain") == ""
-        protect_submodules(bench.slot, bench.main, asked)
         assert bench.take().snapshot.not_taken == ()
         (lib / "lib.bin").unlink()
         write(lib, {"lib.bin": "mine\n"})

@@ -5,7 +5,7 @@ import shutil
 from support.git_ground import a_bench, a_repository, git, listing, write
 
 from noface.git.submodules import submodules
-from noface.git.workspace import checkout, protect_submodules
+from noface.git.workspace import checkout
 
 ALLOWED = ("-c", "protocol.file.allow=always")
 
@@ -126,20 +126,6 @@ def test_a_commit_that_a_worker_makes_in_a_submodule_is_told(tmp_path):
     assert not taken.changes
     assert [one.path for one in taken.not_taken] == ["vendor/lib", "vendor/lib/lib.txt"]
     assert "which only the workspace has" in taken.not_taken[0].why
-
-
-def test_files_of_submodules_that_nobody_asked_for_are_closed_to_ordinary_writing(tmp_path):
-    bench, _ = with_submodule(tmp_path)
-    work = bench.begin()
-    lib, deep = work / "vendor/lib/lib.txt", work / "vendor/lib/deep/d.txt"
-    protect_submodules(bench.slot, bench.main, lambda path: path == "vendor/lib")
-    assert (lib.stat().st_mode & 0o222, deep.stat().st_mode & 0o222) == (0o200, 0o200)
-    protect_submodules(bench.slot, bench.main, lambda _: False)
-    assert (lib.stat().st_mode & 0o222, deep.stat().st_mode & 0o222) == (0, 0)
-    write(work, {"vendor/lib/build/out.o": b"\0"})
-    assert bench.take().snapshot.changes == ()
-    bench.begin()
-    assert not (work / "vendor/lib/build").exists()
 
 
 def test_a_submodule_s_name_leads_nowhere_else(tmp_path):
