@@ -152,13 +152,12 @@ def test_settings_of_a_person_that_nobody_can_read_are_none(tmp_path, text):
     assert "ANTHROPIC_BASE_URL" not in env
 
 
-def test_a_command_may_take_almost_as_long_as_noface_waits_for_a_tool():
+def test_a_command_may_take_almost_as_long_as_the_attempt():
     def given(**limits):
         _, env = started(**limits)
         return env["BASH_DEFAULT_TIMEOUT_MS"], env["BASH_MAX_TIMEOUT_MS"]
 
     assert given(timeout_s=3600.0) == ("600000", "3590000")
-    assert given(timeout_s=3600.0, tool_timeout_s=300.0) == ("290000", "290000")
     assert given(timeout_s=5.0) == ("1000", "1000")
 
 
@@ -166,7 +165,7 @@ def test_a_session_is_gone_on_with_by_its_id():
     options, _ = started(session=Session("s-1", 1, "/d", "Go on."))
     assert options["--resume"] == "s-1"
     owned = table("agents")["claude"]["owned_options"]
-    assert {owned[name] for name in ("--resume", "--continue", "-c", "--session-id")} == {"resume"}
+    assert {"--resume", "--continue", "-c", "--session-id"} <= owned.keys()
 
 
 def test_each_word_that_the_registry_offers_has_its_options():

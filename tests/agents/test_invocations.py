@@ -157,10 +157,6 @@ def test_what_issue_and_run_have_left_is_passed_where_that_is_less(cli, flag):
     assert argv[argv.index(flag) + 1] == "0.25"
 
 
-def test_a_command_of_mini_may_take_as_long_as_a_tool():
-    assert added("mini", tool_timeout_s=90.5) == ({"environment.timeout=91"}, {"environment.timeout=1800"})
-
-
 @pytest.mark.parametrize("cli", CLIS)
 def test_a_person_s_arguments_come_last_and_their_variables_stand(cli):
     given = started(cli, think=True, role="review").env
