@@ -48,33 +48,18 @@ class RemoteCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RemoteReason:
-    """A cause, the line of git's message that tells of it, and what a person can do.
-
-    `own_branch` is that for a branch of noface's own, `unsigned` that for commits that were not signed.
-    """
+    """A cause, the line of git's message that tells of it, and what a person can do."""
 
     cause: RemoteCause
     line: str
     advice: str
-    own_branch: str = ""
-    unsigned: str = ""
 
 
 @cache
 def _causes() -> tuple[tuple[re.Pattern[str], RemoteReason], ...]:
-    entries = table("remote_messages")["messages"]
     return tuple(
-        (
-            re.compile("|".join(entry["patterns"])),
-            RemoteReason(
-                RemoteCause(entry["cause"]),
-                "",
-                entry["advice"],
-                entry.get("own_branch", entry["advice"]),
-                entry.get("unsigned", ""),
-            ),
-        )
-        for entry in entries
+        (re.compile("|".join(entry["patterns"])), RemoteReason(RemoteCause(entry["cause"]), "", entry["advice"]))
+        for entry in table("remote_messages")["messages"]
     )
 
 

@@ -298,10 +298,8 @@ def _push(context: RunContext, row: PullRow, cancel: Canceller) -> str | None:
     if result.moved:
         return None
     reason = result.reason
-    unsigned = "" if context.settings.config.landing.sign else reason.unsigned
     why = f"{row.branch} cannot be pushed: {result.server_words or reason.line}"
-    advice = unsigned or reason.own_branch or reason.advice
-    refused = _PushRefusedError(why, advice, passing=reason.cause.passing)
+    refused = _PushRefusedError(why, reason.advice, passing=reason.cause.passing)
     refused.of_all = reason.cause.of_all and _OF_THE_WORK not in reason.line
     raise refused
 
