@@ -13,14 +13,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from noface.model.backlog import id_problem, nearest
+from noface.model.backlog import id_problem
 from noface.model.patterns import path_problem
 from noface.prompts.json_scan import BrokenObject, JsonObject, Scan, place, scan
 from noface.prompts.text import fenced, line, long_text, shorten
 
 _ERRORS_READ_MAX = 100
 _SHOWN_MAX = 80
-_NAMES_MAX = 12
+_MESSAGE_MAX = 300
 _TYPES = ((bool, "boolean"), (str, "string"), (Mapping, "object"), (list, "array"), (tuple, "array"), (int, "integer"))
 
 
@@ -109,63 +109,23 @@ def _wanted_type(error: Any) -> str:
     return " or ".join(wanted) if isinstance(wanted, list) else str(wanted)
 
 
-_COUNTED = {
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} item(s)",
-    "maxItems": "at most {} items",
-    "minProperties": "at least {} key(s)",
-    "maxProperties": "at most {} keys",
-}
-"""What a keyword expects, if the message says how many there are."""
-_QUOTED = {
-    "minLength": "at least {} character(s)",
-    "minimum": "a number of at least {}",
-    "maximum": "a number of at most {}",
-}
-"""What a keyword expects, if the message quotes the value."""
-
-
 def _words(error: Any) -> str:
     """Word an error by the keyword that was broken."""
     keyword, limit, value = error.validator, error.validator_value, error.instance
-    if keyword in _COUNTED:
-        return f"expected {_COUNTED[keyword].format(limit)}, got {len(value)}"
-    if keyword in _QUOTED:
-        return f"expected {_QUOTED[keyword].format(limit)}, got {quoted(value)}"
     match keyword:
         case "type":
             got = type_name(value)
             return f"expected {_wanted_type(error)}, got {got if value is None else f'{got} {quoted(value)}'}"
         case "enum":
             return f"expected one of {', '.join(quoted(item) for item in limit)}, got {quoted(value)}"
-        case "required":
-            return _missing(error)
-        case "additionalProperties":
-            return _unknown(error)
-        case "format":
-            return str(error.cause) if error.cause else f"{quoted(value)} is no {limit}"
-        case "pattern":
-            form = error.schema.get("description", "another form") if isinstance(error.schema, dict) else "another form"
-            return f"expected {form}, got {quoted(value)}"
+        case "required" | "additionalProperties":
+            return str(error.message)[:_MESSAGE_MAX]
+        case "format" if error.cause:
+            return str(error.cause)
+        case "pattern" if "description" in error.schema:
+            return f"expected {error.schema['description']}, got {quoted(value)}"
         case _:
-            return f"{quoted(value)} is not as the schema asks ({keyword})"
-
-
-def _missing(error: Any) -> str:
-    there = error.instance if isinstance(error.instance, Mapping) else {}
-    name = next((key for key in error.validator_value if key not in there), "")
-    known = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
-    strange = [key for key in islice(there, _NAMES_MAX) if key not in known] if known else []
-    other = nearest(name, strange) if strange else None
-    return f"the key {quoted(name)} is missing" + (f" (there is an unknown key {quoted(other)})" if other else "")
-
-
-def _unknown(error: Any) -> str:
-    known = list(error.schema.get("properties", {}))
-    name = next((key for key in error.instance if key not in known), "")
-    match = nearest(name, known)
-    hint = f"did you mean {quoted(match)}?" if match else f"known are {', '.join(quoted(key) for key in known)}"
-    return f"the key {quoted(name)} is unknown; {hint}"
+            return f"{keyword} is {limit}, got {quoted(value)}"
 
 
 READ_CHARS_MAX = 200_000

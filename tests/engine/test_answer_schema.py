@@ -41,7 +41,7 @@ def test_an_answer_that_a_schema_let_pass_and_noface_does_not_is_asked_for_once_
     schema, prompt = asked(project, again=True)
     assert schema is None
     assert "Your last answer could not be read as a `review`" in prompt
-    assert 'the key "points" is missing' in prompt
+    assert "'points' is a required property" in prompt
 
 
 def test_a_program_that_is_too_old_for_the_option_is_asked_without_it_from_then_on(project):

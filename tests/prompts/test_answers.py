@@ -91,7 +91,7 @@ def test_every_topic_that_a_model_is_asked_about_has_a_form():
 
 @pytest.mark.parametrize("topic", ANSWERS)
 def test_a_key_that_nobody_asked_for_is_named(topic):
-    assert 'the key "frobnicate" is unknown' in refused(topic, dict(ANSWERS[topic].example) | {"frobnicate": 1})
+    assert "'frobnicate' was unexpected" in refused(topic, dict(ANSWERS[topic].example) | {"frobnicate": 1})
 
 
 def test_a_diagnosis_proposes_another_approach():
@@ -168,18 +168,18 @@ def test_a_diagnosis_asks_for_a_person_and_says_what_is_needed():
             diagnosis("pray"),
             'at strategy: expected one of "alternative_approach", "retry_modified", "skip_and_continue", "escalate", "retry_same", got "pray"',
         ),
-        (diagnosis("alternative_approach"), 'the key "alternative" is missing'),
+        (diagnosis("alternative_approach"), "'alternative' is a required property"),
         (diagnosis("alternative_approach", alternative=None), "at alternative: expected string, got null"),
         (diagnosis("alternative_approach", alternative="  "), "at alternative: expected a text that is not blank"),
-        (diagnosis("retry_modified"), 'the key "modified" is missing'),
-        (diagnosis("retry_modified", modified={}), "at modified: expected at least 1 key(s), got 0"),
+        (diagnosis("retry_modified"), "'modified' is a required property"),
+        (diagnosis("retry_modified", modified={}), "at modified: minProperties is 1, got {}"),
         (diagnosis("retry_modified", modified={"a": 1}), "at modified.a: expected string, got integer 1"),
-        (diagnosis("skip_and_continue"), 'the key "skip_reason" is missing'),
-        (diagnosis("retry_same", delay_s=86_401), "at delay_s: expected a number of at most 86400"),
-        (diagnosis("retry_same", delay_s=-1), "at delay_s: expected a number of at least 0, got -1"),
+        (diagnosis("skip_and_continue"), "'skip_reason' is a required property"),
+        (diagnosis("retry_same", delay_s=86_401), "at delay_s: maximum is 86400"),
+        (diagnosis("retry_same", delay_s=-1), "at delay_s: minimum is 0, got -1"),
         (diagnosis("retry_same", recoverable="perhaps"), 'expected one of "yes", "no", "maybe", got "perhaps"'),
         (diagnosis("retry_same", cause=" "), "at cause: expected a text that is not blank"),
-        (diagnosis("retry_same", confidence=2), "at confidence: expected a number of at most 1, got 2"),
+        (diagnosis("retry_same", confidence=2), "at confidence: maximum is 1, got 2"),
     ],
 )
 def test_a_diagnosis_that_cannot_be_followed_says_what_is_missing(value, said):
@@ -224,8 +224,8 @@ def test_a_resolver_widens_redesigns_or_asks_for_a_person():
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ({"resolution": "expand", "guidance": "g"}, 'the key "paths" is missing'),
-        ({"resolution": "expand", "guidance": "g", "paths": []}, "at paths: expected at least 1 item(s), got 0"),
+        ({"resolution": "expand", "guidance": "g"}, "'paths' is a required property"),
+        ({"resolution": "expand", "guidance": "g", "paths": []}, "at paths: minItems is 1, got []"),
         ({"resolution": "expand", "guidance": "g", "paths": ["../b"]}, 'must not hold ".."'),
         ({"resolution": "expand", "guidance": "g", "paths": ["/etc/passwd"]}, "is not relative"),
         ({"resolution": "expand", "guidance": "g", "paths": ["."]}, "means everything"),
@@ -319,11 +319,11 @@ def test_a_message_without_a_report_is_no_failure(text):
             'at status: expected one of "done", "partial", "blocked", got "finished"',
         ),
         ('{"status": "DONE"}', 'got "DONE"'),
-        ('{"status": "blocked"}', 'the key "blocked_reason" is missing'),
-        ('{"status": "blocked", "questions": [""]}', 'the key "blocked_reason" is missing'),
+        ('{"status": "blocked"}', "'blocked_reason' is a required property"),
+        ('{"status": "blocked", "questions": [""]}', "'blocked_reason' is a required property"),
         ('{"status": "blocked", "blocked_reason": null}', 'expected one of "boundary_violation", "contract_change"'),
         ('{"status": "blocked", "blocked_reason": "bored"}', 'got "bored"'),
-        ('{"status": "done", "confidence": 90}', "expected a number of at most 1, got 90"),
+        ('{"status": "done", "confidence": 90}', "maximum is 1, got 90"),
         ('{"status": "done", "risks": "none"}', 'at risks: expected array, got string "none"'),
         ('{"status": "done", "needs": ["../12"]}', "the id '../12' is not usable"),
         ('{"status": "done", "status": "blocked"}', 'the key "status" stands twice'),
