@@ -21,7 +21,6 @@ BEFORE_GATES = 2
 """The steps before the first gate: the worker's run, and the snapshot of its work."""
 _AGENT = "agent"
 _NOTE_CHARS_MAX = 300
-_NOTES_MAX = 20
 _FILES_MAX = 200
 _MARK = "[… {left_out} characters left out …]\n"
 
@@ -60,8 +59,7 @@ def accumulate(
     """Return what is kept of the steps, as JSON; `planned` is how many there are if all goes well.
 
     `chars_max` bounds the output that is kept over all steps, without the marks; the oldest output is cut first,
-    from its start. Steps count from 0; `failed_step` is the first that failed, None if none did. `partial_output`
-    is the end of what the worker put out (K3): no output but its own tells the next one how far it came.
+    from its start. Of outputs only the end of the worker's own is kept in each form (K3): it tells how far it came.
     """
     outputs, cut = _within([step.output for step in steps], chars_max)
     results: list[ReportedStep] = []
@@ -72,8 +70,7 @@ def accumulate(
             "status": "completed" if step.ok else "failed",
         }
         if form is not EarlierForm.MINIMAL:
-            result["notes"], shortened = _notes(step.notes)
-            cut = cut or shortened
+            result["notes"] = dict(step.notes)
         if form is EarlierForm.FULL_OUTPUT:
             result["content"] = outputs[index]
         results.append(result)
@@ -153,17 +150,8 @@ def _end(output: str) -> str:
 
 
 def _known(**notes: Note | None) -> dict[str, Note]:
-    return {name: note for name, note in notes.items() if note is not None}
-
-
-def _notes(notes: Mapping[str, Note]) -> tuple[dict[str, Note], bool]:
-    kept: dict[str, Note] = {}
-    shortened = len(notes) > _NOTES_MAX
-    for name, note in list(notes.items())[:_NOTES_MAX]:
-        short = one_line(note, _NOTE_CHARS_MAX) if isinstance(note, str) else note
-        shortened = shortened or (isinstance(note, str) and len(note) > _NOTE_CHARS_MAX)
-        kept[one_line(name, _NOTE_CHARS_MAX)] = short
-    return kept, shortened
+    known = {name: note for name, note in notes.items() if note is not None}
+    return {name: one_line(note, _NOTE_CHARS_MAX) if isinstance(note, str) else note for name, note in known.items()}
 
 
 def _within(outputs: list[str], chars_max: int) -> tuple[list[str], bool]:

@@ -166,11 +166,10 @@ def test_the_end_of_what_a_worker_put_out_is_kept_in_every_form_by_whole_lines()
     assert end.splitlines()[1:] == said.splitlines()[-len(end.splitlines()) + 1 :]
 
 
-def test_long_notes_are_cut_too():
-    found = accumulate((AttemptStep("a", ok=True, notes={"said": "x" * 500} | {str(n): n for n in range(30)}),))
-    assert found["truncated"] is True
-    assert len(found["partial_results"][0]["notes"]) == 20
-    assert found["partial_results"][0]["notes"]["said"] == "x" * 299 + "…"
+def test_a_long_note_is_one_line_and_cut():
+    failure = Failure(FailureKind.TEST_FAILURE, "x" * 500, rule="r", gate="test")
+    note = steps_of(report((gate("test", failure),), failure))[2].notes["failure"]
+    assert (len(note), note[-1]) == (300, "…")
 
 
 STEPS = st.lists(
