@@ -200,8 +200,8 @@ class Remote:
         with self._fetching:
             held = self.read(self.main, cancel=cancel)
             commit = held[0].get(self.main)
-            if commit is not None and self._local(self.fetched) != commit:
-                self._clear()
+            here = self._repository.git().run("rev-parse", "--verify", "--quiet", self.fetched).text
+            if commit not in (None, here):
                 self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)
         return held
 
@@ -211,10 +211,6 @@ class Remote:
         Where it holds `commit` already, that is fine. No commit ("") deletes the ref.
         """
         return self.push_all((Push(ref, commit, expected),), cancel)[0]
-
-    def rehearse(self, push: Push, cancel: Cancel | None = None) -> PushResult:
-        """Ask as for a push and send nothing: a login that is refused shows, what the rules there refuse does not."""
-        return self.push_all((push,), cancel, dry_run=True)[0]
 
     def push_all(
         self,
@@ -226,7 +222,8 @@ class Remote:
     ) -> tuple[PushResult, ...]:
         """Push several refs by one connection, each on its own account; the results are in their order.
 
-        No branch gets a commit that may not leave this machine: that is a RemoteError as well.
+        No branch gets a commit that may not leave this machine: that is a RemoteError as well. With `dry_run` nothing
+        is sent: a login that is refused shows, what the rules there refuse does not.
         """
         if not pushes:
             return ()
@@ -291,25 +288,13 @@ class Remote:
 
     def _execute(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
         git = Git.user(str(self._repository.root))
-        variables = (*git.environment, *environment(os.environ, self._ssh(), self._header))
+        ssh_command = git.run("config", "--get", "core.sshCommand").text
+        variables = (*git.environment, *environment(os.environ, ssh_command, self._header))
         if args[0] == "push":  # a claim's commit is held by nothing here
             variables += tuple(self._repository.object_variables.items())
         options = (*git.options, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", _FSYNC)
         git = replace(git, environment=variables, options=options)
         return run_within(git, args, seconds_max, cancel)
-
-    def _ssh(self) -> str:
-        return Git.user(str(self._repository.root)).run("config", "--get", "core.sshCommand").text
-
-    def _local(self, ref: str) -> str:
-        return self._repository.git().run("rev-parse", "--verify", "--quiet", ref).text
-
-    def _clear(self) -> None:
-        """Remove what was fetched of another branch: `a` and `a/b` cannot both be refs."""
-        git = self._repository.git()
-        for ref in git.ask("for-each-ref", "--format=%(refname)", FETCHED).split():
-            if ref != self.fetched:
-                git.run("update-ref", "-d", ref)
 
 
 _HERE = ("127.0.0.1", "::1", "localhost")

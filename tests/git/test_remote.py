@@ -131,13 +131,6 @@ def test_a_branch_that_the_remote_lacks_is_told_with_the_one_its_head_names(work
     assert origin(work).fetch_main() == ({}, "refs/heads/trunk")
 
 
-@pytest.mark.parametrize("of_another", ["main/old", "trunk"])
-def test_what_was_fetched_of_another_branch_gives_way(work, of_another):
-    git(work, "update-ref", f"{FETCHED}{of_another}", "main")
-    origin(work).fetch_main()
-    assert refs(work, FETCHED).split()[0] == f"{FETCHED}main"
-
-
 def test_a_shallow_clone_and_sha256_are_fetched_and_pushed_to_like_others(tmp_path):
     work = a_clone(tmp_path / "sha256", "--object-format=sha256")
     theirs = pushed_by_another(work)

@@ -192,7 +192,7 @@ def _push(repository: "Repository", remote: "Remote") -> Point:
     """Rehearse a push of a commit that the remote has, to a branch that it has not."""
     commit = repository.git().run("rev-parse", "--verify", "--quiet", repository.main).text
     try:
-        answer = remote.rehearse(Push("refs/heads/noface/doctor", commit, ""))
+        (answer,) = remote.push_all((Push("refs/heads/noface/doctor", commit, ""),), dry_run=True)
     except RemoteError as error:
         return Point("push", State.NOTE if error.passing else State.BAD, error.message, error.hint)
     if isinstance(answer, Rejected) and not answer.moved:
