@@ -183,7 +183,7 @@ def example() -> None:
 
 group = partial(
     grouped,
-    "Check, show or change noface.toml, its policy and hints.",
+    "Check, show or change noface.toml and its hints.",
     {"check": check, "show": show, "set": set_value, "path": path, "schema": schema, "example": example},
 )
 
