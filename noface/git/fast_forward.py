@@ -80,11 +80,6 @@ class Move:
     index: Path
     inherit: tuple[int, ...]
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths that differ."""
-        return tuple(self.changes)
-
     def git(self, index: Path | None = None) -> Git:
         """Return the person's git in this tree, which also reads what noface has made for the move."""
         git = user_git(self.tree, index=index, inherit=self.inherit)
@@ -147,16 +142,11 @@ def take_back(move: Move) -> str:
     return _move_files(move, move.new, move.old, _appearing(move, "D"))
 
 
-def index_is_new(move: Move) -> bool:
-    """True if the index holds the new commit's entries: then every file had been written, too.
+def index_is_at(move: Move, commit: str) -> bool:
+    """True if the index holds a commit's entries at all paths that differ: of the new one, every file was written, too.
 
     Raises GitError if git fails: a git that was killed has not answered no.
     """
-    return index_is_at(move, move.new)
-
-
-def index_is_at(move: Move, commit: str) -> bool:
-    """True if the index holds a commit's entries at all paths that differ; raises GitError."""
     staged = move.git().answer("diff-index", "--cached", "--name-only", "-z", "--no-renames", commit)
     return not set(staged.parts) & set(move.changes)
 
@@ -183,8 +173,7 @@ def put_back(move: Move, *, around_new: bool = False) -> tuple[str, ...]:
     back. Raises GitError if git cannot write the old files.
     """
     touched = local_changes(move.git(), move.changes)
-    contents = Contents(move.git(), move.tree.path, (move.old, move.new), move.changes)
-    foreign = tuple(path for path in touched if not contents.explain(path))
+    foreign = tuple(path for path in touched if not _is_explained(move, path))
     if around_new:
         parents = {str(parent) for path in move.changes for parent in Path(path).parents}
         kept = {path for path in foreign if move.changes[path] == "A" and path not in parents}
@@ -263,38 +252,26 @@ def _forget_copy(index: Path) -> None:
     index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
 
 
-class Contents:
-    """What `commits` hold at the paths of `changes`, as it stands in the person's files (line endings, filters).
+def _is_explained(move: Move, path: str) -> bool:
+    """True if a file is as one of the move's commits has it, a beginning of that, or absent.
 
-    It tells whether a file in a checkout can be explained by a move between the two that was cut off.
+    It is compared as it stands in the person's files, with their line endings and filters.
     """
-
-    def __init__(self, git: Git, top: Path, commits: tuple[str, str], changes: Mapping[str, str]) -> None:
-        self._git = git
-        self._top = top
-        self._commits = commits
-        self._changes = changes
-
-    def explain(self, path: str) -> bool:
-        """True if the file is as one of the commits has it, a beginning of that, or absent."""
-        for parent in reversed(PurePosixPath(path).parents[:-1]):
-            kind = kind_at(self._top / parent)
-            if not kind or (kind != stat.S_IFDIR and str(parent) in self._changes):
-                return True  # absent: so is the file, or what is in its folder's place is itself part of the move
-            if kind != stat.S_IFDIR:
-                return False
-        file = self._top / path
-        kind = kind_at(file)
-        if not kind:
-            return True
-        if kind == stat.S_IFDIR:
-            return any(PurePosixPath(path) in PurePosixPath(other).parents for other in self._changes)
-        if kind not in (stat.S_IFREG, stat.S_IFLNK):
+    top = move.tree.path
+    for parent in reversed(PurePosixPath(path).parents[:-1]):
+        kind = kind_at(top / parent)
+        if not kind or (kind != stat.S_IFDIR and str(parent) in move.changes):
+            return True  # absent: so is the file, or what is in its folder's place is itself part of the move
+        if kind != stat.S_IFDIR:
             return False
-        content = os.fsencode(file.readlink()) if kind == stat.S_IFLNK else file.read_bytes()
-        of_commits = (self._content(commit, path) for commit in self._commits)
-        return any(whole is not None and whole.startswith(content) for whole in of_commits)
-
-    def _content(self, commit: str, path: str) -> bytes | None:
-        output = self._git.run("cat-file", "--filters", f"{commit}:{path}")
-        return output.stdout if output.code == 0 else None
+    kind = kind_at(top / path)
+    if not kind:
+        return True
+    if kind == stat.S_IFDIR:
+        return any(PurePosixPath(path) in PurePosixPath(other).parents for other in move.changes)
+    if kind not in (stat.S_IFREG, stat.S_IFLNK):
+        return False
+    file = top / path
+    content = os.fsencode(file.readlink()) if kind == stat.S_IFLNK else file.read_bytes()
+    of_commits = (move.git().run("cat-file", "--filters", f"{commit}:{path}") for commit in (move.old, move.new))
+    return any(output.code == 0 and output.stdout.startswith(content) for output in of_commits)

@@ -24,7 +24,7 @@ from noface.git.fast_forward import (
     MoveResult,
     carry_out,
     cut_off,
-    index_is_new,
+    index_is_at,
     local_changes,
     lock,
     lock_of,
@@ -306,7 +306,7 @@ def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> b
     if len(trees) != 1 or not trees[0].reachable or trees[0].under_way() is not None:
         return False
     move = make_move(plumbing, trees[0], old, new, descriptor)
-    if not local_changes(move.git(), move.changes) or not index_is_new(move):
+    if not local_changes(move.git(), move.changes) or not index_is_at(move, move.new):
         return False
     unstaged = move.git().ask("diff-files", "--name-only", "-z", "--no-renames")
     return not set(unstaged.split("\0")) & set(move.changes)

@@ -12,7 +12,6 @@ from noface.git.fast_forward import (
     carry_out,
     cut_off,
     index_is_at,
-    index_is_new,
     lock,
     lock_of,
     put_back,
@@ -44,7 +43,7 @@ def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> B
         return None
     try:
         move = make_move(plumbing, tree, *ends, descriptor)
-        forwards = index_is_new(move)
+        forwards = index_is_at(move, move.new)
     except GitError as error:
         return Blocked(f"a landing was cut off in {tree.path}, and git cannot tell how far it came: {error}")
     if forwards:
