@@ -24,17 +24,7 @@ _OPENING = re.compile(r'\{[ \t\r\n]*+["}]')
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]:]', re.DOTALL)
 _END = re.compile(r"[ \t\r\n]*+\Z")
 _CUT_OFF = re.compile(r"[-+.\w\\]*+")
-_UNQUOTED = re.compile(r"\{[ \t\r\n]*+(?:'[^'\n]{0,60}'|[A-Za-z_]\w{0,60}+)[ \t\r\n]*+:")
 _FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(\w*+)", re.MULTILINE)
-_WORDS = {
-    "Expecting property name": "expected a key in double quotes (a comma must not stand before a closing bracket)",
-    "Illegal trailing comma": "expected a key in double quotes (a comma must not stand before a closing bracket)",
-    "Expecting ',' delimiter": 'expected "," or the closing bracket',
-    "Expecting ':' delimiter": 'expected ":"',
-    "Expecting value": "expected a value",
-    "Invalid": "a string must not hold a line break or an unknown escape (write \\n, \\\\)",
-}
-"""What the beginnings of the decoder's messages say to a model."""
 
 
 def _integer(digits: str) -> int:
@@ -98,7 +88,7 @@ def scan(text: str) -> Scan:
             fences.popleft()
         objects.append(JsonObject(start, found, bool(fences) and fences[0][0] <= start))
         at = found
-    return tuple(objects), tuple(broken) or _unquoted(text)
+    return tuple(objects), tuple(broken)
 
 
 def place(text: str, at: int) -> str:
@@ -145,8 +135,7 @@ def _stopped(text: str, start: int, at: int, message: str) -> BrokenObject:
     if cut or _END.match(text, at) or message.startswith("Unterminated"):
         ends = "the text ends before the closing brackets of the object"
         return BrokenObject(start, at, ends, truncated=True, keys=keys)
-    words = next((words for begins, words in _WORDS.items() if message.startswith(begins)), message)
-    return BrokenObject(start, at, f"{words}, found {text[at : at + _SHOWN_MAX]!r}", keys=keys)
+    return BrokenObject(start, at, f"{message.removesuffix(' at')}, found {text[at : at + _SHOWN_MAX]!r}", keys=keys)
 
 
 def _own(text: str) -> tuple[tuple[str, ...], int]:
@@ -175,9 +164,3 @@ def _json_fences(text: str) -> list[tuple[int, int]]:
     if opened is not None and opened[2].lower() == "json":
         spans.append((opened.end(), len(text)))
     return spans
-
-
-def _unquoted(text: str) -> tuple[BrokenObject, ...]:
-    """Return what looks like an object in the notation of Python or JavaScript."""
-    last = next(iter(deque(_UNQUOTED.finditer(text), maxlen=1)), None)
-    return (BrokenObject(last.start(), last.start(), "keys and strings must stand in double quotes"),) if last else ()

@@ -241,12 +241,7 @@ def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping
 def _no_object(read: str, broken: list[BrokenObject]) -> Invalid:
     if _is_array(read):
         return Invalid(f"{_NO_OBJECT}: expected object, got array", actual_type="array")
-    if not broken:
-        return Invalid(_NO_OBJECT)
-    finding = broken_answer(read, broken[-1])
-    if broken[-1].keys or broken[-1].truncated:
-        return finding
-    return Invalid(f"{_NO_OBJECT}; {finding.violation}", actual_type="malformed")
+    return broken_answer(read, broken[-1]) if broken else Invalid(_NO_OBJECT)
 
 
 def _is_array(read: str) -> bool:
