@@ -61,7 +61,7 @@ def test_a_killed_worker_goes_on_in_its_session_with_its_files(project, sandbox)
     first, second = project.attempts("1")
     assert (first["outcome"], first["charged"], second["outcome"]) == ("INTERRUPTED", False, "PASSED")
     assert first["session_id"] == second["session_id"]
-    assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
+    assert second["resumed"] == {"session": first["session_id"], "attempt": 1, "refused": ""}
     assert "attempt 2 with small, in its session of attempt 1" in out
     assert "went on with its session of attempt 1" in project.noface("show", "1").stdout
     before, did, now = asked(project, 2)[:2] + asked(project, 2)[-1:]

@@ -180,10 +180,10 @@ class Later:
 def run(project, remote):
     """What a run's lease needs of its context."""
     plumbing, facts = Plumbing(discover(project.path)), {}
-    rules = {"landing": SimpleNamespace(publishes=True), "policy": SimpleNamespace(outage_max_s=100.0)}
+    config = SimpleNamespace(landing=SimpleNamespace(publishes=True))
     yield SimpleNamespace(
         remote=find_remote(plumbing.repository),
-        settings=SimpleNamespace(**rules),
+        settings=SimpleNamespace(config=config, policy=SimpleNamespace(outage_max_s=100.0)),
         env=SimpleNamespace(plumbing=plumbing),
         reader=SimpleNamespace(fact=facts.get),
         journal=SimpleNamespace(fact=facts.__setitem__),
