@@ -1,6 +1,6 @@
 """Brings half-moved files to an end: what a kill left, and what a switch of branches missed (laws 3 and 7)."""
 
-import os
+import json
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +21,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.stored import LINK_MODE
 from noface.git.worktrees import Worktree, checked_out, worktrees
-from noface.process.files import read_regular
+from noface.process.files import read_regular, write_atomic
 
 PATHS_LISTED_MAX = 20
 
@@ -80,7 +80,6 @@ _CLOCKS_APART_SECONDS = 0.1  # what a file system's times may be behind
 _UNDER_WAY_SECONDS = 0.1  # between an index's writing and HEAD's
 _LOOKS_SECONDS_MAX = 0.5
 _LOOK_AGAIN_SECONDS = 0.01
-_FIELDS = 3
 _BYTES_MAX = 1 << 20
 
 
@@ -174,17 +173,12 @@ def _file(plumbing: Plumbing) -> Path:
 
 
 def _read(plumbing: Plumbing) -> tuple[_Late, ...]:
-    late = []
-    for line in (read_regular(_file(plumbing), _BYTES_MAX) or b"").decode("ascii", "replace").splitlines():
-        words = line.split()
-        with suppress(ValueError):
-            if len(words) == _FIELDS:
-                late.append((words[0], words[1], float(words[2])))
-    return tuple(late)
+    text = read_regular(_file(plumbing), _BYTES_MAX) or b"[]"
+    try:
+        return tuple((str(old), str(new), float(at)) for old, new, at in json.loads(text))
+    except (ValueError, TypeError):
+        return ()
 
 
 def _write(plumbing: Plumbing, late: tuple[_Late, ...]) -> None:
-    file = _file(plumbing)
-    fresh = file.with_suffix(".new")
-    fresh.write_text("".join(f"{old} {new} {at!r}\n" for old, new, at in late))
-    os.replace(fresh, file)  # noqa: PTH105 - what stands there is replaced whole
+    write_atomic(_file(plumbing), json.dumps(late).encode(), durable=False)

@@ -3,9 +3,9 @@
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from noface.git.command import Output
 from noface.git.fast_forward import cut_off
 from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
@@ -97,7 +97,7 @@ def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[TrailedCommi
     """
     older = landed[0].parent if landed else plumbing.main()
     feed = "\n".join([*sorted(set(tips)), f"^{older}"]) + "\n"
-    output: Output = plumbing.repository.shared_git().run(
+    output = plumbing.repository.shared_git().run(
         "rev-list", "--objects", "--missing=print", "--stdin", stdin=feed.encode()
     )
     missing = [line[1:] for line in output.text.splitlines() if line.startswith("?")]
@@ -113,12 +113,10 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
         files |= {tree.git_dir / "index.lock", tree.git_dir / "HEAD.lock"}
     locks = []
     for file in sorted(files):
-        try:
+        with suppress(OSError):  # there is none, or none any more
             age = time.time() - file.lstat().st_mtime
             first = read_regular(file, _FIRST_LINE_BYTES_MAX) or b""
-        except OSError:
-            continue  # there is none, or none any more
-        locks.append((str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
+            locks.append((str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
     return tuple(locks)
 
 
@@ -152,7 +150,7 @@ def persons_state(plumbing: Plumbing) -> PersonsState:
     named = os.environ.get("GIT_CONFIG_GLOBAL")
     paths = [common / "config", common / "config.worktree", common / "info" / "attributes", home / ".gitconfig"]
     paths += [config / "config", config / "attributes", *([Path(named)] if named else [])]
-    return (refs, frozenset(_stamps([*paths, *_inside(common / "hooks")])))
+    return (refs, frozenset(_stamps([*paths, *(common / "hooks").glob("*")])))
 
 
 def checkout_and_stash(plumbing: Plumbing) -> tuple[str, str]:
@@ -191,17 +189,8 @@ def main_moved(plumbing: Plumbing, old: str, new: str, landed: Iterable[str]) ->
     return not set(plumbing.first_parents(old, new)) <= set(landed)
 
 
-def _inside(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []
-
-
 def _stamps(paths: Iterable[Path]) -> Iterable[_Stamp]:
     for path in paths:
-        try:
+        with suppress(OSError):
             status = path.stat()
-        except OSError:
-            continue
-        yield str(path), status.st_size, status.st_mtime_ns
+            yield str(path), status.st_size, status.st_mtime_ns
