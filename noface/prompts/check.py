@@ -6,7 +6,7 @@ The samples use every variable of every template, or hardly any.
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from noface.data import table
@@ -186,20 +186,6 @@ _ADVICE = (Quote("Diagnosis", "split(' ') counts the empty strings between two s
 _LESSONS = ("TEST_FAILURE in src/count.py: splitting on any white space helped",)
 _REPORT = '{"status": "done", "summary": "…", "confidence": 0.9, "risks": [], "gaps": [], "questions": [], \
 "blocked_reason": null}'
-_SITUATIONS = {
-    Situation.FIRST: ("FirstAttempt", "TEST_FAILURE"),
-    Situation.RESUME: ("RetrySame", "RATE_LIMITED"),
-    Situation.RETRY: ("RetryWithFeedback", "TEST_FAILURE"),
-    Situation.ESCALATE: ("Escalate", "RUNTIME_ERROR"),
-    Situation.THINK: ("ThinkLonger", "TEST_FAILURE"),
-    Situation.REDUCE: ("ReduceScope", "TIMEOUT"),
-    Situation.CONTEXT: ("AddContext", "AGENT_CONFUSION"),
-    Situation.MERGE_CONFLICT: ("RetryWithFeedback", "MERGE_CONFLICT"),
-    Situation.REVIEW: ("RetryWithFeedback", "REVIEW_REJECTED"),
-    Situation.FORMAT_REMINDER: ("RetrySame", "OUTPUT_FORMAT"),
-}
-"""An action and a failure that lead to each situation of a worker."""
-
 _FULL = PromptData(
     issue=_ISSUE,
     gates=_GATES,
@@ -220,6 +206,8 @@ _FULL = PromptData(
     on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
     points=("src/count.py:2: An empty file is not counted.",),
     read_first=("AGENTS.md",),
+    instruction=instruction_for(FailureKind.TEST_FAILURE),
+    strategy=action_instruction("RetryWithFeedback"),
     report_example=_REPORT,
     think=True,
     earlier_form=EarlierForm.FULL_OUTPUT,
@@ -250,12 +238,4 @@ def samples(situation: Situation) -> tuple[PromptData | QuestionData, ...]:
     if situation.asks:
         asked = QuestionData(_ISSUE, "{}", earlier=_EARLIER[:1], patch=_PATCH)
         return _FULL_QUESTION, asked, QuestionData(bare, "{}")
-    action, kind = _SITUATIONS[situation]
-    full = replace(
-        _FULL,
-        earlier=(*_EARLIER[:-1], replace(_EARLIER[-1], kind=kind)),
-        instruction=instruction_for(kind),
-        strategy=action_instruction(action),
-    )
-    some = PromptData(_ISSUE, _GATES, earlier=full.earlier[-1:], patch=_PATCH)
-    return full, some, PromptData(bare, _GATES[:1])
+    return _FULL, PromptData(_ISSUE, _GATES, earlier=_EARLIER[-1:], patch=_PATCH), PromptData(bare, _GATES[:1])
