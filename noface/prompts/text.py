@@ -119,7 +119,6 @@ def _flat(text: object, chars_max: int) -> str:
 
 _MARK = "\n[… {left_out} characters left out …]\n"
 _ENDS_MIN = 40
-_SNAP = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +182,12 @@ def _joined(text: Long, left_out: int) -> str:
 
 
 def _start(text: str, bytes_max: int) -> str:
-    """Return the first bytes of a text, up to the end of a line where that costs less than a quarter of them."""
     # Cut as text first: of a log of many megabytes only this much is encoded.
-    kept = text[:bytes_max].encode("utf-8", "replace")[:bytes_max].decode("utf-8", "ignore")
-    if len(kept) == len(text):
-        return kept
-    newline = kept.rfind("\n")
-    return kept[:newline] if newline > len(kept) - len(kept) // _SNAP else kept
+    return text[:bytes_max].encode("utf-8", "replace")[:bytes_max].decode("utf-8", "ignore")
 
 
 def _end(text: str, bytes_max: int) -> str:
-    kept = text[max(0, len(text) - bytes_max) :].encode("utf-8", "replace")[-bytes_max:].decode("utf-8", "ignore")
-    if len(kept) == len(text):
-        return kept
-    newline = kept.find("\n")
-    return kept[newline + 1 :] if 0 <= newline < len(kept) // _SNAP else kept
+    return text[max(0, len(text) - bytes_max) :].encode("utf-8", "replace")[-bytes_max:].decode("utf-8", "ignore")
 
 
 _SHOWN_MANY_TIMES = 8
