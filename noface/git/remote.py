@@ -49,14 +49,6 @@ class Cancel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
-    """The ref holds the commit now; it may have held it before."""
-
-    ref: str
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
 class Rejected:
     """The remote did not take a push of `ref`. `server_words` is what the server itself answered, "" if nothing."""
 
@@ -70,7 +62,8 @@ class Rejected:
         return self.reason.cause is RemoteCause.MOVED
 
 
-PushResult = Pushed | Rejected
+PushResult = Rejected | None
+"""None if the ref holds the commit now; it may have held it before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +363,7 @@ def _porcelain(text: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 def _result(push: Push, flag: str, summary: str, stderr: str) -> PushResult:
     if flag != "!":
-        return Pushed(push.ref, push.commit)
+        return None
     # What git says of this ref comes first if it tells the cause: a hook's words may be about another.
     words, own = server_words(stderr), reason_of(summary)
     if own.cause in (RemoteCause.HOOK, RemoteCause.PROTECTED, RemoteCause.UNKNOWN) and words:

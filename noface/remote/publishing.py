@@ -27,7 +27,6 @@ from noface.errors import ForgeError, NofaceError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
 from noface.git.landings import landings
 from noface.git.refs import RefUpdate, branch_name, hold_ref
-from noface.git.remote import Pushed
 from noface.model.gate import Proof
 from noface.model.issue import Issue
 from noface.model.pull_request import PullDraft, PullRequest
@@ -293,8 +292,8 @@ def _push(context: RunContext, row: PullRow, cancel: Canceller) -> str | None:
     remote = context.remote
     assert remote is not None  # noqa: S101 - the start of the run has seen to it
     result = remote.push(row.head, f"refs/heads/{row.branch}", row.pushed, cancel)
-    if isinstance(result, Pushed):
-        return result.commit
+    if result is None:
+        return row.head
     if result.moved:
         return None
     reason = result.reason

@@ -16,7 +16,6 @@ from noface.git.command import Git
 from noface.git.remote import (
     FETCHED,
     Push,
-    Pushed,
     Rejected,
     choose_remote,
     environment,
@@ -136,7 +135,7 @@ def test_a_shallow_clone_and_sha256_are_fetched_and_pushed_to_like_others(tmp_pa
     theirs = pushed_by_another(work)
     remote = origin(work)
     assert remote.fetch_main()[0]["refs/heads/main"] == theirs
-    assert remote.push(theirs, "refs/heads/noface/7", "") == Pushed("refs/heads/noface/7", theirs)
+    assert remote.push(theirs, "refs/heads/noface/7", "") is None
     assert remote.push(git(work, "rev-parse", "main"), "refs/heads/noface/7", "").moved
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{bare_of(work)}", "shallow")
     newer = pushed_by_another(work, "more")
@@ -151,15 +150,15 @@ def test_a_shallow_clone_and_sha256_are_fetched_and_pushed_to_like_others(tmp_pa
 def test_a_push_is_a_compare_and_swap_and_can_be_repeated(work):
     remote, branch = origin(work), "refs/heads/noface/7"
     first, second = git(work, "rev-parse", "main"), commit(work)
-    assert remote.push(first, branch, "") == Pushed(branch, first)
-    assert remote.push(first, branch, "") == Pushed(branch, first)
+    assert remote.push(first, branch, "") is None
+    assert remote.push(first, branch, "") is None
     refused = remote.push(second, branch, "")
     assert isinstance(refused, Rejected)
     assert refused.moved
-    assert remote.push(second, branch, first) == Pushed(branch, second)
-    assert remote.push(first, branch, second) == Pushed(branch, first)
+    assert remote.push(second, branch, first) is None
+    assert remote.push(first, branch, second) is None
     assert remote.push("", branch, second).moved
-    assert remote.push("", branch, first) == Pushed(branch, "")
+    assert remote.push("", branch, first) is None
     assert refs(bare_of(work)) == f"refs/heads/main {first}"
 
 
@@ -168,7 +167,7 @@ def test_several_refs_are_pushed_at_once_and_each_for_itself(work):
     git(bare_of(work), "update-ref", "refs/noface/several/2", one)
     pushes = tuple(Push(f"refs/noface/several/{name}", commit(work, str(name)), "") for name in (1, 2, 3))
     results = origin(work).push_all(pushes)
-    assert [isinstance(result, Pushed) for result in results] == [True, False, True]
+    assert [result is None for result in results] == [True, False, True]
     assert results[1].moved
 
 
@@ -178,7 +177,7 @@ def test_no_hook_of_the_person_runs_and_no_tag_is_pushed_along(work):
     git(work, "config", "push.followTags", "true")
     git(work, "tag", "-a", "-m", "v1", "v1")
     made = git(work, "rev-parse", "main")
-    assert origin(work).push(made, "refs/heads/x", "") == Pushed("refs/heads/x", made)
+    assert origin(work).push(made, "refs/heads/x", "") is None
     assert refs(bare_of(work), "refs/tags") == ""
 
 
@@ -234,7 +233,7 @@ def test_the_token_helps_where_the_person_s_own_credentials_do_not_and_nobody_se
     remote = origin(work, token=lambda host: asked.append(host) or token)
     made = git(work, "rev-parse", "main")
     assert remote.fetch_main()[0] == {"refs/heads/main": made}
-    assert remote.push(made, "refs/heads/noface/7", "") == Pushed("refs/heads/noface/7", made)
+    assert remote.push(made, "refs/heads/noface/7", "") is None
     assert over_http.bare.branch("noface/7") == made
     assert asked == ["127.0.0.1"]
     assert "push" in seen.read_text()

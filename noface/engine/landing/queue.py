@@ -269,10 +269,11 @@ class MergeQueue:
         run = partial(push_landing, context, proven.main, intended.commits.main)
         self._pushing = frozenset(entry.issue.id for entry in proven.entries)
         try:
-            result: PushResult | None = None
-            while result is None:
+            result: PushResult = None
+            while True:
                 try:
                     result = yield from self._waiting.in_thread(first, run, always=True)
+                    break
                 except RemoteError as error:
                     self._remote.met(error, quietly=True)
                     self._hold(proven, self._remote_blocked(), self._remote.until)
