@@ -178,7 +178,10 @@ class Git:
             return subprocess.Popen(
                 argv, stdin=stdin, stdout=out, stderr=out, env=env, start_new_session=True, pass_fds=self.inherit
             )
-        started = _wrapper().execute(
+        import git
+
+        wrapper: Any = git.cmd.Git("/")
+        started = wrapper.execute(
             argv, istream=stdin, as_process=True, env=env, start_new_session=True, pass_fds=self.inherit
         )
         process, started.proc = started.proc, None  # else the process ends once the wrapper is forgotten
@@ -204,12 +207,6 @@ class Git:
             stdout, stderr = process.communicate()
             stderr = f"it took longer than {self.seconds_max:g} s".encode()
         return Output(process.returncode, stdout, stderr.decode("utf-8", "replace").removesuffix("\n"))
-
-
-def _wrapper() -> Any:
-    import git
-
-    return git.cmd.Git("/")
 
 
 def failed(args: tuple[str, ...], output: Output) -> GitError:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from signal import SIGKILL
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from noface.errors import RemoteError, UsageError
@@ -30,6 +30,7 @@ from noface.git.command import Git, Output, end_process
 from noface.git.refs import FETCHED, HEADS, Vet, unseen
 from noface.git.remote_causes import RemoteCause, RemoteReason, reason_of, server_words, without_credentials
 from noface.git.repository import Repository, settings_of
+from noface.process.command import Canceller
 
 LOOK_SECONDS_MAX = 30.0
 """How long a remote may take to say what it holds."""
@@ -38,14 +39,6 @@ TRANSFER_SECONDS_MAX = 900.0
 
 Token = Callable[[str], str | None]
 """Returns the token for a host, None if there is none; asked only once the person's credentials were refused."""
-
-
-class Cancel(Protocol):
-    """Tells whether a person wants the work to end."""
-
-    @property
-    def cancelled(self) -> bool:
-        """True once cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +145,7 @@ class Remote:
         """Main with the remote's name, as people write it: origin/main."""
         return f"{self.name}/{self.main.removeprefix('refs/heads/')}"
 
-    def read(self, *patterns: str, cancel: Cancel | None = None) -> RemoteRefs:
+    def read(self, *patterns: str, cancel: Canceller | None = None) -> RemoteRefs:
         """Return the remote's refs of these patterns, and its HEAD's branch. Raises RemoteError."""
         options = ("-c", f"remote.{self.name}.followRemoteHEAD=never")
         asked = (*options, "ls-remote", "--quiet", "--symref", self.name, "HEAD", *patterns)
@@ -165,7 +158,7 @@ class Remote:
                 refs[ref] = value
         return refs, head
 
-    def fetch(self, *refspecs: str, prune: bool = False, cancel: Cancel | None = None) -> None:
+    def fetch(self, *refspecs: str, prune: bool = False, cancel: Canceller | None = None) -> None:
         """Fetch into refs below `refs/noface/`; `prune` drops those that the remote has no more. Raises RemoteError."""
         options = (
             "--quiet",
@@ -185,7 +178,7 @@ class Remote:
         with self._fetching:  # of two at once that update a ref the second would fail, since it is not as it was
             self._reach((*follow, "fetch", *options, self.name, *refspecs), TRANSFER_SECONDS_MAX, cancel)
 
-    def fetch_main(self, cancel: Cancel | None = None) -> RemoteRefs:
+    def fetch_main(self, cancel: Canceller | None = None) -> RemoteRefs:
         """Bring `fetched` up to the remote's main; if that has not moved, the remote is only asked.
 
         Without such a branch there, `fetched` stays, and the answer's refs lack it. Raises RemoteError.
@@ -198,7 +191,7 @@ class Remote:
                 self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)
         return held
 
-    def push(self, commit: str, ref: str, expected: str, cancel: Cancel | None = None) -> PushResult:
+    def push(self, commit: str, ref: str, expected: str, cancel: Canceller | None = None) -> PushResult:
         """Make a ref of the remote's hold `commit`, if it holds `expected` ("": it must not exist). Raises RemoteError.
 
         Where it holds `commit` already, that is fine. No commit ("") deletes the ref.
@@ -208,7 +201,7 @@ class Remote:
     def push_all(
         self,
         pushes: Sequence[Push],
-        cancel: Cancel | None = None,
+        cancel: Canceller | None = None,
         *,
         dry_run: bool = False,
         seconds_max: float = TRANSFER_SECONDS_MAX,
@@ -237,7 +230,7 @@ class Remote:
 
     # How git is run
 
-    def _reach(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
+    def _reach(self, args: tuple[str, ...], seconds_max: float, cancel: Canceller | None) -> Output:
         output = self._run(args, seconds_max, cancel)
         if output.code != 0:
             raise self._failed("reached", output)
@@ -248,7 +241,7 @@ class Remote:
         message = f"{self.name} ({self.address}) cannot be {what}: {reason.line}"
         return RemoteError(message, reason.advice, passing=reason.cause.passing, cause=reason.cause.value)
 
-    def _run(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
+    def _run(self, args: tuple[str, ...], seconds_max: float, cancel: Canceller | None) -> Output:
         """Run git with the person's credentials; if those are refused, once more with the token at hand."""
         output = self._execute(args, seconds_max, cancel)
         if output.code == 0 or self._header or self._token is None:
@@ -279,7 +272,7 @@ class Remote:
         # An empty value takes back what the configuration says of the key before.
         return (("credential.helper", ""), (key, ""), (key, f"Authorization: Basic {basic}"))
 
-    def _execute(self, args: tuple[str, ...], seconds_max: float, cancel: Cancel | None) -> Output:
+    def _execute(self, args: tuple[str, ...], seconds_max: float, cancel: Canceller | None) -> Output:
         git = Git.user(str(self._repository.root))
         ssh_command = git.run("config", "--get", "core.sshCommand").text
         variables = (*git.environment, *environment(os.environ, ssh_command, self._header))
@@ -324,7 +317,7 @@ _LOOK_AGAIN_S = 0.2
 _CANCELLED = "it was interrupted"
 
 
-def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Cancel | None = None) -> Output:
+def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Canceller | None = None) -> Output:
     """Run a git command, and end it with all it has started after `seconds_max`, or once `cancel` says so."""
     process = git.open(*args)
     deadline = time.monotonic() + seconds_max

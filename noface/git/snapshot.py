@@ -190,7 +190,7 @@ def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Ma
             continue
         commit, head = top.get(one.path, one.commit), stand.get(one.path, "")
         if head not in ("", commit) and one.path in top:
-            if holds(slot.repository, one, head):
+            if holds(slot.repository, one.objects.parent, head):
                 write_entries(git, {one.path: (LINK_MODE, head)}, slot.repository.null_id)
                 commit = head
             else:

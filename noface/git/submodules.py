@@ -92,7 +92,7 @@ def _below(repository: Repository, tree: str, git_dir: Path, prefix: str, depth:
         checked_out = git_dir_of(repository.root / place)
         candidates += [checked_out] if checked_out is not None else []
         here = [each for each in candidates if is_folder(each / "objects")]
-        whole = next((each for each in here if _holds(repository, each, commit)), None)
+        whole = next((each for each in here if holds(repository, each, commit)), None)
         yield Submodule(place, commit, whole or next(iter(here), None), whole is not None)
         if whole is not None and depth > 1:
             yield from _below(repository, commit, whole, f"{place}/", depth - 1)
@@ -117,12 +117,8 @@ def _reader(repository: Repository, git_dir: Path) -> Git:
     return Git.sealed(str(repository.common_dir), objects=str(git_dir / "objects"))
 
 
-def holds(repository: Repository, one: Submodule, commit: str) -> bool:
+def holds(repository: Repository, git_dir: Path, commit: str) -> bool:
     """True if a commit is among the objects of a submodule, with its files: a partial clone has not all."""
-    return _holds(repository, one.objects.parent, commit)
-
-
-def _holds(repository: Repository, git_dir: Path, commit: str) -> bool:
     git = _reader(repository, git_dir)
     if git.run("cat-file", "-e", f"{commit}^{{tree}}").code != 0:
         return False
