@@ -128,12 +128,9 @@ def passing_cause(output: str) -> str:
 
     Only the last lines count: what a package manager got over by itself is no cause of its failure.
     """
-    words = _compiled("|".join(table("causes")["passing_words"]))
-    text = (line[:_LAST_LINE_CHARS_MAX] for line in strip_codes(output).splitlines() if line.strip())
-    for line in reversed([*text][-_LAST_LINES_MAX:]):
-        if words.search(line) or _may_pass(line.strip()):
-            return line.strip()
-    return ""
+    lines = [line for line in strip_codes(output).splitlines() if line.strip()]
+    found = final_error(reversed(lines[-_LAST_LINES_MAX:]))
+    return found.line if found is not None and not found.disk_full else ""
 
 
 def _may_pass(line: str) -> bool:

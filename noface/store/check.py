@@ -12,8 +12,6 @@ from noface.store.reader import Reader
 from noface.store.records import LEARNED, query
 
 _PROBLEMS_MAX = 10
-_ONE = (3, 33)
-"""The first version of SQLite that checks one table."""
 
 
 def database_facts(database: Database) -> DatabaseFacts:
@@ -46,13 +44,8 @@ def database_facts(database: Database) -> DatabaseFacts:
 
 def damage_of(database: Database) -> tuple[str, ...]:
     """Return what SQLite's own check finds, and which tables or columns of the schema are missing."""
-    # Of the events, which may be millions, SQLite reads each row, and of all else also whether the indexes have it.
-    tables = (
-        [str(row[0]) for row in database.rows(query("plain_tables"))] if sqlite3.sqlite_version_info >= _ONE else []
-    )
-    checks = ["quick_check", *(f"integrity_check({table})" for table in tables)] if tables else ["integrity_check"]
-    lines = [str(row[0]) for check in checks for row in database.rows(f"PRAGMA {check}")]
-    damage = list(dict.fromkeys(line for line in lines if line != "ok"))[:_PROBLEMS_MAX]
+    lines = [str(row[0]) for row in database.rows("PRAGMA integrity_check")]
+    damage = [line for line in lines if line != "ok"][:_PROBLEMS_MAX]
     damage += [f"a row of {row[0]} refers to nothing" for row in database.rows("PRAGMA foreign_key_check")]
     present, wanted = _columns(database), _columns(Database.memory())
     damage += [f"there is no {table}.{column}" for table, column in sorted(wanted - present)]

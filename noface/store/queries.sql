@@ -248,9 +248,6 @@ SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORD
 SELECT id, issue_id, number, old, new FROM landings
 WHERE state = 'landed' AND id > (SELECT read_after FROM issues WHERE id = ?) ORDER BY id;
 
--- name: plain_tables
-SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name != 'events';
-
 -- name: columns
 SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
 WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\';
