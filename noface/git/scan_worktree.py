@@ -73,14 +73,13 @@ class WorktreeScan:
     oversized: tuple[str, ...]
     notes: tuple[str, ...]
     files: int
-    too_many: bool
     mounted: tuple[str, ...] = ()
     apart: tuple[tuple[str, Nested], ...] = ()
     seen: Mapping[str, IndexFacts] = field(default_factory=dict)
 
 
 def scan_worktree(
-    folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, files_max: int, tracked: Callable[[str], bool]
+    folder: Path, keep: tuple[str, ...], *, file_bytes_max: int, tracked: Callable[[str], bool]
 ) -> WorktreeScan:
     """Remove special files from `folder`, and find the files that are too big and the folders that stand apart.
 
@@ -128,8 +127,7 @@ def scan_worktree(
             notes.append(f"{display_path(relative)}: a FIFO, socket or device was removed")
     mounted = mount_points(folder)
     notes += [f"{display_path(place)}: something is mounted there; it was left out" for place in mounted]
-    too_many, out = files > files_max, tuple(apart.items())
-    return WorktreeScan(tuple(oversized), tuple(notes), files, too_many, mounted, out, seen)
+    return WorktreeScan(tuple(oversized), tuple(notes), files, mounted, tuple(apart.items()), seen)
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:

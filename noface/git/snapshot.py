@@ -100,13 +100,12 @@ def take(
             slot.path,
             slot.keep,
             file_bytes_max=limits.file_bytes_max,
-            files_max=limits.files_max,
             tracked=_began_with(plumbing, start),
         )
         # git complains of excluded paths that it ignores anyway.
         ignored = _ignored(git, (place for place, _ in scan.apart)) if scan.apart else frozenset()
         out = (*scan.oversized, *scan.mounted, *(place for place, _ in scan.apart if place not in ignored))
-        new_max = limits.files_max if scan.too_many else None
+        new_max = limits.files_max if scan.files > limits.files_max else None
         extent = (new_max, not lost)
         add_notes, left_out = _add_safely(slot, git, out, extent, start)
         if not left_out:

@@ -34,7 +34,6 @@ CALLED_SO = {
     "src/b.txt.orig": "x\n",
     "cube.obj": "v 0 0 0\n",
     "core.1": "x\n",
-    "yarn.lock": "x\n",
 }
 MAIN = {"a.txt": "a\n", "src/b.txt": "b\n", "package-lock.json": "{}\n"}
 
