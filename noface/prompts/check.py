@@ -4,7 +4,6 @@ The samples use every variable of every template, or hardly any.
 """
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 
 _READ_CHARS_MAX = 100_000
-_ATTRIBUTE = re.compile(r"object' has no attribute '(\w+)'|^'(\w+)' is undefined")
-_FILTER = re.compile(r"No (?:filter|test) named '(\w+)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +80,7 @@ def _read(made: "Environment", name: str, text: str) -> "nodes.Template | Templa
             made.compile(text, name, name)
         return made.parse(text, name, name)
     except TemplateSyntaxError as error:
-        message = str(error.message).rstrip(".")
-        unknown = _FILTER.search(message)
-        return TemplateFault(name, error.lineno, f"{message}{suggestion(unknown[1], made.filters) if unknown else ''}")
+        return TemplateFault(name, error.lineno, str(error.message).rstrip("."))
     except RecursionError:
         return TemplateFault(name, None, "it is nested too deeply")
 
@@ -124,7 +119,7 @@ def _tried(made: "Environment", situation: Situation) -> Iterator[TemplateFault]
             yield TemplateFault(situation.template, None, f"it extends or includes itself without end; {hint}")
         except Exception as error:  # noqa: BLE001 - a user's template can raise anything, and that is what is asked
             name, number = _place(error, situation.template)
-            yield TemplateFault(name, number, _sentence(error, name))
+            yield TemplateFault(name, number, f"{type(error).__name__}: {str(error).rstrip('.')}")
 
 
 def _place(error: BaseException, template: str) -> tuple[str, int | None]:
@@ -136,15 +131,6 @@ def _place(error: BaseException, template: str) -> tuple[str, int | None]:
             place = (step.tb_frame.f_code.co_filename, step.tb_lineno)
         step = step.tb_next
     return place
-
-
-def _sentence(error: Exception, template: str) -> str:
-    match = _ATTRIBUTE.search(str(error))
-    if match and match[1]:
-        return f'there is no "{match[1]}" there'
-    if match:
-        return f'there is no variable "{match[2]}"{suggestion(match[2], variables(template))}'
-    return f"{type(error).__name__}: {str(error).rstrip('.')}"
 
 
 _ISSUE = Issue(
