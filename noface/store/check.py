@@ -36,7 +36,6 @@ def database_facts(database: Database) -> DatabaseFacts:
         issues=tuple(IssueFacts(**dict(row)) for row in database.rows(query("issue_facts"))),
         attempts=tuple(AttemptFacts(**dict(row)) for row in database.rows(query("attempt_facts"))),
         landings=tuple(_landing(row) for row in database.rows(query("landing_facts"))),
-        pulls_under_way=tuple(str(row[0]) for row in database.rows(query("pulls_under_way"))),
         gates=gates,
         unexpected_steps=tuple(decode(UnexpectedStep, each) for each in steps),
     )

@@ -237,10 +237,6 @@ SELECT issue_id AS issue, number, COALESCE(outcome, '') AS outcome, COALESCE(com
     COALESCE(candidate, '') AS candidate, directory
 FROM attempts ORDER BY issue_id, number;
 
--- name: pulls_under_way
-SELECT p.issue_id FROM pull_requests AS p JOIN issues AS i ON i.id = p.issue_id
-WHERE p.state IN ('intent', 'pushed') AND i.status = 'landing' ORDER BY p.issue_id;
-
 -- name: landing_facts
 SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORDER BY id;
 

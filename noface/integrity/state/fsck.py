@@ -295,13 +295,6 @@ def _closure(database: DatabaseFacts) -> Iterator[Fault]:
             message = f"main was to become {landing.new[:12]}, and nobody recorded what came of it"
             name = f"landing of {landing.issue}"
             yield Fault(FaultKind.LANDING_OPEN, name, message, "finish it or take it back", _RECOVER)
-    for issue_id in database.pulls_under_way:
-        message = "it was to be pushed or opened; the next `noface run` does so, once"
-        yield Fault(FaultKind.PULL_OPEN, f"pull request of {issue_id}", message)
-    open_issues = {attempt.issue for attempt in database.attempts if not attempt.outcome}
-    for issue in database.issues:
-        if issue.status == IssueStatus.RUNNING and issue.id not in open_issues:
-            yield Fault(FaultKind.ISSUE_OPEN, f"issue {issue.id}", "the next `noface run` decides what comes next")
 
 
 def _left(facts: Facts) -> Iterator[Fault]:

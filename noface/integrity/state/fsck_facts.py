@@ -66,11 +66,7 @@ class LandingFacts:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What the database holds.
-
-    `pulls_under_way` are the issues whose pull request was about to be pushed or opened; `learned` are landings that
-    main's trailers told of when the database did not know them.
-    """
+    """What the database holds; `learned` are landings that it learned from main's trailers."""
 
     damage: tuple[str, ...] = ()
     first_run_at: float | None = None
@@ -81,7 +77,6 @@ class DatabaseFacts:
     issues: tuple[IssueFacts, ...] = ()
     attempts: tuple[AttemptFacts, ...] = ()
     landings: tuple[LandingFacts, ...] = ()
-    pulls_under_way: tuple[str, ...] = ()
     unexpected_steps: tuple[UnexpectedStep, ...] = ()
     gates: Mapping[str, GateResult] = field(default_factory=dict)
 
@@ -147,9 +142,7 @@ class FaultKind(StrEnum):
     RUN_OPEN = "run-open"
     ATTEMPT_OPEN = "attempt-open"
     QUESTION_OPEN = "question-open"
-    ISSUE_OPEN = "issue-open"
     LANDING_OPEN = "landing-open"
-    PULL_OPEN = "pull-open"
     STEP_UNEXPECTED = "step-unexpected"
     LANDING_CUT_OFF = "landing-cut-off"
     LANDING_UNPROVEN = "landing-unproven"
@@ -177,9 +170,7 @@ IN_FLIGHT = frozenset(
         FaultKind.RUN_OPEN,
         FaultKind.ATTEMPT_OPEN,
         FaultKind.QUESTION_OPEN,
-        FaultKind.ISSUE_OPEN,
         FaultKind.LANDING_OPEN,
-        FaultKind.PULL_OPEN,
         FaultKind.LANDING_CUT_OFF,
         FaultKind.REF_LEFT,
         FaultKind.LOCK_LEFT,
