@@ -155,10 +155,8 @@ def _settings(git: Git) -> Iterator[tuple[str, str, str]]:
 
 
 _TICK_NS = 100_000_000
-_ASKED_AGAIN_S = 60.0
-"""Where git was installed with its configuration, nobody tells: what begins to stand there is seen this late."""
 _Stamps = tuple[tuple[int, ...] | None, ...]
-_asked: dict[Repository, tuple[float, _Stamps, tuple[tuple[str, str, str], ...]]] = {}
+_asked: dict[Repository, tuple[_Stamps, tuple[tuple[str, str, str], ...]]] = {}
 
 
 def persons_settings(repository: Repository) -> tuple[tuple[str, str, str], ...]:
@@ -166,8 +164,8 @@ def persons_settings(repository: Repository) -> tuple[tuple[str, str, str], ...]
 
     Git is asked again once one of the files is another one, or may be: they edit them while a run is at work.
     """
-    at, stamps, settings = _asked.get(repository, (0.0, (), ()))
-    if settings and time.monotonic() - at < _ASKED_AGAIN_S and stamps == tuple(_stamps(repository, settings)):
+    stamps, settings = _asked.get(repository, ((), ()))
+    if settings and stamps == tuple(_stamps(repository, settings)):
         return settings
     before = time.time_ns() - _TICK_NS
     settings = tuple(_settings(Git.user(str(repository.root))))
@@ -175,7 +173,7 @@ def persons_settings(repository: Repository) -> tuple[tuple[str, str, str], ...]
     settled = all(stamp is None or max(stamp[:2]) < before for stamp in stamps)
     # Which file one of these includes goes by the branch that is checked out.
     if settled and not any(key.startswith("includeif.onbranch:") for _, key, _ in settings):
-        _asked[repository] = (time.monotonic(), stamps, settings)
+        _asked[repository] = (stamps, settings)
     return settings
 
 
