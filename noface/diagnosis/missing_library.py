@@ -119,13 +119,8 @@ def own_library_failure(
     if not ways and "{name}" not in install:
         todo = f"[project] setup must install the project itself in each workspace (`{install}`), or the gate find it"
     where = f", which {failure.location} imports," if failure.location else ""
-    return replace(
-        failure,
-        message=f"{library.name}{where} is the project's own ({why}), and is not found{TO_ADD_IT}{todo}",
-        location=None,
-        signature=f"{MISSING_LIBRARY}{library.name}",
-        evidence=tuple(dict.fromkeys((*failure.evidence, failure.message))),
-    )
+    message = f"{library.name}{where} is the project's own ({why}), and is not found{TO_ADD_IT}{todo}"
+    return _of_library(failure, library, message, None)
 
 
 def library_failure(
@@ -141,13 +136,14 @@ def library_failure(
     command = add if add.startswith("add ") else f"`{add}`"
     ready = f'[project] setup = "{install}" in noface.toml installs it in each workspace'
     ready = f"[project] setup (`{setup}`) must install it in each workspace" if setup else ready
-    return replace(
-        failure,
-        message=f"the library {library.name}{package}{where} is not installed{TO_ADD_IT}{command}; {ready}",
-        location=places[0] if places else failure.location,
-        signature=f"{MISSING_LIBRARY}{library.name}",
-        evidence=tuple(dict.fromkeys((*failure.evidence, failure.message))),
-    )
+    message = f"the library {library.name}{package}{where} is not installed{TO_ADD_IT}{command}; {ready}"
+    return _of_library(failure, library, message, places[0] if places else failure.location)
+
+
+def _of_library(failure: Failure, library: MissingLibrary, message: str, location: str | None) -> Failure:
+    evidence = tuple(dict.fromkeys((*failure.evidence, failure.message)))
+    signature = f"{MISSING_LIBRARY}{library.name}"
+    return replace(failure, message=message, location=location, signature=signature, evidence=evidence)
 
 
 def library_of(signature: str) -> str:
