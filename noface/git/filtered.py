@@ -36,6 +36,7 @@ _ATTRIBUTES = r"(^|[[:space:]])(filter|working-tree-encoding)="
 _WORDS_MAX = 300
 _FACTS = 3
 _SHA1_CHARS = 40
+_SAMPLES = 3
 _PLAIN = frozenset({"unspecified", "unset", "set", ""})
 _UTF8 = frozenset({"utf-8", "utf8"})
 _SAME = frozenset({"cat", "cat -"})
@@ -87,7 +88,19 @@ def changed_form(plumbing: Plumbing, main: str, changes: Iterable[FileChange]) -
     with _index_of(repository, main) as (own, persons):
         write_entries(own, files, repository.null_id)
         otherwise = tuple(_kept_otherwise(persons, {path: oid for path, (_, oid) in files.items() if oid not in known}))
-    return tuple(one for one in otherwise if one.configured)
+    return tuple(one for one in otherwise if one.configured and _changes_form(plumbing, main, one.by))
+
+
+@lru_cache(maxsize=64)
+def _changes_form(plumbing: Plumbing, main: str, by: str) -> bool:
+    """True if a checkout holds something else than main keeps; some filters only take things out."""
+    samples = [one for one in filtered(plumbing, main) if one.by == by][:_SAMPLES]
+    persons = Git.user(str(plumbing.repository.root))
+    for one in samples:
+        smudged = persons.run("cat-file", "--filters", f"--path={one.path}", one.oid)
+        if smudged.code != 0 or smudged.stdout != plumbing.git.run("cat-file", "blob", one.oid).stdout:
+            return True
+    return not samples
 
 
 def _root(repository: Repository, inner: Submodule | None) -> Path:
