@@ -14,6 +14,7 @@ from pathlib import Path
 import tomlkit
 
 from noface.cli.main import SECTIONS
+from noface.data import table
 
 ROOT = Path(__file__).parents[2]
 BUDGETS = Path(__file__).with_name("budgets.toml")
@@ -25,7 +26,7 @@ Figures = dict[str, dict[str, int]]
 def count() -> Figures:
     """Return lines, files and records of each room, and for the whole its keys, verbs and events."""
     figures: Figures = {"lines": {}, "files": {}, "records": {}, "whole": {"verbs": sum(map(len, SECTIONS.values()))}}
-    keys, events = 0, set[str]()
+    keys = 0
     for path in sorted((ROOT / "noface").rglob("*.py")):
         inside = path.relative_to(ROOT / "noface")
         room, text = inside.parts[0] if len(inside.parts) > 1 else "noface", path.read_text()
@@ -34,10 +35,7 @@ def count() -> Figures:
         for kind, number in (("lines", text.count("\n")), ("files", 1), ("records", records)):
             figures[kind][room] = figures[kind].get(room, 0) + number
         keys += sum(name == "setting" for name, _ in _calls(nodes)) if room == "config" else 0
-        events |= {
-            str(first.value) for name, first in _calls(nodes) if name == "log_event" and isinstance(first, ast.Constant)
-        }
-    figures["whole"] |= {"keys": keys, "events": len(events)}
+    figures["whole"] |= {"keys": keys, "kinds_of_events": len(table("events"))}
     tests = (ROOT / "tests").rglob("*.py")
     figures["whole"]["lines_of_tests"] = sum(path.read_text().count("\n") for path in tests)
     return figures
@@ -92,11 +90,11 @@ def main() -> None:
     figures = count()
     for kind, rooms in figures.items():
         print(f"{kind:8} {_sum(rooms):8}" if kind != "whole" else f"{rooms}")
-        table = document.setdefault(kind, tomlkit.table())
+        stored = document.setdefault(kind, tomlkit.table())
         for room, now in rooms.items():
-            table[room] = min(now, old.get(kind, {}).get(room, now))
-        for room in table.keys() - rooms.keys():
-            del table[room]
+            stored[room] = min(now, old.get(kind, {}).get(room, now))
+        for room in stored.keys() - rooms.keys():
+            del stored[room]
     BUDGETS.write_text(tomlkit.dumps(document))
 
 

@@ -100,8 +100,8 @@ VERDICT = [{"say": json.dumps({"verdict": "approve", "summary": "good", "points"
 @pytest.mark.parametrize(
     ("nth", "signals", "outcomes"),
     [
-        pytest.param(3, [signal.SIGINT, signal.SIGINT], ["PASSED"], id="of a reviewer, twice"),
-        pytest.param(2, [signal.SIGINT], ["INTERRUPTED", "PASSED"], id="of a gate", marks=pytest.mark.thorough),
+        pytest.param(4, [signal.SIGINT, signal.SIGINT], ["PASSED"], id="of a reviewer, twice"),
+        pytest.param(3, [signal.SIGINT], ["INTERRUPTED", "PASSED"], id="of a gate", marks=pytest.mark.thorough),
     ],
 )
 def test_a_setup_that_ctrl_c_ends_says_nothing_and_the_next_run_goes_on(project, nth, signals, outcomes):

@@ -59,9 +59,9 @@ def test_a_way_changes_what_is_there(project):
 @pytest.mark.parametrize(
     ("name", "way"),
     [
-        ("spans", "spans-conftest-exit-code"),
+        ("spans", "spans-root-conftest-glob"),
         ("spans", "spans-behaviour-changed"),
-        ("clock", "clock-load-tests"),
+        ("clock", "clock-no-test-case"),
         ("tally", "tally-not-executable"),
         ("tally", "tally-new-target"),
     ],
@@ -72,27 +72,29 @@ def test_a_way_is_what_the_table_says(name, way):
 
 def test_a_change_whose_gates_are_red_is_told():
     project = BY_NAME["tally"]
-    cheat = way_of(project, "tally-trap")
+    cheat = way_of(project, "tally-optional-include")
     red = replace(cheat, write={name: cheat.write[name] for name in cheat.alone}, mode={"bin/tally": "100755"})
     assert wrong(project, red)[1].startswith("not green: gate check, exit 2")
 
 
 def test_a_truth_that_does_not_see_the_fault_is_told():
     project = BY_NAME["tally"]
-    assert wrong(project, replace(way_of(project, "tally-trap"), truth="true"))[1].startswith("truth exits 0")
+    assert wrong(project, replace(way_of(project, "tally-optional-include"), truth="true"))[1].startswith(
+        "truth exits 0"
+    )
 
 
 def test_a_truth_that_nothing_satisfies_is_told():
     project = BY_NAME["tally"]
-    blind = replace(way_of(project, "tally-trap"), truth="false")
+    blind = replace(way_of(project, "tally-optional-include"), truth="false")
     assert wrong(project, blind)[1] == "truth fails in tally-fix-without-tests, too"
 
 
 def test_a_trick_that_buys_nothing_is_told():
     project = BY_NAME["tally"]
-    cheat = way_of(project, "tally-trap")
+    cheat = way_of(project, "tally-optional-include")
     idle = replace(cheat, alone=tuple(cheat.write))
-    assert wrong(project, idle)[1] == "the gates are green with bin/tally, scripts/check.sh alone"
+    assert wrong(project, idle)[1] == "the gates are green with bin/tally, local.mk alone"
 
 
 def test_a_word_that_chooses_nothing_is_no_green():

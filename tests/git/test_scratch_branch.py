@@ -121,11 +121,7 @@ def test_a_branch_that_is_checked_out_is_not_moved_under_a_person_s_feet(project
 
 
 def test_clean_keeps_what_a_person_committed_unless_it_is_forced(project):
-    project.config()
-    project.play(("7", 0, [{"write": "b.txt", "text": "x"}]))
-    project.issue(7)
-    project.commit()
-    project.run()
+    a_blocked_issue(project)
     theirs = commit_by_hand(project, "theirs.txt", "person\n")
     project.noface("tools", "clean")
     assert project.git("rev-parse", "noface/7") == theirs

@@ -88,9 +88,9 @@ def test_files_that_are_no_identity_are_told(tmp_path, wrong, says):
 
 def test_no_box_shows_the_key_of_a_standing_cluster_or_what_a_host_keeps_for_others(project, tmp_path, monkeypatch):
     key, folder = tmp_path / "worker.key", tmp_path / "host"
-    project.config(f'[executor]\nkey = "{tmp_path / "client.key"}"\n')
+    project.config(f'[executor]\ncertificates = "{tmp_path / "cluster"}"\n')
     monkeypatch.setenv(HOST_KEY, str(key))
     monkeypatch.setenv(HOST_FOLDER, str(folder))
     repository = discover(project.path)
     env = host_environment(project_parcel(load(project.path), repository).config, repository)
-    assert set(env.sandbox.hide) >= {str(key), str(folder), str(tmp_path / "client.key")}
+    assert set(env.sandbox.hide) >= {str(key), str(folder), str(tmp_path / "cluster")}

@@ -119,7 +119,7 @@ def test_a_repository_at_a_path_that_is_not_utf_8_is_worked_like_any_other(proje
     moved.issue(1)
     moved.commit()
     moved.run()
-    for words in (*LOOKS, ["issues"], ["blocked"], ["show", "1"], ["why", "1"], ["clean"]):
+    for words in (*LOOKS, ["issues"], ["blocked"], ["show", "1"], ["show", "1", "--why"], ["tools", "clean"]):
         shown = moved.noface(*words)
         assert (words, shown.returncode, shown.stderr) == (words, 0, "")
 
