@@ -154,7 +154,9 @@ def with_main_judging(path: str, main: str, change: str) -> str | None:
             case "pyproject.toml":
                 old, new = tomllib.loads(main), tomllib.loads(change)
                 tools = _joined(_table(old.get("tool")), _table(new.get("tool")), describing["build_tools"])
-                return tomli_w.dumps({**new, "tool": tools})
+                return tomli_w.dumps(
+                    {**new, "tool": _with_tasks(tools, _table(old.get("tool")), describing["task_tables"])}
+                )
             case "Cargo.toml":
                 return tomli_w.dumps(_joined(tomllib.loads(main), tomllib.loads(change), describing["cargo"]))
             case "package.json":
@@ -172,6 +174,22 @@ def _joined(main: Mapping[str, Any], change: Mapping[str, Any], describing: Coll
     """Return what judges in `main` and what describes in `change`."""
     judges = {name: value for name, value in main.items() if name not in describing}
     return judges | {name: value for name, value in change.items() if name in describing}
+
+
+def _with_tasks(tools: Mapping[str, Any], main: Mapping[str, Any], places: Collection[str]) -> dict[str, Any]:
+    """Return the tables of tools with main's commands, if main has such: scripts, tasks, those of environments."""
+    made = dict(tools)
+    for tool, key in (place.split(".") for place in places):
+        old, new = _table(_table(main.get(tool)).get(key)), _table(_table(tools.get(tool)).get(key))
+        if not old:
+            continue
+        if key == "envs":
+            old = {
+                name: {**_table(new.get(name)), **{k: v for k, v in _table(env).items() if k == "scripts"}}
+                for name, env in old.items()
+            }
+        made[tool] = {**_table(tools.get(tool)), key: {**new, **old}}
+    return made
 
 
 def _ini(main: str, change: str, describing: tuple[str, ...]) -> str:

@@ -120,7 +120,7 @@ def test_other_manifests_keep_their_dependencies_and_lose_what_judges():
     now = main.replace("check", "check --exit-zero") + "[tool.hatch.envs.a]\ndependencies = ['ruff']\n"
     tools = tomllib.loads(with_main_judging("pyproject.toml", main, now) or "")["tool"]
     assert tools["pdm"] == {"scripts": {"lint": "ruff check"}}
-    assert tools["hatch"]["envs"]["a"] == {"scripts": {"lint": "ruff check"}}
+    assert tools["hatch"]["envs"]["a"] == {"dependencies": ["ruff"], "scripts": {"lint": "ruff check"}}
     assert with_main_judging("tox.ini", "[tox]\n", "[tox]\nskip = 1\n") == "[tox]\n"
 
 
