@@ -285,7 +285,6 @@ def _context(line: str) -> tuple[int | None, int | None]:
 
 
 def _logged_usage(line: str, thread: str) -> Usage | None:
-    """Return what a line says that the thread has used."""
     entry = JsonRecord.of(json_value(line))
     payload = entry.inside("payload")
     match entry.text("type"), payload.text("type"):

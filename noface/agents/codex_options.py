@@ -167,7 +167,6 @@ def _without_secrets(provider: Any, secrets: list[str]) -> Any:
 
 
 def _inline(value: Any) -> str:
-    """Return a value as TOML in one line."""
     if isinstance(value, dict):
         pairs = (f"{json.dumps(name, ensure_ascii=False)}={_inline(each)}" for name, each in value.items())
         return f"{{{','.join(pairs)}}}"

@@ -164,7 +164,6 @@ def run_gates(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], *, anew
 
 
 def _own_gate_failed(results: list[GateResult]) -> bool:
-    """True if a hard gate of the project has failed."""
     return any(result.gate.hard and not result.gate.accept and not result.passed for result in results)
 
 

@@ -64,7 +64,6 @@ def clean(
 
 
 def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
-    """Return what is left over."""
     from noface.engine.landing.merged_branches import known_issues
     from noface.engine.retention import room, workspaces
     from noface.store.database import Database

@@ -89,7 +89,6 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
 
 
 def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ...]:
-    """Return the kinds that kinds and categories stand for."""
     return tuple(dict.fromkeys(kind for each in answers for kind in FailureKind if each in (kind, kind.category)))
 
 

@@ -204,7 +204,6 @@ def _in_section(
 
 
 def _value_at(data: object, names: tuple[str, ...]) -> object:
-    """Return what `data` has under `names`, None if nothing."""
     for name in names:
         data = data.get(name) if isinstance(data, dict) else None
     return data

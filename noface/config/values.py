@@ -279,7 +279,6 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([MGT]B)", re.ASCII)
 
 
 def _size(value: object) -> int:
-    """Return the bytes that a size stands for."""
     whole = _SIZE.fullmatch(value) if isinstance(value, str) else None
     number = int(Decimal(whole[1]) * _SIZES[whole[2]]) if whole is not None else 0
     if not _SIZES["MB"] <= number < 1 << 62:  # what systems take for a limit

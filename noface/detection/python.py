@@ -182,7 +182,6 @@ def _gates(project: _Project) -> Iterator[DetectedGate]:
 
 
 def _managed(project: _Project, entry: dict[str, Any], lacking: list[str], surroundings: Surroundings) -> DetectedSetup:
-    """Return the setup of a manager of the table."""
     command = entry["setup"].format(
         version=project.version(surroundings.version),
         extras="".join(entry.get("extra", "").format(quote(name)) for name in project.extras),

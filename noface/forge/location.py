@@ -143,5 +143,4 @@ def _api_given(url: str) -> tuple[str, str]:
 
 
 def _without_login(url: str) -> str:
-    """Return a URL without the login that may stand in it."""
     return re.sub(r"(?<=://)[^/@\s]*@", "", url)

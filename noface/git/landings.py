@@ -78,7 +78,6 @@ def _landings_in(plumbing: Plumbing, claims: list[TrailedCommit], *, first_paren
 
 
 def _attempts(plumbing: Plumbing, commits: set[str]) -> dict[str, str]:
-    """Return the issue of each commit that is an attempt."""
     if not commits:
         return {}
     feed = "".join(f"{commit}\n" for commit in commits).encode()

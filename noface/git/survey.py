@@ -71,7 +71,6 @@ def _references(plumbing: Plumbing) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _types(plumbing: Plumbing, oids: set[str]) -> dict[str, str]:
-    """Return the type of each object that is there."""
     feed = "".join(f"{oid}\n" for oid in sorted(oids) if oid)
     output = plumbing.repository.shared_git().run(
         "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=feed.encode()

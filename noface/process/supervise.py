@@ -179,7 +179,6 @@ class Launcher:
         )
 
     def _order(self, command: Command, mark: str) -> dict[str, Any]:
-        """Return the order to a supervisor."""
         argv, box = (*command.wrap, *command.argv), command.box
         shares = box is None or box.shares_network
         return {

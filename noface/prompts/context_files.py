@@ -72,7 +72,6 @@ def named_exactly(texts: Iterable[str], tracked: tuple[str, ...]) -> tuple[str, 
 
 
 def _words_in(texts: Iterable[str]) -> list[str]:
-    """Return the words of texts that may be paths."""
     return [word.strip("./") for text in texts for word in _PATH.findall(text[:_TEXT_MAX])]
 
 

@@ -110,7 +110,6 @@ def _wanted_type(error: Any) -> str:
 
 
 def _words(error: Any) -> str:
-    """Word an error by the keyword that was broken."""
     keyword, limit, value = error.validator, error.validator_value, error.instance
     match keyword:
         case "type":
@@ -268,7 +267,6 @@ def finished(invalid: Invalid, text: str, name: str) -> Invalid:
 
 
 def _count(value: object) -> int:
-    """Count the values in a value, itself included."""
     if isinstance(value, dict):
         return 1 + sum(map(_count, value.values()))
     return 1 + sum(map(_count, value)) if isinstance(value, list) else 1

@@ -159,7 +159,6 @@ def _for_writing_gate(issue: Issue, history: History, configured: Configured) ->
 
 
 def _key(name: str) -> str:
-    """Return a name as a piece of a dotted key."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 

@@ -351,7 +351,6 @@ def _too_dear(attempts: Attempts, issue: Budget) -> Block | None:
 
 
 def _limits_of(budget: Budget) -> tuple[str, ...]:
-    """Return a budget's limits as marks tell them."""
     passed = (passed_by(Budget(budget.owner, budget.usd), Spent(float("inf"), 0)),
               passed_by(Budget(budget.owner, None, budget.tokens), Spent(0.0, 1 << 62)))  # fmt: skip
     return tuple(each.of for each in passed if each is not None)

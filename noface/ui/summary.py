@@ -111,7 +111,6 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
 
 
 def _left(issue: IssueRow, waits: Sequence[ModelWait], now: float) -> IssueRow:
-    """Return an issue with what is in its way as its reason."""
     status, reason = issue.status, issue.reason
     if status == "landing" and issue.cause != Cause.HELD:
         status = "ready"  # cut off before it landed: nothing of a person's is in the way

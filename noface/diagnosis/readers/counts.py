@@ -15,7 +15,6 @@ from noface.diagnosis.text import Log
 
 @cache
 def _counted() -> dict[str, str]:
-    """Return what each word of a summary counts."""
     return {word: what for what, words in table("patterns")["words"]["counted"].items() for word in words}
 
 

@@ -346,7 +346,6 @@ def _cleaned(value: object) -> object:
 
 
 def _stamp(at: float | None) -> str:
-    """Return a time as HTML has it."""
     try:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
     except (OverflowError, OSError, ValueError):

@@ -92,7 +92,6 @@ def _specified(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a word of a unit in quotes."""
     return '"' + _specified(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
 
 

@@ -238,13 +238,11 @@ def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: fr
 
 
 def _above(path: str) -> set[str]:
-    """Return the folders above a path."""
     parts = path.split("/")
     return {"/".join(parts[:count]) for count in range(1, len(parts))}
 
 
 def _entries(paths: Iterable[str]) -> set[str]:
-    """Return the paths and all folders above them."""
     names = set(paths)
     return names.union(*(_above(folder + "/x") for folder in {name.rpartition("/")[0] for name in names} - {""}))
 
