@@ -7,7 +7,7 @@ from noface.attempt.disk import as_disk_full, full_places
 from noface.attempt.environment import GateAgain, GateRan
 from noface.attempt.gate_session import GateSession, NotReady
 from noface.attempt.steadiness import Steadiness, may_be_unsteady
-from noface.diagnosis.known_causes import FinalError, company_line, final_error_of, killed_by
+from noface.diagnosis.known_causes import FinalError, contention_line, final_error_of, killed_by
 from noface.gates.run import OTHERS_SERVER
 from noface.integrity.unsteady import excused
 from noface.model.failure import CHANGED_FILES
@@ -39,7 +39,7 @@ class GateRuns:
         if session.fixed:
             return result
         beside = session.beside
-        if beside and result.failure is not None and not result.passed and company_line(result.failure):
+        if beside and result.failure is not None and not result.passed and contention_line(result.failure):
             result = session.run_alone(gate, self._before, result, beside)
         result = self._repeated(result)
         first = result.failure if not result.passed else None

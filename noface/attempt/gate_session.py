@@ -15,7 +15,7 @@ from noface.attempt.gate_turns import Turn
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
 from noface.attempt.prepare import Preparation, looking
 from noface.attempt.slot_files import SlotFiles
-from noface.diagnosis.known_causes import company_line
+from noface.diagnosis.known_causes import contention_line
 from noface.gates.inventory import instrumented, read_inventory
 from noface.gates.run import GatePlace, log_name, log_names, run_gate
 from noface.git.removal import remove
@@ -167,7 +167,7 @@ class GateSession:
         if again.failure is not None and not again.passed:
             alone = "it failed as well while no other gate ran"
             return replace(again, failure=replace(again.failure, evidence=(*again.failure.evidence, alone)))
-        line = one_line(self.env.masker.text(company_line(red.failure) or red.failure.message), _LINE_CHARS_MAX)
+        line = one_line(self.env.masker.text(contention_line(red.failure) or red.failure.message), _LINE_CHARS_MAX)
         self.scope.send(GateAgain(self.task.issue_id, self.task.number, gate.name, line, beside))
         return again
 

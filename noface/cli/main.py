@@ -74,6 +74,7 @@ EPILOG = (
 
 class _All(Verbs):
     sections = SECTIONS
+    below = {inner: group for group, verbs in SUBVERBS.items() for inner in verbs}  # noqa: RUF012 - see Verbs
 
 
 def build(verb: str | None) -> typer.Typer:

@@ -294,8 +294,8 @@ def _subject(match: re.Match[str], line: str) -> str:
 _COMPANY_CHARS_MAX = 60_000
 
 
-def company_line(failure: Failure) -> str:
+def contention_line(failure: Failure) -> str:
     """Return the line of a gate's failure that tells of something that only one can have at a time, "" without any."""
     text = "\n".join((failure.message, *failure.evidence, failure.excerpt))[:_COMPANY_CHARS_MAX]
-    words = _compiled(f"(?i:{'|'.join(table('causes')['company_words'])})")
+    words = _compiled(f"(?i:{'|'.join(table('causes')['contention_words'])})")
     return next((line.strip() for line in strip_codes(text).splitlines() if words.search(line)), "")

@@ -34,7 +34,6 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import IssueStatus
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 
-_DONE = (IssueStatus.MERGED, IssueStatus.REVIEW, IssueStatus.SKIPPED)
 _RUN = ""
 """The run's key where issues have their ids; no issue has this one."""
 

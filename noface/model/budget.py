@@ -24,9 +24,6 @@ from noface.model.worker_run import ModelSpec, Usage
 
 _Amount = TypeVar("_Amount", int, float)
 _TINY = 1e-9
-LANDED_MIN = 5
-"""So many issues must have landed before their costs say what others may cost."""
-_FOUR_OF_FIVE = 1.2816
 _REPORTS_NOTHING = frozenset({"command", "scripted"})
 """Agents that never report what they use: it counts as nothing."""
 

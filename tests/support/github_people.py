@@ -93,10 +93,6 @@ class Person:
         return self.repository.comment(self._issue(number), self.user, text).id
 
     @_locked
-    def edits_comment(self, comment, text):
-        self.repository.edit_comment(self.repository.comments[comment], text)
-
-    @_locked
     def deletes_comment(self, comment):
         del self.repository.comments[comment]
 
@@ -142,10 +138,6 @@ class Person:
         return made
 
     @_locked
-    def dismisses(self, review):
-        self.repository.reviews[review].state = "DISMISSED"
-
-    @_locked
     def merges(self, number, how="merge"):
         """Merge a pull request by "merge", "squash" or "rebase"; return the commit on its base."""
         return self.repository.merge(self._pull(number), self.user, how)
@@ -156,8 +148,3 @@ class Person:
         commit = self.repository.bare.write(branch, files, message, self.login, self.repository.server.now())
         self.repository.look()
         return commit
-
-    @_locked
-    def deletes_branch(self, branch):
-        self.repository.bare.delete(f"refs/heads/{branch}")
-        self.repository.look()

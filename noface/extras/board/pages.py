@@ -39,7 +39,6 @@ COLUMNS = (
 )
 """The columns, and the states that share each. Work that passed and cannot land is held, and needs a person."""
 STATES = tuple(state for _, states in COLUMNS for state in states)
-PROBLEMS = COLUMNS[0][1]
 _CARDS_MAX = 60
 _LINES_SHOWN = 2
 _LOG_LINES_MAX = 3_000

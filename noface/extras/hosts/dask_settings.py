@@ -25,7 +25,6 @@ SETTINGS: dict[str, object] = {
     "distributed.admin.tick.limit": "30s",  # it warns of a busy machine
 }
 _LOGGERS = ("distributed", "tornado", "asyncio")
-_OF_EACH_CALL = "Run out-of-band function"  # home calls twice a second
 _LOG_BYTES_MAX = 5_000_000
 
 

@@ -30,7 +30,6 @@ _WIDTH = 72
 _BODY_CHARS_MAX = 3000
 """ntfy takes 4,096 bytes, Telegram as many characters."""
 _CODED_MAX = 8
-NTFY_BUTTONS_MAX = 3
 
 
 def due(events: Iterable[EventRow], cursor: int, sent_at: float, now: float, *, final: bool = False) -> list[EventRow]:

@@ -2,7 +2,7 @@
 
 from support.cases import cases
 
-from noface.diagnosis.known_causes import company_line
+from noface.diagnosis.known_causes import contention_line
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 
@@ -46,4 +46,4 @@ def failure(line, kind=FailureKind.RUNTIME_ERROR):
 
 @cases(("line", "told"), [*((line, line) for line in LINES), *((line, "") for line in OTHERS)])
 def test_what_only_one_can_have_at_a_time_is_known_by_the_words_of_many_systems(line, told):
-    assert company_line(failure(line)) == told
+    assert contention_line(failure(line)) == told
