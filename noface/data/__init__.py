@@ -56,7 +56,6 @@ class Patterns(dict[str, re.Pattern[str]]):
         return compiled
 
     def all(self) -> list[re.Pattern[str]]:
-        """Return the section's expressions in its order."""
         return [self[name] for name in table("patterns")[self.section]]
 
 

@@ -27,5 +27,4 @@ EXTRAS = {
 
 
 def extra(name: str) -> Any:
-    """Return an optional part by its name."""
     return resolve_name(EXTRAS[name])

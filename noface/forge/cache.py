@@ -18,7 +18,6 @@ class AnswerCache:
         self._lock = threading.Lock()
 
     def find(self, url: str) -> HttpReply | None:
-        """Return what is kept of a URL."""
         with self._lock:
             known = self._entries.get(url)
             if known is not None:

@@ -85,7 +85,6 @@ class Forge:
         return tuple(refusals(self._rules(branch), branch, email, messages))
 
     def wants_linear(self, branch: str) -> bool:
-        """True if rules of the repository let no merge commit onto a branch."""
         return wants_linear(self._rules(branch))
 
     def find(self, branch: str) -> PullRequest | None:
@@ -112,7 +111,6 @@ class Forge:
         return replace(parse.pull_request(source), notes=tuple(self._merged_by_github(source, draft)))
 
     def read(self, number: int) -> PullRequest:
-        """Return a pull request as it is now."""
         source = self.client.get(self.client.repo("pulls", number), keep=True).body
         pull = parse.pull_request(source)
         if pull.state is not PullState.CLOSED:
@@ -288,7 +286,6 @@ class Forge:
         return changed
 
     def _merged_by_github(self, source: Object, draft: PullDraft) -> list[str]:
-        """Have GitHub merge it when its checks and reviews allow it, in a way that the repository allows."""
         if not draft.auto_merge or source.get("auto_merge"):
             return []
         home = self._repository()
@@ -328,7 +325,6 @@ def show_eyes(client: Client, kind: str, comment: int) -> None:
 
 
 def _words(draft: PullDraft) -> dict[str, str]:
-    """Return title and text as long as GitHub takes them."""
     return {"title": short(draft.title, _TITLE_CHARS_MAX), "body": draft.body[:_BODY_CHARS_MAX]}
 
 

@@ -39,7 +39,6 @@ def viewer(client: Client) -> str:
 
 
 def merge_when_ready(client: Client, node_id: str, method: str) -> None:
-    """Have GitHub merge a pull request by itself, once its checks and reviews allow it."""
     client.graphql(_AUTO_MERGE, {"id": node_id, "how": method})
 
 

@@ -139,7 +139,6 @@ def _reset_wait(reply: HttpReply, now: float) -> float:
 
 
 def _retry_after(reply: HttpReply) -> float | None:
-    """Return the seconds that the server asks to wait."""
     seconds = _number(reply.headers.get("retry-after"))
     return None if seconds is None else min(_LIMIT_S_MAX, max(1.0, seconds))
 

@@ -37,7 +37,6 @@ class Location:
 
     @property
     def repository(self) -> str:
-        """The name with its owner, as GitHub writes it: owner/name."""
         return f"{self.owner}/{self.name}"
 
 
@@ -68,7 +67,6 @@ def located(remote_url: str, repository: str = "", url: str = "") -> Location:
 
 
 def api_of(host: str) -> str:
-    """Return the URL of the REST API of a host."""
     if host == GITHUB:
         return "https://api.github.com"
     if host.endswith(_RESIDENCY):
@@ -87,7 +85,6 @@ def is_enterprise_server(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """True if a host, with or without a port, is this machine."""
     name = urlsplit(f"//{host}").hostname or ""
     try:
         return name == "localhost" or ipaddress.ip_address(name).is_loopback

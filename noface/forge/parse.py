@@ -78,7 +78,6 @@ def time_of(source: object, *keys: str) -> float | None:
 
 
 def author_of(source: object) -> str:
-    """Return who wrote something: a login."""
     return text(source, "user", "login") or _GHOST
 
 
@@ -119,7 +118,6 @@ def pull_request(source: Object, closed_by: str = "") -> PullRequest:
 
 
 def is_own(source: Object) -> bool:
-    """True if a pull request comes from a branch of the repository itself, and not from a fork."""
     return number(source, "head", "repo", "id") == number(source, "base", "repo", "id") != 0
 
 

@@ -166,15 +166,12 @@ class Client:
         return entries
 
     def post(self, path: str, body: Json = None) -> Json:
-        """Make something. It is sent once."""
         return self._parsed(self._exchange("POST", path, body, {}), f"POST {path}")
 
     def patch(self, path: str, body: Json) -> Json:
-        """Change something."""
         return self._parsed(self._exchange("PATCH", path, body, {}), f"PATCH {path}")
 
     def delete(self, path: str) -> Json:
-        """Take something away."""
         return self._parsed(self._exchange("DELETE", path, None, {}), f"DELETE {path}")
 
     def graphql(self, query: str, variables: Mapping[str, object]) -> Json:
@@ -191,7 +188,6 @@ class Client:
         return self._exchange("GET", path, None, {}, follow_away=True).body
 
     def close(self) -> None:
-        """Close the connections that no thread uses just now."""
         self._transport.close()
 
     # From here on: one request and what becomes of it.
@@ -265,7 +261,6 @@ class Client:
         raise ForgeError(f"{self.location.host} answers {asked} with redirects only.", _URL_HINT)
 
     def _is_api(self, url: str) -> bool:
-        """True if a whole URL is one of the API's; on a server of one's own other things lie at the same host."""
         root = urlsplit(self.location.api).path
         return _origin(url) == _origin(self.location.api) and f"{urlsplit(url).path}/".startswith(f"{root}/")
 

@@ -53,7 +53,6 @@ class RuleRefusal:
 
 
 def rules_of(listed: Iterable[Any]) -> tuple[BranchRule, ...]:
-    """Read the rules of a branch. Total."""
     return tuple(
         BranchRule(text(each, "type"), table(each, "parameters"), number(each, "ruleset_id")) for each in listed
     )
@@ -66,7 +65,6 @@ def may_bypass(ruleset: object) -> bool | None:
 
 
 def wants_linear(rules: Iterable[BranchRule]) -> bool:
-    """True if a branch may hold no merge commits, as far as is known."""
     return any(rule.kind == "required_linear_history" and not rule.bypass for rule in rules)
 
 

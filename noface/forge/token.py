@@ -52,7 +52,6 @@ def find_token(location: Location, environment: Mapping[str, str] | None = None)
 
 
 def variables(location: Location, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the variables that may hold the token for a host, the first that is set wins."""
     if not is_enterprise_server(location.host):
         return _PUBLIC
     here = environment.get("GITHUB_SERVER_URL", "").rstrip("/") == f"https://{location.host}"
@@ -60,7 +59,6 @@ def variables(location: Location, environment: Mapping[str, str]) -> tuple[str, 
 
 
 def how_to_make(location: Location) -> str:
-    """Tell how a person makes a token that suffices."""
     name = variables(location, {})[1]
     return (
         f"Run `gh auth login --hostname {location.host}`, or make a fine-grained token for {location.repository} at"
@@ -76,7 +74,6 @@ def _checked(value: str, what: str) -> str:
 
 
 def _from_gh(host: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the token that gh has for a host, or "" and why there is none."""
     program = shutil.which("gh", path=environment.get("PATH"))
     if program is None:
         return "", "the program gh is not installed"

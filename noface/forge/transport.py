@@ -64,7 +64,6 @@ class Transport:
         return self._sent("GET", url, _AGENT, keep_end=True)
 
     def close(self) -> None:
-        """Close the connections that no request uses."""
         self._session.close()
 
     def _sent(
@@ -92,7 +91,6 @@ class Transport:
 
 
 def _text(response: requests.Response, host: str, *, keep_end: bool) -> str:
-    """Read an answer to its end, or keep only the last part of one that is too long."""
     data = bytearray()
     for chunk in response.iter_content(_CHUNK_BYTES):
         data += chunk

@@ -66,7 +66,6 @@ class RunWorker(_Named):
 
     @property
     def name(self) -> str:
-        """The mode's name."""
         return self.mode.value
 
 
@@ -95,7 +94,6 @@ class Ask(_Named):
 
     @property
     def name(self) -> str:
-        """Named by the topic."""
         return ASK_NAMES.get(self.topic, CALL_RESOLVER)
 
 
@@ -178,12 +176,10 @@ NAMES: tuple[str, ...] = (
 
 
 def model_of(action: Action) -> str:
-    """Return the model that an action puts to work, asks or waits for; "" if it needs none."""
     return action.model if isinstance(action, RunWorker | Ask | WaitUntil) else ""
 
 
 def thinks(action: Action) -> bool:
-    """True if an action leads to a run with extended thinking."""
     return isinstance(action, RunWorker | WaitUntil) and action.think
 
 

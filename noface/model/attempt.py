@@ -144,12 +144,10 @@ class AttemptOrder:
 
     @property
     def attempt(self) -> Annotated[int, "The number of this attempt, from 1; of a question, the attempt it is about."]:
-        """The number of the attempt."""
         return self.number
 
     @property
     def accept(self) -> Annotated[tuple[str, ...], "Commands that must pass for this issue as well: its own."]:
-        """The commands that the issue names."""
         return self.issue.accept
 
     @property
@@ -159,7 +157,6 @@ class AttemptOrder:
 
     @property
     def protection(self) -> Protection:
-        """What of the worker's edits is undone."""
         return Protection(self.protected, self.may_change, self.any_case, self.issue.paths)
 
 
@@ -187,7 +184,6 @@ class NotStarted:
 
     @property
     def outcome(self) -> str:
-        """The failure's kind."""
         return self.failure.kind.value
 
 
@@ -210,7 +206,6 @@ class Interrupted:
 
     @property
     def outcome(self) -> str:
-        """Always INTERRUPTED."""
         return INTERRUPTED
 
 
@@ -237,7 +232,6 @@ class Judged:
 
     @property
     def outcome(self) -> str:
-        """PASSED, or the failure's kind."""
         return PASSED if self.failure is None else self.failure.kind.value
 
 
@@ -288,7 +282,6 @@ class PastAttempt:
 
 
 def failure_of(attempt: PastAttempt) -> Failure:
-    """Return the attempt's failure; from its outcome if none was recorded."""
     if attempt.failure is not None:
         return attempt.failure
     kind = FailureKind.__members__.get(attempt.outcome, FailureKind.UNKNOWN)
@@ -318,7 +311,6 @@ _BRING_BACK = "; to bring it back: "
 
 
 def left_out_notes(notes: Iterable[str], command: str) -> tuple[str, ...]:
-    """Return the notes of an attempt with the command that brings back what is left out, "" if there is none."""
     return tuple(f"{note}{_BRING_BACK}{command}" if command and note.startswith(LEFT_OUT) else note for note in notes)
 
 
@@ -329,12 +321,10 @@ def brings_back(note: str) -> tuple[str, str]:
 
 
 def changed_tests_note(why: str) -> str:
-    """Return the note of an attempt that passed with other tests than main's; `why` says who lets them."""
     return f"{CHANGED_TESTS}: {why}"
 
 
 def host_lost_note(host: str, why: str) -> str:
-    """Return the note of an attempt whose host was lost."""
     return f"{HOST_LOST}: {host} ({why})"
 
 
@@ -361,18 +351,15 @@ def as_decided(attempts: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
 
 
 def beside_note(taken: int) -> str:
-    """Return the note of a candidate beside the attempt of that number, whose work was taken."""
     return f"{BESIDE} {taken}, whose work was taken"
 
 
 def met_note(named: Iterable[str]) -> str:
-    """Return the note of an attempt that left secrets; its commits are without them."""
     places = some(tuple(dict.fromkeys(named)), _MET_MAX)
     return f"{MET}: {places}; what is kept of the work is without it"
 
 
 def noted(notes: tuple[str, ...], begins: str) -> str:
-    """Return the note of an attempt that begins so, "" if it has none."""
     return next((note for note in notes if note.startswith(begins)), "")
 
 

@@ -46,7 +46,6 @@ def same_id(issue_id: str) -> str:
 
 
 def number_of(issue_id: str) -> str | None:
-    """Return the digits of a numeric id without leading zeros, or None for any other id."""
     return (issue_id.lstrip("0") or "0") if issue_id.isascii() and issue_id.isdigit() else None
 
 
@@ -69,14 +68,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def unknown_dependency(name: str, known: Iterable[str], *, suggest: bool = True) -> tuple[str, str]:
-    """Word problem and hint for a dependency that names nothing."""
     match = nearest(name, known) if suggest else None
     hint = f"Did you mean {match}?" if match else "Write the id of an issue of this backlog, or take the entry out."
     return f"depends_on names {literal(name)}, which does not exist", hint
 
 
 def natural_order(issue_id: str) -> tuple[bool, int, str, str]:
-    """Sort key: numeric ids by number, then the others by name."""
     number = number_of(issue_id)
     return (number is None, len(number or ""), number or "", issue_id)
 
@@ -237,7 +234,6 @@ def without_unknown_models(backlog: Backlog, models: Mapping[str, ModelSpec]) ->
 
 
 def _model_problem(issue: Issue, models: Mapping[str, ModelSpec]) -> tuple[str, str] | None:
-    """Return problem and hint of an issue whose model or tier cannot be had, None for any other."""
     if issue.model is not None and issue.model not in models:
         return f"model = {literal(issue.model)} is no model of the configuration", _nearest_model(issue.model, models)
     if issue.tier is None:

@@ -38,7 +38,6 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        """True if there is a limit at all."""
         return self.usd is not None or self.tokens is not None
 
 
@@ -216,7 +215,6 @@ def _cost(usage: Usage, model: ModelSpec) -> float | None:
 
 
 def sane_cost(cost: float | None) -> float | None:
-    """Return an amount of dollars, None if no run can cost that."""
     return cost if cost is not None and 0 <= cost <= COST_MAX_USD else None
 
 
@@ -248,17 +246,14 @@ class Passed:
     limit: float
 
     def amount_text(self, amount: float) -> str:
-        """Return an amount of what the budget counts: dollars or tokens."""
         return in_dollars(amount) if self.key == _MONEY else f"{amount:,.0f}"
 
     @property
     def of(self) -> str:
-        """The limit, as the key and its amount."""
         return f"{self.key} = {self.amount_text(self.limit)}"
 
     @property
     def reason(self) -> str:
-        """Why a run stopped."""
         return f"stopped at the limit {self.key}: {self.amount_text(self.used)} of {self.amount_text(self.limit)}"
 
 
@@ -273,7 +268,6 @@ class Overrun:
 
     @property
     def note(self) -> str:
-        """Tell a person which limit ended the work, and of what amount."""
         passed = self.passed
         kept = f"; {passed.amount_text(self.kept)} kept for other work" if self.kept else ""
         used = f"{passed.amount_text(passed.used)} used, {passed.amount_text(self.own)} of it here"
@@ -307,15 +301,12 @@ class Allowance:
 
     @property
     def of_model(self) -> bool:
-        """True if the model's own limit is the least."""
         return self.owner == _MODEL
 
     def less(self, usd: float) -> "Allowance":
-        """Return what is left of it after so much."""
         return replace(self, usd=max(self.usd - usd, _CENT), before=self.before + usd)
 
     def reached(self, usd: float) -> Overrun:
-        """Return why work that has spent so much, and ended itself at this allowance, has ended."""
         with_others = EndedFor.WITH_RUN if self.reserved else EndedFor.RUN
         used = Passed(self.owner, _MONEY, self.before + usd, self.limit)
         return Overrun(EndedFor.ISSUE if self.owner == "issue" else with_others, used, usd, self.reserved)
@@ -352,7 +343,6 @@ class Paid:
 
     @property
     def excess(self) -> Spent:
-        """What it used beyond what was reserved for it."""
         usd, tokens = self.may_use.usd, self.may_use.tokens
         return Spent(
             max(0.0, self.used.usd - usd) if usd is not None else 0.0,
@@ -361,7 +351,6 @@ class Paid:
 
 
 def passed_by(budget: Budget, spent: Spent) -> Passed | None:
-    """Return which of a budget's limits is passed, None if none is."""
     if budget.usd is not None and spent.usd > budget.usd:
         return Passed(budget.owner, _MONEY, spent.usd, budget.usd)
     if budget.tokens is not None and spent.tokens > budget.tokens:
@@ -370,7 +359,6 @@ def passed_by(budget: Budget, spent: Spent) -> Passed | None:
 
 
 def overrun(ended_for: EndedFor, passed: Passed, used: Spent) -> Overrun:
-    """Return why work that has used so much is ended."""
     return Overrun(ended_for, passed, used.usd if passed.key == _MONEY else used.tokens)
 
 
@@ -383,11 +371,9 @@ def first_to_end(passed: Passed, paid: Sequence[Paid]) -> tuple[Paid, ...]:
 
 
 def ended_at(mark: str) -> EndedFor | None:
-    """Return whose budget ended work, from what was kept with it."""
     name = mark.partition(": ")[0]
     return next((each for each in EndedFor if each == name), None)
 
 
 def limit_of(mark: str) -> str:
-    """Return the limit that ended work, as its key and amount."""
     return mark.partition(": ")[2]

@@ -72,7 +72,6 @@ def view(kind: type[T], record: object, /, **computed: Any) -> T:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...] | None:
-    """Return the names of a record's or named tuple's fields, None for any other type."""
     if dataclasses.is_dataclass(kind):
         return tuple(field.name for field in dataclasses.fields(kind))
     return kind._fields if issubclass(kind, tuple) and hasattr(kind, "_fields") else None

@@ -18,7 +18,6 @@ class OneOf(NamedTuple):
     also: tuple[str, ...] = ()
 
     def all(self) -> list[str]:
-        """Return the words."""
         if not isinstance(self.given, str):
             return [*self.also, *map(str, self.given)]
         from pkgutil import resolve_name
@@ -39,7 +38,6 @@ class Inline:
 
 
 def getter_of(kind: Any, name: str) -> Any:
-    """Return the function of a property, cached or not; None if the name is no property."""
     found = getattr(kind, name, None)
     return getattr(found, "fget", None) or getattr(found, "func", None)
 

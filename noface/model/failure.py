@@ -37,7 +37,6 @@ NO_ANSWER = "page-for-an-answer"
 
 
 def is_of_project(rule: str) -> bool:
-    """True if a verdict's rule is one of `[[gate_rules]]`."""
     return rule.startswith(OF_PROJECT)
 
 
@@ -96,12 +95,10 @@ class Failure:
 
     @property
     def message_alone(self) -> str:
-        """The message without the name of the gate that failed, for places that name it themselves."""
         return self.message.removeprefix(f"gate {self.gate}: ")
 
     @property
     def category(self) -> Annotated[Category, OneOf(Category), "The category of the kind."]:
-        """The category of the kind."""
         return self.kind.category
 
 

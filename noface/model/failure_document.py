@@ -37,7 +37,6 @@ class Steps(TypedDict):
 
 
 def last_output(partial: Steps | None) -> str:
-    """Return the end of what the worker put out, "" if it is not known."""
     return partial.get("partial_output", "") if partial is not None else ""
 
 

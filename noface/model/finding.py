@@ -21,12 +21,10 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """Where and what."""
         return f"{self.where}: {self.what}" if self.where else self.what
 
     @property
     def is_note(self) -> bool:
-        """True if nothing is wrong."""
         return self.exit_code == EXIT_DONE
 
 
@@ -37,7 +35,6 @@ def exit_code_of(findings: Iterable[Finding]) -> int:
 
 
 def refused(error: UsageError, where: str = "") -> Finding:
-    """Return what keeps a run from starting as a finding."""
     return Finding(where, error.message, error.hint, error.exit_code)
 
 

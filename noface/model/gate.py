@@ -53,7 +53,6 @@ class GateSpec:
 
     @property
     def of_tests(self) -> bool:
-        """True for a hard gate that runs the project's tests."""
         return self.kind is GateKind.TEST and self.hard and not self.accept
 
 
@@ -88,7 +87,6 @@ class GateResult:
 
     @property
     def flaky(self) -> bool:
-        """True if the gate failed and then passed on the very same tree: never hidden, never green for others."""
         return self.passed and self.first_failure is not None
 
 
@@ -107,7 +105,6 @@ class Proof:
 
     @property
     def flaky(self) -> tuple[str, ...]:
-        """The names of the gates that passed only when they were run again."""
         return tuple(result.gate.name for result in self.gates if result.flaky)
 
 
@@ -134,12 +131,10 @@ def gates_at_once(results: Iterable[GateResult], cores: int) -> int | None:
 
 
 def all_hard_passed(gates: Iterable[GateSpec], results: Iterable[GateResult]) -> bool:
-    """True if every hard gate has a result and each of these passed."""
     known = tuple(results)
     passed = {result.gate for result in known if result.passed}
     return all(gate in passed for gate in gates if gate.hard) and worst(known) is None
 
 
 def worst(results: Iterable[GateResult]) -> GateResult | None:
-    """Return the failed hard gate to tell first: the first that failed, in the order the gates ran."""
     return next((result for result in results if result.gate.hard and not result.passed), None)

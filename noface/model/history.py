@@ -31,7 +31,6 @@ class Topic(StrEnum):
 
     @property
     def role(self) -> str:
-        """The role of `[roles]` whose question it is, "" if it is none's: the worker's own model is asked."""
         return _ROLES.get(self, "")
 
 
@@ -195,17 +194,14 @@ class History:
 
     @property
     def current(self) -> tuple[PastAttempt, ...]:
-        """The attempts since the issue was last unblocked."""
         return tuple(attempt for attempt in self.attempts if attempt.epoch == self.epoch)
 
     @property
     def asked(self) -> tuple[Advice, ...]:
-        """The answers since the issue was last unblocked."""
         return tuple(advice for advice in self.advice if advice.epoch == self.epoch)
 
     @property
     def spent(self) -> Spent:
-        """What the attempts and questions since then have used, as far as it is known."""
         used: list[PastAttempt | Advice] = [*self.current, *self.asked]
         return Spent(
             sum((each.cost_usd or 0.0 for each in used), self.unanswered.usd),
@@ -229,7 +225,6 @@ class History:
         return tuple(points)
 
     def answer(self, topic: Topic, after: int) -> Advice | None:
-        """Return what was answered on a topic after an attempt, None before it."""
         answers = (advice for advice in reversed(self.asked) if advice.topic is topic and advice.after == after)
         return next(answers, None)
 

@@ -97,5 +97,4 @@ class IssueState:
 
     @property
     def done(self) -> bool:
-        """True if what depends on the issue may start."""
         return self.status is IssueStatus.MERGED or (self.status is IssueStatus.SKIPPED and self.satisfied)

@@ -19,7 +19,6 @@ class JsonRecord:
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """Return a decoded value, as an empty object if it is none."""
         return cls(value if isinstance(value, dict) else {})
 
     def __bool__(self) -> bool:
@@ -29,12 +28,10 @@ class JsonRecord:
         return key in self.values
 
     def text(self, key: str) -> str:
-        """Return a string, "" if there is none."""
         value = self.values.get(key)
         return value if isinstance(value, str) else ""
 
     def flag(self, key: str) -> bool:
-        """True if there is a value that counts as true."""
         return bool(self.values.get(key))
 
     def number(self, key: str) -> float | None:
@@ -54,33 +51,27 @@ class JsonRecord:
         return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
     def total(self, *keys: str) -> int | None:
-        """Return the sum of the counts at these keys, None if there is none."""
         return total(*(self.whole(key) for key in keys))
 
     def cost(self, key: str) -> float | None:
-        """Return an amount of dollars, None if the value is none that a run can cost."""
         return sane_cost(self.number(key))
 
     def time(self, key: str) -> float | None:
-        """Return a point in time, in epoch seconds."""
         at = self.number(key)
         return epoch(at) if at is not None else None
 
     def inside(self, *path: str) -> "JsonRecord":
-        """Return the object that `path` leads to, an empty one if there is none."""
         inner: JsonRecord = self
         for key in path:
             inner = JsonRecord.of(inner.values.get(key))
         return inner
 
     def objects(self, key: str) -> "list[JsonRecord]":
-        """Return the objects of an array, [] if it is none."""
         value = self.values.get(key)
         return [JsonRecord(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def json_value(text: str | bytes) -> object:
-    """Return the value that a text is as JSON, None if it is not JSON or is nested too deep."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -88,7 +79,6 @@ def json_value(text: str | bytes) -> object:
 
 
 def parsed(text: str) -> JsonRecord:
-    """Return the JSON object that begins at the first brace of a text, an empty one if there is none."""
     start = text.find("{")
     try:
         return JsonRecord.of(json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else {})
@@ -97,7 +87,6 @@ def parsed(text: str) -> JsonRecord:
 
 
 def total(*counts: int | None) -> int | None:
-    """Return the sum of the counts that are known, None if none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

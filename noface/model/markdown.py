@@ -41,13 +41,11 @@ def inert(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Return text as a quotation, its paragraphs kept."""
     paragraphs = [plain(part) for part in re.split(r"\n\s*\n", printable_lines(text)) if part.strip()]
     return "\n>\n".join(f"> {paragraph}" for paragraph in paragraphs)
 
 
 def code(text: str) -> str:
-    """Return text as a code span of one line, "" for none."""
     line = " ".join(printable_lines(text).split())
     if not line:
         return ""
@@ -57,7 +55,6 @@ def code(text: str) -> str:
 
 
 def block(lines: Iterable[str]) -> str:
-    """Return lines as a code block, "" for none."""
     text = "\n".join(printable_lines(line).rstrip() for line in lines).strip("\n")
     if not text:
         return ""

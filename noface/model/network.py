@@ -35,7 +35,6 @@ def port_of(service: str) -> int | None:
 
 
 def is_service(text: str) -> bool:
-    """True if a text names a service."""
     try:
         port_of(text)
     except ValueError:

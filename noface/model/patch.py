@@ -103,7 +103,6 @@ def pieces_of(line: str) -> Iterator[str]:
 
 
 def decoded(path: str) -> str:
-    """Return a path as those of patches are: bytes that are not UTF-8 are replaced."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

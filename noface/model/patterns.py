@@ -68,7 +68,6 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
-    """True if any of `patterns` means `path`."""
     return bool(patterns) and _any_of(patterns).fullmatch(path) is not None
 
 
@@ -162,7 +161,6 @@ def canonical(path: str) -> str:
 
 
 def is_file_name(path: str) -> bool:
-    """True if a path reads as one file: no wildcard, and a dot in its last part."""
     return not has_wildcards(path) and "." in path.rpartition("/")[2].strip(".")
 
 
@@ -202,7 +200,6 @@ def _fixed(pattern: str) -> str:
 
 
 def has_wildcards(path: str) -> bool:
-    """True if a path is a glob."""
     return "*" in path or "?" in path
 
 
@@ -234,10 +231,8 @@ def is_in(language: str, path: str) -> bool:
 
 
 def language_of(path: str) -> str:
-    """Return the language a file is in, "" if it is none of the listed ones."""
     return next((name for name, suffixes in table("languages").items() if path.endswith(tuple(suffixes))), "")
 
 
 def file_of(location: str | None) -> str:
-    """Return the path of a failure's location, without its line; "" without a location."""
     return _POSITION.sub("", location or "")

@@ -39,7 +39,6 @@ def _self_starting() -> tuple[str, ...]:
 
 
 def starts_by_itself(path: str) -> bool:
-    """True if a file is protected whatever `[protect]` says, noface's own configuration included."""
     return path in _OWN or matches_any(path, always_protected())
 
 

@@ -32,7 +32,6 @@ def login_of(spec: ModelSpec) -> str:
 
 
 def counts_for(window: Window, spec: ModelSpec) -> bool:
-    """True if a window bounds what a model may use."""
     return window.model in (spec.model or spec.name)
 
 

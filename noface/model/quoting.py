@@ -40,7 +40,6 @@ def _line_ends(match: re.Match[str]) -> str:
 
 
 def short(text: str, chars_max: int) -> str:
-    """Return text on one line of at most `chars_max` characters, with a mark where it was cut."""
     flat = " ".join(text[: chars_max * _READ_FACTOR].split())
     if len(flat) <= chars_max and len(text) <= chars_max * _READ_FACTOR:
         return flat
@@ -97,7 +96,6 @@ def speaks(line: str) -> bool:
 
 
 def some(names: tuple[str, ...], most: int, chars_max: int = 100) -> str:
-    """Return the first `most` names in a row, and how many more there are."""
     listed = ", ".join(one_line(name, chars_max) for name in names[:most])
     return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 

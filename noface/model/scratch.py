@@ -38,7 +38,6 @@ class Scratch:
 
     @property
     def left(self) -> str | None:
-        """Where noface left it; None if that is not known."""
         return self.refs.get(LEFT)
 
     @property
@@ -73,7 +72,6 @@ class BranchTaken:
 
     @property
     def reason(self) -> str:
-        """Say why the issue waits."""
         if self.place:
             return f"{self.branch} is checked out in {self.place}, so it cannot be moved to the newest work"
         if self.remote:
@@ -82,7 +80,6 @@ class BranchTaken:
 
     @property
     def kind(self) -> RequestKind:
-        """What a person is asked."""
         if self.place:
             return RequestKind.BRANCH_CHECKED_OUT
         return RequestKind.BRANCH_ON_REMOTE if self.remote else RequestKind.BRANCH_COMMITTED

@@ -53,7 +53,6 @@ class StartReason(StrEnum):
 
     @property
     def info(self) -> "StartInfo":
-        """What noface knows of this reason."""
         return _infos()[self]
 
 
@@ -98,7 +97,6 @@ class StartPoint:
 
     @property
     def origin(self) -> Origin:
-        """What the workspace holds at the start."""
         if self.commit is None or not self.reason.info.rest:
             return self.reason.info.origin
         return Origin.PARTS if self.reason is StartReason.DIVIDED else Origin.BEST
@@ -110,12 +108,10 @@ class StartPoint:
 
     @property
     def holds(self) -> int:
-        """The number of the attempt whose work is in the workspace, 0 if none is."""
         return self.number if self.origin in (Origin.BEST, Origin.SNAPSHOT) else 0
 
     @property
     def message(self) -> str:
-        """What a worker is told of it."""
         info = self.reason.info
         text = info.worker if self.commit is None else info.rest or info.worker
         message = text.format(number=self.number, files=some(self.without, _FILES_TOLD_MAX))

@@ -101,12 +101,10 @@ class FailureKind(StrEnum):
 
     @property
     def info(self) -> "KindInfo":
-        """What noface knows of this kind."""
         return _infos()[self]
 
     @property
     def category(self) -> Category:
-        """The category of this kind."""
         return self.info.category
 
     @property
@@ -172,7 +170,6 @@ def gate_kinds() -> tuple[FailureKind, ...]:
 
 
 def happened(outcome: str) -> str:
-    """Return what an attempt with an outcome did, as it follows its number in a sentence."""
     if outcome == PASSED:
         return "passed every gate"
     kind = FailureKind.__members__.get(outcome)
@@ -180,7 +177,6 @@ def happened(outcome: str) -> str:
 
 
 def instruction_for(outcome: str, *, by_gate: bool = False) -> str:
-    """Return what the next prompt says to do about an outcome; "" for nothing. `by_gate`: a gate failed with it."""
     kind = FailureKind.__members__.get(outcome)
     if kind is None:
         return ""

@@ -47,7 +47,6 @@ class ModelSpec:
     permissions: Permissions = Permissions.FULL
 
     def may(self, tool: Tool) -> bool:
-        """True if its runs may use a group of tools."""
         return self.tools is None or tool in self.tools
 
 
@@ -77,7 +76,6 @@ class Usage:
 
     @property
     def tokens(self) -> int | None:
-        """The tokens read and written."""
         counts = [count for count in (self.tokens_in, self.tokens_out) if count is not None]
         return sum(counts) if counts else None
 
@@ -195,5 +193,4 @@ class UnreadableReport:
 
     @property
     def unfinished(self) -> bool:
-        """True if the text says that the work is not done."""
         return self.status in (ReportStatus.PARTIAL, ReportStatus.BLOCKED)

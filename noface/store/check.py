@@ -42,7 +42,6 @@ def database_facts(database: Database) -> DatabaseFacts:
 
 
 def damage_of(database: Database) -> tuple[str, ...]:
-    """Return what SQLite's own check finds, and which tables or columns of the schema are missing."""
     lines = [str(row[0]) for row in database.rows("PRAGMA integrity_check")]
     damage = [line for line in lines if line != "ok"][:_PROBLEMS_MAX]
     damage += [f"a row of {row[0]} refers to nothing" for row in database.rows("PRAGMA foreign_key_check")]

@@ -179,7 +179,6 @@ class Database:
         return False
 
     def compact(self) -> None:
-        """Give all unused room back."""
         while self.give_room_back(_PAGES_AT_ONCE):
             pass
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # until then it is the log that knows of it, not the file
@@ -195,13 +194,11 @@ class Database:
         return cursor.fetchall()
 
     def check(self) -> None:
-        """Raise StoreError if the database is damaged (`PRAGMA quick_check`)."""
         damage = self.rows("PRAGMA quick_check(1)")[0][0]
         if damage != "ok":
             raise StoreError(f"The state database is damaged: {damage}", _MEND)
 
     def close(self) -> None:
-        """Close the connection."""
         with self._lock:
             self._connection.close()
             if self._inode is not None:
@@ -210,7 +207,6 @@ class Database:
 
 
 def insert(connection: sqlite3.Connection, table: str, verb: str = "INSERT", /, **columns: object) -> int:
-    """Insert a row and return its number; `verb` may be REPLACE or INSERT OR IGNORE."""
     marks = ", ".join("?" * len(columns))
     sql = f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({marks})"
     return int(connection.execute(sql, tuple(columns.values())).lastrowid or 0)

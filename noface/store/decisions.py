@@ -178,7 +178,6 @@ def give_back(
 
 
 def met_providers(reader: Reader, row: IssueRow) -> frozenset[str]:
-    """Return the models whose provider was away when the issue was worked on."""
     return frozenset(each.model for each in reader.past(row.id) if each.outcome in OF_A_PROVIDER)
 
 

@@ -54,24 +54,20 @@ class Journal:
 
     @property
     def run_id(self) -> str:
-        """The run whose record this is."""
         return self._run_id
 
     def run_started(self, at: float, pid: int) -> None:
-        """Record that this run began; runs that never ended are marked as cut off."""
         with self._db.transaction() as connection:
             self.runs_cut_off(at)
             insert(connection, "runs", id=self._run_id, pid=pid, started_at=at)
             self.event(at, "run_started", pid=pid)
 
     def runs_cut_off(self, at: float) -> None:
-        """Mark the runs of others that never ended as cut off."""
         with self._db.transaction() as connection:
             columns = {"ended_at": at, "ended_why": "cut off"}
             update(connection, "runs", columns, "ended_at IS NULL AND id != ?", self._run_id)
 
     def run_ended(self, at: float, exit_code: int, why: str) -> None:
-        """Record how this run ended."""
         with self._db.transaction() as connection:
             columns = {"ended_at": at, "exit_code": exit_code, "ended_why": why}
             update(connection, "runs", columns, "id = ?", self._run_id)
@@ -101,11 +97,9 @@ class Journal:
             return connection.execute(query("drop_events"), (before, before, most)).rowcount
 
     def give_room_back(self, pages: int) -> bool:
-        """Give at most so many unused pages of the database back to the disk; True if there are more."""
         return self._db.give_room_back(pages)
 
     def fact(self, name: str, value: str) -> None:
-        """Remember a small fact."""
         with self._db.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))
 
@@ -148,20 +142,17 @@ class Journal:
                 self.fact(UNEXPECTED_STEPS, dumps([*steps, step][-_STEPS_MAX:]))
 
     def blocked(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
-        """Block an issue; `request` is what `noface blocked` shows (N13)."""
         with self._db.transaction() as connection:
             _set(connection, issue_id, block=dumps(request))
             self.status(at, issue_id, IssueStatus.BLOCKED, reason)
 
     def approval_requested(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
-        """Let an issue wait for a person's decision; `request` is what `noface blocked` shows (L10)."""
         with self._db.transaction() as connection:
             _set(connection, issue_id, block=dumps(request))
             self.status(at, issue_id, IssueStatus.APPROVAL, reason)
             self.person_asked(at, issue_id, reason, request)
 
     def person_asked(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
-        """Tell what a person is asked of an issue, with what was tried (L10)."""
         asked = {"question": request.question, "attempts": request.tried}
         self.event(at, "approval_requested", issue_id, reason=reason, **asked)
 
@@ -293,7 +284,6 @@ class Journal:
             )
 
     def attempt_accepted(self, at: float, issue_id: str, number: int, note: str) -> None:
-        """Record that an attempt passes which main's tests contradicted; `note` says who lets them be changed."""
         with self._db.transaction() as connection:
             connection.execute(query("accept"), (note, issue_id, number))
             self._last_failure(issue_id, None)
@@ -316,12 +306,10 @@ class Journal:
             _set(connection, issue_id, last_kind=kind, last_message=message)
 
     def recount(self, issue_id: str) -> None:
-        """Bring an issue's counters and its cost up to the rows of its attempts and questions."""
         with self._db.transaction() as connection:
             connection.execute(query("recount"), (issue_id,))
 
     def action(self, at: float, issue_id: str, number: int | None, action: Action) -> None:
-        """Record a decision with its reason, on the attempt that led to it."""
         with self._db.transaction() as connection:
             connection.execute(
                 "UPDATE attempts SET action = ? WHERE issue_id = ? AND number = ?",
@@ -330,7 +318,6 @@ class Journal:
             self.event(at, "action", issue_id, number=number, action=action.name, reason=action.reason)
 
     def gate_recorded(self, at: float, key: str, result: GateResult, tests: "Inventory | None" = None) -> None:
-        """Remember a gate's result on a tree, and the tests that it ran there."""
         packed = zlib.compress(dumps(tests).encode()) if tests is not None else None
         with self._db.transaction() as connection:
             insert(connection, "gate_memo", "REPLACE", **_memo(key, result, at), tests=packed)
@@ -357,18 +344,15 @@ class Journal:
                 self.event(breaker.since, "provider_away", None, **about)
 
     def wait_over(self, model: str) -> None:
-        """Close a model's circuit breaker: its provider has answered."""
         with self._db.transaction() as connection:
             connection.execute("DELETE FROM waits WHERE model = ?", (model,))
 
     def allowed(self, at: float, issue_id: str, paths: tuple[str, ...]) -> None:
-        """Let an issue change further paths, as a person allowed."""
         with self._db.transaction() as connection:
             _set(connection, issue_id, granted_paths=dumps(paths))
             self.event(at, "paths_allowed", issue_id, paths=paths)
 
     def depends(self, at: float, issue_id: str, needs: tuple[str, ...]) -> None:
-        """Let an issue wait for others that the work turned out to need."""
         with self._db.transaction() as connection:
             _set(connection, issue_id, needs=dumps(needs))
             self.event(at, "dependency_found", issue_id, needs=needs)
@@ -399,7 +383,6 @@ class Journal:
             return landings
 
     def landing_dropped(self, landing_id: int) -> None:
-        """Record that a landing did not take place."""
         with self._db.transaction() as connection:
             self._move_landing(connection, landing_id, "dropped")
 

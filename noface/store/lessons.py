@@ -68,7 +68,6 @@ class LessonStore:
         return [*map(_lesson, self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX))]
 
     def untold(self, kind: FailureKind) -> ControlGroup:
-        """Count how attempts ended that read no lesson, after a failure of a kind."""
         row = self._db.rows(query("attempts_without_lessons"), kind)[0]
         return row["passed"], row["again"]
 

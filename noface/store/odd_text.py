@@ -32,7 +32,6 @@ class Connection(sqlite3.Connection):
         return super().execute("".join(part + mark for part, mark in zip(before, marks, strict=True)) + last, values)
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-        """Run one statement for each set of values and return its cursor."""
         rows = list(parameters)
         odd = any(value is not _bytes(value) for row in rows for value in row)
         return [self.execute(sql, row) for row in rows][-1] if odd else super().executemany(sql, rows)

@@ -81,7 +81,6 @@ class RunCost(NamedTuple):
 
     @property
     def usd_per_landed(self) -> Annotated[float | None, "What an issue that landed has cost; null if none did."]:
-        """What an issue that landed has cost; None if none did, or nobody knows."""
         return self.cost_usd / self.landed if self.landed and self.cost_usd is not None else None
 
 
@@ -108,7 +107,6 @@ class Overview:
         self._rows = rows
 
     def fact(self, name: str) -> str | None:
-        """Return a remembered fact."""
         rows = self._rows("SELECT value FROM facts WHERE name = ?", name)
         return str(rows[0][0]) if rows else None
 
@@ -121,16 +119,13 @@ class Overview:
         return self._records(IssueRow, f"WHERE present = 1 OR status = 'merged' {_ORDER}")
 
     def merged(self) -> dict[str, str]:
-        """Return the issues that have landed, with the source where each was written."""
         return dict(map(tuple, self._rows("SELECT id, source FROM issues WHERE status = 'merged'")))
 
     def where_merged(self) -> dict[str, tuple[str, str]]:
-        """Return the status of each issue, and the commit that it was merged as, "" if it was not."""
         rows = self._rows("SELECT id, status, COALESCE(merged_commit, '') FROM issues")
         return {str(row[0]): (str(row[1]), str(row[2])) for row in rows}
 
     def issue(self, issue_id: str) -> IssueRow | None:
-        """Return one issue."""
         return next(iter(self._records(IssueRow, "WHERE id = ?", issue_id)), None)
 
     def around(self, row: IssueRow) -> list[IssueRow]:
@@ -158,19 +153,16 @@ class Overview:
         return [row for row in rows if row.edited == edited]
 
     def attempts_made(self) -> dict[str, int]:
-        """Return how many attempts were made of each issue, charged and uncharged, since it was added."""
         rows = self._rows("SELECT issue_id, COUNT(*) FROM attempts GROUP BY issue_id")
         return {str(row[0]): int(row[1]) for row in rows}
 
     def newest_attempts(self) -> dict[str, NewestAttempt]:
-        """Return the newest attempt of each issue."""
         columns = ", ".join(NewestAttempt._fields).replace("number", "MAX(number)")  # the bare ones are of that row
         columns = columns.replace("tokens_in", "SUM(tokens_in)").replace("tokens_out", "SUM(tokens_out)")
         rows = self._rows(f"SELECT {columns} FROM attempts GROUP BY issue_id")  # noqa: S608 - our own names
         return {row[0]: NewestAttempt(*row) for row in rows}
 
     def happened_since(self, at: float) -> dict[str, float]:
-        """Return the issues that came to another status or were worked on since then, with the last time of each."""
         rows = self._rows(query("happened_since"), at)
         return {str(row[0]): float(row[1]) for row in rows}
 
@@ -181,11 +173,9 @@ class Overview:
         )
 
     def questions_since(self, at: float) -> list[QuestionRow]:
-        """Return what was asked since then, in that order; open questions too."""
         return self._records(QuestionRow, "WHERE asked_at >= ? ORDER BY id", at)
 
     def landed(self) -> list[LandedAt]:
-        """Return what has come to main, oldest first."""
         return [LandedAt(*row) for row in self._rows(query("landed"))]
 
     def runs_before(self, at: float, most: int) -> list[RunCost]:
@@ -193,7 +183,6 @@ class Overview:
         return [RunCost(*row) for row in self._rows(query("runs_spent"), at, most)]
 
     def in_review(self) -> list[IssueRow]:
-        """Return the issues whose pull request is open."""
         return self._records(IssueRow, f"WHERE status = 'review' AND present = 1 {_ORDER}")
 
     def left(self) -> int:
@@ -201,17 +190,14 @@ class Overview:
         return int(self._rows(query("left"))[0][0])
 
     def lessons_quoted(self, at: float) -> set[tuple[str, int]]:
-        """Return the attempts since then whose prompts quoted lessons, by issue and number."""
         known = self._rows("SELECT 1 FROM sqlite_master WHERE name = 'lessons_shown'")
         return {(str(row[0]), int(row[1])) for row in self._rows(query("lessons_quoted"), at)} if known else set()
 
     def pull_urls(self) -> dict[str, str]:
-        """Return the addresses of the issues' newest pull requests."""
         rows = self._rows("SELECT issue_id, url FROM pull_requests WHERE url != ''")
         return {str(row[0]): str(row[1]) for row in rows}
 
     def pull(self, issue_id: str) -> PullRow | None:
-        """Return the pull request of an issue; None if none was ever intended."""
         return next(iter(self._records(PullRow, "WHERE issue_id = ?", issue_id)), None)
 
     def held(self) -> list[IssueRow]:
@@ -241,7 +227,6 @@ class Overview:
         return sorted(rows, key=lambda row: -row.at)
 
     def last_run(self) -> RunRow | None:
-        """Return the newest run."""
         return next(iter(self._records(RunRow, "ORDER BY rowid DESC LIMIT 1")), None)
 
     def night_began(self) -> float | None:
@@ -250,12 +235,10 @@ class Overview:
         return None if began is None else float(began)
 
     def tracker_away(self) -> Away | None:
-        """Return since when the tracker has not answered the newest run, None if it has."""
         known = json.loads(self.fact(TRACKER_AWAY) or "null")
         return Away(float(known["since"]), str(known["why"])) if known else None
 
     def notify_away(self) -> tuple[Away, ...]:
-        """Return the services that take no messages."""
         return tuple(Away(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
 
     def workspaces(self) -> Room | None:
@@ -264,11 +247,9 @@ class Overview:
         return Room(str(known["folder"]), int(known["bytes"])) if known else None
 
     def hosts(self) -> tuple[HostState, ...]:
-        """Return the hosts of the newest run, as they were seen last."""
         return tuple(HostState(**each) for each in json.loads(self.fact(HOSTS) or "[]"))
 
     def paused(self) -> float | None:
-        """Return since when the run is paused, None if it is not."""
         return float(self.fact(PAUSED) or 0) or None
 
     def quotas(self, now: float) -> tuple[Window, ...]:
@@ -277,7 +258,6 @@ class Overview:
         return tuple(each for each in known if each.resets_at is None or each.resets_at > now)
 
     def model_waits(self, now: float) -> list[ModelWait]:
-        """Return the models that wait for their provider still."""
         rows = self._rows("SELECT model, until, reason FROM waits WHERE until > ? ORDER BY model", now)
         return [ModelWait(*row) for row in rows]
 

@@ -28,16 +28,13 @@ class Publications:
         self._db = database
 
     def get(self, issue_id: str) -> Publication | None:
-        """Return what was said of an issue, None if nothing was."""
         rows = self._db.rows("SELECT * FROM publications WHERE issue_id = ?", issue_id)
         return _publication(rows[0]) if rows else None
 
     def all(self) -> dict[str, Publication]:
-        """Return what was said, by issue."""
         return {row["issue_id"]: _publication(row) for row in self._db.rows("SELECT * FROM publications")}
 
     def commented(self, at: float, issue_id: str, digest: str, comment: int | None) -> None:
-        """Record that what has this digest has been said, in a comment."""
         self._put(replace(self._known(issue_id), digest=digest, comment=comment, at=at))
 
     def marked(self, issue_id: str, question: str, after: int) -> None:
@@ -73,7 +70,6 @@ class Publications:
             connection.execute("INSERT OR IGNORE INTO facts (name, value) VALUES (?, ?)", (TRACKER_AWAY, value))
 
     def back(self) -> None:
-        """Remember that the tracker answers."""
         if self._db.rows("SELECT 1 FROM facts WHERE name = ?", TRACKER_AWAY):
             with self._db.transaction() as connection:
                 connection.execute("DELETE FROM facts WHERE name = ?", (TRACKER_AWAY,))

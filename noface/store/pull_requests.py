@@ -42,7 +42,6 @@ class PullRequests:
         self._journal = journal
 
     def row(self, issue_id: str) -> PullRow | None:
-        """Return the pull request of an issue, None if none was ever intended."""
         return next(iter(self._rows("WHERE issue_id = ?", issue_id)), None)
 
     def rows(self, *steps: PullStep) -> list[PullRow]:
@@ -52,7 +51,6 @@ class PullRequests:
         return self._rows(f"WHERE state IN ({marks}) ORDER BY at, issue_id", *wanted)
 
     def results(self, issue_id: str) -> tuple[GateResult, ...]:
-        """Return the gates' results that prove what was last to be pushed, in the order in which they ran."""
         rows = self._db.rows(query("pull_results"), issue_id)
         return tuple(decode(GateResult, json.loads(row["result"])) for row in rows)
 
@@ -73,7 +71,6 @@ class PullRequests:
             self._tell(at, issue_id)
 
     def pushed(self, at: float, issue_id: str, head: str) -> None:
-        """Record that the branch on the remote stands at `head`."""
         with self._db.transaction():
             self._set(issue_id, state=PullStep.PUSHED, pushed=head, at=at)
             self._tell(at, issue_id)
@@ -152,7 +149,6 @@ class PullRequests:
                 self._set(issue_id, **columns, at=at)
 
     def merged(self, at: float, issue_id: str, commit: str) -> None:
-        """Record that the pull request was merged as `commit`: the issue has landed."""
         with self._db.transaction():
             self._set(issue_id, state=PullStep.MERGED, at=at)
             self._tell(at, issue_id)

@@ -60,7 +60,6 @@ class Questions:
             self._journal.event(at, "answered", issue_id, model=advice.model, text=advice.text[:500], **data)
 
     def open(self) -> tuple[tuple[int, str, str], ...]:
-        """Return the questions that were never answered, oldest first: id, model, and the folder with its logs."""
         rows = self._db.rows("SELECT id, model, directory FROM advice WHERE outcome IS NULL ORDER BY id")
         return tuple((int(row[0]), str(row[1]), str(row[2])) for row in rows)
 
@@ -88,30 +87,25 @@ class Questions:
             connection.execute("UPDATE advice SET outcome = ? WHERE issue_id = ? AND outcome = ?", forgotten)
 
     def ends_at_run(self, issue_id: str, topic: Topic, *, after: int, epoch: int) -> int:
-        """Count how often a question was ended because it had passed the budget of its run."""
         rows = self._db.rows(query("marks"), issue_id, topic, after, epoch)
         return sum(ended_at(row["mark"] or "") is EndedFor.RUN for row in rows)
 
     def unanswered(self, issue_id: str, epoch: int) -> Spent:
-        """Return what the questions about an issue have used that were cut short."""
         rows = self._db.rows(query("interrupted"), issue_id, epoch)
         return Spent(float(rows[0]["usd"] or 0.0), int(rows[0]["tokens"] or 0))
 
     def advice(self, issue_id: str) -> tuple[Advice, ...]:
-        """Return the answers about an issue, oldest first."""
         rows = self._db.rows(
             "SELECT answer FROM advice WHERE issue_id = ? AND outcome != ? ORDER BY id", issue_id, INTERRUPTED
         )
         return tuple(decode(Advice, json.loads(row["answer"])) for row in rows)
 
     def parts_failed(self, at: float, issue_id: str, text: str, parts: tuple[PartFailure, ...] = ()) -> None:
-        """Record on an epic's breakdown that not all of its parts could be done; `text` is for the next worker."""
         with self._db.transaction():
             self._divided(issue_id, AdviceOutcome.PARTS_FAILED, text=text, parts=encode(parts))
             self._journal.event(at, "parts_failed", issue_id, text=text[:500])
 
     def parts_landed(self, issue_id: str) -> None:
-        """Record on an epic's breakdown that all of its parts have landed."""
         self._divided(issue_id, AdviceOutcome.PARTS_LANDED)
 
     def _divided(self, issue_id: str, outcome: AdviceOutcome, **changes: object) -> None:
@@ -123,7 +117,6 @@ class Questions:
                 )
 
     def approve(self, at: float, issue_id: str, attempt: int, *, epoch: int, verdict: Verdict, note: str) -> None:
-        """Record a person's decision."""
         with self._db.transaction() as connection:
             columns = {"issue_id": issue_id, "attempt": attempt, "epoch": epoch, "verdict": verdict}
             insert(connection, "approvals", **columns, note=note, at=at)
@@ -138,7 +131,6 @@ class Questions:
                 connection.execute("UPDATE issues SET note = ? WHERE id = ?", (note[-_NOTE_CHARS_MAX:], issue_id))
 
     def approvals(self, issue_id: str) -> tuple[Decided, ...]:
-        """Return what people decided on an issue, oldest first."""
         rows = self._db.rows(
             "SELECT attempt, verdict, epoch, note FROM approvals WHERE issue_id = ? ORDER BY id", issue_id
         )
@@ -154,7 +146,6 @@ class Questions:
             self._journal.event(at, "broken_down", parent, children=[child.id for child in children])
 
     def children(self) -> tuple[Issue, ...]:
-        """Return every issue that a breakdown made, parents' parts together."""
         rows = self._db.rows("SELECT issue FROM children ORDER BY parent, position")
         return tuple(decode(Issue, json.loads(row["issue"])) for row in rows)
 

@@ -71,7 +71,6 @@ class EndedAttempt(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
         return Path(self.directory)
 
     def below(self, home: Path) -> bool:
@@ -116,29 +115,24 @@ class Reader(Overview):
         return self._db.in_place()
 
     def given_branch(self, issue_id: str) -> bool:
-        """True if a person has let noface have what they committed to the issue's scratch branch."""
         return bool(self.fact(f"branch_given:{issue_id}"))
 
     def unsteady_tests(self) -> "dict[str, Known]":
-        """Return the tests that fail now and then on main, by id, for each gate's command."""
         kept = json.loads(self.fact(UNSTEADY) or "{}")
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}
 
     def gates_counted(self, kind: str) -> dict[str, int]:
-        """Return how often each gate has an event of a kind in the newest run."""
         run = self.last_run()
         rows = self._db.rows(query("gates_counted"), kind, run.id) if run is not None else []
         return {str(row[0]): int(row[1]) for row in rows}
 
     def costs(self) -> Costs:
-        """Return what the newest run has cost, and how much of all cost is estimated or unknown."""
         run, row = self.last_run(), self._db.rows(query("costs_known"), f"%{ESTIMATED}%")[0]
         spent = self._db.rows(query("spent"), run.id, run.id)[0][0] if run is not None else None
         return Costs(spent, int(row["estimated"]), int(row["unknown"]))
 
     def mark(self) -> tuple[int, int, int]:
-        """Return what differs from an earlier mark if anything was written since."""
         return self._db.mark()
 
     def agreements(self) -> str:
@@ -146,7 +140,6 @@ class Reader(Overview):
         return json.dumps([tuple(row) for row in self._db.rows(query("agreements"))])
 
     def states(self) -> Mapping[str, IssueState]:
-        """Return every known issue's state, read anew if anything was written since."""
         mark = self.mark()
         if mark != self._seen:
             self._states = {row["id"]: _state(row) for row in self._db.rows(query("states"))}
@@ -154,28 +147,22 @@ class Reader(Overview):
         return self._states
 
     def state(self, issue_id: str) -> IssueState:
-        """Return one issue's state; that of a new issue where it is not known yet."""
         rows = self._db.rows(f"{query('states')} WHERE id = ?", issue_id)
         return _state(rows[0]) if rows else IssueState(issue_id)
 
     def epics(self) -> frozenset[str]:
-        """Return the ids of the issues whose parts do the work."""
         return frozenset(str(row[0]) for row in self._db.rows("SELECT id FROM issues WHERE status = 'epic'"))
 
     def blocked(self) -> list[IssueRow]:
-        """Return the issues of the backlog that are blocked."""
         return self._records(IssueRow, "WHERE status = 'blocked' AND present = 1 ORDER BY priority, position, id")
 
     def attempts(self, issue_id: str) -> list[AttemptRow]:
-        """Return an issue's attempts, oldest first."""
         return self._records(AttemptRow, "WHERE issue_id = ? ORDER BY number", issue_id)
 
     def attempt(self, issue_id: str, number: int) -> AttemptRow | None:
-        """Return one attempt of an issue, None if there is none of that number."""
         return next(iter(self._records(AttemptRow, "WHERE issue_id = ? AND number = ?", issue_id, number)), None)
 
     def notes(self, issue_id: str, number: int) -> tuple[str, ...]:
-        """Return the notes of one attempt, none if there is no such attempt."""
         row = self.attempt(issue_id, number)
         return row.notes if row is not None else ()
 
@@ -188,7 +175,6 @@ class Reader(Overview):
         return frozenset(row["main"] for row in self._db.rows(query("mains")))
 
     def outcomes(self, model: str) -> frozenset[str]:
-        """Return how a model's attempts have ended, at whatever issue."""
         rows = self._db.rows("SELECT DISTINCT outcome FROM attempts WHERE model = ? AND outcome IS NOT NULL", model)
         return frozenset(row["outcome"] for row in rows)
 
@@ -202,7 +188,6 @@ class Reader(Overview):
         return tuple(attempt for attempt in self.past(issue_id) if attempt.epoch == epoch)
 
     def gates_of(self, issue_id: str, number: int) -> tuple[GateRun, ...]:
-        """Return what is kept of an attempt's gates."""
         rows = self._db.rows("SELECT gates FROM attempts WHERE issue_id = ? AND number = ?", issue_id, number)
         return tuple(decode(GateRun, item) for item in json.loads(rows[0]["gates"])) if rows else ()
 
@@ -220,7 +205,6 @@ class Reader(Overview):
         return max(int(rows[0][0]), int(before)) + 1
 
     def directories(self) -> frozenset[str]:
-        """Return the folders of all attempts."""
         return frozenset(str(row[0]) for row in self._db.rows("SELECT directory FROM attempts"))
 
     def worked(self) -> frozenset[str]:
@@ -228,11 +212,9 @@ class Reader(Overview):
         return frozenset(str(row[0]) for row in self._db.rows(query("touched")))
 
     def kept(self) -> tuple[EndedAttempt, ...]:
-        """Return the attempts that have ended, with where their files are."""
         return tuple(EndedAttempt(*row) for row in self._db.rows(query("kept")))
 
     def open_attempts(self) -> tuple[OpenAttempt, ...]:
-        """Return the attempts without an outcome."""
         return tuple(OpenAttempt(**dict(row)) for row in self._db.rows(query("open_attempts")))
 
     def landed_commits(self) -> tuple[str, ...]:
@@ -253,7 +235,6 @@ class Reader(Overview):
         return int(self._db.rows(query("repeats"), issue_id, issue_id, epoch)[0][0])
 
     def open_landings(self) -> tuple[OpenLanding, ...]:
-        """Return the landings that were intended and neither done nor dropped."""
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
         return tuple(OpenLanding(**dict(row)) for row in rows)
 
@@ -294,20 +275,16 @@ class Reader(Overview):
         return self._records(EventRow, which, after, json.dumps([*kinds]))
 
     def events(self, issue_id: str, after: int = 0) -> list[EventRow]:
-        """Return an issue's events beyond `after` in order."""
         return self._records(EventRow, "WHERE issue_id = ? AND id > ? ORDER BY id", issue_id, after)
 
     def newest_event(self) -> int:
-        """Return the number of the newest event of all."""
         return int(self._db.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
 
     def issues_since(self, event: int) -> tuple[str, ...]:
-        """Return the issues of the events after one."""
         rows = self._db.rows("SELECT DISTINCT issue_id FROM events WHERE id > ? AND issue_id IS NOT NULL", event)
         return tuple(str(row[0]) for row in rows)
 
     def questions(self, issue_id: str) -> list[QuestionRow]:
-        """Return what was asked about an issue between its attempts, oldest first; open questions too."""
         return self._records(QuestionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
 
     def asked_in(self, *folders: str) -> str:
@@ -317,7 +294,6 @@ class Reader(Overview):
         return str(rows[0]["model"]) if rows else ""
 
     def decisions(self, issue_id: str) -> list[DecisionRow]:
-        """Return what people decided on an issue, oldest first."""
         return self._records(DecisionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
 
 

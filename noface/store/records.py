@@ -134,7 +134,6 @@ class AttemptRow(NamedTuple):
 
     @property
     def cost_estimated(self) -> Annotated[bool, "Whether the cost is priced from the tokens: its agent told none."]:
-        """True if the cost is priced from the tokens."""
         from noface.model.budget import ESTIMATED
 
         return ESTIMATED in self.notes
@@ -154,7 +153,6 @@ class AttemptRow(NamedTuple):
 
     @property
     def seconds(self) -> Annotated[float | None, "How long it took; null while it is under way."]:
-        """How long it took; None while it is under way."""
         return None if self.finished_at is None else round(self.finished_at - self.started_at, 3)
 
 
@@ -201,7 +199,6 @@ class QuestionRow(NamedTuple):
     def task_failure(
         self,
     ) -> Annotated["TaskFailure | None", "What was wrong with the form of an answer, and the answer."]:
-        """What was wrong with the form of an answer; None if nothing was (P6)."""
         from noface.recovery.reported import task_failure
 
         broken = self.answer.failure if self.answer is not None else None
@@ -237,7 +234,6 @@ class PullRow(NamedTuple):
 
     @property
     def followed(self) -> "Followed":
-        """The pull request as decisions are made on it."""
         from noface.model.codec import decode, view
         from noface.recovery.pull_rounds import Followed, PullSeen
 
@@ -245,12 +241,10 @@ class PullRow(NamedTuple):
 
     @property
     def waits_for(self) -> Annotated[str, OneOf("noface.recovery.pull_rounds.WaitsFor", ("",)), "What it waits for."]:
-        """What it waits for, "" before it was looked at."""
         return str(self.seen.get("waits_for", ""))
 
     @property
     def red(self) -> Annotated[tuple[tuple[str, str], ...], "The checks that were red when last seen: name, address."]:
-        """The names and addresses of the checks that were red when it was last looked at."""
         return tuple((str(name), str(url)) for name, url in self.seen.get("failed", ()))
 
 
@@ -273,7 +267,6 @@ def _queries() -> Mapping[str, str]:
 
 
 def query(name: str) -> str:
-    """Return the statement of that name in queries.sql."""
     return _queries()[name]
 
 

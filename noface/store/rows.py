@@ -59,7 +59,6 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
 
 
 def ended_badly(report: AttemptReport) -> str | None:
-    """Return the kind of failure that a worker ended with whose work passed all the same; else None."""
     if isinstance(report, Judged) and report.failure is None and report.agent.error is not None:
         return report.agent.error.kind.value
     return None

@@ -19,7 +19,6 @@ class Spending:
         self._db = database
 
     def of_run(self, run_id: str) -> Spent:
-        """Return what a run's attempts and questions have used, as far as it is known."""
         usd, tokens = self._db.rows(query("spent"), run_id, run_id)[0]
         return Spent(float(usd or 0.0), int(tokens or 0))
 

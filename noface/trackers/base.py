@@ -32,7 +32,6 @@ def unwritable(text: str) -> bool:
 
 
 def clean_title(text: str) -> str:
-    """`text` without outer blanks, its tabs as spaces."""
     return text.replace("\t", " ").strip()
 
 

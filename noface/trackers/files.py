@@ -48,7 +48,6 @@ _SET_ASIDE = re.compile(r"_([0-9]+)-")
 
 
 def open_files(settings: TrackerSettings, root: Path, state: Path) -> "FilesTracker":
-    """Return the tracker over the folder that the settings name; it keeps no state."""
     del state
     return FilesTracker(root, settings.path)
 
@@ -69,7 +68,6 @@ class FilesTracker:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The files below the folder."""
         return (f"{self._folder.strip('/')}/**",)
 
     def fingerprint(self) -> str:
@@ -137,7 +135,6 @@ class FilesTracker:
         return result
 
     def _read_all(self, entries: Sequence[IssueFile], listed_ns: int) -> list[ParsedFile]:
-        """Return what every file that is still there holds."""
         parsed: list[ParsedFile] = []
         settled_files: dict[str, tuple[IssueFile, ParsedFile]] = {}
         for entry in entries:

@@ -71,7 +71,6 @@ def scan(folder: Path) -> tuple[IssueFile, ...] | None:
 
 
 def files_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> str:
-    """Return the fingerprint of the folder that the settings name."""
     return fingerprint(root, settings.path)
 
 
@@ -93,7 +92,6 @@ def checksum(seen: object) -> str:
 
 
 def odd_kind(mode: int) -> str | None:
-    """Say what a directory entry is, if it is no regular file."""
     if stat.S_ISREG(mode):
         return None
     return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "a device")

@@ -34,7 +34,6 @@ _TOML_PLACE = re.compile(
 
 
 def _on_line(line: int | None, problem: str) -> str:
-    """Return a problem with the line of the file, from 1; None if no line can be named."""
     return problem if line is None else f"line {line}: {problem}"
 
 

@@ -88,7 +88,6 @@ def read_body(body: str, home: str) -> IssueBody:
 
 
 def _without_front(lines: list[str], result: IssueBody) -> list[str]:
-    """Take the front matter out of the lines, into `result`."""
     start = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() == "+++":
         end = next((at for at in range(start + 1, len(lines)) if lines[at].rstrip() == "+++"), None)
@@ -184,7 +183,6 @@ def _plain(heading: str) -> str:
 
 
 def _read_item(section: str, text: str, fence: str | None, home: str, result: IssueBody) -> None:
-    """Read a line below one of the headings."""
     text = text.strip()
     if section == "depends_on" and fence is None:
         _references(text, 0, home, result)
@@ -202,7 +200,6 @@ def _read_item(section: str, text: str, fence: str | None, home: str, result: Is
 
 
 def _read_prose(text: str, home: str, result: IssueBody) -> None:
-    """Read "blocked by #7" wherever it stands in a line."""
     bare = _CODE.sub(" ", text)
     for phrase in _SAYS.finditer(bare):
         if not _DENIED.search(bare[max(0, phrase.start() - _DENIED_CHARS) : phrase.start()]):

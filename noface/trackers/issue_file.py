@@ -34,7 +34,6 @@ SLUG_CHARS_MAX = 48
 
 
 def slug(title: str) -> str:
-    """Make the part of a file name that reminds of the title: lower-case ASCII words joined by "-"."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     words = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
     return words[:SLUG_CHARS_MAX].rstrip("-") or "issue"
@@ -80,7 +79,6 @@ def fault(source: str, name: str, problem: str, hint: str) -> IssueFault:
 
 
 def too_large(source: str, name: str, size: int) -> IssueFault:
-    """Make the fault of a file or a body of `size` bytes."""
     problem = f"has {size} bytes, a body of at most {BODY_BYTES_MAX} (1 MiB) is allowed"
     return fault(source, name, problem, "Put long material in files of the repository and name them in the issue.")
 
@@ -105,7 +103,6 @@ def read_issue(source: str, name: str, data: bytes) -> ParsedFile:
 
 
 def _split(text: str) -> _Parts | str:
-    """Part front matter and body, or say why that cannot be done."""
     lines = text.split("\n")
     start = next((at for at, line in enumerate(lines) if line.strip()), 0)
     opening = lines[start].rstrip()
@@ -145,7 +142,6 @@ def _build(source: str, name: str, parts: _Parts, digest: str) -> ParsedFile:
 
 
 def empty_body(source: str, own_id: str) -> IssueFault:
-    """Make the warning about an issue without a body."""
     hint = "Say what is wanted and how one sees that it is done; a worker knows nothing but this text."
     return IssueFault(source=source, problem="the body is empty", hint=hint, id=own_id)
 

@@ -32,7 +32,6 @@ class Readings:
         self._read: dict[int, tuple[RemoteIssue, ParsedFile]] = {}
 
     def of(self, remote: RemoteIssue) -> ParsedFile:
-        """Return what an issue says."""
         known = self._read.get(remote.number)
         if known is not None and (known[0] is remote or replace(known[0], updated=remote.updated) == remote):
             return known[1]
@@ -49,7 +48,6 @@ def wanted(remote: RemoteIssue, settings: TrackerSettings, login: str = "") -> b
 
 
 def trusted(login: str, copy: Copy, settings: TrackerSettings) -> bool:
-    """True if what somebody writes counts."""
     named = {name.lower().removeprefix("@") for name in settings.authors}
     return bool(login) and (ANYONE in named or login.lower() in named or copy.writers.get(login.lower(), False))
 
@@ -111,7 +109,6 @@ def _login(remote: RemoteIssue) -> str:
 def _stranger_warnings(
     strangers: dict[str, list[RemoteIssue]], copy: Copy, settings: TrackerSettings
 ) -> Iterable[IssueFault]:
-    """Yield a warning for each author whose issues are left out."""
     repository = copy.of[1] if len(copy.of) > 1 else settings.repository or "the repository"
     for login, remotes in sorted(strangers.items()):
         numbers = some(tuple(f"#{remote.number}" for remote in remotes), _LISTED_MAX)
@@ -133,7 +130,6 @@ def _stranger_warnings(
 
 
 def _frozen(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> Iterable[IssueFault]:
-    """Yield a warning if a stranger has edited an issue since it was given to noface."""
     taken = None if trusted(remote.author, copy, settings) else copy.taken.get(remote.number)
     if taken is not None and (remote.title, remote.body) != (taken.title, taken.body):
         who = f"#{remote.number} by {_login(remote)}"

@@ -54,7 +54,6 @@ class Own:
 
     @property
     def moved(self) -> bool:
-        """True if a later comment says more."""
         return self.asks == MOVED
 
 
@@ -94,7 +93,6 @@ def body_of(text: str, clone: str, asks: str, earlier: str = "") -> str:
 
 
 def moved_body(url: str, clone: str) -> str:
-    """Return the line that stands for a comment once a later one says more."""
     return body_of(f"noface's word on this is now [in a newer comment]({url}).", clone, MOVED)
 
 
@@ -155,7 +153,6 @@ def heard_of(
 
 
 def _mentions(text: str, login: str) -> bool:
-    """True if a text mentions an account, outside of code."""
     name = login.removesuffix("[bot]").lower()
     if not name:
         return False
@@ -170,7 +167,6 @@ def _mentions(text: str, login: str) -> bool:
 
 
 def _quotes(quoted: Collection[str], comments: Collection[str]) -> bool:
-    """True if a quotation holds a line of noface's comments."""
     wanted = {_bare(line) for text in comments for line in text.split("\n")}
     return any(len(line) >= _QUOTED_CHARS_MIN and line in wanted for line in map(_bare, quoted))
 

@@ -144,12 +144,10 @@ def save_copy(folder: Path, copy: Copy) -> None:
 
 
 def sync_text(sync: Sync) -> str:
-    """Write down how far the copy was read."""
     return json.dumps({"version": _VERSION, **asdict(sync)})
 
 
 def save_sync(folder: Path, text: str) -> None:
-    """Replace how far the copy was read. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     # Losing it costs requests, and no issue: the last refresh is done again.
     write_atomic(folder / SYNC, text, durable=False)

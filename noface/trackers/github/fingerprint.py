@@ -11,7 +11,6 @@ SYNC = "sync.json"
 
 
 def github_fingerprint(settings: TrackerSettings, _root: Path, state: Path) -> str:
-    """Return the fingerprint of the copy in the state folder."""
     return fingerprint(settings, state / FOLDER)
 
 

@@ -58,7 +58,6 @@ class RemoteIssue:
 
     @property
     def home(self) -> str:
-        """The repository's address in a browser."""
         return self.url.rsplit("/", 2)[0] if self.url.count("/") > 1 else ""
 
 
@@ -86,7 +85,6 @@ def remote_issue(data: Any) -> RemoteIssue | None:
 
 
 def remote_issues(page: object) -> list[RemoteIssue]:
-    """Read a page of a listing."""
     return [issue for entry in parse.listed(page) if (issue := remote_issue(entry)) is not None]
 
 

@@ -214,7 +214,6 @@ class Refresh:
             raise
 
     def _needed(self) -> Iterator[int]:
-        """Yield the numbers on which issues depend that are worked on."""
         for remote in self.copy.issues.values():
             given = worked_on(remote, self.copy, self.settings) if self._wanted(remote) else None
             if given is not None:
@@ -228,7 +227,6 @@ class Refresh:
                 self.read_one(number)
 
     def _worked(self) -> set[int]:
-        """Return the issues that noface has marked as under work."""
         return {number for number, own in self.sync.own.items() if RUNNING in own and number in self.copy.issues}
 
     def _look_at_worked(self) -> None:
@@ -320,7 +318,6 @@ def _relations(remote: RemoteIssue) -> tuple[int, int, str]:
 
 
 def _together(one: RemoteIssue, other: RemoteIssue) -> bool:
-    """True if two issues are of the same repository."""
     return one.home.lower() == other.home.lower()
 
 

@@ -159,7 +159,6 @@ class _Talk:
         return f"{people} {text}" if people else text
 
     def _read(self, comment: int) -> Own | None:
-        """Return noface's comment as it stands there, None if it is there no more."""
         try:
             entry = self._client.get(self._client.repo("issues", "comments", comment), keep=True).body
         except RefusedError as error:
@@ -176,11 +175,9 @@ class _Talk:
 
     @staticmethod
     def _url(comment: int, other: Own) -> str:
-        """Return the address of a comment, from that of another one of the same issue."""
         return f"{other.url.partition('#')[0]}#issuecomment-{comment}"
 
     def close(self) -> None:
-        """Close the issue as completed. GitHub leaves one that is closed already as it is."""
         self._client.patch(self._path, {"state": "closed", "state_reason": "completed"})
 
 

@@ -76,11 +76,9 @@ class GithubTracker:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """Nothing: no file of the repository holds an issue."""
         return ()
 
     def fingerprint(self) -> str:
-        """Hash time, size and inode of the copy, and the settings; opens nothing."""
         return fingerprint(self._settings, self._folder)
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
