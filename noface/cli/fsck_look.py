@@ -33,7 +33,6 @@ def collect(plumbing: Plumbing) -> Facts:
         database_hint=hint,
         running=holder,
         names={slug(issue_id): issue_id for issue_id in ids},
-        folders=_folders(state / "attempts"),
         processes=() if holder else carriers("NOFACE_STATE", str(state)),
     )
 
@@ -55,8 +54,3 @@ def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
         judged_next = {each.directory for each in opened if each.order is not None and only_judged(each.order)}
     saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
     return replace(rows, attempts=saved), "", ""
-
-
-def _folders(home: Path) -> tuple[str, ...]:
-    """Return the folders that attempts have: one an issue, in it one a number."""
-    return tuple(sorted(str(path) for path in home.glob("*/*") if path.name.isdigit() and path.is_dir()))

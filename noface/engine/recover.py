@@ -25,7 +25,7 @@ from noface.engine.landing.queue import release_merged
 from noface.engine.protection import protection_for
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
-from noface.git.landing import landing, remove_own_ref_locks, settle, settle_forgotten
+from noface.git.landing import settle, settle_forgotten
 from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
@@ -275,9 +275,6 @@ def _carry_out(context: RunContext, fault: Fault) -> None:
             _hold(context.env.plumbing, fault.of, fault.oid)
         case RepairKind.RECOUNT:
             journal.recount(fault.of)
-        case RepairKind.UNLOCK:
-            with landing(plumbing):  # so that no git of an earlier landing holds it
-                remove_own_ref_locks(plumbing, fault.oid)
         case RepairKind.REWRITE_HUB:
             git_dir = plumbing.repository.private_git_dirs / fault.of
             write_if_new(git_dir / "config", config_text(plumbing.repository))

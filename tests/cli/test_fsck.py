@@ -191,27 +191,10 @@ def test_work_that_a_person_let_go_of_is_not_missed(project, checked):
     assert checked.kinds(code=0) == set()
 
 
-def test_refs_that_only_the_way_to_main_needed_are_removed_once_an_issue_is_merged(project, checked):
-    project.git("update-ref", "refs/noface/issues/1/start", "main")
-    checked.repair_settles("ref-left")
-    assert project.git("for-each-ref", "refs/noface/issues/1/start") == ""
-    assert project.git("for-each-ref", "refs/noface/issues/1/1") != ""
-
-
-def test_refs_and_folders_that_nobody_knows_stay_and_are_named(project, checked):
+def test_refs_that_nobody_knows_stay_and_are_named(project, checked):
     project.git("update-ref", "refs/noface/issues/nobody/1", "main")
-    (project.state / "attempts" / "nobody" / "1").mkdir(parents=True)
-    assert checked.kinds("--repair", code=0) == {("ref-unknown", "note"), ("folder-unknown", "note")}
+    assert checked.kinds("--repair", code=0) == {("ref-unknown", "note")}
     assert project.git("for-each-ref", "refs/noface/issues/nobody/1") != ""
-
-
-def test_a_persons_commit_on_a_scratch_branch_is_noted_and_stays(project, checked):
-    project.git("checkout", "-q", "noface/2")
-    project.write("mine.txt", "mine\n")
-    mine = project.commit("mine")
-    project.git("checkout", "-q", "main")
-    assert checked.kinds("--repair", code=0) == {("branch-of-a-person", "note")}
-    assert project.git("rev-parse", "noface/2") == mine
 
 
 def test_counters_that_differ_from_their_attempts_are_counted_anew(project, checked):
@@ -301,14 +284,6 @@ def test_locks_of_others_are_named_and_never_removed(project, checked):
     assert {str(locks[0]), str(locks[1])} <= named
     assert locks[0].exists()
     assert locks[1].exists()
-
-
-def test_a_lock_that_a_landing_of_noface_s_own_left_is_removed(project, checked):
-    lock = project.path / ".git" / "refs" / "heads" / "main.lock"
-    ((new,),) = checked.rows("SELECT new FROM landings WHERE state = 'landed'")
-    lock.write_text(f"{new}\n")
-    checked.repair_settles("lock-left")
-    assert not lock.exists()
 
 
 def test_processes_that_a_dead_run_left_are_killed(project, checked):

@@ -121,7 +121,6 @@ class Facts:
     database_hint: str = ""
     running: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
-    folders: tuple[str, ...] = ()
     processes: tuple[int, ...] = ()
 
 
@@ -155,41 +154,21 @@ class FaultKind(StrEnum):
     WORK_MISSING = "work-missing"
     OBJECTS_MISSING = "objects-missing"
     REF_BROKEN = "ref-broken"
-    REF_LEFT = "ref-left"
     REF_UNKNOWN = "ref-unknown"
-    BRANCH_OF_A_PERSON = "branch-of-a-person"
-    FOLDER_UNKNOWN = "folder-unknown"
     COUNTERS_WRONG = "counters-wrong"
     PROCESS_LEFT = "process-left"
     LOCK_LEFT = "lock-left"
     PRIVATE_GIT_CHANGED = "private-git-changed"
 
 
-IN_FLIGHT = frozenset(
-    {
-        FaultKind.RUN_OPEN,
-        FaultKind.ATTEMPT_OPEN,
-        FaultKind.QUESTION_OPEN,
-        FaultKind.LANDING_OPEN,
-        FaultKind.LANDING_CUT_OFF,
-        FaultKind.REF_LEFT,
-        FaultKind.LOCK_LEFT,
-        FaultKind.PROCESS_LEFT,
-        FaultKind.FOLDER_UNKNOWN,
-    }
-)
-"""What is as it should be while a run is at work."""
-
-
 class RepairKind(StrEnum):
     """What a repair does."""
 
-    RECOVER = "recover"  # what every run does: settle landings, attempts, questions, runs, processes, refs
+    RECOVER = "recover"  # what every run does: settle landings, attempts, questions, runs, processes
     MARK_MERGED = "mark-merged"
     HOLD = "hold"
     RECOUNT = "recount"
     REWRITE_HUB = "rewrite-hub"
-    UNLOCK = "unlock"
 
 
 @dataclass(frozen=True, slots=True)
