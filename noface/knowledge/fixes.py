@@ -33,12 +33,10 @@ class Fix:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that it touches."""
         return tuple(dict.fromkeys(line.path for line in self.lines))
 
     @property
     def telling(self) -> bool:
-        """True if it is small enough to say what mended the failure, and says anything."""
         return 0 < len(self.lines) <= LINES_MAX and any(line.text.strip() for line in self.lines)
 
     def excerpt(self) -> str:
@@ -82,7 +80,6 @@ def in_workers_hands(failure: Failure) -> bool:
 
 
 def parts_of(failure: Failure, changed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files that a failure concerns: where it happened, which tests failed, and what was changed."""
     tests = (name.partition("::")[0].partition(" > ")[0] for name in failure.failing_tests[:_TESTS_MAX])
     named = (file_of(failure.location), *changed, *(path for path in tests if is_test_file(path)))
     return tuple(dict.fromkeys(path for path in named if path))

@@ -64,7 +64,6 @@ class PastFailure:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells it from others: issue and attempt."""
         return self.issue.id, self.number
 
 
@@ -86,12 +85,10 @@ class HintProposal:
 
     @property
     def kind(self) -> FailureKind:
-        """The kind of its failures."""
         return self.failures[0].failure.kind
 
     @property
     def issues(self) -> tuple[str, ...]:
-        """The ids of the issues whose failures led to it."""
         return tuple(dict.fromkeys(past.issue.id for past in self.failures))
 
 
@@ -136,14 +133,12 @@ def _issues(failures: Iterable[PastFailure]) -> int:
 
 
 def would_match(rule: HintRule, failures: Iterable[PastFailure], search: Search) -> tuple[PastFailure, ...]:
-    """Return the failures that a rule matches."""
     return tuple(past for past in failures if explain(rule, past.issue, past.failure, past.touched, search).matched)
 
 
 def _proposal(
     group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, fix_of: FixOf, least: int
 ) -> HintProposal | None:
-    """Return the proposal for a group, by the most general pattern that failures of no other kind have."""
     chosen, own = None, group
     for candidate in candidates(tuple(past.failure.message_alone for past in group)):
         matches = would_match(candidate, all_failures, search)
@@ -166,7 +161,6 @@ def _proposal(
 
 
 def _language(group: list[PastFailure]) -> str:
-    """Return the language that all failures of a group concern, by their places or by the files changed."""
     places = {language_of(file_of(past.failure.location)) for past in group}
     changed = ({language_of(path) for path in past.touched} for past in group)
     shared = (places if len(places) == 1 and places != {""} else set.intersection(*changed)) - {""}
@@ -174,7 +168,6 @@ def _language(group: list[PastFailure]) -> str:
 
 
 def _shared(fixes: dict[str, Fix]) -> str:
-    """Return what mended it in two issues or more, "" if no two were mended alike."""
     added = {
         issue_id: {" ".join(line.text.split()): None for line in fix.lines if not line.removed and _counts(line.text)}
         for issue_id, fix in fixes.items()
@@ -224,7 +217,6 @@ def candidates(messages: tuple[str, ...]) -> Iterator[HintRule]:
 
 
 def _expression(line: str, staying: set[int]) -> str:
-    """Return a message as an expression in which all that changes is left open, but for the places in `staying`."""
     text, at = "", 0
     for number, match in enumerate(_CHANGING.finditer(line)):
         kept = _SPECIAL.sub(r"\\\1", match[0]) if number in staying else ".+?"
@@ -234,12 +226,10 @@ def _expression(line: str, staying: set[int]) -> str:
 
 
 def is_common(word: str) -> bool:
-    """True if a word says nothing by itself."""
     return _COMMON.fullmatch(word) is not None
 
 
 def first_line(message: str) -> str:
-    """Return the first line of a message that has text, up to a limit."""
     line = next((line for line in message[: MESSAGE_CHARS_MAX * 4].splitlines() if line.strip()), "")
     return line.strip()[:MESSAGE_CHARS_MAX].strip()
 

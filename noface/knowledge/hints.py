@@ -52,7 +52,6 @@ class HintRule:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """The conditions it has, by name."""
         return {name: wanted for name in CONDITIONS if (wanted := str(getattr(self, name)))}
 
 
@@ -75,7 +74,6 @@ class MatchExplained:
 
     @property
     def matched(self) -> bool:
-        """True if all conditions held."""
         return all(condition.held for condition in self.conditions)
 
     @property
@@ -109,14 +107,12 @@ def explain(
 def matched(
     rules: tuple[HintRule, ...], issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the hints for an issue's next prompt, without repeats, and what a person should know about the rules."""
     matches = [explain(rule, issue, failure, touched, search) for rule in rules]
     hints = (match.rule.hint for match in matches if match.matched)
     return tuple(dict.fromkeys(hints)), slow_warnings(matches)
 
 
 def slow_warnings(matches: list[MatchExplained]) -> tuple[str, ...]:
-    """Return what a person is told of rules, numbered as in noface.toml, that ran into the time limit."""
     slow = (number for number, match in enumerate(matches, 1) if match.too_slow)
     return tuple(f"hint {number}: its expression took too long on this failure; simplify it" for number in slow)
 
@@ -136,7 +132,6 @@ def searched_text(failure: Failure | None) -> str:
 def _look(
     name: str, wanted: str, issue: Issue, failure: Failure | None, touched: tuple[str, ...], search: Search
 ) -> tuple[bool, str]:
-    """Return whether a condition holds, and why."""
     match name:
         case "label":
             labels = f"the issue's labels are {some(issue.labels, _NAMES_MAX)}"

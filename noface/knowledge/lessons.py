@@ -128,12 +128,10 @@ def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advic
 
 
 def is_cure(strategy: str) -> bool:
-    """True if a lesson's strategy is that of a diagnosis."""
     return strategy in _CURES
 
 
 def _fixed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
-    """Return the last failure that was charged before the last attempt, which passed; None without one."""
     if not attempts or attempts[-1].outcome != PASSED:
         return None
     epoch = attempts[-1].epoch
@@ -166,7 +164,6 @@ def worth_keeping(hits: int, successes: int, control: ControlGroup) -> bool:
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """Return the telling words of a text, in order, without repeats; what differs from run to run is left out."""
     lines = (_GATE.sub("", line) for line in text[:_TERMS_TEXT_MAX].splitlines())
     plain = _PLACEHOLDER.sub(" ", " ".join(normalise(line) for line in lines))
     words = (word.lower()[:_TERM_CHARS_MAX] for word in _WORD.findall(plain))
@@ -208,7 +205,6 @@ def _tells(word: str) -> bool:
 
 
 def _deciding_line(failure: Failure) -> str:
-    """Return the line that decided: the last of the evidence that has text."""
     return next((line.strip() for line in reversed(failure.evidence) if line.strip()), "")[:_TERMS_TEXT_MAX]
 
 

@@ -66,7 +66,6 @@ def variables(template: str) -> Mapping[str, str]:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence on an unknown name: which known one is like it; empty if none is."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f'; did you mean "{near[0]}"?' if near else ""
 
@@ -86,7 +85,6 @@ def _read(made: "Environment", name: str, text: str) -> "nodes.Template | Templa
 
 
 def _unknown(name: str, tree: "nodes.Template", templates: set[str], bound: set[str]) -> Iterator[TemplateFault]:
-    """Find variables and templates that are not there."""
     from jinja2 import meta, nodes
 
     known = variables(name)
@@ -109,7 +107,6 @@ def _bound(tree: "nodes.Template") -> set[str]:
 
 
 def _tried(made: "Environment", situation: Situation) -> Iterator[TemplateFault]:
-    """Fill a situation's template in with every sample."""
     for data in samples(situation):
         try:
             pieces = whole(parts_of(data, _READ_CHARS_MAX))

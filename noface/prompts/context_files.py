@@ -83,7 +83,6 @@ def _by_name(tracked: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def stems(text: str, most: int) -> tuple[str, ...]:
-    """Return the beginnings of the words of a text that may tell where something stands, in their order."""
     words = (word.lower() for word in _WORD.findall(text[:_TEXT_MAX]))
     return tuple(dict.fromkeys(_stem(word) for word in words if word not in _stop_words()))[:most]
 

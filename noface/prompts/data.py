@@ -145,12 +145,10 @@ class Situation(StrEnum):
 
     @property
     def template(self) -> str:
-        """The file name of its template."""
         return f"{self.value}{SUFFIX}"
 
     @property
     def asks(self) -> bool:
-        """True if a question is asked, False if an issue is worked on."""
         return self in QUESTIONS
 
 

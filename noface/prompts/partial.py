@@ -133,13 +133,11 @@ def _gate(result: GateResult) -> AttemptStep:
 
 
 def _judgement(failure: Failure, *, started: bool) -> AttemptStep:
-    """Return the step that failed if none of the recorded ones did: before the worker ran, or after it."""
     notes = _known(kind=failure.kind.value, rule=failure.rule, message=failure.message, location=failure.location)
     return AttemptStep("judgement" if started else "workspace", ok=False, notes=notes, output=failure.excerpt)
 
 
 def _end(output: str) -> str:
-    """Return the last lines of an output; what was before is marked as left out."""
     end = output.strip()[-OUTPUT_CHARS_MAX:]
     left_out = len(output.strip()) - len(end)
     if not left_out:

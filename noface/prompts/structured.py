@@ -63,14 +63,12 @@ def violation(value: object, schema: Mapping[str, Any]) -> Invalid | None:
 
 
 def type_name(value: object) -> str:
-    """Return the name that JSON has for the type of a value."""
     if value is None:
         return "null"
     return next((name for kind, name in _TYPES if isinstance(value, kind)), "number")
 
 
 def quoted(value: object) -> str:
-    """Return a JSON value on one line, cut at a limit."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
 
@@ -150,7 +148,6 @@ def validate(text: str, schema: Mapping[str, Any], name: str) -> Value | Invalid
 
 
 def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Value | Invalid:
-    """Return the object that was found in `read`, checked by its schema."""
     value = load(read, candidate)
     if isinstance(value, str):
         return Invalid(f"malformed JSON at {place(read, candidate.start)}: {value}", actual_type="malformed")
@@ -158,7 +155,6 @@ def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Value 
 
 
 def check_value(value: Value, schema: Mapping[str, Any]) -> Value | Invalid:
-    """Return a value, checked by a schema."""
     return violation(value, schema) or value
 
 
@@ -193,7 +189,6 @@ def load(read: str, candidate: JsonObject) -> Value | str:
 
 
 def broken_answer(read: str, broken: BrokenObject) -> Invalid:
-    """Return the finding about an object that is no JSON."""
     if broken.truncated:
         return Invalid(f"truncated JSON: {broken.problem}", actual_type="truncated")
     return Invalid(f"malformed JSON at {place(read, broken.at)}: {broken.problem}", actual_type="malformed")

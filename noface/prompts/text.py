@@ -99,12 +99,10 @@ def tidy(text: str) -> str:
 
 
 def size(text: str) -> int:
-    """Return how many bytes of UTF-8 a text is."""
     return len(text.encode("utf-8", "replace"))
 
 
 def tokens(text: str) -> int:
-    """Return the estimate of how many tokens a text is: its UTF-8 bytes by four, rounded up."""
     return -(-size(text) // BYTES_A_TOKEN)
 
 
@@ -131,12 +129,10 @@ class Long:
 
     @property
     def chars(self) -> int:
-        """How many characters the whole text has."""
         return len(self.head) + self.gone + len(self.tail)
 
     @property
     def bytes(self) -> int:
-        """How many bytes it is where nothing more is cut."""
         return size(_joined(self, self.gone) if self.gone else self.head)
 
 
@@ -223,7 +219,6 @@ class PromptPart:
 
     @property
     def need(self) -> int:
-        """How many bytes it may take beyond what it takes at least."""
         return min(self.bytes_max, sum(_need(item, rows=self.rows) for item in self.items))
 
 
@@ -295,7 +290,6 @@ def _filled(
 
 
 def whole(parts: Sequence[PromptPart]) -> Pieces:
-    """Return the parts with nothing cut that need not be."""
     return _cut_all(parts, _UNLIMITED)
 
 

@@ -123,7 +123,6 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
 def _base_failure(
     data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...]
 ) -> PriorFailure | None:
-    """Return how the work failed that the workspace holds, if the newest attempt itself has no output of a gate."""
     if failure is None or failure.command:
         return None
     return next((one for one in older if one.number == data.start.holds and one.command), None)
@@ -132,7 +131,6 @@ def _base_failure(
 def _on_main(
     data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...], excerpt: str
 ) -> Failure | None:
-    """Return how the issue's own commands fail on main, if no attempt's output is newer."""
     own = failure is not None and (failure.command or _base_failure(data, failure, older) is not None)
     return None if data.on_main is None or own else replace(data.on_main, excerpt=excerpt)
 
@@ -151,7 +149,6 @@ def _question_values(data: QuestionData, pieces: Pieces) -> dict[str, Any]:
 
 
 def _newest(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
-    """Return the newest failure that a worker learns of, and the older ones (L7), equal ones as one."""
     known = tuple(failure for failure in earlier if reaches_workers(failure.kind, charged=failure.charged))
     return (known[-1], _grouped(known[:-1])) if known else (None, ())
 

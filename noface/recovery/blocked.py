@@ -87,7 +87,6 @@ def _of_keys(history: History) -> str:
 
 
 def _question_of_approval(issue: Issue, action: RequestApproval, history: History) -> str:
-    """Return the question of an approval that depends on what workers and resolvers say."""
     last = _last(history)
     if action.paths:
         return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
@@ -97,7 +96,6 @@ def _question_of_approval(issue: Issue, action: RequestApproval, history: Histor
 
 
 def _of_approval(history: History) -> dict[str, object]:
-    """Return what the question of an approval may name of the last attempt."""
     last = _last(history)
     failure = last.failure if last is not None else None
     files = len(last.changed) if last is not None else 0
@@ -136,7 +134,6 @@ def _may_change(issue: Issue, paths: tuple[str, ...], advice: Advice | None) -> 
 
 
 def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
-    """Ask whether the test is wrong that the worker weakened, or would have to."""
     asked = _questions_of(last)
     if failure.rule in (*BY_MAIN, *BY_BODY) and not asked:
         named = some(failure.failing_tests, _TESTS_SHOWN) if failure.failing_tests else "what judges it on main"
@@ -167,14 +164,12 @@ def _words_of(advice: Advice) -> str:
 
 
 def _newest(history: History, topic: Topic) -> Advice | None:
-    """Return the usable answer on a topic since the last attempt."""
     last = _last(history)
     advice = history.answer(topic, last.number) if last is not None else None
     return advice if advice is not None and advice.outcome is AdviceOutcome.ADVISED else None
 
 
 def _last(history: History) -> PastAttempt | None:
-    """Return the last attempt of this epoch that tells something."""
     return next((attempt for attempt in reversed(history.current) if attempt.outcome != INTERRUPTED), None)
 
 
@@ -285,14 +280,12 @@ def _asked_leave(action: RequestApproval, last: PastAttempt | None, on_main: Col
 
 
 def _judging(attempt: PastAttempt | None) -> tuple[str, ...]:
-    """Return the tests that an attempt changes, if it waits for that."""
     if attempt is None or attempt.failure is None or attempt.failure.kind is not FailureKind.GATE_TAMPERING:
         return ()
     return tuple(path for path in attempt.changed if part_of(path) is Part.TEST)
 
 
 def _account(history: History, configured: Configured) -> PersonRequest:
-    """Return what was tried, in all epochs, and what went wrong and is unclear in this one."""
     last = _last(history)
     newest_first = [attempt for attempt in reversed(history.current) if attempt.failure is not None]
     errors = distinct((_error(a.failure) for a in newest_first if a.failure), _ERRORS_MAX, _ERROR_CHARS_MAX)
@@ -322,7 +315,6 @@ def _gated(history: History) -> PastAttempt | None:
 
 
 def _failing(history: History, configured: Configured) -> Failing | None:
-    """Return what a gate has found on the newest work that came to the gates, None if none failed."""
     last = _gated(history)
     failure = last.failure if last is not None else None
     if last is None or failure is None or failure.gate is None:
@@ -350,7 +342,6 @@ def _steps(issue: Issue, first: str, branch: str, failing: Failing | None = None
 
 
 def _sides(branch: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return how to see what each side of a conflict has changed, () if its files are not known."""
     if not paths:
         return ()
     more = len(paths) > _PATHS_SHOWN
@@ -379,7 +370,6 @@ _COMMIT = re.compile(r"\b[0-9a-f]{7,40}+\b")
 
 
 def _tried(history: History) -> Iterator[str]:
-    """Yield a line for the attempts in a row that ended in the same way, and one for each question about them."""
     for _, group in groupby(history.attempts, key=lambda each: (each.epoch, _COMMIT.sub("", _ended_with(each)))):
         attempts = list(group)
         asked = [advice for a in attempts for advice in history.advice if advice.after == a.number]
@@ -414,7 +404,6 @@ def _asked(advice: Advice) -> str:
 
 
 def _unclear(history: History, *, gaps: bool) -> Iterator[str]:
-    """Yield what workers asked, and with `gaps` what they missed, the newest attempt's first."""
     for attempt in reversed(history.current):
         if attempt.failure is not None:
             yield from attempt.failure.questions

@@ -102,12 +102,10 @@ class PlanFault:
 
     @property
     def violation(self) -> str:
-        """The first faults in one line."""
         more = len(self.violations) - _FAULTS_TOLD_MAX
         return "; ".join(self.violations[:_FAULTS_TOLD_MAX]) + (f"; and {more} more" if more > 0 else "")
 
     def invalid(self, original: str = "") -> Invalid:
-        """Return the fault as a finding about the answer `original`, for the format reminder."""
         return Invalid(self.violation, "object", "object", "children", original, "breakdown")
 
 
@@ -145,7 +143,6 @@ def plan_children(
 
 
 def left_out(value: Mapping[str, Any], forms: AcceptForms) -> tuple[str, ...]:
-    """Return the accept commands of a breakdown that may not be run."""
     commands = (command.strip() for child in clean(value["children"]) for command in child.get("accept", ()))
     return tuple(dict.fromkeys(command for command in commands if forms.allowed(command) is None))
 

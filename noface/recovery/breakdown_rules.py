@@ -48,7 +48,6 @@ class AcceptForms:
 
     @property
     def listed(self) -> str:
-        """Say which commands are allowed."""
         forms = [f"`{command}`" for command in self.known]
         forms += [f"`{shlex.join(start)} TESTS`" for command in self.known if (start := _runner(apart(command)[1]))]
         names = list(dict.fromkeys(forms))[: 2 * _FORMS_LISTED_MAX]
@@ -179,7 +178,6 @@ def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, 
 
 
 def form_faults(parts: tuple[Proposed, ...], forms: AcceptForms) -> tuple[str, ...]:
-    """Return the accept commands in no form that the project has."""
     refused = [(part, command) for part in parts for command in part.accept if forms.allowed(command) is None]
     return tuple(
         f"part {literal(part.key)}: the accept command {literal(command)} is not the project's; allowed: {forms.listed}"
@@ -225,7 +223,6 @@ def _text(title: str, body: str) -> tuple[str, str]:
 
 
 def _in_a_cycle(parts: tuple[Proposed, ...]) -> list[str]:
-    """Return the keys that can never start, since they wait for each other."""
     waiting = {part.key: set(part.depends_on) for part in parts}
     while free := [key for key, needs in waiting.items() if not needs]:
         for key in free:

@@ -45,7 +45,6 @@ def with_candidates(
 
 
 def many_at_once(models: Sequence[str]) -> str:
-    """Say which models make an attempt at once."""
     times = [f"{name} {models.count(name)} times" if models.count(name) > 1 else name for name in dict.fromkeys(models)]
     return f"{len(models)} candidates at once: {', '.join(times)}"
 

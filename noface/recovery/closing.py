@@ -35,7 +35,6 @@ def _looks(history: History) -> list[Advice] | None:
 
 
 def missing(history: History) -> str:
-    """Return what the newest look at an issue found missing, "" for nothing."""
     looks = _looks(history)
     return looks[-1].text or looks[-1].cause if looks and looks[-1].strategy == MISSING else ""
 

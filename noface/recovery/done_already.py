@@ -28,7 +28,6 @@ _QUOTED_MAX = 300
 
 
 def says_done(report: WorkerReport | None, last_words: str) -> str:
-    """Return the words in which a worker says that there is nothing left to do, "" if it says no such thing."""
     if report is not None and report.status is not ReportStatus.DONE:
         return ""
     for text in (report.summary if report is not None else "", last_words):

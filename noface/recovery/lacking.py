@@ -25,13 +25,11 @@ def may_supply(failure: Failure, changed: tuple[str, ...], patch: str) -> bool:
 
 
 def named_in(failure: Failure) -> frozenset[str]:
-    """Return the names that a failure speaks of: of modules, functions, files and tests."""
     texts = (failure.message, failure.location or "", failure.excerpt, *failure.evidence, *failure.failing_tests)
     return _words("\n".join(texts))
 
 
 def new_names(patch: str) -> frozenset[str]:
-    """Return the names in the lines that a patch adds, without those in lines that it removes, and in its paths."""
     lines = tuple(changed_lines(patch))
     added, removed = (_words("\n".join(line.text for line in lines if line.removed is gone)) for gone in (False, True))
     return (added - removed) | _words("\n".join(_paths(patch)))

@@ -38,7 +38,6 @@ def statements(issue: Issue) -> tuple[str, ...]:
 
 
 def _statements(text: str) -> tuple[tuple[str, bool], ...]:
-    """Return the statements of a text in their order, each with whether it is the entry of a list."""
     result: list[tuple[str, bool]] = []
     block: list[str] = []
     listed = ticked = False
@@ -63,14 +62,12 @@ def _statements(text: str) -> tuple[tuple[str, bool], ...]:
 
 
 def names(text: str) -> frozenset[str]:
-    """Return the files, identifiers and numbers that a text speaks of, in small letters."""
     code = {word for span in _CODE.findall(text) for word in _NAME.findall(span) if len(word) > 1}
     special = {word for word in _NAME.findall(text) if _SPECIAL.search(word)}
     return frozenset(word.strip("./:-").lower() for word in code | special)
 
 
 def not_held(statements: Iterable[str], held: str) -> tuple[str, ...]:
-    """Return the statements that a text does not hold."""
     text, words = held.lower(), meanings((held,))
     return tuple(each for each in statements if not _holds(text, words, each))
 
@@ -88,13 +85,11 @@ def untouched(statements: Iterable[str], changes: str) -> tuple[str, ...]:
 
 
 def _files(statement: str, changes: str) -> list[str]:
-    """Return the names in a statement that stand in a path of changes."""
     paths = "\n".join(line for line in changes.splitlines() if line.startswith(_PATHS)).lower()
     return [name for name in names(statement) if _stands(name, paths)]
 
 
 def changed_text(patch: str) -> str:
-    """Return what a patch changes: the paths, and the lines that come or go, without their marks."""
     lines = (line[1:] if line[:1] in "+-" else line for line in patch.splitlines() if not line.startswith((" ", "@@")))
     return "\n".join(lines)
 

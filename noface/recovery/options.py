@@ -71,7 +71,6 @@ def asks(
 
 
 def with_options(request: PersonRequest, options: Sequence[Option]) -> PersonRequest:
-    """Return the request with other options."""
     texts, commands = tuple(zip(*options, strict=True)) or ((), ())
     return replace(request, options=texts, commands=commands)
 
@@ -148,7 +147,6 @@ def gate_at_fault(kind: FailureKind, history: History) -> str:
 
 
 def _for_writing_gate(issue: Issue, history: History, configured: Configured) -> list[Option]:
-    """Return the option to take what a gate writes into the work, where the last attempt failed at that."""
     failures = [attempt.failure for attempt in history.current if attempt.failure is not None and attempt.failure.gate]
     gate = failures[-1].gate or "" if failures and failures[-1].rule == CHANGED_FILES else ""
     if gate not in configured.commands:

@@ -32,7 +32,6 @@ LEFT_UNDONE = (
 
 
 def rest_reported(report: WorkerReport | None) -> tuple[str, ...]:
-    """Return what a worker says is left of the issue, as precisely as it says it; () if it calls it done."""
     if report is None or report.status is not ReportStatus.PARTIAL:
         return ()
     return report.left or tuple(filter(None, (report.summary.strip(),))) or report.gaps
@@ -55,7 +54,6 @@ def partly_done(report: WorkerReport, gates: tuple[GateResult, ...]) -> Failure 
 
 
 def free_parts(past: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
-    """Return the parts at the end of what was tried that were charged to nobody."""
     parts: list[PastAttempt] = []
     for attempt in past:
         parts = [] if attempt.charged else [*parts, *([attempt] if failure_of(attempt).rule == PARTLY_DONE else [])]

@@ -231,7 +231,6 @@ _REFUSAL_CHARS_MAX = 300
 
 
 def _why_nothing_mends(failure: Failure, model: str, policy: Policy) -> str:
-    """Say why the environment is not tried again, if its cause is known; of a login which other models would use it."""
     if failure.kind is FailureKind.AUTH:
         shared = [name for name in policy.models if name in policy.same_login(model)]
         also = f"; {', '.join(shared)} would use the same login as {model}" if shared else ""
@@ -269,7 +268,6 @@ def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
 
 
 def _used_up(cap: int, charged: int, uncharged: int) -> str:
-    """Return that the attempts are used up, in numbers that agree with those of the attempts a person sees."""
     if charged > cap:
         return f"{charged} attempts were charged, and {cap} {'is' if cap == 1 else 'are'} allowed"
     if not uncharged:
@@ -304,7 +302,6 @@ def _with_usable_model(action: Action, history: History, policy: Policy) -> Acti
 
 
 def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now: float) -> Action:
-    """Let a model of the same tier work where the one chosen waits for its provider."""
     match action:
         case RunWorker(mode=Mode.SWITCH) | WaitUntil(provider=False):
             return action
@@ -357,7 +354,6 @@ def _limits_of(budget: Budget) -> tuple[str, ...]:
 
 
 def _why_again(last: PastAttempt) -> str:
-    """Say why an interrupted attempt is made again."""
     ended_for = ended_at(last.signature)
     if ended_for is None:
         lost = noted(last.notes, HOST_LOST)
@@ -424,7 +420,6 @@ def _without_transient(attempts: Attempts) -> Attempts:
 
 
 def _changes_asked_for(state: PolicyState) -> Action:
-    """Have the reviewer's points answered, by the same model, up to the cap of rounds (N2)."""
     rounds = sum(failure_of(attempt).rule == REJECTED_BY_REVIEWER for attempt in state.attempts)
     most = state.policy.review.rounds_max
     if rounds >= most:

@@ -79,7 +79,6 @@ def without_progress(attempts: Attempts) -> int:
 
 
 def same_failure(attempts: Attempts) -> int:
-    """Count how many attempts at the end failed in the same way."""
     return trailing(attempts, lambda a: failure_signature(a) == failure_signature(attempts[-1]))
 
 
@@ -89,12 +88,10 @@ def failure_signature(attempt: PastAttempt) -> tuple[str, str]:
 
 
 def is_transient(attempt: PastAttempt) -> bool:
-    """True if an attempt failed for a cause that passes by itself."""
     return failure_of(attempt).category is Category.TRANSIENT
 
 
 def trailing(attempts: Attempts, test: Callable[[PastAttempt], bool]) -> int:
-    """Count how many attempts at the end satisfy `test`."""
     count = 0
     for attempt in reversed(attempts):
         if not test(attempt):
@@ -115,29 +112,23 @@ class PolicyState:
 
     @property
     def last(self) -> PastAttempt:
-        """The last attempt that tells something."""
         return self.attempts[-1]
 
     @property
     def charged(self) -> Attempts:
-        """The attempts that were charged to the issue."""
         return tuple(attempt for attempt in self.attempts if attempt.charged)
 
     def answer(self, topic: Topic) -> Advice | None:
-        """Return what was answered on a topic since the last attempt, None if nobody has asked."""
         return self.history.answer(topic, self.last.number)
 
     def advised(self, topic: Topic) -> Advice | None:
-        """Return a usable answer on a topic since the last attempt."""
         advice = self.answer(topic)
         return advice if advice is not None and advice.outcome is AdviceOutcome.ADVISED else None
 
     def asked_before(self, topic: Topic) -> bool:
-        """True if anybody was asked about a topic since the issue was last unblocked."""
         return any(advice.topic is topic for advice in self.history.asked)
 
     def repeated(self, *kinds: FailureKind) -> int:
-        """Count how many charged attempts at the end failed with one of `kinds`."""
         return trailing(self.charged, lambda attempt: failure_of(attempt).kind in kinds)
 
 
@@ -189,7 +180,6 @@ def excused(advice: Advice, history: History) -> Failure | None:
 
 
 def outside_failures(past: Iterable[PastAttempt]) -> int:
-    """Count the attempts that ended with a cause outside the work, and were charged to nobody."""
     return sum(failure_of(attempt).rule in OUTSIDE for attempt in past if not attempt.charged)
 
 
@@ -212,7 +202,6 @@ def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
 
 
 def rung_used(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
-    """Return the rung on which the last attempt ran."""
     last, before = attempts[-1], rung_index(attempts[:-1], ladder)
     return max(_rung_of(last.model, ladder, before, think=last.think), _floor(last.tier, ladder, before))
 
@@ -231,7 +220,6 @@ def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, lea
 
 
 def next_higher(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None) -> int | None:
-    """Return the first rung above `index` that answers `kind`, None if there is none."""
     return next((place for place in range(index + 1, len(ladder)) if ladder[place].suits(kind)), None)
 
 
@@ -258,7 +246,6 @@ def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") 
 
 
 def climb_higher(state: PolicyState, why: str) -> RunWorker | None:
-    """Return the run on the next rung above the last attempt's, None if there is none."""
     ladder = state.ladder
     used = rung_used(state.attempts, ladder)
     index = next_higher(ladder, used, state.failure.kind)
@@ -266,12 +253,10 @@ def climb_higher(state: PolicyState, why: str) -> RunWorker | None:
 
 
 def on_last_rung(state: PolicyState) -> bool:
-    """True if nothing of the ladder is left that answers such a failure, but the rung it stands on."""
     return next_higher(state.ladder, rung_index(state.attempts, state.ladder), state.failure.kind) is None
 
 
 def ran_on_last_rung(state: PolicyState) -> bool:
-    """True if the last attempt ran on the last rung of the ladder that answers such a failure."""
     return next_higher(state.ladder, rung_used(state.attempts, state.ladder), state.failure.kind) is None
 
 
@@ -315,7 +300,6 @@ OF_THE_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
 
 
 def of_the_model(failure: Failure) -> bool:
-    """True if something is wrong with a model's login or entry, and not with a gate's."""
     return failure.kind in OF_THE_MODEL and not failure.gate
 
 
@@ -352,7 +336,6 @@ def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -
 
 
 def replaced(action: RunWorker, judged: Attempts, history: History, policy: Policy) -> RunWorker:
-    """Return a worker's action with a usable model, where its own has shown that it is none."""
     if action.model not in unusable(judged, policy):
         return action
     other = instead_of(action.model, judged, history, policy)

@@ -28,7 +28,6 @@ class Pace:
         return Pace(self.base_s * many, max(self.longest_s, self.base_s) * many)
 
     def pause(self, quiet: int) -> float:
-        """Return the seconds until the next call, after `quiet` calls in a row that found no change."""
         return min(self.base_s * GROWTH ** min(quiet, _GROWN_MAX), max(self.longest_s, self.base_s))
 
 
@@ -53,12 +52,10 @@ def answered(before: Asked | None, at: float, *, changed: bool) -> Asked:
 
 
 def refused(before: Asked | None, at: float, until: float) -> Asked:
-    """Return what is known after a call that was not answered: the other side is away until a time."""
     return Asked(at, before.quiet if before is not None else 0, max(at, until))
 
 
 def next_time(asked: Asked | None, pace: Pace) -> float:
-    """Return when a topic is to be asked about next; 0.0 for one that never was."""
     if asked is None:
         return 0.0
     if asked.away_until is not None:
@@ -75,6 +72,5 @@ def is_due(asked: Asked | None, pace: Pace, now: float) -> bool:
 
 
 def away_until(topics: Iterable[Asked | None], now: float) -> float | None:
-    """Return until when the other side is away, as the last calls about several topics tell; None if it answers."""
     times = [asked.away_until for asked in topics if asked is not None and asked.away_until is not None]
     return max((until for until in times if until > now), default=None)

@@ -59,7 +59,6 @@ class Proposal:
 
     @property
     def attempt(self) -> PastAttempt:
-        """The attempt whose work it is."""
         return self.attempts[-1]
 
 
@@ -75,13 +74,11 @@ def marker(issue_id: str, attempt: int) -> str:
 
 
 def read_marker(body: str) -> tuple[str, int] | None:
-    """Return the issue and the attempt that a pull request's text names, None if noface did not write it."""
     match = _MARKER.search(body)
     return (unquote(match["issue"]), int(match["attempt"])) if match else None
 
 
 def read_model(body: str, attempt: int) -> str:
-    """Return the model that a pull request's text names for an attempt, "" if it names none."""
     line = re.search(rf"^- {attempt} \((?P<model>[^()\n]{{1,200}})\): ", body, re.MULTILINE)
     return re.sub(r"\\(.)", r"\1", line["model"]).replace("\u200b", "") if line else ""
 
@@ -166,7 +163,6 @@ def _tried(proposal: Proposal) -> str:
 
 
 def _outside(attempt: PastAttempt) -> bool:
-    """True if an attempt says nothing of the work: it was cut off, or failed for a cause outside of it."""
     passed = attempt.outcome == PASSED
     return not passed and (attempt.outcome == INTERRUPTED or failure_of(attempt).category.external)
 
@@ -179,7 +175,6 @@ def _came_of(proposal: Proposal, attempt: PastAttempt) -> str:
 
 
 def _looks(proposal: Proposal) -> Iterator[str]:
-    """Yield what a reviewer should know: what noface doubts, and what the worker itself calls a risk."""
     work = proposal.attempt
     if proposal.note:
         yield plain(short(proposal.away(proposal.note), _NOTE_CHARS_MAX))

@@ -58,7 +58,6 @@ def is_quiet(followed: Followed) -> bool:
 
 
 def after_replies(followed: Followed, note: str, refused: Collection[tuple[str, str]], *, answered: bool) -> PullSeen:
-    """Return what was seen, once a note and the refusals were said, and those who asked in its round are `answered`."""
     seen = replace(followed.seen, said=note or followed.seen.said)
     seen = replace(seen, refused=tuple(each for each in seen.refused if each not in refused))
     if not answered:
@@ -68,7 +67,6 @@ def after_replies(followed: Followed, note: str, refused: Collection[tuple[str, 
 
 
 def refusals_of(followed: Followed) -> tuple[Reply, ...]:
-    """Return what is said to those whose words could not be acted on."""
     return tuple((0, f"<!-- noface:reply to {key} -->", text) for key, text in followed.seen.refused)
 
 
@@ -89,7 +87,6 @@ def _in_threads(
 
 
 def _words(summary: str) -> tuple[dict[str, str], str]:
-    """Part a summary into what has a label, and the rest."""
     result: dict[str, str] = {}
     rest = []
     for line in summary[:_SHOWN_CHARS_MAX].splitlines():

@@ -73,7 +73,6 @@ class PullSeen:
     refused: tuple[tuple[str, str], ...] = ()
 
     def with_head(self, head: str, now: float) -> "PullSeen":
-        """Return it with the commit that noface has pushed as the present head."""
         if head in self.heads[-1:]:
             return self
         return replace(self, heads=(*(old for old in self.heads if old != head), head), since=now, changed_at=now)
@@ -102,7 +101,6 @@ class Followed:
 
     @property
     def open(self) -> bool:
-        """True if it may still be merged, as far as is known."""
         return self.state not in ("closed", "merged")
 
 
@@ -182,7 +180,6 @@ class RoundDue:
 
     @property
     def asks_only(self) -> bool:
-        """True if reviewers ask questions, and nothing else: nothing need change for that."""
         return not self.checks and all(map(only_asks, self.reviews))
 
 
@@ -238,7 +235,6 @@ def _other_head(followed: Followed, pull: PullRequest) -> StillOpen | TakenByPer
 
 
 def _running(followed: Followed, look: Look, follow_checks_s: float, now: float) -> StillOpen | None:
-    """Wait for the checks of a head, within limits: a push takes a while to start them."""
     since, number = followed.seen.since, look.pull.number
     if not look.checks and now < since + min(CHECKS_BEGIN_S, follow_checks_s):
         return StillOpen(WaitsFor.CHECKS, f"waits for the checks of pull request #{number} to begin")
@@ -250,7 +246,6 @@ def _running(followed: Followed, look: Look, follow_checks_s: float, now: float)
 
 
 def unanswered(followed: Followed, checks: Collection[Check]) -> tuple[Check, ...]:
-    """Return the failed checks of the head that nothing has been done about."""
     if followed.seen.answered_head == followed.head:
         return ()
     known = followed.seen.outside
@@ -258,7 +253,6 @@ def unanswered(followed: Followed, checks: Collection[Check]) -> tuple[Check, ..
 
 
 def check_key(check: Check, head: str) -> str:
-    """Return what tells this run of a check from another: one that is run again has another id."""
     return f"{head}:{check.id or check.name}"
 
 
@@ -300,7 +294,6 @@ def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
 
 
 def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
-    """Return what only a person can do something about; None if there is nothing of the kind."""
     number, states = look.pull.number, (CheckState.CANCELLED, CheckState.NEEDS_PERSON)
     failed = tuple(check for check in look.checks if check.state is CheckState.FAILED)
     if failed and followed.seen.answered_head == followed.head:
@@ -336,7 +329,6 @@ def answered(seen: PullSeen, due: RoundDue, head: str, attempt: int = 0) -> Pull
 
 
 def still_open(seen: PullSeen, open_: StillOpen, checks: Collection[Check], now: float) -> PullSeen:
-    """Return `seen` with what an open pull request waits for, and the checks that are red."""
     failed = tuple((check.name, check.url) for check in checks if check.state is CheckState.FAILED)
     changed_at = seen.changed_at if seen.waits_for == open_.waits_for else now
     return replace(
@@ -345,7 +337,6 @@ def still_open(seen: PullSeen, open_: StillOpen, checks: Collection[Check], now:
 
 
 def standing(checks: Collection[Check]) -> str:
-    """Return how checks stand, in a word: pending, failed, passed, or none."""
     words = {_IN_A_WORD[check.state] for check in checks}
     return next((word for word in ("pending", "failed", "passed") if word in words), "none")
 

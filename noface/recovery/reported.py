@@ -317,7 +317,6 @@ def _strategy(before: PastAttempt | None, attempt: PastAttempt) -> str:
 
 
 def _result(judged: PastAttempt | None, attempt: PastAttempt) -> str:
-    """Say what came of an attempt, beside the last one before it that was judged."""
     if attempt.outcome == PASSED:
         return "passed"
     if attempt.outcome == INTERRUPTED:

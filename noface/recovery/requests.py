@@ -25,7 +25,6 @@ _ERRORS_SHOWN = 3
 
 
 def branch_request(issue: Issue, history: History, why: BranchTaken) -> PersonRequest:
-    """Return what is asked of an issue whose scratch branch is a person's for now."""
     request = block_request(issue, Block(FailureKind.MERGE_CONFLICT, why.reason), history, "")
     facts = {"branch": why.branch, "place": why.place, "remote": why.remote}
     return asks(replace(request, failing=None), why.kind, issue, facts)
@@ -34,7 +33,6 @@ def branch_request(issue: Issue, history: History, why: BranchTaken) -> PersonRe
 def closed_request(
     closed: ClosedUnmerged, issue: Issue, followed: Followed, history: History, configured: Configured
 ) -> PersonRequest:
-    """Return what is asked if somebody closed the pull request without a merge: that is a rejection."""
     request = block_request(issue, Block(FailureKind.REVIEW_REJECTED, closed.reason), history, "", configured)
     on_forge = issue.source.startswith("https://")
     facts = _of_pull(followed) | {"who": closed.by or "Somebody", "page": shlex.quote(issue.source) if on_forge else ""}
@@ -44,7 +42,6 @@ def closed_request(
 def taken_pull_request(
     taken: TakenByPerson, issue: Issue, followed: Followed, history: History, configured: Configured
 ) -> PersonRequest:
-    """Return what is asked if a person has pushed to the branch of the pull request: it is theirs."""
     request = block_request(issue, Block(FailureKind.REVIEW_REJECTED, taken.reason), history, "", configured)
     return asks(request, RequestKind.PULL_TAKEN, issue, _of_pull(followed) | {"head": taken.head[:12]})
 

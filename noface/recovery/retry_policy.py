@@ -128,7 +128,6 @@ class Rung:
     candidates: int = 1
 
     def suits(self, kind: FailureKind | None) -> bool:
-        """True if the rung answers failures of `kind`."""
         return not self.answers or kind is None or kind in self.answers
 
 
@@ -205,14 +204,12 @@ class Policy:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that the ladder and the roles need, without repeats."""
         roles = self.roles
         asked = (roles.planner, roles.diagnoser, roles.resolver, roles.architect, roles.reviewer)
         return tuple(dict.fromkeys([*(rung.model for rung in self.ladder), *(name for name in asked if name)]))
 
     @property
     def budget(self) -> Budget:
-        """What one issue may spend since it was last unblocked."""
         return Budget("issue", self.issue_cost_usd_max, self.issue_tokens_max)
 
     def cap(self, issue: Issue, granted: int | None = None) -> int:
@@ -250,13 +247,11 @@ class Policy:
         return max((rung.candidates for rung in exact or rungs), default=1)
 
     def same_login(self, model: str) -> frozenset[str]:
-        """Return the other models that use the same login as `model`."""
         logins = dict(self.logins)
         own = logins.get(model)
         return frozenset(other for other, login in self.logins if own is not None and login == own and other != model)
 
     def strategy(self, kind: FailureKind) -> Strategy:
-        """Return how failures of a kind are answered."""
         return dict(self.strategies).get(kind, kind.info.strategy)
 
     def stand_ins(self, model: str) -> tuple[str, ...]:

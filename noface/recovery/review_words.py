@@ -24,7 +24,6 @@ _THANKS = re.compile(
 
 
 def approved(reviews: tuple[PullReview, ...]) -> tuple[str, ...]:
-    """Return who approves, by the last verdict of each."""
     verdicts: dict[str, ReviewState] = {}
     for review in reviews:
         if review.trusted and review.state is not ReviewState.COMMENTED:
@@ -87,7 +86,6 @@ def _is_reply(comment: ReviewComment) -> bool:
 
 
 def _to_others(text: str, name: str) -> bool:
-    """True if a text begins with a mention of somebody else, and mentions `name` nowhere."""
     words = [word.lower().rstrip(".,:;!?") for word in text.split()]
     return bool(words) and words[0].startswith("@") and len(words[0]) > 1 and name not in words
 
@@ -108,7 +106,6 @@ def _speaks_to_noface(text: str, login: str) -> bool:
 
 
 def command_of(review: PullReview) -> tuple[str, str] | None:
-    """Return the command that a plain comment on a pull request is, with what follows it, None for other words."""
     words = review.text.split(maxsplit=2)
     if review.commit or len(words) < _COMMAND_WORDS or words[0] != COMMAND:
         return None
@@ -129,7 +126,6 @@ def unheard(reviews: tuple[PullReview, ...], answered: Collection[str]) -> tuple
 
 
 def only_asks(review: PullReview) -> bool:
-    """True if all that a review says is questions, and its state asks for no change."""
     texts = [review.text, *(comment.text for comment in _on_files(review))]
     return review.state is ReviewState.COMMENTED and all(map(_is_question, filter(str.strip, texts)))
 
@@ -179,7 +175,6 @@ def _bounded(text: str) -> str:
 
 
 def first_words(reviews: tuple[PullReview, ...], chars_max: int = 200) -> str:
-    """Return the first thing that reviewers ask for, on one line."""
     for review in reviews:
         texts = (review.text, *(f"{_place(comment)}{comment.text}" for comment in _on_files(review)))
         if first := next((text for text in texts if text.strip() and OURS not in text), ""):

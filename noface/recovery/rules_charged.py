@@ -115,12 +115,10 @@ def _too_big(state: PolicyState) -> bool:
 
 
 def _written(attempt: PastAttempt) -> frozenset[str]:
-    """Return what an attempt changed without what programs made: that is no work to divide."""
     return frozenset(attempt.changed) - generated(attempt.changed)
 
 
 def says_contract(attempt: PastAttempt) -> bool:
-    """True if a worker stopped since a test or a contract would have to be changed."""
     return attempt.report is not None and attempt.report.blocked_reason is BlockedReason.CONTRACT_CHANGE
 
 
@@ -249,7 +247,6 @@ def by_strategy(state: PolicyState) -> Action | None:
 
 
 def _resolve(state: PolicyState) -> Action | None:
-    """Ask the resolver about a failure that is no matter of boundaries, as the configuration wants."""
     resolver = state.policy.roles.resolver
     topic = Topic.MERGE_CONFLICT if state.failure.kind is FailureKind.MERGE_CONFLICT else Topic.BOUNDARY
     if state.history.verdict(state.last.number) is not None:
@@ -313,7 +310,6 @@ def _follow_known(state: PolicyState, known: KnownCause, now: float) -> Action:
 
 
 def _known_followed(state: PolicyState) -> bool:
-    """True if a worker has been told already what is known of this very failure."""
     return any(
         attempt.answer == Mode.CONTEXT and failure_signature(attempt) == failure_signature(state.last)
         for attempt in state.charged[:-1]
@@ -375,7 +371,6 @@ def same_again(state: PolicyState, advice: Advice, now: float) -> Action:
 
 
 def _later(state: PolicyState, retry: RunWorker | Block, delay_s: float | None, now: float, cause: str) -> Action:
-    """Return a worker run, or the wait before it."""
     until = state.last.finished_at + (delay_s or 0.0)
     if until <= now or isinstance(retry, Block):
         return retry
@@ -383,6 +378,5 @@ def _later(state: PolicyState, retry: RunWorker | Block, delay_s: float | None, 
 
 
 def brief(advice: Advice) -> str:
-    """Return what was answered, on one line of a table."""
     text = " ".join((advice.text or advice.cause).split())
     return text if len(text) <= _BRIEF_MAX else f"{text[: _BRIEF_MAX - 1]}…"

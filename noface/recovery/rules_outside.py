@@ -58,7 +58,6 @@ def wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float
 
 
 def _tries(state: PolicyState, model: str) -> int:
-    """Count the transient failures of a model in the row of transient failures at the end."""
     streak = trailing(state.attempts, is_transient)
     return sum(attempt.model == model for attempt in state.attempts[len(state.attempts) - streak :])
 

@@ -45,7 +45,6 @@ def landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[s
 def _review(
     history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
 ) -> Action | None:
-    """Have the work reviewed if that is due; None if nothing more is to be said by a reviewer."""
     reviewer = policy.roles.reviewer
     due = review_due(policy.review, history.issue, last)
     due = due or (_may_be_half(history, last) if policy.review.when is not When.NEVER else "")
@@ -83,13 +82,11 @@ def _answers(history: History, topic: Topic, last: PastAttempt) -> list[Advice]:
 
 
 def _not_there(answers: list[Advice], policy: Policy) -> bool:
-    """True if whoever is asked has been away, or could not be asked, too often."""
     unavailable = len(answers) if policy.transient_retries is not None else sum(not each.away for each in answers)
     return unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries)
 
 
 def _was_warned(history: History) -> bool:
-    """True if an earlier attempt was told not to change the tests."""
     kinds = [past.failure.kind for past in history.current[:-1] if past.failure is not None]
     return FailureKind.GATE_TAMPERING in kinds
 

@@ -74,7 +74,6 @@ class Standing:
 
     @property
     def asks(self) -> bool:
-        """True if it waits for what people write."""
         return self.status in ASKING
 
     @property
@@ -100,12 +99,10 @@ class Standing:
 
     @property
     def done(self) -> bool:
-        """True if main holds what the issue asks for."""
         return self.status == IssueStatus.MERGED or (self.status == IssueStatus.SKIPPED and self.satisfied)
 
 
 def notice_of(standing: Standing, clean: Clean) -> Notice:
-    """Return what is to be said of an issue."""
     refusal = f"**Not done:** {plain(clean(standing.not_heard))}" if standing.not_heard else ""
     text = bounded((refusal, *_body(standing, standing.state, clean), _footer(standing)))
     asks = f"{standing.question}:{standing.heard}" if refusal else standing.question
@@ -114,7 +111,6 @@ def notice_of(standing: Standing, clean: Clean) -> Notice:
 
 
 def digest(notice: Notice) -> str:
-    """Return the state, and a hash of all that is said: what is recorded once it has been said."""
     text = f"{notice.issue_id}\n{notice.state}\n{notice.closes}\n{notice.text}"
     return f"{notice.state}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
@@ -135,7 +131,6 @@ def due_at(notice: Notice, last: str, last_at: float) -> float | None:
 
 
 def _body(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
-    """Yield the paragraphs, those first that matter most."""
     reason = plain(clean(standing.reason))
     match state:
         case IssueStatus.RUNNING:
@@ -177,7 +172,6 @@ def _now(standing: Standing, reason: str) -> str:
 
 
 def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
-    """Yield the question first, then how to answer it here, then what there is to know."""
     asking = [part for part in standing.parts if part.asks] if standing.status == IssueStatus.EPIC else []
     requests = [part.request for part in asking] or [standing.request]
     needs = "needs an answer" if state == IssueStatus.BLOCKED else "needs a yes"
@@ -199,7 +193,6 @@ def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]
 
 
 def _answers_here(state: str) -> str:
-    """Return how a question is answered by a comment."""
     answer = (
         f"`/noface` and your answer, a comment that mentions {ACCOUNT}, or a reply that quotes the question: it"
         " goes to the next attempt. Other comments are left alone"
@@ -230,7 +223,6 @@ def _evidence(request: PersonRequest, clean: Clean) -> Iterator[str]:
 
 
 def _options(request: PersonRequest, clean: Clean) -> str:
-    """Return what can be done at the machine where noface runs."""
     pairs = zip(request.options, request.commands, strict=False)
     lines = [f"- {plain(clean(text))}: {code(clean(command))}" for text, command in pairs]
     if not lines:
@@ -285,5 +277,4 @@ def _footer(standing: Standing) -> str:
 
 
 def at(when: float) -> str:
-    """Return a time as it is told to people anywhere: in UTC, to the minute."""
     return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M UTC")

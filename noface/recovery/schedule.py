@@ -38,7 +38,6 @@ class Breaker:
     reason: str
 
     def open(self, now: float) -> bool:
-        """True if nobody may start with the model."""
         return now < self.until
 
 
@@ -80,7 +79,6 @@ class Lost:
 
     @property
     def where(self) -> str:
-        """Name the files."""
         return some(self.files, _FILES_NAMED_MAX) or "the same files"
 
 
@@ -211,7 +209,6 @@ def _obstacle(issue: Issue, state: IssueState, states: Mapping[str, IssueState],
 
 
 def _waits_to_be_merged(missing: Sequence[str], states: Mapping[str, IssueState]) -> str:
-    """Say which issues another waits for, and of those in review by which pull request they are to be merged."""
     reason = f"waits for {', '.join(missing)} to be merged"
     reviewed = [states[name] for name in missing if name in states and states[name].status is IssueStatus.REVIEW]
     reasons = [
@@ -223,7 +220,6 @@ def _waits_to_be_merged(missing: Sequence[str], states: Mapping[str, IssueState]
 
 
 def _later(obstacle: Waiting | None, provider: Waiting | None) -> Waiting | None:
-    """Return what keeps an issue from starting: of two times the later one."""
     if obstacle is None or provider is None:
         return obstacle or provider
     timed = obstacle.until is not None and provider.until is not None
@@ -242,8 +238,6 @@ def _provider(issue: Issue, model: str, waits: Mapping[str, Breaker], probed: se
 
 
 def _stuck(issue: Issue, issues: Mapping[str, Issue], states: Mapping[str, IssueState]) -> bool:
-    """True if anything that `issue` waits for, near or far, waits for a person."""
-
     def is_open(name: str) -> bool:
         return name not in states or not states[name].done
 

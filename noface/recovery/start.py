@@ -112,7 +112,6 @@ def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapp
 
 
 def from_main(start: StartPoint, why: StartReason) -> StartPoint:
-    """Return the start if nothing of the base can be kept: all of it conflicts with main, or it is GONE."""
     return replace(start, reason=why, commit=None, without=())
 
 
@@ -142,7 +141,6 @@ def _score(attempt: PastAttempt, broken: Mapping[int, int]) -> tuple[int, ...]:
 
 
 def left_work(attempt: PastAttempt) -> bool:
-    """True if an attempt left a change."""
     return attempt.candidate is not None and bool(attempt.patch_hash)
 
 
@@ -220,7 +218,6 @@ def _to_mend(
 
 
 def conflicts_of(attempt: PastAttempt) -> tuple[str, ...]:
-    """Return the files in which an attempt conflicted with main, () if it is not known."""
     return attempt.failure.evidence if attempt.failure is not None and _conflicts(attempt) else ()
 
 

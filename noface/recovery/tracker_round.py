@@ -26,12 +26,10 @@ class Candidate:
 
     @property
     def marked(self) -> bool:
-        """True if what had been written before the question is known."""
         return not self.standing.question or self.published.question == self.standing.question
 
     @property
     def due_at(self) -> float | None:
-        """From when it is to be said, None if nothing has changed since the last time."""
         return due_at(self.notice, self.published.digest, self.published.at)
 
 

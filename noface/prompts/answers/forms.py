@@ -28,12 +28,10 @@ class AnswerForm:
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """Its JSON Schema."""
         return schema_of(self.name)
 
     @property
     def example(self) -> Mapping[str, Any]:
-        """An answer as it should be."""
         return example_of(self.name)
 
     def read(self, value: Value, *, after: int, epoch: int, model: str) -> Advice:
@@ -42,19 +40,16 @@ class AnswerForm:
 
 
 def schema_of(name: str) -> Mapping[str, Any]:
-    """Return the JSON Schema of an answer."""
     schema: Mapping[str, Any] = document("answers")[name]
     return schema
 
 
 def example_of(name: str) -> Mapping[str, Any]:
-    """Return the example of an answer that stands in its schema."""
     example: Mapping[str, Any] = schema_of(name)["examples"][0]
     return example
 
 
 def strings(value: Value, key: str) -> tuple[str, ...]:
-    """Return the strings of a list, stripped, without blank ones."""
     return tuple(item.strip() for item in value.get(key, ()) if item.strip())
 
 
@@ -95,14 +90,12 @@ def _proposal(strategy: DiagnosisStrategy, value: Value) -> str:
 
 
 def _reflection(value: Value) -> Advice:
-    """Read why a worker's model failed, and how it plans to do better (N7)."""
     why, plan = value["why"].strip(), value["plan"].strip()
     text = _sections(("Why the last attempt failed", why), ("Plan", plan))
     return Advice(Topic.REFLECTION, 0, cause=why, text=text)
 
 
 def _clarification(value: Value) -> Advice:
-    """Read a planner's answers to what a worker asked, and the files that answer it (K3)."""
     answers = [pair for item in value["answers"] for pair in (("Q", item["question"]), ("A", item["answer"]))]
     text = _sections(("Summary", value["summary"]), *answers)
     return Advice(Topic.CLARIFICATION, 0, text=text, paths=_paths(value, "files"))
@@ -125,14 +118,12 @@ def _boundary(value: Value) -> Advice:
 
 
 def _merge_conflict(value: Value) -> Advice:
-    """Read guidance on a change that conflicts with what main has become; `paths` are the files in conflict."""
     files = _paths(value, "files")
     text = _sections(("Guidance", value["guidance"]), ("Files", ", ".join(files)))
     return Advice(Topic.MERGE_CONFLICT, 0, text=text, paths=files)
 
 
 def _architect(value: Value) -> Advice:
-    """Read an architect's second thoughts on an approach that keeps failing (K5)."""
     assessment = value["assessment"].strip()
     steps = _listed(strings(value, "steps"))
     text = _sections(("Assessment", assessment), ("Approach", value["approach"]), ("Steps", steps))
@@ -158,14 +149,12 @@ def _review(value: Value) -> Advice:
 
 
 def _changed_tests(value: Value) -> Advice:
-    """Read whether an issue asks for what a change makes of main's tests, and the sentence that does."""
     reason, sentence = value["reason"].strip(), value["sentence"].strip()
     strategy = ASKED_FOR if value["asked_for"] else "not_asked_for"
     return Advice(Topic.CHANGED_TESTS, 0, strategy=strategy, cause=reason, text=sentence)
 
 
 def _missing(value: Value) -> Advice:
-    """Read what an issue names that its parts have not done; `points` are the sentences of it that say so."""
     kinds = value["missing"]
     points = tuple(each["sentence"].strip() for each in kinds)
     text = _listed(tuple(f'"{each["sentence"].strip()}": {each["what"].strip()}' for each in kinds)).strip()
@@ -182,7 +171,6 @@ def _point(point: Value) -> str:
 
 
 def _paths(value: Value, key: str) -> tuple[str, ...]:
-    """Return the paths of a list, each once and in its one spelling."""
     return tuple(dict.fromkeys(canonical(path) for path in value.get(key, ())))
 
 
@@ -193,7 +181,6 @@ def _sections(*parts: tuple[str, str]) -> str:
 
 
 def _listed(items: tuple[str, ...]) -> str:
-    """Return items as a list that begins on a line of its own; empty for none."""
     return "".join(f"\n- {item}" for item in items)
 
 
