@@ -7,7 +7,7 @@ How a value breaks its schema is one sentence: where, what was expected, what is
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -15,7 +15,7 @@ from typing import Any
 
 from noface.model.backlog import id_problem
 from noface.model.patterns import path_problem
-from noface.prompts.json_scan import BrokenObject, JsonObject, Scan, place, scan
+from noface.prompts.json_scan import BrokenObject, JsonObject, place, scan
 from noface.prompts.text import fenced, line, long_text, shorten
 
 _ERRORS_READ_MAX = 100
@@ -50,10 +50,8 @@ def violation(value: object, schema: Mapping[str, Any]) -> Invalid | None:
     if not errors:
         return None
     # An unknown key is told last: most often it is the misspelling of one that is missing.
-    error = min(
-        errors, key=lambda candidate: (candidate.validator == "additionalProperties", _order(candidate.absolute_path))
-    )
-    path = _path(error.absolute_path)
+    error = min(errors, key=lambda each: (each.validator == "additionalProperties", each.json_path))
+    path = error.json_path.removeprefix("$").removeprefix(".")
     return Invalid(
         f"at {path or 'the top level'}: {_words(error)}",
         _wanted_type(error),
@@ -93,15 +91,6 @@ def _checked(problem_of: Any) -> Any:
     return check
 
 
-def _order(path: Sequence[str | int]) -> tuple[tuple[int, int, str], ...]:
-    return tuple((0, step, "") if isinstance(step, int) else (1, 0, step) for step in path)
-
-
-def _path(steps: Sequence[str | int]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return text.removeprefix(".")
-
-
 def _wanted_type(error: Any) -> str:
     wanted = error.schema.get("type", "any") if isinstance(error.schema, dict) else "any"
     return " or ".join(wanted) if isinstance(wanted, list) else str(wanted)
@@ -125,12 +114,12 @@ def _words(error: Any) -> str:
             return f"{keyword} is {limit}, got {quoted(value)}"
 
 
-READ_CHARS_MAX = 200_000
+READ_CHARS_MAX = 100_000
 ORIGINAL_BYTES_MAX = 4_000
 VALUES_MAX = 10_000
+DEPTH_MAX = 64
 _PATH_CHARS_MAX = 200
 _VIOLATION_CHARS_MAX = 2_000
-_NO_OBJECT = "no JSON object found"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -141,20 +130,31 @@ Value = dict[str, Any]
 def validate(text: str, schema: Mapping[str, Any], name: str) -> Value | Invalid:
     """Return the answer called `name` that a text holds. Total: whatever the text is, and in linear time."""
     read = text[-READ_CHARS_MAX:]
-    scanned = scan(read)
-    picked = last_object(scanned[0])
-    result = _judged(read, scanned, picked, schema)
+    objects, incomplete = scan(read)
+    begun = [broken for broken in incomplete if not broken.keys.isdisjoint(schema.get("properties", ()))]
+    picked = last_object(objects)
+    result: Value | Invalid
+    if picked is None:
+        broken = begun or incomplete
+        result = broken_answer(read, broken[-1]) if broken else _no_object(read)
+    elif begun and begun[-1].truncated and begun[-1].start >= picked.end:
+        result = broken_answer(read, begun[-1])
+    else:
+        result = check(read, picked, schema)
+        result = broken_answer(read, begun[-1]) if begun and isinstance(result, Invalid) else result
     return finished(result, text, name) if isinstance(result, Invalid) else result
+
+
+def _no_object(read: str) -> Invalid:
+    if read.strip().removeprefix("```json").strip().startswith("["):
+        return Invalid("no JSON object found: expected object, got array", actual_type="array")
+    return Invalid("no JSON object found")
 
 
 def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Value | Invalid:
     value = load(read, candidate)
     if isinstance(value, str):
         return Invalid(f"malformed JSON at {place(read, candidate.start)}: {value}", actual_type="malformed")
-    return check_value(value, schema)
-
-
-def check_value(value: Value, schema: Mapping[str, Any]) -> Value | Invalid:
     return violation(value, schema) or value
 
 
@@ -178,11 +178,12 @@ def load(read: str, candidate: JsonObject) -> Value | str:
 
     try:
         value = json.loads(read[candidate.start : candidate.end], object_pairs_hook=once)
-    except ValueError:  # the grammar holds; Python reads no integer of thousands of digits
-        return "a number has too many digits"
+        values = _count(value, 0)
+    except (ValueError, RecursionError) as error:
+        return str(error)
     if twice:
         return f"the key {quoted(twice[0])} stands twice in one object"
-    if _count(value) > VALUES_MAX:
+    if values > VALUES_MAX:
         return f"it holds more than {VALUES_MAX} values"
     cleaned = clean(value)
     return cleaned if isinstance(cleaned, dict) else "expected an object"
@@ -197,7 +198,7 @@ def broken_answer(read: str, broken: BrokenObject) -> Invalid:
 def reminder(invalid: Invalid, schema_name: str, schema: Mapping[str, Any]) -> str:
     """Return the format reminder for the one immediate retry (L11): what was wrong, quoted, and a small example."""
     required = ", ".join(f"`{key}`" for key in schema.get("required", ()))
-    example = json.dumps(_example(schema), ensure_ascii=False, indent=2)
+    example = json.dumps(schema["examples"][0], ensure_ascii=False, indent=2)
     return f"""\
 Your last answer could not be read as a `{schema_name}`. Keep what you found out; only its form was wrong. This is what
 the check said of it:
@@ -212,43 +213,6 @@ Required keys: {required or "none"}. An example of the form, with other content:
 """
 
 
-def _judged(read: str, scanned: Scan, picked: JsonObject | None, schema: Mapping[str, Any]) -> Value | Invalid:
-    known = set(schema.get("properties", ()))
-    _, incomplete = scanned
-    begun = [broken for broken in incomplete if known.intersection(broken.keys)]
-    if picked is None:
-        return _no_object(read, begun[-1:] or list(incomplete[-1:]))
-    if begun and begun[-1].truncated and begun[-1].start >= picked.end:
-        return broken_answer(read, begun[-1])
-    checked = check(read, picked, schema)
-    if not isinstance(checked, Invalid):
-        return checked
-    value = load(read, picked)
-    strange = isinstance(value, dict) and not known.intersection(value)
-    if strange and begun:
-        return broken_answer(read, begun[-1])
-    if strange and _is_array(read):
-        return Invalid("at the top level: expected object, got array", actual_type="array")
-    return checked
-
-
-def _no_object(read: str, broken: list[BrokenObject]) -> Invalid:
-    if _is_array(read):
-        return Invalid(f"{_NO_OBJECT}: expected object, got array", actual_type="array")
-    return broken_answer(read, broken[-1]) if broken else Invalid(_NO_OBJECT)
-
-
-def _is_array(read: str) -> bool:
-    """True if the whole text, fences stripped, is a JSON array."""
-    bare = read.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
-    if not (bare.startswith("[") and bare.endswith("]")):
-        return False
-    try:
-        return isinstance(json.loads(bare), list)
-    except (ValueError, RecursionError):
-        return False
-
-
 def finished(invalid: Invalid, text: str, name: str) -> Invalid:
     """Return a finding about the answer called `name` with what it is about; `text` is the whole answer."""
     long = f" (only the last {READ_CHARS_MAX} characters were read)" if len(text) > READ_CHARS_MAX else ""
@@ -261,10 +225,13 @@ def finished(invalid: Invalid, text: str, name: str) -> Invalid:
     )
 
 
-def _count(value: object) -> int:
-    if isinstance(value, dict):
-        return 1 + sum(map(_count, value.values()))
-    return 1 + sum(map(_count, value)) if isinstance(value, list) else 1
+def _count(value: object, depth: int) -> int:
+    """Count the values in one; raises ValueError if they are nested too deeply."""
+    if not isinstance(value, dict | list):
+        return 1
+    if depth >= DEPTH_MAX:
+        raise ValueError(f"brackets are nested more than {DEPTH_MAX} deep")
+    return 1 + sum(_count(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
 
 
 def clean(value: Any) -> Any:
@@ -276,26 +243,3 @@ def clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(clean(key)): clean(item) for key, item in value.items()}
     return value
-
-
-def _example(schema: Mapping[str, Any]) -> object:
-    """Return the schema's own example, or a value with its required keys."""
-    examples = schema.get("examples")
-    if examples:
-        return examples[0]
-    if "enum" in schema:
-        return schema["enum"][0]
-    kind = schema.get("type")
-    kind = kind[0] if isinstance(kind, list) else kind
-    match kind:
-        case "object":
-            parts = schema.get("properties", {})
-            return {key: _example(parts.get(key, {})) for key in schema.get("required", ())}
-        case "array":
-            return [_example(schema.get("items", {}))] if schema.get("minItems") else []
-        case "integer" | "number":
-            return schema.get("minimum", 0)
-        case "boolean":
-            return True
-        case _:
-            return "…"

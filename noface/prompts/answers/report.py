@@ -22,11 +22,11 @@ from noface.prompts.structured import (
     Value,
     broken_answer,
     check,
-    check_value,
     clean,
     finished,
     last_object,
     load,
+    violation,
 )
 
 _STATUS, _REASON = "status", "blocked_reason"
@@ -67,8 +67,7 @@ def _as_question(value: Value | str) -> Value | None:
         return None
     reason = value[_REASON] if known else BlockedReason.UNCLEAR.value
     meant = {**value, _STATUS: ReportStatus.BLOCKED.value, _REASON: reason, "questions": questions}
-    mended = check_value(meant, schema_of("report"))
-    return None if isinstance(mended, Invalid) else mended
+    return None if violation(meant, schema_of("report")) else meant
 
 
 _OTHER_NOTATION = re.compile(
@@ -164,7 +163,7 @@ def _is_report(text_read: str, candidate: JsonObject) -> bool:
     if isinstance(value, str):
         return True  # it cannot be read, which is worth saying
     status = value.get(_STATUS)
-    return _STATUS in value and (_is_word(status) or not _other_keys().isdisjoint(value))
+    return _STATUS in value and (_words(status).lower() in list(ReportStatus) or not _other_keys().isdisjoint(value))
 
 
 def _means_report(text_read: str, broken: BrokenObject) -> bool:
@@ -172,7 +171,3 @@ def _means_report(text_read: str, broken: BrokenObject) -> bool:
         return False
     words = text_read[broken.start : broken.at]
     return not _other_keys().isdisjoint(broken.keys) or any(f'"{word.value}"' in words for word in ReportStatus)
-
-
-def _is_word(status: object) -> bool:
-    return isinstance(status, str) and status.strip().lower() in [word.value for word in ReportStatus]
