@@ -14,10 +14,7 @@ _FACT = "accept_on_main:"
 
 @dataclass(frozen=True, slots=True)
 class AcceptOnMain:
-    """How an issue's `accept` commands do on main: how many of their tests fail, and the failure of the first.
-
-    `unwritten` are paths that they name for tests which main does not have there: the worker is to write them.
-    """
+    """`unwritten` are paths that the commands name for tests which main does not have: the worker writes them."""
 
     failing: int
     failure: Failure | None = None
@@ -25,7 +22,6 @@ class AcceptOnMain:
 
 
 def recorded_on_main(reader: Reader, issue: Issue) -> AcceptOnMain | None:
-    """Return how the commands that the issue has now did, None if that is not known."""
     try:
         record = json.loads(reader.fact(f"{_FACT}{issue.id}") or "{}")
         return decode(AcceptOnMain, record) if record.get("issue") == issue.content_hash else None
@@ -34,17 +30,14 @@ def recorded_on_main(reader: Reader, issue: Issue) -> AcceptOnMain | None:
 
 
 def fact_of(issue: Issue, result: AcceptOnMain) -> tuple[str, str]:
-    """Return the name and the text of the fact that keeps what was found."""
     return f"{_FACT}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(result)})
 
 
 def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:
-    """Return how the issue's commands failed on main before its first attempt, None if that is not known."""
     recorded = recorded_on_main(context.reader, issue)
     return recorded.failure if recorded is not None else None
 
 
 def unwritten_on_main(context: RunContext, issue: Issue) -> tuple[str, ...]:
-    """Return the paths that the issue's commands name for tests which main did not have before its first attempt."""
     recorded = recorded_on_main(context.reader, issue)
     return recorded.unwritten if recorded is not None else ()

@@ -55,10 +55,7 @@ def check_dependencies(context: RunContext, issue: Issue, last: PastAttempt, epo
 def split(
     context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], epoch: int
 ) -> tuple[Advice, tuple[Issue, ...]]:
-    """Divide an issue by the files of its largest diff, and what is not in them; one part is nothing to divide.
-
-    Where all parts have landed, what is missing is the only one.
-    """
+    """Divide an issue by the files of its largest diff, and what is not in them, or by what is missing at last."""
     last, known = past[-1].number, known_ids(context)
     before = landed_parts(context, issue)
     if lacking := missing(history_of(context.reader, context.questions, issue, context.reader.state(issue.id))):
@@ -100,7 +97,6 @@ _TEXT_BYTES_MAX = 200_000
 
 
 def _touched(plumbing: Plumbing, attempt: PastAttempt) -> TouchedFiles:
-    """Return the files of an attempt, as they differ from main now."""
     commit = plumbing.resolve(attempt.candidate) if attempt.candidate is not None else None
     if commit is None:
         return attempt.changed, {}, ()

@@ -1,8 +1,6 @@
 """Asks a model about an issue, between two attempts: the question, its run, its answer (L11, L12, P6, S2, K5, N7, N9).
 
-The model works in a slot like a worker, so that it can read the project; its changes there are dropped. An agent with
-an option for the schema of its answer is given it; one that refuses is asked without. A malformed answer gets one
-immediate reminder that names the problem.
+It works in a slot like a worker, and its changes there are dropped. A malformed answer gets one immediate reminder.
 """
 
 import json
@@ -73,12 +71,10 @@ AGAIN = "again"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that asking needs. `id` is its row; `known_ids` and `limits` matter to a breakdown alone.
+    """All that asking needs. `id` is its row; `known_ids`, `limits` and `forms` (allowed commands) are a breakdown's.
 
-    `forms` are the accept commands that a breakdown may name. `protection` names the files that the model reads from
-    main, and never from the work in question. `by_option`: an agent with an option for the schema is given it.
-    `allowance` is the money that asking may take. `files` are those that an agent is given that finds none by itself.
-    `grounds` is what an answer on changed tests has to stand on.
+    The model reads the files of `protection` from main, never from the work in question. `grounds` is what an answer on
+    changed tests has to stand on.
     """
 
     id: int
@@ -106,13 +102,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a question; `advice` None if a cancel ended it, or its agent at its allowance.
-
-    `children` are a breakdown's.
-
-    `away`: the model's provider is; `retry_at` is its reset time where it gave one. `used` is what asking took, with
-    or without an answer.
-    """
+    """The answer to a question; `advice` None if a cancel or its allowance ended it. `away`: the provider is."""
 
     question: Question
     advice: Advice | None
@@ -140,7 +130,6 @@ def ask(question: Question, scope: Scope) -> Answer:
     )
 
     def send(message: object) -> None:
-        """Send on, with what the first run has used."""
         if isinstance(message, AttemptProgress):
             message = replace(message, used=summed(answer.used, message.used))
         scope.send(message)
@@ -150,12 +139,10 @@ def ask(question: Question, scope: Scope) -> Answer:
 
 
 def logs_of(directory: str) -> tuple[Path, Path]:
-    """Return the logs of a question's one or two runs, of which the first is always made first."""
     return Path(directory, "agent.log"), Path(directory, AGAIN, "agent.log")
 
 
 def question_usage(env: AttemptEnvironment, model: ModelSpec, directory: str) -> Usage:
-    """Return what the runs of a question used whose end noface has not seen."""
     first, again = (lost_usage(env, model, log) for log in logs_of(directory))
     return summed(first, again)
 
@@ -405,7 +392,6 @@ def _forms(context: RunContext, issue: Issue) -> AcceptForms:
 
 
 def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:
-    """Return a line for each gate of an attempt, as a reviewer reads it."""
     return tuple(
         f"{gate.name}: {'passed' if gate.passed else 'failed'}"
         f"{', only when it was run again' if gate.flaky else ''}{'' if gate.hard else ' (reported only)'}"
@@ -435,7 +421,6 @@ def _questions(last: PastAttempt) -> tuple[str, ...]:
 
 
 def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
-    """Return the files that a question is about: those outside the issue's limits, or in conflict."""
     if topic is Topic.BOUNDARY and issue.paths:
         return tuple(path for path in last.changed if not matches_any(path, issue.paths))
     if topic is Topic.MERGE_CONFLICT and last.failure is not None:
@@ -444,5 +429,4 @@ def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
 
 
 def known_ids(context: RunContext) -> frozenset[str]:
-    """Return every id in use: of present and earlier issues."""
     return frozenset(context.reader.states()) | frozenset(child.id for child in context.questions.children())

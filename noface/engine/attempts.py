@@ -36,10 +36,7 @@ Met = Callable[[BaseException, Job[Any] | None, str], After]
 
 
 class Attempts:
-    """Has attempts made. `resumed` are those of an earlier run that have yet to be judged.
-
-    `met` tells of an error that ended something, and says what follows.
-    """
+    """Has attempts made. `resumed` are those of an earlier run; `met` says what follows an error."""
 
     _run: RunParts
     _candidates: Candidates
@@ -51,7 +48,6 @@ class Attempts:
         self.resumed: list[AttemptOrder] = []
 
     def connect(self, run: RunParts, candidates: Candidates) -> None:
-        """Work with these parts from now on: stories go on where the loop has begun anew."""
         self._run, self._candidates = run, candidates
 
     def resume(self) -> None:
@@ -63,15 +59,11 @@ class Attempts:
                 self.resumed.remove(order)
 
     def alone_enough(self, issue: Issue) -> bool:
-        """True if an issue may start beside those at work: one that may kill noface works alone.
-
-        Else the next death would say nothing of any.
-        """
+        """True if an issue may start beside those at work: one that may kill noface works alone."""
         working, suspects = self._jobs.issues(JobKind.ATTEMPT, JobKind.LANDING), self._context.suspects
         return not working or not (suspects & working or issue.id in suspects)
 
     def before_attempt(self) -> None:
-        """Note what is to be compared after an attempt."""
         self._outside.before_attempt(alone=not self._jobs.issues(JobKind.ATTEMPT))
         remember_oom_kills(self._context)
 
@@ -156,7 +148,6 @@ class Attempts:
         self._run.watch.lift_edited()  # a person may have edited it while the worker was at it
 
     def rejected(self, entry: QueueEntry, failure: Failure) -> None:
-        """Decide on work that passed alone and failed on the merge result."""
         self._context.journal.attempt_overruled(self._context.clock.now(), entry.issue.id, entry.number, failure)
         self._decide(entry.issue, failure)
 
@@ -167,10 +158,7 @@ class Attempts:
             self._met(error, None, "")
 
     def _stopped_with_noface(self, report: AttemptReport) -> AttemptReport:
-        """Return a worker's crash in a run that is being stopped as an interruption.
-
-        Whoever stops a service, a container or a session signals each of its processes, not noface alone.
-        """
+        """Return a worker's crash in a run that is being stopped as an interruption: its end signals all processes."""
         if not (self._ending.stopping and isinstance(report, Judged) and report.outcome == FailureKind.AGENT_CRASH):
             return report
         whose, left = (report.token, report.issue_id, report.number), (report.agent, report.snapshot, report.gates)

@@ -1,9 +1,7 @@
 """Holds a run, and the work under way in it, to the budgets of the run and of its issues (law 12).
 
-`RunLimits` keeps from starting what cannot be paid, and says which limit is reached. `LiveSpending` adds up what the
-work under way has used: what has ended is in the database, what is under way is only reported. A budget counts as
-passed once it has been for as long as a run may take that is about to end by itself, or a model has answered once more.
-`BudgetGuard` then ends work.
+A budget counts as passed once it has been for as long as a run may take that is about to end by itself, or once a model
+has answered again.
 """
 
 import re
@@ -51,14 +49,12 @@ class LiveSpending:
         self._excess = Spent()
 
     def update(self, progress: AttemptProgress) -> None:
-        """Take what a worker has used so far, where a step reports it."""
         used, whose = progress.used, (progress.issue_id, progress.number)
         if used.cost_usd is not None or used.tokens is not None:
             self._used[whose] = Spent(used.cost_usd or 0.0, used.tokens or 0)
             self._answers[whose] = progress.answers
 
     def ended(self, issue_id: str) -> None:
-        """Forget an issue's work: from now on the database counts it."""
         self._before.pop(issue_id, None)
         self._since.pop(issue_id, None)
         for whose in [each for each in self._used if each[0] == issue_id]:
@@ -70,7 +66,6 @@ class LiveSpending:
 
     @property
     def in_all(self) -> Spent:
-        """What all work under way has used."""
         return _sum(*self._used.values())
 
     def run_passed(self) -> Passed | None:
@@ -123,16 +118,11 @@ def _sum(*amounts: Spent) -> Spent:
 
 
 def estimates(context: Planning) -> Estimates:
-    """Return what each model's next run may use: by its own limit, or by what its runs here have used."""
     return Estimates(context.settings.models, context.spending.peaks(), THINKING_FACTOR)
 
 
 class RunLimits:
-    """Counts what a run uses up, and keeps it from starting what it cannot pay.
-
-    `refused` has the issues whose next step the budget cannot pay now, with the reason. They wait until work under way
-    has `ended`. `live` is what that work has used so far.
-    """
+    """Keeps from starting what cannot be paid. `refused`: issues whose next step it cannot pay now, and why."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -144,7 +134,6 @@ class RunLimits:
         self.refused: dict[str, str] = {}
 
     def attempt_started(self) -> None:
-        """Count an attempt."""
         self._started += 1
 
     def ended(self, issue_id: str) -> None:
@@ -191,13 +180,11 @@ class RunLimits:
         return refusal is not None
 
     def pays(self, action: RunWorker) -> bool:
-        """True if the run may start another candidate of an attempt."""
         return not self.reached() and (
             not self._budget.limited or self._refusal(action.model, think=action.think) is None
         )
 
     def _show(self, issue_id: str, refusal: Refusal) -> None:
-        """Give an issue that waits for money, and not for a slot, this reason."""
         reason = f"waits for the run's {refusal.limit}: {refusal.reason}"
         state = self._context.reader.state(issue_id)
         if not refusal.final and state.status is IssueStatus.READY and state.reason != reason:
@@ -225,22 +212,16 @@ class RunLimits:
 
     @property
     def ends_at(self) -> float:
-        """When the run starts nothing more, 0.0 if no limit says so."""
         limit = self._context.settings.seconds_max
         return self._began_at + limit if limit is not None else 0.0
 
     def too_late(self, until: float) -> bool:
-        """True if waiting until then would go beyond the run's hours."""
         limit = self._context.settings.seconds_max
         return limit is not None and until > self._began_at + limit
 
 
 class BudgetGuard:
-    """Checks what is under way at each tick. Nobody is charged for what it ends.
-
-    Past the run's budget, it first ends the work that is over its own limit, or has used most; all the others only
-    where that is not enough.
-    """
+    """Ends what has passed a budget, charging nobody: first the work that is over its own limit, or has used most."""
 
     def __init__(self, context: RunContext, jobs: Jobs, limits: RunLimits) -> None:
         self._context = context

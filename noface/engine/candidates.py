@@ -1,8 +1,6 @@
 """Best of several, in a run: starts the candidates of an attempt as slots get free, and chooses when all have ended.
 
-Nothing is remembered: attempts at one issue that are under way at once are candidates. An attempt that has ended stays
-open in the database until the last of them has, so that a kill loses no choice: the next run judges again what was
-finished, by results that are known.
+An attempt that has ended stays open in the database until the last has, so that a kill loses no choice.
 """
 
 from collections.abc import Callable, Collection
@@ -19,10 +17,7 @@ from noface.recovery.candidates import set_aside, taken
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An attempt that has ended: its worker `began_at` (epoch seconds), and `over` is why it was ended for money.
-
-    `beside` is the number of the candidate whose work was taken, 0 if it is not another's.
-    """
+    """An attempt that has ended. `over`: why, if for money; `beside`: the candidate whose work was taken instead."""
 
     order: AttemptOrder
     report: AttemptReport
@@ -51,7 +46,6 @@ class Candidates:
         self._ended: dict[str, list[Ended]] = {}
 
     def wanted(self, past: History, action: RunWorker, accept_failing: int | None) -> None:
-        """Have others make the attempt that has just begun beside it, if its action says so."""
         if action.beside:
             alone = replace(action, beside=())
             self._due[past.issue.id] = _Due(past, alone, accept_failing, list(action.beside))
@@ -66,11 +60,7 @@ class Candidates:
                 del self._due[issue_id]
 
     def ended(self, ended: Ended, resumed: Collection[str]) -> tuple[Ended, ...]:
-        """Take an attempt that has ended; return all candidates, the one whose work is taken last.
-
-        Returns none while others are under way, or are among the issues whose attempts are `resumed`: they end at
-        once if this one has passed, unless they are being judged.
-        """
+        """Take an attempt that has ended; return all candidates, the winner last; none while others work."""
         issue_id, report = ended.order.issue.id, ended.report
         self._due.pop(issue_id, None)
         if isinstance(report, Judged) and report.failure is None:

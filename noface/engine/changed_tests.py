@@ -1,7 +1,6 @@
 """What a model is told that says whether an issue asks for changed tests, and on what its answer has to stand.
 
-It reads the issue, the diff of the tests, and how main's tests fail with the change; its workspace is main. Nothing of
-the worker's session, report or words is in it, nor the change of the product.
+It sees nothing of the worker's session, report or words, nor the change of the product.
 """
 
 import re
@@ -119,7 +118,6 @@ def _speaks_of(issue: Issue, other: str) -> bool:
 
 
 def why_let(advice: Advice) -> str:
-    """Say in a note who lets tests be changed, and why."""
     return f'{advice.model} finds that the issue asks for it: "{advice.text}"' if advice.text else advice.cause
 
 

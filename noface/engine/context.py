@@ -48,10 +48,8 @@ ACCEPT_TIMEOUT_S = 600.0
 class RunSettings:
     """What one run does and where it stops. Money in dollars, durations in seconds; None means no limit.
 
-    `config` is noface.toml as it was read; beside it stands what is derived of it, and what the command line says.
-    `until` is the time of the clock that `seconds_max` stands for, as it was given, or "".
-    `idle` are sentences about settings that do nothing. `workers` attempts are carried out here at once, and `slots` in
-    all, with those on hosts.
+    `until` is the time of the clock that `seconds_max` stands for, or "". `idle` are sentences about settings that do
+    nothing. `workers` attempts are carried out here at once, and `slots` in all, with those on hosts.
     """
 
     config: Config
@@ -78,16 +76,12 @@ class RunSettings:
 
     @property
     def earlier_form(self) -> EarlierForm:
-        """What a prompt tells of earlier attempts."""
         return EarlierForm(self.config.recovery.accumulation_format)
 
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """What a decision on issues needs; all that `--dry-run` has of a run.
-
-    `unreachable`: the models whose agent misses something in its sandbox, with the sentence that was asked of a person.
-    """
+    """What a decision on issues needs. `unreachable`: models whose agent misses something, and the question."""
 
     settings: RunSettings
     reader: Reader
@@ -100,16 +94,11 @@ class Planning:
 
 @dataclass(slots=True, kw_only=True)
 class RunContext(Planning):
-    """The parts of a run. `known` are main's failing tests by gate, under the baseline "only-new".
+    """The parts of a run. `issues` is the backlog as last read, with the parts of divided issues.
 
-    `issues` is the backlog as last read, with the parts of divided issues. `given_back` are those that were blocked for
-    a provider and that this run has tried again since it answered. `suspects` may have killed an earlier noface.
-    `at_first` are the ids of the issues at the start of the run. `boot` names this start of the machine. `away_since`
-    says since when this run waits for the provider of a model (epoch seconds), `sudden_ends` which of its newest
-    attempts in a row ended at once. `remote` is the git remote, None if
-    there is none; `forge` is where pull requests are opened, None if none are; `issues_elsewhere`: the tracker is on
-    another machine. `forge_away` is why the forge did not answer at the start, as was told.
-    `linear_branches`: rules let no merge commit onto noface's branches.
+    `known` are main's failing tests under the baseline "only-new". `given_back` were blocked for a provider and tried
+    again. `suspects` may have killed an earlier noface. `away_since` says since when a model's provider is waited for
+    (epoch seconds), `sudden_ends` which of its newest attempts in a row ended at once.
     """
 
     run_id: str
@@ -205,11 +194,9 @@ class RunContext(Planning):
         self.journal.status(self.clock.now(), issue_id, status, reason, until, cause=cause)
 
     def log_event(self, kind: str, issue_id: str | None = None, **data: object) -> None:
-        """Append an event, now."""
         self.journal.event(self.clock.now(), kind, issue_id, **data)
 
     def open_breaker(self, model: str, *, started_at: float, until: float, kind: str, reason: str) -> Breaker:
-        """Let all issues wait for a model whose provider is away, as work since `started_at` has shown."""
         before, now, reason = self.reader.waits().get(model), self.clock.now(), f"{model}: {reason}"
         breaker = tripped(before, model, started_at=started_at, now=now, until=until, kind=kind, reason=reason)
         self.away_since.setdefault(model, now)
@@ -217,7 +204,6 @@ class RunContext(Planning):
         return breaker
 
     def backlog_changed(self) -> None:
-        """Have the backlog read again, though no file of it has changed."""
         self.backlog_stale = True
 
     def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:

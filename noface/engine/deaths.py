@@ -1,12 +1,8 @@
 """Whether an attempt may have killed noface: it would run, and cost, again at every start.
 
-A death says nothing by itself: people kill programs, and machines lose their power. A stop by signal is recorded and is
-no death; nor is one with the machine, which has another boot id then. What is left needs evidence (law 8). An attempt
-in a PID namespace or a sandbox cannot reach noface, but it can use up the memory, and then the kernel counts a kill.
-Without such walls it could have sent a signal, if it was the only one at work.
-
-Suspects work alone. Only one during whose attempts noface has died so DEATHS_MAX times, alone and one after the other,
-waits for a person; an attempt that comes to an end of its own breaks the row.
+A stop by signal is recorded and is no death; nor is one with the machine. What is left needs evidence (law 8): the
+kernel counts kills for want of memory, or no walls kept the only attempt at work from sending a signal. Suspects work
+alone; after DEATHS_MAX deaths in a row alone one waits for a person.
 """
 
 import json
@@ -41,11 +37,7 @@ EVIDENCE = {
 
 
 def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> str | None:
-    """Say what speaks for an attempt having killed noface.
-
-    `oom_kills` is how often the kernel has killed for want of memory since the newest attempt began. `contained`: no
-    program of an attempt can send noface a signal. `alone`: nothing else was at work.
-    """
+    """Say what speaks for an attempt: the kernel's kills since it began, or that only it could have sent a signal."""
     return "memory" if oom_kills else "signal" if alone and not contained else None
 
 
@@ -70,10 +62,7 @@ def _oom_kills_since(reader: Reader) -> int:
 
 
 def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died: bool) -> dict[str, str]:
-    """Record what noface's death says of the attempts it left open, and have suspects work alone from now on.
-
-    Return why an issue now waits for a person, by the ids of those that do.
-    """
+    """Record what a death says of the attempts left open; return why an issue now waits for a person, by id."""
     if died:
         _record_death(context, attempts)
     deaths = context.reader.deaths()
@@ -99,7 +88,6 @@ def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
 
 
 def block_killer(context: RunContext, attempt: OpenAttempt, why: str) -> None:
-    """Block the issue of an attempt during which noface has died too often."""
     reason = f"{why}. Look at {attempt.directory}; then `noface retry {attempt.issue_id}`"
     issue = attempt.order.issue if attempt.order is not None else Issue(attempt.issue_id, attempt.issue_id)
     block(context, history(context, issue), Block(FailureKind.AGENT_CRASH, reason))

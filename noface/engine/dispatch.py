@@ -74,10 +74,7 @@ def lift_raised(context: RunContext) -> None:
 
 
 def why_over(order: AttemptOrder, report: AttemptReport, over: Overrun | None) -> Overrun | None:
-    """Return why an attempt was ended for money, with what it had used in the end; None if it was not.
-
-    `over` is why noface ended it. Its agent may have ended it, at the money that its issue or the run had left.
-    """
+    """Return why an attempt was ended for money, by noface or by its agent at its allowance; None if it was not."""
     agent = report.agent if isinstance(report, Interrupted) else None
     if agent is None:
         return None
@@ -94,10 +91,7 @@ def record_attempt(
     over: Overrun | None = None,
     beside: int = 0,
 ) -> bool:
-    """Record a report; False if the attempt is fenced: its outcome is already recorded (I10).
-
-    `over` is why it was ended for money, if it was; `beside` is the attempt whose work was taken, if not its own.
-    """
+    """Record a report; False if the attempt is fenced (I10). `beside` is the attempt whose work was taken instead."""
     issue_id, settings = order.issue.id, context.settings
     epoch = context.reader.state(issue_id).epoch
     costs = not beside and charged(report, tuple(past for past in context.reader.past(issue_id) if past.epoch == epoch))
@@ -145,12 +139,10 @@ def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> t
 
 
 def history(context: Planning, issue: Issue, state: IssueState | None = None) -> History:
-    """Return what the policy decides from, as it is now; `state` takes the place of the issue's recorded one."""
     return history_of(context.reader, context.questions, issue, state or context.reader.state(issue.id))
 
 
 def decide(context: Planning, past: History) -> Action:
-    """Ask the policy what comes next for an issue; changes nothing."""
     now, policy = context.clock.now(), replace(context.settings.policy, unreachable=frozenset(context.unreachable))
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
     may_use = estimates(context) if policy.budget.limited else None
@@ -182,10 +174,7 @@ def plan_tick(
     under_way: tuple[Issue, ...] = (),
     late: Collection[str] = (),
 ) -> Plan:
-    """Return which of `issues` start now, and why the others wait.
-
-    `at_work` are the models at work, `under_way` the issues at work or about to land, and `late` come after all others.
-    """
+    """Return which of `issues` start now, and why the others wait; `at_work` are models, and `late` come last."""
     reader = context.reader
     waits = reader.waits()
     open_ones = (
@@ -199,7 +188,6 @@ def plan_tick(
 
 
 def decide_and_apply(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
-    """Decide on an issue whose attempt has just been recorded, record the decision, and carry it out."""
     past = history(context, issue)
     apply_action(context, queue, past, decide(context, past), proof)
 
@@ -283,7 +271,6 @@ def _tell_rest(context: RunContext, parked: str) -> None:
 
 
 def block(context: RunContext, past: History, action: Block) -> None:
-    """Block an issue, with what a person needs to know."""
     issue = masked_record(past.issue, context.env.masker)
     request = block_request(issue, action, past, _branch(past), configured(context, issue))
     context.journal.blocked(context.clock.now(), issue.id, action.reason, request)
@@ -307,10 +294,7 @@ def _branch(past: History) -> str:
 
 
 class Begun(Enum):
-    """What `begin` has started. ANSWERED: noface answered a question itself.
-
-    UNPAID: not to be had in this run, since it is beyond its budget, or its model misses something in the sandbox.
-    """
+    """What `begin` has started. ANSWERED: by noface itself. UNPAID: beyond the budget, or its model is unreachable."""
 
     ATTEMPT = auto()
     QUESTION = auto()
@@ -380,7 +364,6 @@ class Dispatch:
                 assert_never(action)
 
     def begin_candidates(self) -> None:
-        """Start the candidates that have yet to start beside what is under way."""
         self._candidates.start(self._candidate)
 
     def _candidate(self, past: History, action: RunWorker, accept_failing: int | None) -> bool:

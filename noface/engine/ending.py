@@ -37,11 +37,9 @@ class Ending:
 
     @property
     def stopping(self) -> bool:
-        """True if nothing more is to begin because a person wants that, or noface itself failed."""
         return self.drain_until is not None
 
     def reached(self, limit: str) -> None:
-        """Keep the first limit that was reached; "" is none."""
         self.limit = self.limit or limit
 
 
@@ -56,13 +54,7 @@ def run_result(
     refused: str = "",
     unread: Patience | None = None,
 ) -> RunResult:
-    """Say how the run ended. `work_left`: something could still start, or waits for a time.
-
-    `refused` says why nothing could be published, `unread` until when and why issues or pull requests could not be
-    looked at in this run.
-    `once` says what `--once` has left undone, "" if that is not why the run ends. `withdrawn` are issues that people
-    have deleted, moved or closed meanwhile.
-    """
+    """Say how the run ended. `withdrawn` are issues that people have deleted, moved or closed meanwhile."""
     if ending.broken is not None:
         return RunResult(EXIT_FAILURE, why_ended(ending.broken))
     if ending.stopping:

@@ -1,8 +1,6 @@
 """The loop of a run. Each tick reads the state again and decides, so a restart is an ordinary tick (law 7).
 
-Threads put messages into the inbox; only the loop's thread writes state. The chapters are modules of their own: what
-starts (`planner`), attempts (`attempts`), what nobody wants any more (`withdrawals`), the last look before main moves
-(`last_look`), a run with nothing to do (`idle`), and its end (`ending`).
+Threads put messages into the inbox; only the loop's thread writes state.
 """
 
 import queue
@@ -60,8 +58,7 @@ class Stop:
 class Engine:
     """Works through the backlog until nothing is left that it can do, or a limit or a person stops it.
 
-    Where noface itself fails in the loop's own thread, the loop begins anew from what is recorded, as after a kill
-    (law 7); workers and roles at work go on meanwhile.
+    If noface itself fails in the loop's thread, the loop begins anew from what is recorded (law 7); workers go on.
     """
 
     def __init__(self, context: RunContext, stations: Callable[[RunParts], Iterable[Station]], faults: Faults) -> None:
@@ -163,7 +160,6 @@ class Engine:
             return None
 
     def _met(self, error: BaseException, job: Job[Any] | None, issue_id: str) -> After:
-        """Tell of an error that ended something; what other tries would not mend ends the run."""
         if not is_fault(error):
             self._break(error)
             return After.STOP
@@ -176,7 +172,6 @@ class Engine:
         return follows
 
     def _again(self, job: Job[Any], error: BaseException) -> bool:
-        """Tell of a job that noface itself broke; True if its thread begins once more."""
         return self._met(error, job, job.issue_id) is After.AGAIN
 
     def _story_broke(self, error: Exception, job: Job[Any] | None, issue_id: str) -> None:
@@ -220,10 +215,9 @@ class Engine:
     # Messages
 
     def _receive(self, *, pending: bool) -> None:
-        """Take what has come in; return once something has changed, or after a tick.
+        """Take what has come in; return once something has changed, or after a tick. Progress alone is shown.
 
-        Progress alone is shown, and no reason to read the backlog again. `pending`: something could start and was let
-        by no station, so a loop that has nothing else to wait for would spin.
+        `pending`: something could start and no station let it, so a loop with nothing else to wait for would spin.
         """
         at_once = self._landing.news() or (self._is_idle() and not pending)
         deadline = time.monotonic() + (0.0 if at_once else TICK_S)
@@ -342,7 +336,6 @@ class Engine:
             self._ending.reached(self._guard.hold())
 
     def _close_epics(self) -> None:
-        """Check the epics whose parts have all landed; take back those with parts that cannot be done."""
         if self._ending.stopping:
             return
         for issue in self._epics.take_back():

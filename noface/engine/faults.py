@@ -1,9 +1,7 @@
 """A fault of noface's own ends what it met, and not the run: it is told with its traceback and charged to nobody.
 
-What it met is tried once more: every effect can be repeated (law 7). What fails again is set aside, for this run, with
-its issue. The same fault three times in a row, with nothing of its sort between that went well, is none of a single
-issue's: the run stops, and keeps everything. What no other try would mend (a full disk, a lost lock, a damaged
-database) is no fault, and ends the run at once.
+What it met is tried once more (law 7), then set aside with its issue. The same fault three times in a row stops the
+run. A full disk, a lost lock or a damaged database is no fault, and ends the run at once.
 """
 
 import traceback
@@ -124,11 +122,7 @@ class Faults:
         self._newest: tuple[BaseException, After, str] | None = None
 
     def met(self, error: BaseException, work: str, issue_id: str = "", kind: str = "") -> tuple[After, str]:
-        """Tell of a fault; return what follows, and the sentence that says what happened.
-
-        `work` names what it met for a person, `kind` tells that from other work of its sort. An error that comes up
-        again on its way out is told once.
-        """
+        """Tell of a fault, once; return what follows, and the sentence that says what happened."""
         if self._newest is not None and error is self._newest[0]:
             return self._newest[1:]
         kind, now, place = kind or work, self._context.clock.now(), place_of(error)

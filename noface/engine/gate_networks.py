@@ -1,8 +1,7 @@
-"""What main's gates need of the network: nothing but a loopback of their own, unless main is green with more only.
+"""What main's gates need of the network: a loopback of their own, unless main is green with more only.
 
-A gate that shares the machine's network may judge the server of another workspace, or one that a person has started.
-What main needs is found out by running its red gates again, and remembered with the gate's definition and the
-surroundings, so that nobody has to set it.
+A gate that shares the machine's network may judge the server of another workspace. What main needs is found by running
+its red gates again, and remembered.
 """
 
 import json
@@ -21,7 +20,6 @@ NETWORKS = "networks"
 
 
 def with_known_networks(context: RunContext) -> tuple[GateSpec, ...]:
-    """Return the gates with what main is known to need of the network."""
     needed = networks_of(context.reader.fact(NETWORKS))
     return tuple(needing(gate, needed, context.env.fingerprint(gate)) for gate in context.settings.gates)
 
@@ -33,7 +31,6 @@ def needing(gate: GateSpec, needed: Mapping[str, Network], fingerprint: str) -> 
 
 
 def networks_of(fact: str | None) -> dict[str, Network]:
-    """Return what is remembered of main's needs, by the gate's key."""
     return {key: Network(network) for key, network in json.loads(fact or "{}").items()}
 
 
@@ -44,10 +41,7 @@ def _key(gate: GateSpec, fingerprint: str) -> str:
 def widened(
     context: RunContext, gating: Gating, gated: Ran, red_again: Callable[[Gating, Ran], Ran]
 ) -> tuple[Gating, Ran]:
-    """Give gates that are red on main more of the network, step by step, as long as that makes them green.
-
-    Return the gates with what they need, and their results.
-    """
+    """Give gates that are red on main more of the network, step by step, as long as that makes them green."""
     asked = {gate.name for gate in gating.gates if gate.network is Network.AUTO and gate.boxed}
     steps = (*((Network.OWN,) if context.env.sandbox.connector else ()), Network.ON)
     if not context.env.sandbox.bubblewrap or gated.failure is not None:
@@ -102,6 +96,5 @@ def tell_networks(context: RunContext) -> None:
 
 
 def shares(gate: GateSpec, sandbox: SandboxRules) -> bool:
-    """True if a gate shares the machine's network."""
     inside = bool(sandbox.bubblewrap) and gate.boxed
     return not inside or gate.network is Network.ON or (gate.network is Network.OWN and not sandbox.connector)

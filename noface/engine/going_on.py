@@ -46,10 +46,9 @@ def cut_off_before(context: RunContext, history: History, start: StartPoint, mai
 
 
 def finished_before(context: RunContext, history: History, start: StartPoint) -> Finished | None:
-    """Return the finished work that the next attempt starts from, where all it lacks is to be judged; else None.
+    """Return the finished work that the next attempt starts from, if all it lacks is to be judged.
 
-    A gate has run on it, so its worker had finished; and what was red was main, or the machine. An issue that reads
-    otherwise by now asks a worker for more.
+    A gate has run on it, so its worker had finished; what was red was main or the machine. The issue reads as it did.
     """
     last = history.attempts[-1] if history.attempts else None
     if last is None or last.failure is None or start != StartPoint(StartReason.CUT_OFF, last.number, last.candidate):
@@ -65,7 +64,6 @@ def broken_files(plumbing: Plumbing, attempts: tuple[PastAttempt, ...]) -> Mappi
 
 
 def broken_places(plumbing: Plumbing, main: str, commit: str | None) -> tuple[str, ...]:
-    """Return where a commit does not parse, and main does; () if it is gone."""
     try:
         broken = unparsable(plumbing, main, commit) if commit is not None else ()
     except GitError:
@@ -107,7 +105,6 @@ def as_ordered(context: RunContext, issue: Issue, number: int) -> Issue | None:
 
 
 def masked_text(context: RunContext, issue: Issue) -> Issue:
-    """Return an issue with its text as an order has it."""
     masked = context.env.masker.text
     return replace(issue, title=masked(issue.title), body=masked(issue.body))
 

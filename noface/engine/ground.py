@@ -1,8 +1,7 @@
 """The ground that a run works on: main, or with pushes and pull requests what was fetched of the remote's main.
 
-Every run begins by asking the remote; `recovery/ground.py` decides what follows. Where the remote's main is ahead, the
-gates run on it first, and main is then moved there as a landing moves it: by compare-and-swap, with the person's files
-safe (laws 1 and 3). The intent is recorded before, so that a run that was killed meanwhile is brought to an end.
+If the remote's main is ahead, the gates run on it first; main then moves by compare-and-swap with the person's files
+safe (laws 1 and 3), and the intent is recorded before (law 7).
 """
 
 from dataclasses import replace
@@ -27,10 +26,7 @@ _SEEN = "landed_elsewhere"
 
 
 def take_ground(context: RunContext, cancel: Canceller) -> StartPlan:
-    """Fetch, tell how main stands to the remote's main, and have work start where it should.
-
-    Raises DivergedError, UnpushedError, UsageError if no work makes sense; KeyboardInterrupt where `cancel` ends it.
-    """
+    """Fetch; have work start where it should. Raises DivergedError, UnpushedError, UsageError, KeyboardInterrupt."""
     rules, remote = context.settings.config.landing, context.remote
     seen = None if remote is None else _look(context.env.plumbing, remote, cancel)
     if cancel.cancelled:
@@ -113,11 +109,7 @@ def _settle(context: RunContext, remote: str, old: str, new: str) -> None:
 
 
 def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
-    """Record as merged what another machine has landed; return those issues: the trailers of fetched commits name them.
-
-    One that is being worked on here is left alone, and so is one whose pull request is followed. With pull requests the
-    commits with the trailers stand behind merges.
-    """
+    """Record as merged what another machine has landed, by the trailers of fetched commits; return those issues."""
     states, marked = context.reader.states(), []
     beside = context.settings.config.landing.by_pull_request
     for landing in landings(context.env.plumbing, commits, first_parent=not beside):
@@ -131,10 +123,7 @@ def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:
 
 
 def fetch_again(context: RunContext, cancel: Canceller) -> str:
-    """Fetch the remote's main, in a thread; return what it has gained, as a range of commits, "" for nothing.
-
-    Where the remote cannot be asked work goes on with what was fetched before.
-    """
+    """Fetch the remote's main, in a thread; return the commits that it has gained as a range, "" for nothing."""
     remote, plumbing = context.remote, context.env.plumbing
     if remote is None or not context.settings.config.landing.publishes:
         return ""

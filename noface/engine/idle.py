@@ -58,15 +58,12 @@ class Idle:
 
     @property
     def refused(self) -> str:
-        """Why no more work is begun, "" if it is."""
         return next(filter(None, (other.refused for other in self._others)), "")
 
     def unread(self) -> Patience | None:
-        """Return until when, and why, what is new elsewhere cannot be read."""
         return _first(other.unread() for other in self._others)
 
     def _for_others(self) -> Patience | None:
-        """Return why a run with nothing else to do waits for another machine, None if it may end."""
         once = self._context.settings.once
         patience = _first(other.patience(once=once) for other in self._others)
         if patience is not None or once:

@@ -1,12 +1,7 @@
 """Checks whether gates judge the workspace, and whether sandbox or environment keep from them what they need.
 
-The canary: with broken sources a gate must turn red, checked once for a gate and its surroundings. A package installed
-from the person's checkout, a link to it, or an old copy would be tested in place of the change: every change would be
-green.
-
-A gate that is red before any work runs outside the sandbox only while main is a person's alone. Once work of an agent
-has landed, gates run agents' code, which could be red in the sandbox on purpose: then noface runs nothing outside, and
-names what a person may look at.
+The canary: with broken sources a gate must turn red, or an installed copy would be tested in place of the change.
+A red gate runs outside the sandbox only while main is a person's alone: later gates run agents' code.
 """
 
 import json
@@ -35,11 +30,7 @@ _REMEMBERED_MAX = 200
 
 
 def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -> tuple[GateSpec, ...]:
-    """Return which of the gates, `green` on main, stay green with main's sources broken.
-
-    Checked are hard test gates, and only once: an isolated gate is remembered by its definition, setup and programs.
-    Raises KeyboardInterrupt if a cancel ends it.
-    """
+    """Return which hard test gates, `green` on main, stay green with main's sources broken; asked once a gate."""
     env = context.env
     isolated_keys = tuple(json.loads(context.reader.fact(_FACT) or "[]"))
     asked = (gate for gate in green if gate.kind is GateKind.TEST and gate.hard and not gate.leaky)
@@ -56,7 +47,6 @@ def leaks(context: RunContext, green: tuple[GateSpec, ...], cancel: Canceller) -
 
 
 def isolated(fact: str | None, gate: GateSpec, fingerprint: str) -> bool:
-    """True if the stored `fact` says that a gate tests the workspace."""
     return _key(gate, fingerprint) in json.loads(fact or "[]")
 
 
@@ -94,8 +84,7 @@ _ALL = ("*",)
 class Lack:
     """What a gate may need to be green on main: variables that it does not get, or to run outside the sandbox.
 
-    `tried`: it is green with both; else nothing was run. `closed` are the folders that it could not write in the
-    sandbox, `unseen` the places of the home that it did not see there.
+    `tried`: it is green with both. `closed` are folders it could not write, `unseen` places of the home it did not see.
     """
 
     variables: tuple[str, ...] = ()
@@ -117,10 +106,7 @@ class Lack:
 
 
 def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict[str, Lack]:
-    """Return what each of these gates, red on main, may lack; nothing for those that are red outside as well.
-
-    Where agents' code has landed, nothing is run: then it is what each may lack.
-    """
+    """Return what each of these gates, red on main, may lack. If agents' code has landed, nothing is run."""
     kept = {gate.name: kept_from_gates(os.environ, gate.env_pass) for gate in context.settings.gates}
     suspects = [r for r in red if (_boxes(context) and r.gate.boxed) or kept[r.gate.name]]
     tried, inside = not _holds_agents_code(context), set[str]()
@@ -152,10 +138,7 @@ def _places(lack: Lack, failure: Failure | None, env_pass: tuple[str, ...]) -> L
 
 
 def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> set[str]:
-    """Return the names of the gates, red on main, that are green once they can reach the person's checkout.
-
-    Nothing else opens: in a sandbox they can read the checkout, and the environment leads there.
-    """
+    """Return which gates, red on main, are green once they can read the person's checkout."""
     env, gates = context.env, context.settings.gates
     names = {result.gate.name for result in red if not result.gate.leaky}
     if not names or not checkouts(env.plumbing.repository, home_of(dict(os.environ))):
@@ -170,10 +153,7 @@ def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> 
 
 
 def setup_lacks(context: RunContext, failure: Failure, cancel: Canceller) -> Lack | None:
-    """Return what `[project] setup`, which fails on main, may lack; None if it fails outside as well.
-
-    Where agents' code has landed, nothing is run.
-    """
+    """Return what `[project] setup`, which fails on main, may lack; None if it fails outside as well."""
     setup, tried = context.env.setup, not _holds_agents_code(context)
     kept, boxed = kept_from_gates(os.environ, setup.env_pass), setup.boxed and _boxes(context)
     if tried and (boxed or kept):
@@ -189,10 +169,6 @@ def _boxes(context: RunContext) -> bool:
 
 
 def _holds_agents_code(context: RunContext) -> bool:
-    """True if any work of an agent is on main, by main's history or by the records.
-
-    noface may have landed a commit of main that has lost its trailer (squashed by hand).
-    """
     return has_landings(context.env.plumbing) or bool(context.reader.landed_commits())
 
 

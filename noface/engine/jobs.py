@@ -1,8 +1,6 @@
 """All that runs beside the loop: attempts, checks, questions, epics' gates, landings, calls to a host: a thread each.
 
-Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' slots. When a thread ends, its
-job comes through the inbox, and the loop's thread resumes the story that waits for it (`stations`): no other thread
-writes state.
+Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' slots.
 """
 
 import queue
@@ -53,11 +51,10 @@ _WORDS = {
 
 @dataclass(slots=True, eq=False)
 class Job(Generic[R]):
-    """Work for a thread: `run` does it.
+    """Work for a thread: `run` does it. `number` is an attempt's, or that of a question's row.
 
-    `number` is an attempt's, or that of a question's row, `model` the one at work since `began_at` (epoch seconds), ""
-    for none. `due`: a review, which runs whatever its issue has cost. `phase` is the last that an attempt has reported,
-    and `over` why the job was ended for money. `always`: it begins though the run is stopped.
+    `model` is at work since `began_at` (epoch seconds). `due`: a review, which runs whatever its issue has cost. `over`
+    is why it was ended for money. `always`: it begins though the run is stopped.
     """
 
     kind: JobKind
@@ -77,12 +74,10 @@ class Job(Generic[R]):
 
     @property
     def work(self) -> str:
-        """What it is for, as a person reads it."""
         return _WORDS[self.kind]
 
     @property
     def function(self) -> str:
-        """What its thread runs, which tells it from other jobs of its kind."""
         run = self.run.func if isinstance(self.run, partial) else self.run
         return f"{self.kind.name} {getattr(run, '__qualname__', '')}"
 
@@ -93,12 +88,10 @@ class Job(Generic[R]):
 
     @property
     def error(self) -> BaseException | None:
-        """What broke noface itself in the job's thread."""
         return self.future.exception()
 
     @property
     def result(self) -> R | None:
-        """The result of the job, None if noface itself broke."""
         return None if self.error is not None else self.future.result()
 
     @property
@@ -163,7 +156,6 @@ class Jobs:
 
     @property
     def free(self) -> int:
-        """How many more can start."""
         return len(self._open())
 
     def _open(self) -> list[int]:
@@ -188,11 +180,9 @@ class Jobs:
         return frozenset(job.model for job in calling if job.began_at >= waits[job.model].since)
 
     def attempt(self, issue_id: str, number: int) -> Job[Any] | None:
-        """Return the attempt of a number at an issue, if it is under way."""
         return next((job for job in self.attempts(issue_id) if job.number == number), None)
 
     def attempts(self, issue_id: str) -> list[Job[Any]]:
-        """Return the attempts at an issue that are under way: there may be several candidates."""
         return [job for job in self._attempts() if job.issue_id == issue_id]
 
     def end_others(self, issue_id: str) -> None:
@@ -202,7 +192,6 @@ class Jobs:
                 job.cancel.cancel()
 
     def progressed(self, progress: AttemptProgress) -> None:
-        """Remember the phase an attempt is in."""
         job = self.attempt(progress.issue_id, progress.number)
         if job is not None:
             job.phase = progress.phase
@@ -212,7 +201,6 @@ class Jobs:
 
     @property
     def paid(self) -> tuple[Job[Any], ...]:
-        """What costs money and can be ended."""
         return tuple(job for job in self._jobs if job.endable)
 
     def end(self, issue_id: str, over: Overrun) -> None:

@@ -1,7 +1,6 @@
 """Gates kept work again once main has moved: what was red may be green now, since it lacked what has landed meanwhile.
 
-That costs a run of the gates and no call: before the worker is paid again, and before a blocked issue stays with a
-person. What turns green is judged like any work and lands; its failure was main's.
+That costs a run of the gates and no call, before a worker is paid again or a blocked issue stays with a person.
 """
 
 from dataclasses import replace
@@ -38,7 +37,6 @@ class KeptWork:
         self._nothing_due: tuple[str, frozenset[str]] | None = None
 
     def due(self, issue: Issue) -> PastAttempt | None:
-        """Return the issue's newest attempt if a gate failed it on another main than today's."""
         past = self._context.reader.past(issue.id)
         last = past[-1] if past else None
         if last is None or not _red_by_gate(last):
@@ -68,13 +66,11 @@ class KeptWork:
         return may_supply(self._red(issue, last), last.changed, self._patch(since, plumbing.main()))
 
     def _red(self, issue: Issue, last: PastAttempt) -> Failure:
-        """Return the newest failure of the work at a gate: that of a worker who changed nothing does not tell it."""
         past = reversed(self._context.reader.past(issue.id))
         by_gate = (each.failure for each in past if each.failure is not None and each.failure.gate is not None)
         return next(by_gate, None) or failure_of(last)
 
     def begin(self, issue: Issue, last: PastAttempt) -> None:
-        """Gate an issue's kept work on today's main, in a slot, which must be free."""
         self._stations.begin(self._gate_again(issue, last, self._red(issue, last)))
 
     def _look(
@@ -85,10 +81,7 @@ class KeptWork:
         mains: frozenset[str],
         cancel: Canceller,
     ) -> tuple[str, Failure | None] | None:
-        """Return how the work does on main: main's commit, and its failure if it has one.
-
-        None: a cancel ended it, or nothing can be said.
-        """
+        """Return main's commit and how the work does on it; None if a cancel ended it, or nothing can be said."""
         context, main, work = self._context, self._context.env.plumbing.main(), str(last.candidate)
         brought = bring_onto(context.env.plumbing, main, work, mains)
         if brought.merge.tree is None:

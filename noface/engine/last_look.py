@@ -19,8 +19,7 @@ def last_look(
 ) -> Failure | Blocked | bool:
     """Tell whether work may land; a failure is why it is done once more (`LastLook`).
 
-    Withdrawn work is kept, what was approved is wanted. Whatever a person or another program has changed since it
-    passed, the policy decides on it once more.
+    Withdrawn work is kept, what was approved is wanted. If anything has changed, the policy decides once more.
     """
     context, queue, watch, name = run.context, run.queue, run.watch, entry.issue.id
     since = entry.ready_at or context.clock.now()

@@ -15,10 +15,7 @@ _MOST = 3
 
 
 def lessons_for(context: RunContext, history: History, number: int) -> tuple[str, ...]:
-    """Return what worked before for a failure like the last one, for the prompt of attempt `number`.
-
-    The outcome of that attempt counts for or against them.
-    """
+    """Return what worked before for a failure like the last one; how attempt `number` ends counts for or against it."""
     lessons = look_up(context, history)
     if lessons:
         context.lessons.quote([lesson.id for lesson in lessons], "", history.issue.id, number)
@@ -69,10 +66,7 @@ def keep_lesson(context: RunContext, issue: Issue) -> None:
 
 
 def remembered(context: RunContext, history: History) -> Advice | None:
-    """Return the diagnosis that cured the last failure before, in whatever issue, if it has not been given here yet.
-
-    How the next attempt ends counts for or against it.
-    """
+    """Return the diagnosis that cured the last failure before, in whatever issue, if it has not been given here yet."""
     last = history.current[-1]
     if not context.settings.config.recovery.learn or last.failure is None:
         return None

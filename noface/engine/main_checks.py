@@ -1,8 +1,7 @@
 """Gates that run on main for an issue: its `accept` commands before any token is spent, and an epic's own at its end.
 
-`accept` must be red before the first attempt. An issue that was broken down (N9, K4) is closed when all its parts are
-merged and its own gates pass on main; red makes it an issue again, with what is missing. Where a part cannot be done
-and nothing else of the epic can go on, the parent learns what failed and how far it came (P8), and its ladder goes on.
+An epic (N9, K4) is closed once its parts are merged and its gates pass on main; red makes it an issue again. If a part
+cannot be done and nothing else can go on, the parent learns what failed (P8), and its ladder goes on.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,14 +55,12 @@ class AcceptChecks:
         return bool(issue.accept) and not known and not self._context.reader.past(issue.id)
 
     def failing(self, issue: Issue) -> int | None:
-        """Return how many tests of the issue's commands fail on main, None if it has no commands."""
         if not issue.accept:
             return None
         recorded = recorded_on_main(self._context.reader, issue)
         return self._failing.get((issue.id, issue.content_hash), recorded.failing if recorded is not None else 1)
 
     def begin(self, issue: Issue) -> None:
-        """Check an issue in a slot, which must be free."""
         self._stations.begin(self._check(issue, self._jobs.take_slot()))
 
     def _check(self, asked: Issue, slot: int) -> Steps[None]:
@@ -101,10 +98,7 @@ class AcceptChecks:
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:
-    """Run an issue's `accept` commands on main, where they should be red; return how they do there.
-
-    A failure says why the commands cannot run; None: a cancel ended them.
-    """
+    """Run an issue's `accept` commands on main, where they should be red; a failure says why they cannot run."""
     task = main_task(context.env, f"accept/{issue.id}", issue.id, str(slot))
     build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
     gates = build + context.accept_gates(issue)
@@ -125,7 +119,6 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
 
 
 def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
-    """Return the paths at which commands found none of the tests that they choose; not those that others judge by."""
     chosen: set[str] = set()
     judging: set[str] = set()
     for result in (result for result in results if result.gate.accept):
@@ -152,10 +145,7 @@ def _by_rule(failure: Failure) -> bool:
 def _uncommitted(
     context: RunContext, commands: Iterable[str], unrunnable: Iterable[str], failures: Iterable[Failure] = ()
 ) -> Failure | None:
-    """Return the failure of commands that name, or miss as a module, what lies in the person's checkout only.
-
-    Of those that cannot run, a file counts that git ignores: tools make most of them anew.
-    """
+    """Return the failure of commands that name, or miss as a module, what lies in the person's checkout only."""
     checkout = PersonsCheckout(context.env.plumbing, context.tracker.protected)
     gates = (gate.command for gate in context.settings.gates)
     missed = ((library, each.location) for each in failures if (library := missing_library(each)) is not None)
@@ -251,7 +241,6 @@ class Epics:
         return PartFailure(masked_record(part, self._context.env.masker), kind, message, done + kept)
 
     def begin(self, issue: Issue) -> None:
-        """Run a parent's own gates on main, in a slot, which must be free."""
         self._stations.begin(self._close(issue, self._jobs.take_slot()))
 
     def _gate(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Ran | None, str]:
@@ -274,10 +263,7 @@ class Epics:
         context.set_status(issue.id, IssueStatus.READY, "all parts landed; its own gates are red")
 
     def _complete(self, issue_id: str, main: str) -> None:
-        """Close an epic whose gates pass where its own commands, or what landed, show that it is all; else have a look.
-
-        The policy says who looks (`recovery/closing`).
-        """
+        """Close an epic if its own commands, or what landed, show that it is whole; else the policy says who looks."""
         context, now = self._context, self._context.clock.now()
         issue = next((each for each in context.issues if each.id == issue_id), None)
         if issue is None:

@@ -41,10 +41,7 @@ def make_order(
     note: str,
     accept_failing: int | None,
 ) -> tuple[AttemptOrder, str]:
-    """Return the order for the attempt that `action` starts, and the hash of its prompt.
-
-    Writes nothing but a ref that holds the starting commit, and which lessons the prompt quotes.
-    """
+    """Return the order for the attempt that `action` starts, and the hash of its prompt. A ref holds its start."""
     issue, main = history.issue, context.env.plumbing.main()
     protection = protection_for(context, issue, main)
     commit, start = next_start(context, history, main, accept_failing)
@@ -105,10 +102,7 @@ def make_order(
 
 
 def _newest_kept(context: RunContext, issue_id: str) -> int:
-    """Return the highest attempt number that a ref or a folder of an issue has: more than an old database knows.
-
-    What an agent plants there is no attempt: links, folders without an order, numbers that nobody comes to.
-    """
+    """Return the highest attempt number that a ref or an order's folder has: more than an old database knows."""
     refs = context.env.plumbing.references(hold_ref(issue_id, "").rstrip("/"))
     orders = Path(context.settings.attempts_dir, slug(issue_id)).glob("*/order.json")
     folders = (order.parent for order in orders if order.is_file() and not order.is_symlink())
@@ -117,16 +111,12 @@ def _newest_kept(context: RunContext, issue_id: str) -> int:
 
 
 def _closed_submodules(plumbing: Plumbing, issue: Issue, main: str) -> tuple[str, ...]:
-    """Return the patterns of the files in submodules that an issue does not name."""
     inner = submodules(plumbing.repository, main) if plumbing.has_links(main) else ()
     return tuple(f"{one.path}/**" for one in unasked(inner, lambda path: matches_any(path, asked_paths(issue))))
 
 
 def _unjudged(history: History, start: StartPoint) -> bool:
-    """True if the workspace holds work that no gate has judged, and that may be whole.
-
-    That is what was cut off, and what is left of work once the files in question are as on main, or are allowed.
-    """
+    """True if the workspace holds work that no gate has judged, and that may be whole."""
     held = next((past for past in history.attempts if past.number == start.holds), None)
     return start.reason is StartReason.CUT_OFF or (held is not None and refused_in_places(held) is not None)
 

@@ -1,7 +1,6 @@
 """Who does not answer: the machines that stations ask, and providers, with one wait a model that all issues share (N1).
 
-`recovery/schedule` says who starts while a model's circuit breaker is open, or half-open: here it is opened, and closed
-once the provider answers. A run waits for an outage for `[retry] outage_max` at most, counted from when it noticed.
+A run waits for an outage for `[retry] outage_max` at most, counted from when it noticed.
 """
 
 from collections.abc import Callable, Collection
@@ -42,12 +41,8 @@ SOON_S = 15.0
 class Outage:
     """Calls to another machine that failed in a row: an outage is told once until it is over, a refusal once a run.
 
-    With `each_reason` an outage is told again with another reason, and when the next try is put off for long: what an
-    issue waits for is told as its state.
-
-    The one rule for the next try: not before the time that the other side has named, and not before a pause, which
-    grows by `pauses_s`, or by `refused_s` while it refuses. Times are epoch seconds. `tell` gets the error, when it is
-    tried again, and the issue that it is about.
+    The next try is not before the time that the other side named, and not before a pause that grows (epoch seconds).
+    With `each_reason` an outage is told again with another reason, and when the next try is put off for long.
     """
 
     clock: Clock
@@ -80,14 +75,12 @@ class Outage:
         self.away = self.away or passing
 
     def refused(self, error: NofaceError, issue_id: str | None = None) -> None:
-        """Tell what a person has to change there; once, however many calls need it."""
         remedy = error.hint or error.message
         if remedy not in self._refusals:
             self._refusals.add(remedy)
             self.tell(error, self.until, issue_id)
 
     def over(self) -> bool:
-        """Note that the other side answers; True if it was away before."""
         was_away, self.away = self.away, False
         self.failures, self.until, self.reason = 0, 0.0, ""
         return was_away
@@ -120,17 +113,15 @@ def ask_again(context: RunContext) -> None:
 
 
 def provider_away(context: RunContext, model: str, last: PastAttempt | None, until: float, reason: str) -> Breaker:
-    """Let all issues wait for a model whose provider is away, as the `last` attempt has shown."""
     started_at, kind = (last.started_at, last.outcome) if last is not None else (context.clock.now(), "")
     return context.open_breaker(model, started_at=started_at, until=until, kind=kind, reason=reason)
 
 
 def answers_again(context: RunContext, model: str, began_at: float, *, passed: bool = False) -> None:
-    """Close a model's circuit breaker, where work that began at `began_at` shows that its provider answers.
+    """Close a model's circuit breaker if work that began after its provider failed shows that it answers.
 
-    Work from before the provider failed shows nothing. The issues that wait for it go on. Those that are blocked for it
-    try again if its work `passed`, once an issue and run: else two issues could unblock each other for ever while a
-    provider answers now and then.
+    The issues that wait for it go on. Those blocked for it try again if its work `passed`, once an issue and run: else
+    two could unblock each other for ever.
     """
     breaker = context.reader.waits().get(model)
     if breaker is None or began_at < breaker.since <= context.clock.now():
@@ -203,25 +194,18 @@ def shows_life(context: RunContext, model: str, began_at: float) -> bool:
 
 
 def provider_answered(context: RunContext, model: str, began_at: float, report: AttemptReport) -> None:
-    """Close the model's circuit breaker where the attempt shows that its provider works: its worker ended well.
-
-    Of others what they do shows that (`Engine._breakers_close`): a command may crash because nobody answers it.
-    """
+    """Close the model's circuit breaker if the attempt's worker ended well: others crash for want of an answer."""
     if isinstance(report, Judged) and report.agent.error is None:
         answers_again(context, model, began_at, passed=report.failure is None)
 
 
 def notice_waits(context: RunContext) -> None:
-    """Note at the start of a run which providers an earlier one was waiting for."""
     for model in context.reader.waits():
         context.away_since.setdefault(model, context.clock.now())
 
 
 def too_long(context: RunContext, waiting: Waiting) -> str:
-    """Say why a run does not wait for the provider that an issue waits for; "" if it does, or waits for no provider.
-
-    An outage that an earlier run has waited for counts from the start of this one.
-    """
+    """Say why a run does not wait for the provider that an issue waits for; "" if it does, or waits for none."""
     if not waiting.model or waiting.until is None:
         return ""
     limit_s = context.settings.policy.outage_max_s

@@ -84,10 +84,9 @@ class BacklogWatch:
         self.lift_edited()
 
     def withdrew(self, issue_id: str) -> str:
-        """Tell how people have taken an issue from noface, "" if they have not, or where that is not clear.
+        """Tell how people have taken an issue from noface, "" if they have not, or if that is not clear.
 
-        Files of issues also go while another branch is checked out, or with a stash: then they may come back, unless a
-        commit has taken them from main as well.
+        Files also go while another branch is checked out, or with a stash: they may come back unless main lost them.
         """
         if issue_id in self._known:
             return ""
@@ -130,11 +129,9 @@ class BacklogWatch:
                 context.journal.unblocked(context.clock.now(), issue.id, "", "its text was edited")
 
     def issue(self, issue_id: str) -> Issue | None:
-        """Return a sound issue by id."""
         return self._by_id.get(issue_id)
 
     def wanted(self) -> tuple[Issue, ...]:
-        """Return the issues this run is about: all of them, or those the person named."""
         issues, only = self.backlog.issues, self._context.settings.only_issues
         return tuple(issue for issue in issues if issue.id in only or issue.parent in only) if only else issues
 
@@ -149,10 +146,7 @@ class BacklogWatch:
 
 
 def edited_since(context: RunContext, issue: Issue, number: int) -> Failure | None:
-    """Return the failure of an attempt whose issue asks for something else by now, None if it asks for the same.
-
-    It is charged to nobody. A changed priority or dependency asks for no other work.
-    """
+    """Return the failure, charged to nobody, of an attempt whose issue asks for something else by now."""
     before, now = as_ordered(context, issue, number), masked_text(context, issue)
     if before is None or (before.title, before.body, before.accept) == (now.title, now.body, now.accept):
         return None
@@ -183,10 +177,7 @@ def rejected_before(past: Sequence[PastAttempt]) -> Failure | None:
 
 
 def as_agreed(issue: Issue, state: IssueState) -> Issue:
-    """Add what was agreed later: paths that a person has allowed, issues that the work needs first.
-
-    What a person has allowed is as good as what the issue's file allows (`may_change`): in each check, for each role.
-    """
+    """Add what was agreed later: paths that a person has allowed (as `may_change` does), issues that come first."""
     if not state.granted_paths and not state.needs:
         return issue
     paths = tuple(dict.fromkeys(issue.paths + state.granted_paths)) if issue.paths else ()
@@ -223,7 +214,6 @@ class OutsideChanges:
         self._last: PersonsState | None = None
 
     def before_attempt(self, *, alone: bool) -> None:
-        """Take the present repository as known, if no other attempt is at work."""
         if alone or self._last is None:
             self._last = persons_state(self._context.env.plumbing)
 
@@ -252,17 +242,13 @@ class OutsideChanges:
 
 
 def scratch_of(plumbing: Plumbing, issue: Issue) -> Scratch:
-    """Return the state of an issue's scratch branch, and where noface left it."""
     ref, prefix = scratch_branch(issue.id), hold_ref(issue.id, "")
     refs = {name.removeprefix(prefix): oid for name, oid in plumbing.references(prefix.rstrip("/")).items()}
     return Scratch(ref.removeprefix("refs/heads/"), plumbing.resolve(ref), refs)
 
 
 def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
-    """Take a person's commit as the issue's own, where they have retried the issue; return why it waits if not.
-
-    A ref holds the commit from then on.
-    """
+    """Take a person's commit as the issue's own, where they have retried the issue, and hold it; else why it waits."""
     given, plumbing = context.reader.given_branch(issue.id), context.env.plumbing
     if (taken := _pull_taken(context, issue, past, given=given)) is not None:
         return taken
@@ -283,11 +269,7 @@ def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...
 
 
 def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], *, given: bool) -> BranchTaken | None:
-    """Take what a person has pushed to the branch of the pull request as the issue's own, in the same way.
-
-    Where they have not given it, or it could not be fetched, the branch stays theirs: no worker is paid for work that
-    could not be pushed.
-    """
+    """Take what a person has pushed to a pull request's branch in the same way; else the branch stays theirs."""
     row, plumbing = context.pulls.row(issue.id), context.env.plumbing
     if row is None or row.state != PullStep.TAKEN:
         return None
@@ -315,10 +297,7 @@ def branch_in_the_way(context: RunContext, issue: Issue) -> BranchTaken | None:
 
 
 def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
-    """Point the branch at the best work since a person's last commit there; return why not where that is not possible.
-
-    A person reads this branch, and the next attempt builds on it.
-    """
+    """Point the branch at the best work since a person's last commit there; return why not if that is not possible."""
     scratch = scratch_of(context.env.plumbing, issue)
     if (theirs := _persons_commit(context, scratch, past)) is not None:
         return theirs
@@ -352,7 +331,6 @@ def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAtte
 
 
 def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> None:
-    """Block an issue until a person has decided what becomes of the branch."""
     issue = masked_record(history.issue, context.env.masker)
     context.journal.blocked(context.clock.now(), issue.id, why.reason, branch_request(issue, history, why))
 

@@ -14,11 +14,7 @@ from noface.process.command import Canceller
 
 @dataclass(frozen=True, slots=True)
 class RunParts:
-    """The parts of a run that stations work with.
-
-    `leave` ends the work on an issue, which is left undone by what the second text says; it returns why not, "" if it
-    does.
-    """
+    """The parts of a run that stations work with. `leave` ends the work on an issue, and returns why not."""
 
     context: RunContext
     jobs: Jobs
@@ -30,10 +26,9 @@ class RunParts:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What a run does with other machines. `check` looks, before a worker is paid, whether it can be done.
+    """What a run does with other machines: `check` looks before a worker is paid, `held` keeps others off meanwhile.
 
-    `held` keeps other machines off the repository meanwhile. Both raise UsageError, ForgeError and RemoteError if that
-    cannot be.
+    Both raise UsageError, ForgeError and RemoteError.
     """
 
     held: Callable[[RunContext, Canceller], AbstractContextManager[None]]

@@ -30,6 +30,5 @@ class Pause(Station):
         return () if paused else issue_ids
 
     def patience(self, *, once: bool) -> Patience | None:
-        """Have the run go on while it is paused."""
         del once  # and no time: a later one at each look would be told as a new wait each time
         return Patience(0.0, "it is paused; `noface resume` goes on") if self._paused else None

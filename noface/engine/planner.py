@@ -22,22 +22,18 @@ class Once:
         self._found = False
 
     def choose(self, planned: Plan) -> None:
-        """Let the issues of the first plan start."""
         if self._asked and self._left is None:
             self._left = {issue.id for issue in planned.start}
             self._found = bool(self._left)
 
     def admits(self, issue_id: str) -> bool:
-        """True if an issue may start."""
         return self._left is None or issue_id in self._left
 
     def started(self, issue_id: str) -> None:
-        """Let an issue not start again."""
         if self._left is not None:
             self._left.discard(issue_id)
 
     def why_it_ends(self, planned: Plan, workers: int) -> str:
-        """Say why nothing more starts, "" if `--once` is not the reason."""
         if not self._asked or not (planned.start or any(each.until is not None for each in planned.waiting)):
             return ""
         if not self._found:

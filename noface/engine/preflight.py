@@ -36,10 +36,7 @@ _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate
 
 
 def check_agents(context: RunContext) -> None:
-    """Raise UsageError if the program or script of a model that the ladder or a role needs is not there.
-
-    Also if nobody can keep it from writing, and it is not to write.
-    """
+    """Raise UsageError if a needed model's program is not there, or nobody can keep a role from writing."""
     settings, policy = context.settings, context.settings.policy
     workers = tuple(rung.model for rung in policy.ladder)
     box = context.env.sandbox.bubblewrap
@@ -50,13 +47,9 @@ def check_agents(context: RunContext) -> None:
 
 
 def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
-    """Run the gates on main; an earlier run's results count only if a run that was cut off goes on.
+    """Run the gates on main; known results count only if a run that was cut off goes on, or nothing is to do.
 
-    The machine may have changed since: a tool may be gone, a service down. Where there is nothing to work on, the
-    known results are enough.
-
-    Raises UsageError (agents), DiskFullError, BaselineRedError (a hard gate is red, unless only new failures count; or
-    setup fails).
+    Raises UsageError (agents), DiskFullError, BaselineRedError.
     """
     check_agents(context)
     fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
@@ -101,7 +94,6 @@ _SUMMED = frozenset({"cargo test"})
 
 
 def announce_tests(context: RunContext, results: tuple[GateResult, ...]) -> None:
-    """Announce what main's gates ran."""
     known = context.env.memory.tests
     ran = [count_of_tests(each, known(each.tree, each.gate.command) or Inventory()) for each in results]
     context.announce("main_passes", None, {"gates": ran})
@@ -125,7 +117,6 @@ def count_of_tests(result: GateResult, inventory: Inventory) -> str:
 
 
 def _with_own_library(plumbing: Plumbing, red: list[GateResult]) -> list[GateResult]:
-    """Return the results with what is known of modules of the project's own that they miss."""
     return [replace(each, failure=with_own_library(plumbing, each.tree, each.failure)) for each in red if each.failure]
 
 
@@ -188,7 +179,6 @@ def _surroundings(lack: Lack) -> str:
 
 
 def _after_others(gated: Ran, red: list[GateResult]) -> bool:
-    """True if a red gate follows a green one that is no build: the output of that one is gone by then."""
     before = gated.results[: gated.results.index(red[0])]
     return any(result.gate.kind is not GateKind.BUILD for result in before)
 
@@ -223,7 +213,6 @@ def _named(result: GateResult) -> str:
 
 
 def _logs(result: GateResult) -> list[str]:
-    """Name the files of what a gate wrote: the reason may stand in either."""
     out = Path(result.stdout_log)
     written = [log for log in (out, out.with_suffix(".err")) if log.is_file() and log.stat().st_size]
     return [f"  log: {log}" for log in written or (out,)]
@@ -288,10 +277,7 @@ def _softly(red: list[GateResult]) -> str:
 
 
 def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Ran | None = None) -> Ran:
-    """Run the project's gates on main's tree. `anew`: known results do not count. A cancel raises CutShort.
-
-    With `before` only what was red then runs again: a person waits for the word that main is red.
-    """
+    """Run the project's gates on main; with `before` only what was red then runs again. A cancel raises CutShort."""
     scope, memory = context.first_scope(cancel), context.env.memory
     gating = Gating(scope, main_task(context.env, "baseline"), with_known_networks(context))
     ran = gating.run(anew=anew) if before is None else _red_again(gating, before)

@@ -1,8 +1,4 @@
-"""Collects what is known of an issue: the history that the policy decides from, and what prompts quote.
-
-Prompts quote earlier attempts, diffs, related files, answers, and lessons (`engine/lessons`).
-The templates are noface's own, and those of `[prompts] dir` that take their place.
-"""
+"""Collects what is known of an issue: the history that the policy decides from, and what prompts quote."""
 
 import re
 import time
@@ -40,10 +36,7 @@ from noface.store.reader import Reader
 
 
 def history_of(reader: Reader, questions: Questions, issue: Issue, state: IssueState | None) -> History:
-    """Return an issue's history; what an answer wants merged first is left out once it is.
-
-    `state` is None for an issue that noface has not seen yet.
-    """
+    """Return an issue's history (`state` None: not seen yet); what an answer waits for is left out once merged."""
     history = recorded_history(reader, questions, issue, state)
     return replace(history, advice=tuple(_still_needed(advice, reader) for advice in history.advice))
 
@@ -63,10 +56,7 @@ def files_given(
     protection: Protection,
     changed: tuple[str, ...],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files that a run which begins with `commit` is given to change, and to read.
-
-    None if its agent finds files by itself. `changed` are the paths that the work so far has changed.
-    """
+    """Return the files that a run which begins with `commit` is given to change, and to read."""
     if not context.env.agents[model.agent].wants_files:
         return (), ()
     change, read = extra("files given")(context, history, model, commit, protection, changed)
@@ -95,7 +85,6 @@ _TITLES = {
 
 
 def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
-    """Return the folder of an attempt's logs and records."""
     return str(Path(attempts_dir) / slug(issue_id) / str(number))
 
 
@@ -155,7 +144,6 @@ def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
 
 
 def patch_of(context: RunContext, issue: Issue, number: int) -> str:
-    """Return an attempt's diff against main, "" if there is none."""
     path = Path(attempt_directory(context.settings.attempts_dir, issue.id, number)) / "diff.patch"
     return (read_regular(path, _PATCH_BYTES_MAX) or b"").decode("utf-8", "replace")
 
@@ -175,7 +163,6 @@ def main_since(plumbing: Plumbing, left: PastAttempt, main: str, paths: tuple[st
 
 
 def landed_parts(context: RunContext, issue: Issue) -> tuple[Issue, ...]:
-    """Return the parts of an issue that are done."""
     return tuple(part for part in context.issues if part.parent == issue.id and context.reader.state(part.id).done)
 
 
@@ -205,7 +192,6 @@ def diagnosis_of(history: History) -> tuple[Quote, ...]:
 
 
 def advice_of(history: History) -> tuple[Quote, ...]:
-    """Return those of the answers that do not."""
     return _quotes(history, tuple(topic for topic in Topic if topic not in _ON_THE_FAILURE))
 
 
@@ -235,7 +221,6 @@ def earlier_answers(history: History, topic: Topic) -> tuple[Quote, ...]:
 
 
 def _came_of(advice: Advice, history: History) -> str:
-    """Say how the attempt ended that an answer was given for."""
     then = next((attempt for attempt in history.current if attempt.number > advice.after), None)
     if then is None or then.failure is None:
         return "no attempt followed it"
@@ -268,10 +253,7 @@ def _text(advice: Advice) -> str:
 
 
 def related_files(context: RunContext, history: History, commit: str) -> tuple[tuple[FileExcerpt, ...], str]:
-    """Return the files that may help, as they are in `commit`, and the note on how they were chosen.
-
-    Of long ones the part that speaks of the issue.
-    """
+    """Return the files that may help, as they are in `commit`, and the note on how they were chosen."""
     plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
     named = tuple(path for advice in history.asked for path in advice.paths)
     tree = plumbing.tree(commit)
@@ -315,16 +297,14 @@ _TEMPLATES_MAX = 1_000
 
 
 def built_in() -> dict[str, str]:
-    """Return noface's own templates, by file name."""
     folder = files("noface.engine").joinpath("templates")
     return {entry.name: entry.read_text("utf-8") for entry in folder.iterdir() if entry.name.endswith(SUFFIX)}
 
 
 def load_templates(user_dir: Path | None) -> Mapping[str, str]:
-    """Return the templates by file name; a file of `user_dir` takes the place of noface's own of that name.
+    """Return the templates by file name; those of `user_dir` take the place of noface's, also known as "noface/NAME".
 
-    noface's own are also there as "noface/NAME", so that a user's template can extend the one it replaces. Raises
-    ConfigError where the folder cannot be read, a file's name is unknown, or a template is faulty.
+    Raises ConfigError if the folder cannot be read, a file's name is unknown, or a template is faulty.
     """
     own = built_in()
     kept = {f"{BUILT_IN}{name}": text for name, text in own.items()}
@@ -336,10 +316,7 @@ def load_templates(user_dir: Path | None) -> Mapping[str, str]:
 
 
 def check_templates(templates: Mapping[str, str], folder: str = "") -> None:
-    """Try every template on sample data; raise ConfigError that names each fault, its file and line, and what is there.
-
-    `folder` is what stands before the file names in the message.
-    """
+    """Try every template on sample data; raise ConfigError that names each fault, its file and line."""
     all_faults = faults(templates)
     if not all_faults:
         return

@@ -23,9 +23,8 @@ def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
 def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
     """Return the files that judge work, or do it: they are protected (law 11).
 
-    These are what `accept` names (of a folder only the test files: `pytest src` must not protect the sources), and the
-    scripts that gates and workers are, run by themselves or by a shell. A test file for tests that main does not have
-    is for the worker to write.
+    These are what `accept` names (of a folder only the test files), and the scripts that gates and workers are. A test
+    file for tests that main does not have is for the worker to write.
     """
     settings, plumbing = context.settings, context.env.plumbing
     accept, unwritten = named_paths(issue.accept), unwritten_on_main(context, issue)

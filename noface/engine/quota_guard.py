@@ -1,8 +1,6 @@
 """Leaves a person their own quota: a login rests once its provider's window has come to the share that is theirs.
 
-What programs tell of a window is known to all workers of the login at once, and to later runs. A login that rests is
-met like a provider that is away: its models wait for the window to begin anew, others work meanwhile. Only what
-would cost extra is ended under way; an attempt that has begun within the window may end.
+Its models then wait as for a provider that is away. Only what would cost extra is ended under way.
 """
 
 import json
@@ -43,7 +41,6 @@ class QuotaGuard:
         return replace(reserve, beyond_usd=float(usd), ask=False) if run == self._context.run_id else reserve
 
     def step(self) -> None:
-        """Go on with what a person has let the run spend, if they have since the last tick."""
         let = self._context.reader.fact(OVERAGE) or ""
         if let != self._let:
             self._let = let

@@ -1,7 +1,4 @@
-"""What can be known before a run without running anything: programs that are missing.
-
-Each check stands here once; `noface run` refuses by it, `config check`, `doctor` and `run --dry-run` show it.
-"""
+"""What can be known before a run without running anything; `run` refuses by it, `doctor` and `config check` show it."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -46,10 +43,7 @@ def program_finding(spec: ModelSpec) -> Finding | None:
 def model_findings(
     specs: Mapping[str, ModelSpec], names: Iterable[str], spare: Collection[str] = ()
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with the programs of the models that the ladder and the roles name.
-
-    A run begins without `spare` ones, which only later rungs name.
-    """
+    """Return what is wrong with the programs of the models that are named; a run begins without `spare` ones."""
     by_name = {name: program_finding(specs[name]) for name in dict.fromkeys(names)}
     return tuple(
         replace(finding, what=f"{finding.what}; its steps are left out", exit_code=EXIT_ATTENTION)
@@ -78,10 +72,7 @@ def box_findings(
     roles: Mapping[str, str | None],
     box: str,
 ) -> tuple[Finding, ...]:
-    """Return the models and roles that nobody keeps from writing: their program cannot, and there is no sandbox.
-
-    `roles` are the models by role; `box` is what makes the sandbox, "" if there is none.
-    """
+    """Return the models and roles that nobody keeps from writing; `box` makes the sandbox, "" if there is none."""
     asked = {role: as_role(specs[name]) for role, name in roles.items() if name is not None and name in specs}
     runs = [(f"model {name}", f"[models.{name}] permissions", specs[name]) for name in dict.fromkeys(workers)]
     runs += [(f"{role} {spec.name}", "", spec) for role, spec in asked.items()]
@@ -130,12 +121,10 @@ def checkout_findings(plumbing: Plumbing, main: str) -> tuple[Finding, ...]:
 
 
 def is_unpriced(spec: ModelSpec) -> bool:
-    """True if nobody will know what a model's runs cost: its agent tells only tokens, and its price is unknown."""
     return is_estimated(spec) and spec.usd_per_mtok_in is None
 
 
 def is_estimated(spec: ModelSpec) -> bool:
-    """True if what a model's runs cost is estimated from a price, since its agent tells only tokens."""
     return not table("agents")[spec.agent].get("tells_cost", True)
 
 
@@ -157,11 +146,7 @@ def price_findings(
 def gate_findings(
     gates: Sequence[GateSpec], setup: str, in_main: Callable[[str], bool] | None = None
 ) -> tuple[Finding, ...]:
-    """Return the gates that cannot start: their program is not on PATH, or a file of main that is not there.
-
-    What a gate's shell makes of the rest is its own affair. `in_main` tells whether main has a path; without it, or
-    where setup or a build may make the file, paths are not looked at.
-    """
+    """Return the gates that cannot start: their program is not on PATH, or not a file of main (`in_main`)."""
     result = []
     made = bool(setup)
     for gate in gates:

@@ -1,7 +1,4 @@
-"""Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat.
-
-Whether an open attempt may have killed noface is judged in `deaths`. `noface tools fsck` has its repairs done here.
-"""
+"""Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -51,7 +48,6 @@ _TRAILERS_READ = "trailers_read"
 
 
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
-    """Settle what an earlier run left open; return the attempts whose work is done and only needs judging."""
     died = died_unexplained(context)
     if killed := sweep("NOFACE_STATE", context.env.state_marker):
         context.log_event("processes_swept", count=killed)
@@ -61,10 +57,7 @@ def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
 def settle_open(
     context: RunContext, at_work: Collection[Job[Any]] = (), *, died: bool = False
 ) -> tuple[AttemptOrder, ...]:
-    """Settle what is open and not `at_work` in this run; return the attempts that only need judging.
-
-    `died`: noface has died with these attempts open, for a reason that nobody knows.
-    """
+    """Settle what is open and not `at_work`; return the attempts that only need judging. `died`: noface has."""
     _learn_landings(context)
     _settle_landings(context)
     _drop_questions(context, {job.number for job in at_work if job.kind is JobKind.QUESTION})
@@ -89,10 +82,7 @@ def settle_open(
 
 
 def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
-    """Return the order of an earlier run as the present configuration and backlog would give it.
-
-    Work that is judged now is judged by what holds now: gates, protected paths, the issue's own commands and paths.
-    """
+    """Return the order of an earlier run as the present configuration and backlog would give it: they judge it."""
     issue, now = order.issue, next((issue for issue in context.issues if issue.id == order.issue.id), None)
     if now is not None:
         issue = replace(issue, paths=now.paths, accept=now.accept, recheck=now.recheck, may_change=now.may_change)
@@ -107,13 +97,11 @@ def _protected(context: RunContext, order: AttemptOrder) -> AttemptOrder:
 
 
 def _with_variables(context: RunContext, model: ModelSpec) -> ModelSpec:
-    """Return a model with its variables, which its record leaves out."""
     present = context.settings.models.get(model.name)
     return replace(model, env=present.env) if present is not None else model
 
 
 def _settle_landings(context: RunContext) -> None:
-    """Bring landings to an end that were cut off. With pushes those have landed that the remote's main holds."""
     intents, pushing = context.reader.open_landings(), context.settings.config.landing.push
     moves: dict[str, MoveResult] = {}
     if intents and pushing:
@@ -146,10 +134,7 @@ def _settle_landings(context: RunContext) -> None:
 
 
 def _drop_questions(context: RunContext, asked: Collection[int]) -> None:
-    """Drop the questions without an answer that are not being `asked`: they are asked again; what they cost counts.
-
-    Where the model has left the configuration, its prices have, too: then only the agent's own figures count.
-    """
+    """Drop the open questions that are not being `asked`: they are asked again; what they cost counts."""
     for question, name, directory in context.questions.open():
         if question in asked:
             continue
@@ -176,10 +161,7 @@ def _model_of(name: str, directory: str) -> ModelSpec | None:
 
 
 def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None, *, landed: bool = False) -> None:
-    """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost.
-
-    Where its issue has `landed`, or others have had the workspace since, an old database takes it for open.
-    """
+    """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost."""
     report = Interrupted(attempt.token, attempt.issue_id, attempt.number)
     if order is not None:
         report = without_end(context, replace(order, model=_with_variables(context, order.model)))
@@ -226,8 +208,7 @@ def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> 
 def _learn_landings(context: RunContext) -> None:
     """Learn from main's trailers what has landed that the database does not know: it was lost, or a backup came back.
 
-    Of main only the commits since the last start are read. A forge's merge commits have no trailer; the proven commits
-    that they bring have one.
+    A forge's merge commits have no trailer; the proven commits that they bring have one.
     """
     plumbing, journal, reader = context.env.plumbing, context.journal, context.reader
     main, read = plumbing.local_main(), reader.fact(_TRAILERS_READ)
@@ -252,10 +233,7 @@ def _learn_landings(context: RunContext) -> None:
 
 
 def repair(context: RunContext, findings: Iterable[Fault]) -> None:
-    """Repair what is safe. The caller holds the lock; nothing of a person's is touched.
-
-    Attempts whose work only needs judging stay open: the next run judges them.
-    """
+    """Repair what is safe. The caller holds the lock; nothing of a person's is touched."""
     recover(context)
     context.journal.runs_cut_off(context.clock.now())
     settle_forgotten(context.env.plumbing)

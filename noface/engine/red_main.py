@@ -1,7 +1,6 @@
 """Waits while main fails its own gates, and goes on once it passes them: when somebody moves it, or by itself.
 
-No work could be proven on such a main, so none is paid for; what was finished is judged when it is over. A run waits
-for that as long as for a provider, `[retry] outage_max`.
+No work could be proven on such a main, so none is paid for. A run waits `[retry] outage_max` at most.
 """
 
 from functools import partial
@@ -36,7 +35,6 @@ class RedMain:
         self._pause = _FIRST_LOOK_S
 
     def why(self) -> Failure | None:
-        """Return how main as it is now has failed in this run, None if it has not."""
         env = self._context.env
         return env.memory.main_failed(env.plumbing.tree(env.plumbing.main()))
 
@@ -52,7 +50,6 @@ class RedMain:
             self._go_on(f"{name} has moved to {main[:12]}")
 
     def patient(self) -> bool:
-        """True if the run still waits for main, which is red."""
         settings, now = self._context.settings, self._context.clock.now()
         return not settings.once and now < (self._since or now) + settings.policy.outage_max_s
 

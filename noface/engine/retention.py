@@ -1,8 +1,6 @@
 """What merged issues leave behind goes after a time, as `[keep]` says: files, refs and events of attempts.
 
-Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age. A run does it now and
-then and at its end, in steps that may be cut off anywhere: what is left is due the next time. What has
-lain in noface's own store of objects for a day is held by refs, or by nothing.
+Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age.
 """
 
 import json
@@ -45,7 +43,6 @@ def clearable(folder: Path) -> list[Path]:
 
 
 def room(each: EndedAttempt) -> int:
-    """Return the bytes of what of an attempt's folder may go."""
     return sum(map(bytes_in, clearable(each.folder)))
 
 
@@ -118,7 +115,6 @@ def overdue(
 
 
 def workspaces(repository: Repository, folder: Path) -> Iterator[Slot]:
-    """Yield the workspaces of a repository, in the order of their names."""
     git_dirs = repository.private_git_dirs
     names = {path.name for each in (folder, git_dirs) if each.is_dir() for path in each.iterdir()}
     for name in sorted(each for each in names if each.startswith(("agent-", "gate-", "setup-"))):

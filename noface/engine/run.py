@@ -32,10 +32,7 @@ _GLOBS_MAX = 3
 
 
 def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> RunResult:
-    """Settle what an earlier run left, check that work makes sense, and work. The caller holds the lock.
-
-    Raises what `preflight` raises; then nothing was started.
-    """
+    """Settle what an earlier run left, check that work makes sense, and work. The caller holds the lock."""
     journal, clock, faults = context.journal, context.clock, Faults(context)
     journal.run_started(clock.now(), os.getpid())
     if context.reader.fact(HOSTS):
@@ -58,7 +55,6 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) ->
 
 
 def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> tuple[AttemptOrder, ...]:
-    """Settle what an earlier run left, and check that work makes sense; return what only needs judging."""
     hit("run_started")
     resumed = recover(context)
     settle_following(context)
@@ -79,7 +75,6 @@ def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> t
 
 
 def _tell_settings(context: RunContext) -> None:
-    """Tell what a person should know of the machine, the configuration and the checkout before work begins."""
     sandbox, plumbing = context.env.sandbox, context.env.plumbing
     if sandbox.announced:
         context.announce("sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem})

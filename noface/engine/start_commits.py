@@ -1,6 +1,6 @@
 """Makes the commit that an attempt starts from: main with the work that `recovery/start` names, and what is good in it.
 
-Where files were left out, the commit has main as its only parent: what was wrong is in no history that lands.
+If files were left out, the commit has main as its only parent: what was wrong is in no history that lands.
 """
 
 from collections.abc import Collection
@@ -63,10 +63,7 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
 
 
 def _of_whole(context: RunContext, issue: Issue, main: str) -> tuple[str, StartPoint]:
-    """Return the start of a part: what the best attempt at the whole issue did in the part's paths.
-
-    For a part that may change all that the whole may, it is what that did beside the parts that come before it.
-    """
+    """Return the start of a part: what the best attempt at the whole issue did in the part's paths."""
     plumbing, past = context.env.plumbing, context.reader.past(str(issue.parent))
     whole, mine = _best_of(plumbing, past), (*issue.paths, *issue.may_change)
     commit, before = main, tuple(path for part in context.issues if part.id in issue.depends_on for path in part.paths)
@@ -115,10 +112,7 @@ def _best_of(plumbing: Plumbing, past: tuple[PastAttempt, ...]) -> StartPoint:
 def _put_on(
     context: RunContext, issue: Issue, main: str, onto: str, commit: str, wrong: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return a commit with the changes of `commit` on `onto`, but for those in the files `wrong` and in conflicts.
-
-    These come with it. Where nothing is left it is `onto`.
-    """
+    """Return a commit with the changes of `commit` on `onto`, but for the files `wrong` and conflicts."""
     plumbing, conflicts = context.env.plumbing, tuple[str, ...]()
     began = began_on(plumbing, context.reader.mains(), commit, main)
     message = f"Take over what is good of the work on issue {issue.id}\n"

@@ -1,9 +1,7 @@
 """Stations: whatever waits for another machine, written as a story that reads from top to bottom.
 
-A story is a generator. It yields what it waits for: a `Job`, which a thread carries out, or the next tick. The loop's
-thread resumes it with the job's result, or throws the job's exception in. So a story reads and writes state like the
-loop itself (one writer). It records its intent before it yields the job that has the effect (law 7): a kill ends it at
-a `yield`, and the next run begins it again by what is recorded.
+A story is a generator. It yields a `Job`, which a thread carries out, or the next tick, and the loop's thread resumes
+it with the result or throws the exception in. Its intent is recorded before the job that has the effect (law 7).
 """
 
 import queue
@@ -42,10 +40,7 @@ def call(
     slot: int | None = None,
     always: bool = False,
 ) -> Steps[R]:
-    """Have a thread do something, about an issue or, with "", about none; return what it returns, raise what it raises.
-
-    Work on an issue has a `slot`, which is taken already. `always`: also while a run is stopped.
-    """
+    """Have a thread do something, about an issue or none; return what it returns, raise what it raises."""
     result: R = yield Job(kind, issue_id, run, slot=slot, always=always)
     return result
 
@@ -59,20 +54,15 @@ class Patience:
 
 
 class Station:
-    """A part of a run that deals with another machine, as the loop sees it. What it leaves out does nothing.
-
-    `first_s` and `last_s` are how long a run waits for its calls at its beginning and at its end.
-    """
+    """A part of a run that deals with another machine; it is waited for `first_s` and `last_s` at both ends."""
 
     first_s = 0.0
     last_s = 0.0
 
     def stories(self) -> Iterable[Steps[None]]:
-        """Return what begins with the run, and goes on while it does."""
         return ()
 
     def at_work(self, *, stopping: bool) -> bool:
-        """True if the run cannot end yet; `stopping`: for what is under way only."""
         del stopping
         return False
 
@@ -82,7 +72,6 @@ class Station:
 
     @property
     def refused(self) -> str:
-        """Why no more work is begun in this run, "" if it is."""
         return ""
 
     def patience(self, *, once: bool) -> Patience | None:
@@ -99,7 +88,6 @@ class Station:
         return None
 
     def has_looked(self, since: float) -> bool:
-        """True if it was asked after a time, or cannot be now; if not, that is done next."""
         del since
         return True
 
@@ -124,8 +112,7 @@ class OpenStory:
 class Stations:
     """Resumes the stories of a run, in the loop's thread.
 
-    `again` is told what broke noface itself in a job's thread, and says whether the job begins once more; `broken`
-    is told what ended a story, with the job that raised it, None if the loop's own thread has, and the issue.
+    `again` is told what broke noface itself in a job, and says whether to begin it again; `broken` what ended a story.
     """
 
     clock: Clock
@@ -138,21 +125,18 @@ class Stations:
     _of: dict[Station, list[OpenStory]] = field(default_factory=dict)
 
     def open(self, stations: Iterable[Station], heed: Callable[[object], bool]) -> None:
-        """Take the stations of a run, and wait for the first calls of those that are worth it."""
         for station in stations:
             stories = self._of[station] = [OpenStory(steps) for steps in station.stories()]
             self._stories += stories
             self._settle(stories, station.first_s, heed)
 
     def close(self, heed: Callable[[object], bool]) -> None:
-        """Make the last calls of a run."""
         for station, stories in self._of.items():
             station.ending()
             self._settle(stories, station.last_s, heed)
             station.ended()
 
     def begin(self, steps: Steps[None]) -> OpenStory:
-        """Begin a story now."""
         story = OpenStory(steps)
         self._stories.append(story)
         self._resume(story, partial(next, steps))
@@ -175,7 +159,6 @@ class Stations:
         self._of.clear()
 
     def tick(self) -> None:
-        """Resume what waits for this tick."""
         for story in tuple(self._stories):
             self._tick(story)
 

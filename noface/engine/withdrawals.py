@@ -18,7 +18,6 @@ class Withdrawals:
         self._left: dict[str, str] = {}
 
     def look(self) -> None:
-        """End the work on what is gone from the backlog."""
         under_way = self._jobs.issues() - self.landing.pushing  # what is on its way to a remote has left
         for issue_id in (under_way | self.landing.waiting) - self.why.keys():
             if why := self._watch.withdrew(issue_id):
@@ -34,7 +33,6 @@ class Withdrawals:
         return ""
 
     def job_ended(self, issue_id: str) -> None:
-        """Settle the status of an issue whose last job has ended."""
         if issue_id in self.why.keys() - self._jobs.issues():
             self._settle(issue_id, self.why.pop(issue_id))
 

@@ -40,10 +40,7 @@ _BY_PERSON = "I have committed work of my own on this issue. It is in the worksp
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What an order gives a worker beside the history.
-
-    The commit of its workspace and that of main, a person's note, the patterns of protected files, lessons.
-    """
+    """What an order gives a worker beside the history; `protected` are patterns."""
 
     commit: str
     main: str
@@ -113,10 +110,7 @@ def _besides(last: PastAttempt, start: StartPoint, history: History) -> bool:
 
 
 def _main_since(context: RunContext, history: History, start: StartPoint, main: str) -> str:
-    """Return what main has changed since the work that an attempt starts from, and who: it sees no history of main.
-
-    If they conflict that is in the files in conflict, else in those that the work changed too.
-    """
+    """Return what main has changed since the work that an attempt starts from, in the files in conflict or its own."""
     left = next((past for past in history.attempts if past.number == start.number), None)
     conflicts = start.reason is StartReason.CONFLICT
     if left is None or left.main == main or not (conflicts or start.holds):
@@ -152,10 +146,7 @@ def _since_then(reader: Reader, history: History, note: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What a worker is to do about the last failure, and what differently; no order contradicts another (S6).
-
-    `another_way`: what it did leads nowhere, so that it is told neither to keep it nor to start over from it.
-    """
+    """What a worker is to do about the last failure, and what differently (S6). `another_way`: the old one fails."""
 
     instruction: str = ""
     strategy: str = ""

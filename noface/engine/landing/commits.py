@@ -1,7 +1,6 @@
 """The commits that leave noface: those that are to be main, and those that are pushed for pull requests.
 
-They are by the person whose repository it is. `[landing]` says whether they are signed with that person's own key,
-signed off, and name the agent: then one who reads main's history, or a rule that wants it, finds that.
+They are by the person whose repository it is; `[landing]` says whether they are signed, signed off, and name the agent.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +20,7 @@ from noface.secrets.masked_records import masked_record
 
 @dataclass(frozen=True, slots=True)
 class LandingCommits:
-    """What a landing makes: the commit that is to be `main`, and each issue's `own`, which for one issue is the same.
-
-    `note` is what main's reflog says.
-    """
+    """The commit that is to be `main`, and each issue's `own`; `note` is what main's reflog says."""
 
     main: str
     own: tuple[str, ...]
@@ -34,8 +30,7 @@ class LandingCommits:
 def commits_of(context: RunContext, steps: Sequence[StackedEntry], main: str) -> Callable[[Canceller], LandingCommits]:
     """Return what makes the commits that bring proven steps to `main`, in any thread: the database is read here.
 
-    It raises SigningError if they cannot be signed. Several stand behind the second parent of one commit: on main
-    itself stands only what is proven (law 1).
+    Several stand behind the second parent of one commit: on main itself stands only what is proven (law 1).
     """
     issues = [masked_record(step.entry.issue, context.env.masker) for step in steps]
     messages = [_message(context, issue, step.entry.number) for issue, step in zip(issues, steps, strict=True)]
@@ -60,10 +55,7 @@ def commits_of(context: RunContext, steps: Sequence[StackedEntry], main: str) ->
 def landing_commit(
     context: RunContext, issue: Issue, number: int, tree: str, parents: tuple[str, ...], *, base: str
 ) -> str:
-    """Make the commit that lands an attempt's work, and hold it by a ref; return its id.
-
-    `issue` is masked; `base` is named by one that merges no attempt. Raises SigningError if it cannot be signed.
-    """
+    """Make and hold the commit that lands a masked issue; `base` is named if it merges none. Raises SigningError."""
     return _made(context, hold_ref(issue.id, "landing"), tree, parents, _message(context, issue, number)(base))
 
 
@@ -80,7 +72,6 @@ def _made(context: RunContext, ref: str, tree: str, parents: tuple[str, ...], me
 
 
 def trailers(context: RunContext) -> tuple[str, ...]:
-    """Return the lines at the end of a commit's message that `[landing]` asks for."""
     who = context.env.plumbing.repository.identity
     return (f"Signed-off-by: {who.name} <{who.email}>",) if context.settings.config.landing.signoff else ()
 

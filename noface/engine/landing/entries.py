@@ -18,12 +18,10 @@ An editor's git, or a commit with slow hooks, holds one for seconds; a lock that
 
 @dataclass(slots=True)
 class QueueEntry:
-    """A passed attempt that waits to land. `not_before` is set while something of the person's is in the way.
+    """A passed attempt that waits to land; `held` says what of the person's is in the way, until `not_before`.
 
-    `held` says what that is; `cause` distinguishes it from the next, and `passing_since` is set where such a thing
-    usually goes by itself. Both times are the clock's. `proof` is the attempt's own, for the main that it was made on.
-    `mains` are the commits where main stood when work began, as far as they are recorded. `ready_at` is since when
-    nothing but a last look is missing. `holds` counts how often it was held up.
+    `passing_since` is set if such a thing usually goes by itself. `proof` is the attempt's own, for the main it began
+    on; `mains` are where main stood when work began. `ready_at` is since when only a last look is missing.
     """
 
     issue: Issue

@@ -1,14 +1,8 @@
 """The merge queue's line: which stacks of candidates to prove next, and what follows of each result. Pure.
 
-A candidate has passed on main as it was; whether it passes beside the others is not known. So the first of the line are
-stacked on main, and prefixes of the stack are proven at the same time, one in each slot. The longest green one lands.
-Only the gap before the first red one steps aside and is searched while the line goes on without it; what stood behind
-the gap stays in line. A gate tells one bit at most, so prefixes end where the chance of the first red is divided
-evenly.
-
-Who is rejected was red twice, in the gap and alone on main, or alone on main in a round of its own. The first red of a
-gap is therefore taken as it is: to look at once whether it is steady would hold up the whole round. A red prefix inside
-a longer green one had a test that fails now and then, or was mended by the rest.
+The first of the line are stacked on main, and prefixes of the stack are proven at the same time, one in each slot. The
+longest green one lands. Only the gap before the first red one steps aside and is searched. A gate tells one bit at
+most, so prefixes end where the chance of the first red is divided evenly. Who is rejected was red alone on main.
 """
 
 import math
@@ -34,10 +28,9 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class LineVerdict:
-    """What follows of a result.
+    """What follows of a result: proven stacks to land, each longer than the one before, and who failed by itself.
 
-    `lands` are the proven stacks to land, each longer than the one before; `rejected` is the candidate that failed by
-    itself; `moot` are stacks under way of which the result is not needed any more.
+    `moot` are stacks under way of which the result is not needed any more.
     """
 
     lands: tuple[Stack, ...] = ()
@@ -52,10 +45,7 @@ def chance_of_red(outcomes: Iterable[bool]) -> float:
 
 
 def length_of_stack(waiting: int, slots: int, red: float) -> int:
-    """Return how many candidates to stack, so that a prefix more is as likely the first red one as any other.
-
-    A gate tells most if it is green half of the time; but a red one costs a search, so stacks are shorter than that.
-    """
+    """Return how many candidates to stack: green half of the time tells most, but a red one costs a search."""
     return min(waiting, max(slots, round(_SHORTER * math.log(slots + 1) / red)))
 
 
@@ -70,10 +60,7 @@ def ends_of_prefixes(count: int, slots: int, red: float) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class _Round:
-    """The prefixes of one stack that are proven at the same time, the shortest first, and what is known of them.
-
-    `of_one`: it began with a single candidate, or with each by itself, so a red result rejects.
-    """
+    """Prefixes of one stack that are proven at once, the shortest first. `of_one`: a red result rejects."""
 
     prefixes: tuple[Stack, ...]
     green: dict[Stack, bool] = field(default_factory=dict)
@@ -81,15 +68,13 @@ class _Round:
 
     @property
     def awaited(self) -> tuple[Stack, ...]:
-        """The prefixes of which nothing is known yet."""
         return tuple(each for each in self.prefixes if each not in self.green)
 
 
 class MergeLine:
-    """The candidates that wait to land, as ids, first come first served, and the suspects that stand aside.
+    """The candidates that wait to land, as ids, and the suspects that stand aside.
 
-    `each`: every prefix is proven, so that each candidate lands as a commit of its own. `apart`: candidates land
-    elsewhere, each by itself, and are proven by themselves.
+    `each`: every prefix is proven, so that each lands as its own commit. `apart`: each is proven and lands by itself.
     """
 
     def __init__(self, *, each: bool = False, apart: bool = False) -> None:
@@ -105,11 +90,9 @@ class MergeLine:
 
     @property
     def red(self) -> float:
-        """How likely the next candidate is red beside others."""
         return chance_of_red(self._outcomes)
 
     def add(self, candidate: str, *, first: bool = False) -> None:
-        """Put a candidate into the line."""
         self.line.insert(0 if first else len(self.line), candidate)
 
     def again(self, members: Iterable[str]) -> None:
@@ -117,7 +100,6 @@ class MergeLine:
         self.line[:0] = members
 
     def decided(self, members: Iterable[str], *, red: bool) -> None:
-        """Learn that candidates have landed, or that one is rejected."""
         self._outcomes.extend(red for _ in members)
 
     def awaits_round(self, able: Container[str]) -> bool:
@@ -125,10 +107,7 @@ class MergeLine:
         return self._round is None and any(each in able for each in self.line)
 
     def wanted(self, slots: int, able: Container[str]) -> tuple[str, ...]:
-        """Return the first of the line that are able to land, to be stacked for a round; none during a round.
-
-        Whoever gets some stacks them, and calls `begin`.
-        """
+        """Return the first of the line that are able to land, to be stacked for a round that `begin` begins."""
         if slots < 1 or not self.awaits_round(able):
             return ()
         self._forming = True
@@ -153,7 +132,6 @@ class MergeLine:
         return prefixes
 
     def decides(self, stack: Stack) -> bool:
-        """True if a red result rejects a candidate: it is worth asking again, and asking main. Else it steps aside."""
         in_round = self._round is not None and self._round.of_one
         return len(stack.members) == 1 if stack.group else in_round
 

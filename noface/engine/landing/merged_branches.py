@@ -1,7 +1,4 @@
-"""Which scratch branches may go: those of issues that main holds, with nothing on them that is not noface's.
-
-A run removes them at its end; `noface tools clean` does it too, and names what stays.
-"""
+"""Which scratch branches may go: those of issues that main holds, with nothing on them that is not noface's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,7 +44,6 @@ class ScratchBranch:
 
     @property
     def removal(self) -> RefUpdate:
-        """What removes it, if it is still where it was looked at."""
         return RefUpdate(f"refs/heads/{self.name}", ZERO, self.oid)
 
 
@@ -88,7 +84,6 @@ def scratch_branches(
 
 
 def remove_merged(plumbing: Plumbing, reader: Reader) -> None:
-    """Remove the scratch branches that may go. Raises RefLockedError if a lock keeps one."""
     if plumbing.references(_HEADS):
         branches = scratch_branches(plumbing, reader, known_issues(plumbing, reader))
         plumbing.refs.apply(*(branch.removal for branch in branches if not branch.why))

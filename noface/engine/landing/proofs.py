@@ -30,7 +30,6 @@ class ProvenStack:
 
     @property
     def entries(self) -> tuple[QueueEntry, ...]:
-        """The entries that land with it."""
         return tuple(step.entry for step in self.steps)
 
 
@@ -91,10 +90,7 @@ class Proofs:
 
     @property
     def _slots(self) -> int:
-        """How many stacks may be proven at the same time: one beside what may have killed an earlier noface.
-
-        They have half of the gates that may run at once.
-        """
+        """How many stacks may be proven at once: half of the gates that may run, one beside a suspect."""
         context = self._context
         if context.suspects:
             return 1
@@ -107,10 +103,7 @@ class Proofs:
         return [name for name in names if name not in taken]
 
     def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the first of those that may be proven together: who is judged alike, and has no leave of its own.
-
-        What may have killed noface is proven by itself, and so is what something of the person's holds up.
-        """
+        """Return the first that may be proven together: judged alike, without leave, not held up, no suspects."""
         context, entries = self._context, self._named(names)
         if not names or self.line.apart:
             return names
@@ -123,7 +116,6 @@ class Proofs:
         return (names[0], *(() if is_single(entries[0]) else (entry.issue.id for entry in beside)))
 
     def _built(self, names: Sequence[str], *, apart: bool = False) -> Steps[StackBuilt]:
-        """Merge entries in a thread; nothing is stacked if the run is stopped meanwhile."""
         entries = [entry for entry in self._named(names) if self._waiting.is_free(entry)]
         for entry in entries:
             entry.mains, entry.ready_at = self._context.reader.mains(), None
@@ -188,7 +180,6 @@ class Proofs:
                     context.log_event("history_left_out", entry.issue.id, **about)
 
     def _follow(self, verdict: LineVerdict, failure: Failure | None = None) -> None:
-        """Carry out what follows of a result; the `failure` is that of who is rejected."""
         for each in self._under_way:
             if each.stack in verdict.moot and not each.moot:
                 each.moot = True

@@ -1,12 +1,7 @@
 """Landings that are pushed at once (`[landing] push = true`): the remote's main first, main after it.
 
-The push is the compare-and-swap: from the commit that the proof was made on to the proven one. Where somebody else was
-faster it is refused, and the work is proven anew on what is there by then, so main here never goes another way than
-there. What was pushed has landed, even if the person's files keep main from following: then that is told, and main
-follows at a later landing or at the next run.
-
-A run that was killed may have pushed without having recorded it: the remote's main tells, and where it cannot be asked
-the landing is tried again, which finds that out.
+The push is the compare-and-swap, from the commit that the proof was made on to the proven one. What was pushed has
+landed, even if the person's files keep main from following. After a kill the remote's main tells.
 """
 
 from contextlib import suppress

@@ -89,7 +89,6 @@ class MergeQueue:
         self._last_look: LastLook = lambda _: True
 
     def decide_by(self, last_look: LastLook, rejected: Callable[[QueueEntry, Failure], None]) -> None:
-        """Have a last look right before main moves, and tell who passed alone and failed when merged."""
         self._last_look, self._waiting.rejected = last_look, rejected
 
     def news(self) -> bool:
@@ -99,7 +98,6 @@ class MergeQueue:
 
     @property
     def working(self) -> bool:
-        """True while something is merged, proven or landed."""
         return self._waiting.at_work > 0
 
     @property
@@ -114,16 +112,13 @@ class MergeQueue:
 
     @property
     def pushing(self) -> frozenset[str]:
-        """The issues whose work is on its way to a remote."""
         return self._pushing
 
     @property
     def published(self) -> frozenset[str]:
-        """The issues whose work is on its way to a pull request."""
         return self.publisher.issues if self.publisher is not None else frozenset()
 
     def resume(self, issue: Issue) -> bool:
-        """Go on with what an earlier run began to publish for an issue; tell whether there is such."""
         return self.publisher is not None and self.publisher.resume(issue)
 
     @property
@@ -145,7 +140,6 @@ class MergeQueue:
         self._line.add(issue_id, first=issue_id in self._context.reader.lost_to_main())
 
     def drop(self, issue_id: str) -> None:
-        """Take an issue out of the queue: it has landed elsewhere, or a person decides about it."""
         self._waiting.take_out(issue_id)
         if self.publisher is not None:
             self.publisher.drop(issue_id)
@@ -181,7 +175,6 @@ class MergeQueue:
             left[0].proof = stacks[0].proof if left[0].not_before > self._context.clock.now() else None
 
     def _land(self, proven: ProvenStack) -> Steps[str | None]:
-        """Land a stack if its issues still ask for this very work; return what main is then, None if it is not."""
         context = self._context
         if not (yield from self._may_land_now(proven)):
             return None
@@ -362,10 +355,7 @@ class MergeQueue:
 
 
 def release_merged(context: RunContext) -> None:
-    """Remove the refs that only the way to main needs, and the scratch branches that may go.
-
-    Attempts keep their refs until `noface tools clean`.
-    """
+    """Remove the refs that only the way to main needs, and the scratch branches that may go."""
     plumbing = context.env.plumbing
     merged = {issue_id for issue_id, state in context.reader.states().items() if state.status is IssueStatus.MERGED}
     prefixes = tuple(hold_ref(issue_id, "") for issue_id in merged)

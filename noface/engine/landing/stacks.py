@@ -1,7 +1,6 @@
 """Stacks: candidates merged one on the other, from main on, and the proof of a stack (laws 1, 11). In threads.
 
-The merges between are made for the next merge and for the gates; main never gets them. What lands is made of the same
-trees when the proof is there (`commits.py`).
+Main never gets the merges between: what lands is made of the same trees (`commits.py`).
 """
 
 from collections.abc import Sequence
@@ -98,7 +97,7 @@ def _merge(plumbing: Plumbing, tree: str, parents: tuple[str, str]) -> str:
 class StackProof:
     """What the proof of a stack needs of the loop's thread. `judged`: no person and no issue's own commands want it.
 
-    `decides`: a red result rejects the entry, so it is told from a red main and a test that fails now and then.
+    `decides`: a red result rejects the entry. `let`: tests of main that it may contradict.
     """
 
     steps: tuple[StackedEntry, ...]
@@ -109,11 +108,7 @@ class StackProof:
     decides: bool = True
 
     def prove(self, context: RunContext, cancel: Canceller) -> Proof | Unproven | None:
-        """Run every gate on the stack's tree, unless that has passed; None if a cancel ended it.
-
-        If it alters its judges, it must be green with main's as well, unless it need not be judged, or it contradicts
-        but those tests of main that it was `let` to.
-        """
+        """Run every gate on the stack's tree; None if cancelled. What alters judges is judged by main's, too."""
         last = self.steps[-1]
         entry, tree = last.entry, last.tree
         logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
@@ -130,7 +125,6 @@ class StackProof:
             return None
 
     def _gates(self, context: RunContext) -> tuple[GateSpec, ...]:
-        """Return the project's gates, and those of each of the issues, by names of their own."""
         if len(self.steps) == 1:
             return context.gates_for(self.steps[0].entry.issue)
         own = [
@@ -157,14 +151,12 @@ def has_leave(context: RunContext, entry: QueueEntry) -> bool:
 
 
 def proof_of(context: RunContext, steps: tuple[StackedEntry, ...], main: str, slot: str) -> StackProof:
-    """Return what proves a stack of entries that are all to be judged, or all not; of several none has leave."""
     first = steps[0].entry
     let = let_for(context.questions.advice(first.issue.id), first.number) if len(steps) == 1 else None
     return StackProof(steps, main, slot, is_judged(context, first), let)
 
 
 def overruled(plumbing: Plumbing, entry: QueueEntry, failure: Failure, main: str) -> Failure:
-    """Return the failure of work that passed alone, with the issues that it was merged with."""
     landed = landings(plumbing, f"{entry.candidate}..{main}")
     names = some(tuple(each.issue for each in landed), _NAMED_MAX)
     brought = f", which holds {names} by now" if names else ""

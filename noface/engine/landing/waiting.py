@@ -15,10 +15,9 @@ from noface.recovery.schedule import Contest
 
 
 class WaitingWork:
-    """The entries of the queue. `withdrawn` is told who leaves it, `rejected` takes what failed on the merge result.
+    """The entries of the queue. `tried` were tried in this tick; `at_work` counts what is merged, proven or landed now.
 
-    `tried` were tried in this tick: of several that one lock holds up, one is always due again. `at_work` counts what
-    is merged, proven or landed just now.
+    `withdrawn` is told who leaves it, `rejected` takes what failed on the merge result.
     """
 
     def __init__(self, context: RunContext, jobs: Jobs) -> None:
@@ -30,12 +29,10 @@ class WaitingWork:
         self.rejected: Callable[[QueueEntry, Failure], None] = lambda _entry, _failure: None
 
     def take_out(self, issue_id: str) -> None:
-        """Take an issue out of the queue."""
         if self.by_issue.pop(issue_id, None) is not None:
             self.withdrawn(issue_id)
 
     def holds(self, entry: QueueEntry) -> bool:
-        """True if an entry still waits, and no other of its issue has taken its place."""
         return self.by_issue.get(entry.issue.id) is entry
 
     def able(self) -> frozenset[str]:
@@ -77,10 +74,7 @@ class WaitingWork:
             self.rejected(entry, why)
 
     def in_thread(self, entry: QueueEntry, run: Callable[[Canceller], R], *, always: bool = False) -> Steps[R]:
-        """Have a thread do something for an entry; return what it returns, and raise what it raises, at the next tick.
-
-        In the loop's turn an error ends the run at once.
-        """
+        """Have a thread do something for an entry; its error is raised at the next tick: now it would end the run."""
         self.at_work += 1
         try:
             result = yield from call(run, entry.issue.id, kind=JobKind.LANDING, always=always)
