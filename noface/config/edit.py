@@ -1,130 +1,125 @@
-"""Changes values of noface.toml, adds a hint or renews what was detected; keeps comments, order and line ends."""
+"""Changes values of noface.toml, adds a hint or renews what was detected; all else stays, comments included."""
 
 import contextlib
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from noface.config.lines import KeyPath, line_numbers, split_key
+from noface.config.lines import KeyPath, Layout, dotted, split_key
 from noface.config.load import parse, tables
 from noface.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
-    from tomlkit.items import Item, Table
-
     from noface.config.problems import SectionKeys
 
-_HEADER = re.compile(r"""\s*\[\[?\s*("[^"]+"|'[^']+'|[\w-]+)""")
 _LIST_WIDTH_MAX = 100
 _READINGS_MAX = 64
+_HINTS = "failure_hints"
+_GATE_KEYS = ("name", "command")
 
 
 def toml_text(value: object) -> str:
-    """Write a value as TOML; a long list gets a line an item."""
-    import tomlkit
+    """Write a value as TOML; a long list gets a line an item, a text single quotes if these spare it escapes."""
+    import tomli_w
 
-    if isinstance(value, dict):
-        table = tomlkit.inline_table()
-        table.update(value)
-        return table.as_string()
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{dotted((key,))} = {toml_text(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
         items = [toml_text(item) for item in value]
         line = f"[{', '.join(items)}]"
         return line if len(line) <= _LIST_WIDTH_MAX else "[\n  " + ",\n  ".join(items) + ",\n]"
-    return tomlkit.item(value).as_string()
+    if isinstance(value, str) and value.isprintable() and "'" not in value and ("\\" in value or '"' in value):
+        return f"'{value}'"
+    return tomli_w.dumps({"value": value}).removeprefix("value = ").rstrip("\n")
 
 
 def with_value(text: str, path: KeyPath, value: object) -> str:
-    """Return `text` with `value` at `path`; tables on the way are made, items of arrays must be there."""
-    import tomlkit
-    from tomlkit.items import InlineTable
+    """Return `text` with `value` at `path`; tables on the way are made, items of arrays must be there.
 
-    document = tomlkit.parse(text)
-    *outer, name = path
-    table: Any = document
-    if (piece := _piece(document, path)) is not None:
-        table, outer = piece, outer[1:]
-    for part in outer:
-        if isinstance(part, str) and part not in table:
-            # An inline table holds inline tables only.
-            new = tomlkit.aot() if isinstance(name, int) else tomlkit.table(is_super_table=isinstance(value, dict))
-            _append(table, part, tomlkit.inline_table() if isinstance(table, InlineTable) else new)
-        table = table[part]
-    if isinstance(name, int) and name == len(table):
-        table.append(tomlkit.item(value))
-    elif isinstance(name, int) or name in table:
-        table[name] = value
+    Raise ConfigError if the text is written so that this cannot be done to it.
+    """
+    layout = Layout(text)
+    if path in layout.values:
+        start, end = layout.values[path]
+        changed = text[:start] + toml_text(value) + text[end:]
+    elif path in layout.ends and isinstance(value, Mapping):
+        changed = text
+        for place in sorted((at for key, at in layout.values.items() if key[:-1] == path), reverse=True):
+            changed = changed[: changed.rfind("\n", 0, place[0]) + 1] + changed[_line_end(changed, place[1]) :]
+        for key, item in value.items():
+            changed = with_value(changed, (*path, key), item)
     else:
-        _append(table, str(name), tomlkit.item(value))
-    return tomlkit.dumps(document)
+        changed = _added(text, layout, path, value)
+    if tables(changed, "") != _data_with(tables(text, ""), path, value):
+        raise ConfigError(f"{dotted(path)} cannot be set in a file that is written like this", "change it by hand")
+    return changed
 
 
-def _piece(document: "TOMLDocument", path: KeyPath) -> Any:
-    """Return the piece of a section that a plain key goes into, where the section is written in several pieces.
-
-    [retry], [run], [[retry.ladder]] are such: tomlkit would put a new key of [retry] in front of [run], as if the
-    comment there spoke of it. None if the question does not arise.
-    """
-    from tomlkit.items import Table
-
-    first, *rest = path
-    pieces = [entry for key, entry in document.body if key is not None and key.key == first]
-    own = [entry for entry in pieces if isinstance(entry, Table) and not entry.is_super_table()]
-    return own[0] if len(pieces) > 1 and len(rest) == 1 and own and rest[0] not in document[str(first)] else None
-
-
-def _append(table: Any, key: str, item: "Item") -> None:
-    """Add a key right after the table's last one, before the tables within it.
-
-    tomlkit by itself would put it after the comments that follow, which usually speak of the next table.
-    """
-    from tomlkit.items import AoT, Table
-
-    if not isinstance(table, Table):
-        table[key] = item
-        return
-    body = table.value.body
-    inner = next((place for place, (_, entry) in enumerate(body) if isinstance(entry, Table | AoT)), len(body))
-    if isinstance(item, Table) or inner == len(body):
-        comments = _taken_comments(_last_body(table))
-        table.append(key, item)
-        body.extend(comments)
-        return
-    following = body[inner][1]
-    indent = following.trivia.indent
-    table.append(key, item)
-    # tomlkit begins a table that follows a new key with an empty line, and keeps the places of keys by number.
-    following.trivia.indent = indent
-    start = inner
-    while start and body[start - 1][0] is None:
-        start -= 1
-    body[start : inner + 1] = [body[inner], *body[start:inner]]
+def _data_with(data: Mapping[str, Any], path: KeyPath, value: object) -> object:
+    changed: Any = deepcopy(data)
+    inner, last = changed, path[-1]
+    for part, following in pairwise(path):
+        if isinstance(part, str):
+            inner.setdefault(part, [] if isinstance(following, int) else {})
+        inner = inner[part]
+    if isinstance(last, int) and last == len(inner):
+        inner.append(value)
+    else:
+        inner[last] = value
+    return changed
 
 
-def _last_body(table: "Item") -> list[Any]:
-    """Return the entries of the table that is written last within `table`, perhaps its own."""
-    from tomlkit.items import AoT, Table
+def _added(text: str, layout: Layout, path: KeyPath, value: object) -> str:
+    """Return `text` with a value that it does not have: in the innermost table that it has, or a new one."""
+    around = (path[:size] for size in range(len(path) - 1, 0, -1))
+    there = next((outer for outer in around if outer in layout.values or outer in layout.ends), ())
+    rest = path[len(there) :]
+    if there in layout.values:
+        for part in reversed(rest[1:]):
+            value = {part: value}
+        return _added_inline(text, layout, there, rest[0], value)
+    if there in layout.ends and len(rest) == 1:
+        at, before = layout.ends[there]
+        return _with_lines(text, _line_end(text, at), f"{_line((*before, rest[0]), value)}\n")
+    header = path if isinstance(value, Mapping) else path[:-1]
+    name = dotted(tuple(part for part in header if isinstance(part, str)))
+    keys = value if isinstance(value, Mapping) else {path[-1]: value}
+    new = _table(f"[[{name}]]" if isinstance(path[-1], int) else f"[{name}]", keys)
+    section = [at for key, (at, _) in layout.ends.items() if key[:1] == path[:1]]
+    place = _line_end(text, max(section)) if section else len(text)
+    following = text[place:].split("\n", maxsplit=1)[0]
+    return _with_lines(text, place, "\n" * bool(text) + new + "\n" * bool(following.strip()))
 
-    while True:
-        last = table.body[-1] if isinstance(table, AoT) else table
-        body: list[Any] = last.value.body
-        tables = [entry for _, entry in body if isinstance(entry, Table | AoT)]
-        if not tables:
-            return body
-        table = tables[-1]
+
+def _added_inline(text: str, layout: Layout, table: KeyPath, key: str | int, value: object) -> str:
+    start, end = layout.values[table]
+    if text[start] not in "{[":
+        raise ConfigError(f"{dotted(table)} is not a table", "repair that by hand first")
+    item = _line((key,), value) if text[start] == "{" else toml_text(value)
+    last = max((at for path, (_, at) in layout.values.items() if path[:-1] == table), default=0)
+    return f"{text[:last]}, {item}{text[last:]}" if last else f"{text[: start + 1]} {item} {text[end - 1 :]}"
 
 
-def _taken_comments(body: list[Any]) -> list[Any]:
-    """Take the comments and empty lines at the end of a table's entries out of it, and return them."""
-    end = len(body)
-    while end and body[end - 1][0] is None:
-        end -= 1
-    taken = body[end:]
-    del body[end:]
-    return taken
+def _line_end(text: str, position: int) -> int:
+    """Return where the line after that of `position` begins."""
+    end = text.find("\n", position)
+    return end + 1 if end >= 0 else len(text)
+
+
+def _with_lines(text: str, place: int, lines: str) -> str:
+    """Put lines into a text, with its line ends."""
+    new = f"\n{lines}" if place and text[place - 1] != "\n" else lines
+    return text[:place] + (new.replace("\n", "\r\n") if "\r\n" in text else new) + text[place:]
+
+
+def _line(key: KeyPath, value: object) -> str:
+    return f"{dotted(key)} = {toml_text(value)}"
+
+
+def _table(header: str, values: Mapping[Any, object]) -> str:
+    return "".join(f"{line}\n" for line in (header, *(_line((key,), value) for key, value in values.items())))
 
 
 def set_values(text: str, pairs: Sequence[tuple[str, str]], source: str = "noface.toml") -> str:
@@ -171,9 +166,7 @@ def _resolve(data: Mapping[str, object], key: str, source: str, value: object) -
     section = sections().get(first)
     if section is None:
         raise ConfigError(f'{source} has no section "{first}"', did_you_mean(first, sections()))
-    path = _in_section(section, data, rest, key, value)
-    _demand_tables(data, path[:-1], source)
-    return path
+    return _in_section(section, data, rest, key, value)
 
 
 def _in_section(
@@ -230,101 +223,49 @@ def _index(items: object, section: str, item: str) -> int:
     raise ConfigError(f'there is no "{item}" in {section}', hint)
 
 
-def _demand_tables(data: Any, path: KeyPath, source: str) -> None:
-    for depth, part in enumerate(path):
-        if isinstance(part, str) and part not in data:
-            return
-        data = data[part]
-        if not isinstance(data, dict | list):
-            where = ".".join(str(one) for one in path[: depth + 1])
-            raise ConfigError(f"{source}: {where} is not a table", "repair that by hand first")
-
-
 def with_own(new: str, old: str, *, but: Sequence[str] = ()) -> str:
     """Return the text `new` with what a person has in `old`: gates, models and every section that `but` does not name.
 
-    Of [project] and the gates that are in both, by name or command, the gates stay as they are in `old`, and the
-    detected keys of [project] as they are in `new`. An `old` that is no TOML has nothing that could be kept.
+    Each comes with the comments right above it. Of [project] and the gates that are in both, by name or command, the
+    gates stay as they are in `old`, and the detected keys of [project] as they are in `new`. An `old` that is no TOML
+    has nothing that could be kept.
     """
-    import tomlkit
-    from tomlkit.exceptions import ParseError
-
     try:
-        mine = tomlkit.parse(old)
-    except ParseError:
+        data = tables(old, "")
+    except ConfigError:
         return new
-    document = tomlkit.parse(new)
-    for section, kept in mine.items():
-        if section == "project" and isinstance(kept, dict):
-            for key in kept.keys() - document["project"].keys():
-                document["project"].append(key, kept[key])
-        elif section == "gates" and isinstance(kept, list):
-            _keep_gates(document, kept)
-        elif section not in but:
-            document[section] = kept
-    merged = tomlkit.dumps(document)
-    with contextlib.suppress(ConfigError, ParseError):
-        placed = _placed(new, old, {*but, "project"})
-        for key in mine.get("project", {}).keys() - tables(new, "").get("project", {}).keys():
-            placed = with_value(placed, ("project", key), mine["project"][key])
-        if tables(placed, "") == tables(merged, ""):
-            return placed
-    return merged
-
-
-def _placed(new: str, old: str, but: set[str]) -> str:
-    """Return `new` with the sections of `old`, each below the comments that speak of it.
-
-    tomlkit takes these for the end of the table before. Texts that can't be taken apart by their lines come out
-    wrong, which the caller sees.
-    """
     own, detected = _pieces(old), _pieces(new)
-    names, there = list(dict.fromkeys(name for name, _ in own)), [name for name, _ in detected]
-    order = list(dict.fromkeys(there))
+    names = list(dict.fromkeys(name for name, _ in own))
+    order = list(dict.fromkeys(name for name, _ in detected))
     for before, name in pairwise(names):
         if name not in order:
             order.insert(order.index(before) + 1, name)
-    kept = {name for name in names if name and name not in but}
-    keys = ("name", "command")
-    known = {gate.get(key) for gate in tables(old, "").get("gates", []) for key in keys}
+    kept = set(names) - {"", "project", *but}
+    known = {gate.get(key) for gate in data.get("gates", ()) for key in _GATE_KEYS}
     chosen: list[str] = []
     for name in order:
         chosen += [text for section, text in own if section == name and name in kept]
-        texts = [text for section, text in detected if section == name]
+        texts = [text for section, text in detected if section == name and (name not in kept or name == "gates")]
         if name == "gates":
-            texts = [text for text in texts if not known & {tables(text, "")[name][0].get(key) for key in keys}]
-        chosen += texts if name not in kept or name == "gates" else []
-    return "\n\n".join(text.strip() for text in chosen) + "\n"
+            texts = [text for text in texts if not known & {tables(text, "")[name][0].get(key) for key in _GATE_KEYS}]
+        chosen += texts
+    merged = "\n\n".join(text.strip() for text in chosen) + "\n"
+    for key in data.get("project", {}).keys() - tables(new, "").get("project", {}).keys():
+        merged = with_value(merged, ("project", key), data["project"][key])
+    return merged
 
 
 def _pieces(text: str) -> list[tuple[str, str]]:
-    """Divide a text at its headers, each with the comment right above it; the name is that of the outermost table."""
-    lines = text.splitlines(keepends=True)
-    pieces: list[tuple[str, list[str]]] = [("", [])]
-    for line in lines:
-        if header := _HEADER.match(line):
-            body = pieces[-1][1]
-            start = len(body)
-            while start and body[start - 1].startswith("#"):
-                start -= 1
-            pieces.append((header[1].strip("\"'"), body[start:]))
-            del body[start:]
-        pieces[-1][1].append(line)
-    return [(name, "".join(body)) for name, body in pieces]
-
-
-def _keep_gates(document: "TOMLDocument", kept: list[Any]) -> None:
-    import tomlkit
-
-    own = {gate.get(key) for gate in kept for key in ("name", "command")}
-    gates = tomlkit.aot()
-    detected = document.get("gates", [])
-    for gate in (*kept, *(gate for gate in detected if not own & {gate.get("name"), gate.get("command")})):
-        gates.append(gate)
-    document["gates"] = gates
-
-
-_SECTION = "failure_hints"
+    """Divide a text into its outermost tables, each with the comment right above it; "" is what stands before all."""
+    pieces, begins, name = [], 0, ""
+    for following, at in [*Layout(text).sections, ("", len(text))]:
+        lines = text[begins:at].splitlines(keepends=True)
+        end = at
+        while following and lines and lines[-1].startswith("#"):
+            end -= len(lines.pop())
+        pieces.append((name, text[begins:end]))
+        begins, name = end, following
+    return pieces
 
 
 def with_hint(text: str, values: Mapping[str, str], source: str = "noface.toml") -> str:
@@ -333,17 +274,15 @@ def with_hint(text: str, values: Mapping[str, str], source: str = "noface.toml")
     `values` are the keys of the entry that are set. Raise UsageError for a value that cannot be used, naming the
     option that gave it, and ConfigError for a file that is not valid to begin with.
     """
-    parse(text, source)
+    there = parse(text, source).failure_hints
     _check(values)
-    ends = "\r\n" if "\r\n" in text else "\n"
-    changed = _appended(text.replace("\r\n", "\n"), values)
+    changed = with_value(text, (_HINTS, len(there)), {key: value for key, value in values.items() if value})
     parse(changed, source)
-    return changed.replace("\n", ends)
+    return changed
 
 
 def hint_toml(values: Mapping[str, str]) -> str:
-    """Return the entry as it is written into the file."""
-    return f"[[{_SECTION}]]\n{_table(values).as_string()}"
+    return _table(f"[[{_HINTS}]]", {key: value for key, value in values.items() if value})
 
 
 def _check(values: Mapping[str, str]) -> None:
@@ -366,69 +305,3 @@ def _check(values: Mapping[str, str]) -> None:
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _appended(text: str, values: Mapping[str, str]) -> str:
-    """Return `text`, whose lines end with a newline alone, with the entry in it."""
-    there = tables(text, "").get(_SECTION, [])
-    lines = text.split("\n")
-    line = _end_of_hints(lines, there)
-    if line is None:
-        return _in_array(text, values)
-    before, after = "\n".join(lines[:line]).rstrip("\n"), "\n".join(lines[line:]).lstrip("\n")
-    parts = (before, hint_toml(values).rstrip("\n"), after)
-    return "\n\n".join(part for part in parts if part).rstrip("\n") + "\n"
-
-
-def _end_of_hints(lines: list[str], there: list[Any]) -> int | None:
-    """Return how many lines there are up to the end of the last hint; all of them without one.
-
-    None if the hints are written as a list of inline tables.
-    """
-    if not there:
-        return len(lines)
-    known = line_numbers("\n".join(lines))
-    last = max((line for path, line in known.items() if path[:2] == (_SECTION, len(there) - 1)), default=len(lines))
-    for line in range(last, len(lines) + 1):  # a text of several lines begins there and ends later
-        with contextlib.suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads("\n".join(lines[:line])).get(_SECTION) == there:
-                return None if _inline(lines, line) else line
-    return None
-
-
-def _inline(lines: list[str], line: int) -> bool:
-    """True if another table cannot follow: the hints are a list, which is closed."""
-    try:
-        tomllib.loads("\n".join([*lines[:line], f"[[{_SECTION}]]"]))
-    except tomllib.TOMLDecodeError:
-        return True
-    return False
-
-
-def _in_array(text: str, values: Mapping[str, str]) -> str:
-    """Add the entry to `failure_hints = [{ … }]`."""
-    import tomlkit
-
-    document = tomlkit.parse(text)
-    entry = tomlkit.inline_table()
-    entry.update({name: _string(value) for name, value in values.items()})
-    document[_SECTION].append(entry)
-    return tomlkit.dumps(document)
-
-
-def _table(values: Mapping[str, str]) -> "Table":
-    import tomlkit
-
-    table = tomlkit.table()
-    for name, value in values.items():
-        if value:
-            table.append(name, _string(value))
-    return table
-
-
-def _string(value: str) -> Any:
-    """Write a text so that it is easy to read: in single quotes if that spares it from being escaped."""
-    import tomlkit
-
-    plain = value.isprintable() and "'" not in value
-    return tomlkit.string(value, literal=plain and ("\\" in value or '"' in value))

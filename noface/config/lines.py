@@ -1,10 +1,11 @@
-"""The tables of noface.toml as tomllib gives them, before anything is checked, and the line each key stands on.
+"""The tables of noface.toml as tomllib gives them, before anything is checked, and where in the text each key stands.
 
-tomllib reads values but keeps no lines, so a small scanner walks the text again and notes on which line each key
-stands. The text must be TOML that tomllib accepts; then it need not check anything.
+tomllib reads values but keeps no places, so a small scanner walks the text again. The text must be TOML that tomllib
+accepts; then it need not check anything.
 """
 
 import bisect
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -12,12 +13,10 @@ from typing import Any
 
 
 def table_of(value: object) -> Mapping[str, Any]:
-    """Return a table as it is, and an empty one for whatever else stands there."""
     return value if isinstance(value, Mapping) else {}
 
 
 def tables_of(value: object) -> list[Mapping[str, Any]]:
-    """Return the tables of an array, an empty one for each item that is none; of no array, none."""
     return [table_of(item) for item in value] if isinstance(value, list) else []
 
 
@@ -26,23 +25,20 @@ KeyPath = tuple[str | int, ...]
 
 _GAP = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
-_KEY_PART = re.compile(r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'""")
+_KEY_PART = re.compile(r"""([A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*(\.[ \t]*)?""")
 # A multi-line string may end in up to two quotes of its own before the closing three.
 _STRING = re.compile(
     r'''"""(?:\\.|[^\\])*?"{3,5}(?!")|\'\'\'.*?'{3,5}(?!')|"(?:\\.|[^"\\\n])*"|'[^'\n]*\'''',
     re.DOTALL,
 )
 _SCALAR = re.compile(r"[^,\]}#\r\n]+")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def line_numbers(text: str) -> dict[KeyPath, int]:
-    """Return the line (from 1) of every key and array item of `text`, and of every table's header.
-
-    A table without a header of its own has the line of the first key or header that makes it.
-    """
-    scanner = _Scanner(text)
-    scanner.document()
-    return scanner.lines
+def dotted(path: KeyPath) -> str:
+    """Write `path` as the dotted key that a person would: models."gpt-4.1".tier, gates.1.timeout."""
+    parts = [str(part) for part in path]
+    return ".".join(part if _BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False) for part in parts)
 
 
 def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
@@ -55,128 +51,142 @@ def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
 
 def split_key(key: str) -> tuple[str, ...]:
     """Split a dotted key as TOML does, quotes included; raise ValueError if it is none."""
-    scanner = _Scanner(key)
-    parts = scanner.key()
-    if scanner.at != len(key):
+    parts, end = _key_at(key, 0)
+    if end != len(key):
         raise ValueError(key)
     return parts
 
 
-class _Scanner:
-    """Walks the text once; `at` is where it stands, `counts` the items so far of each array of tables."""
+def _key_at(text: str, at: int) -> tuple[tuple[str, ...], int]:
+    """Read a dotted key and the blanks after it, and return where it ends; raise ValueError if none stands."""
+    parts: list[str] = []
+    while True:
+        match = _KEY_PART.match(text, at)
+        if match is None:
+            raise ValueError(f"no key at character {at + 1}")
+        part, at = match[1], match.end()
+        parts.append(tomllib.loads(f"key = {part}")["key"] if part[0] in "\"'" else part)
+        if not match[2]:
+            return tuple(parts), at
+
+
+class Layout:
+    """Where everything stands in a text of TOML.
+
+    `lines` has the line (from 1) of every key, array item and table's header; a table without a header of its own has
+    that of the first key or header that makes it. `values` are the offsets at which each value begins and ends. `ends`
+    has for each table that is not inline the end of its last key, or header, and what stands before the dot of a
+    further key. `sections` are the outermost keys, with the offsets of their headers and assignments.
+    """
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
         self.lines: dict[KeyPath, int] = {}
-        self.counts: dict[KeyPath, int] = {}
-        self.newlines = [match.start() for match in re.finditer("\n", text)]
+        self.values: dict[KeyPath, tuple[int, int]] = {}
+        self.ends: dict[KeyPath, tuple[int, KeyPath]] = {}
+        self.sections: list[tuple[str, int]] = []
+        self._text = text
+        self._at = 0
+        self._counts: dict[KeyPath, int] = {}  # the items so far of each array of tables
+        self._newlines = [match.start() for match in re.finditer("\n", text)]
+        self._document()
 
-    def document(self) -> None:
+    def _document(self) -> None:
         table: KeyPath = ()
-        self.take(_BLANK)
-        while self.at < len(self.text):
-            if self.text[self.at] == "[":
-                table = self.header()
+        self._take(_BLANK)
+        while (begin := self._at) < len(self._text):
+            if self._text[begin] == "[":
+                table = self._header()
+                self.ends[table] = self._at, ()
+                self.sections.append((str(table[0]), begin))
             else:
-                self.assignment(table)
-            self.take(_BLANK)
+                key = self._assignment(table)
+                for depth in range(len(table), len(key)):
+                    self.ends[key[:depth]] = self.values[key][1], key[len(table) : depth]
+                self.sections += [] if table else [(str(key[0]), begin)]
+            self._take(_BLANK)
 
-    def header(self) -> KeyPath:
+    def _header(self) -> KeyPath:
         """Read `[a.b]` or `[[a.b]]` and return the path of the table that follows."""
-        line, brackets = self.line(), 2 if self.text.startswith("[[", self.at) else 1
-        self.at += brackets
-        self.take(_GAP)
-        parts = self.key()
-        self.at += brackets
-        path = self.descend((), parts[:-1], line)
-        path = (*path, parts[-1])
-        if brackets == 1:
-            self.lines[path] = line
-            return path
-        self.lines.setdefault(path, line)
-        self.counts[path] = self.counts.get(path, 0) + 1
-        path = self.newest(path)
+        line, brackets = self._line(), 2 if self._text.startswith("[[", self._at) else 1
+        self._at += brackets
+        self._take(_GAP)
+        parts = self._key()
+        self._at += brackets
+        path = (*self._descend((), parts[:-1], line), parts[-1])
+        if brackets > 1:
+            self.lines.setdefault(path, line)
+            self._counts[path] = self._counts.get(path, 0) + 1
+            path = self._newest(path)
         self.lines[path] = line
         return path
 
-    def descend(self, path: KeyPath, parts: tuple[str, ...], line: int) -> KeyPath:
+    def _descend(self, path: KeyPath, parts: tuple[str, ...], line: int) -> KeyPath:
         """Follow `parts` from `path`, noting tables that nothing has named before; return where they lead."""
         for part in parts:
             path = (*path, part)
             self.lines.setdefault(path, line)
-            path = self.newest(path)
+            path = self._newest(path)
         return path
 
-    def newest(self, path: KeyPath) -> KeyPath:
+    def _newest(self, path: KeyPath) -> KeyPath:
         """Return the last item of an array of tables, which is what a later header's name means; else `path`."""
-        return (*path, self.counts[path] - 1) if path in self.counts else path
+        return (*path, self._counts[path] - 1) if path in self._counts else path
 
-    def assignment(self, table: KeyPath) -> None:
-        line = self.line()
-        parts = self.key()
-        self.at += 1  # the equals sign, where key() has stopped
-        path = (*self.descend(table, parts[:-1], line), parts[-1])
+    def _assignment(self, table: KeyPath) -> KeyPath:
+        line = self._line()
+        parts = self._key()
+        self._at += 1  # the equals sign
+        path = (*self._descend(table, parts[:-1], line), parts[-1])
         self.lines[path] = line
-        self.take(_GAP)
-        self.value(path)
+        self._take(_GAP)
+        self._value(path)
+        return path
 
-    def value(self, path: KeyPath) -> None:
-        match self.text[self.at]:
+    def _value(self, path: KeyPath) -> None:
+        begin = self._at
+        match self._text[self._at]:
             case "[":
-                self.array(path)
+                self._array(path)
             case "{":
-                self.inline_table(path)
+                self._inline_table(path)
             case '"' | "'":
-                self.take(_STRING)
+                self._take(_STRING)
             case _:
-                self.take(_SCALAR)
+                self._take(_SCALAR)
+        self.values[path] = begin, begin + len(self._text[begin : self._at].rstrip())
 
-    def array(self, path: KeyPath) -> None:
-        self.at += 1
+    def _array(self, path: KeyPath) -> None:
+        self._at += 1
         index = 0
-        while self.more("]"):
-            self.lines[(*path, index)] = self.line()
-            self.value((*path, index))
+        while self._more("]"):
+            self.lines[(*path, index)] = self._line()
+            self._value((*path, index))
             index += 1
 
-    def inline_table(self, path: KeyPath) -> None:
-        self.at += 1
-        while self.more("}"):
-            self.assignment(path)
+    def _inline_table(self, path: KeyPath) -> None:
+        self._at += 1
+        while self._more("}"):
+            self._assignment(path)
 
-    def more(self, closing: str) -> bool:
+    def _more(self, closing: str) -> bool:
         """Go to the next item and return True, or step over the closing bracket and return False."""
-        self.take(_BLANK)
-        if self.text[self.at] == ",":
-            self.at += 1
-            self.take(_BLANK)
-        if self.text[self.at] == closing:
-            self.at += 1
+        self._take(_BLANK)
+        if self._text[self._at] == ",":
+            self._at += 1
+            self._take(_BLANK)
+        if self._text[self._at] == closing:
+            self._at += 1
             return False
         return True
 
-    def key(self) -> tuple[str, ...]:
-        """Read a dotted key and the blanks after it; raise ValueError if none stands."""
-        parts: list[str] = []
-        while True:
-            part = self.take(_KEY_PART)
-            if not part:
-                raise ValueError(f"no key at character {self.at + 1}")
-            parts.append(tomllib.loads(f"key = {part}")["key"] if part[0] in "\"'" else part)
-            self.take(_GAP)
-            if not self.text.startswith(".", self.at):
-                return tuple(parts)
-            self.at += 1
-            self.take(_GAP)
+    def _key(self) -> tuple[str, ...]:
+        parts, self._at = _key_at(self._text, self._at)
+        return parts
 
-    def take(self, pattern: re.Pattern[str]) -> str:
-        """Step over what `pattern` matches here, perhaps nothing, and return it."""
-        match = pattern.match(self.text, self.at)
-        if match is None:
-            return ""
-        self.at = match.end()
-        return match.group()
+    def _take(self, pattern: re.Pattern[str]) -> None:
+        """Step over what `pattern` matches here, perhaps nothing."""
+        match = pattern.match(self._text, self._at)
+        self._at = match.end() if match is not None else self._at
 
-    def line(self) -> int:
-        return bisect.bisect_left(self.newlines, self.at) + 1
+    def _line(self) -> int:
+        return bisect.bisect_left(self._newlines, self._at) + 1

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noface.config.lines import line_numbers
+from noface.config.lines import Layout
 from noface.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def parse(text: str, source: str) -> "Config":
     except ValidationError as error:
         problems += from_validation(error)
     if problems or config is None:
-        raise InvalidConfigError(source, located(problems, line_numbers(text)))
+        raise InvalidConfigError(source, located(problems, Layout(text).lines))
     return config
 
 

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
-from noface.config.lines import KeyPath, nearest_line
+from noface.config.lines import KeyPath, dotted, nearest_line
 from noface.config.sections import Config
 from noface.config.values import Section
 from noface.errors import ConfigError, UsageError
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _OTHER_WORDS = {"exclusive": "alone", "serial": "alone"}
 """What other programs call a key, if no letter tells which is meant."""
 
@@ -140,16 +139,6 @@ def unknown_model(name: str, known: Iterable[str]) -> UsageError:
     """Return the error for a model on the command line that there is none of."""
     meant = did_you_mean(name, known)
     return UsageError(f"--model {name}: there is no such model.", f"{meant[0].upper()}{meant[1:]}")
-
-
-def dotted(path: KeyPath) -> str:
-    """Write `path` as the dotted key that a person would: models."gpt-4.1".tier, gates.1.timeout."""
-    return ".".join(_part(part) for part in path)
-
-
-def _part(part: str | int) -> str:
-    text = str(part)
-    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 _SHOWN_CHARS_MAX = 60

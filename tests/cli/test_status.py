@@ -21,7 +21,7 @@ LIGHT = """
 import json, sys
 from noface.cli.status import status
 status(False, None, None, as_json={json})
-heavy = ("pydantic", "git", "jsonschema", "jinja2", "tomlkit", "asyncio", "psutil", "noface.model.attempt", "rich.table")
+heavy = ("pydantic", "git", "jsonschema", "jinja2", "asyncio", "psutil", "noface.model.attempt", "rich.table")
 print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
 """
 

@@ -7,7 +7,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noface.config.lines import line_numbers, nearest_line, split_key
+from noface.config.lines import Layout, nearest_line, split_key
 
 
 def paths(value, path=()):
@@ -66,11 +66,11 @@ last = true"""
 
 
 def test_a_hairy_document_has_a_line_for_every_path_tomllib_sees():
-    assert set(line_numbers(HAIRY)) == set(paths(tomllib.loads(HAIRY)))
+    assert set(Layout(HAIRY).lines) == set(paths(tomllib.loads(HAIRY)))
 
 
 def test_the_lines_of_a_hairy_document_are_right():
-    lines, text = line_numbers(HAIRY), HAIRY.split("\n")
+    lines, text = Layout(HAIRY).lines, HAIRY.split("\n")
     expected = {
         ("title",): 'title = "x',
         ("quoted key", "a.b"): '"quoted key"',
@@ -95,21 +95,21 @@ def test_the_lines_of_a_hairy_document_are_right():
 
 def test_carriage_returns_do_not_shift_lines():
     text = HAIRY.replace("\n", "\r\n")
-    assert line_numbers(text) == line_numbers(HAIRY)
-    assert set(line_numbers(text)) == set(paths(tomllib.loads(text)))
+    assert Layout(text).lines == Layout(HAIRY).lines
+    assert set(Layout(text).lines) == set(paths(tomllib.loads(text)))
 
 
 def test_a_header_that_comes_after_its_subtable_is_the_line_of_the_table():
-    assert line_numbers("[a.b]\nx = 1\n[a]\ny = 2\n")[("a",)] == 3
+    assert Layout("[a.b]\nx = 1\n[a]\ny = 2\n").lines[("a",)] == 3
 
 
 def test_an_empty_text_has_no_lines():
-    assert line_numbers("") == {}
-    assert line_numbers("# only a comment") == {}
+    assert Layout("").lines == {}
+    assert Layout("# only a comment").lines == {}
 
 
 def test_a_missing_key_has_the_line_of_its_table():
-    lines = line_numbers("[run]\n\n[[gates]]\nname = 'x'\n")
+    lines = Layout("[run]\n\n[[gates]]\nname = 'x'\n").lines
     assert nearest_line(lines, ("gates", 0, "command")) == 3
     assert nearest_line(lines, ("retry", "default_model")) is None
 
@@ -131,7 +131,7 @@ VALUES = st.recursive(
 def test_every_path_of_a_generated_document_has_a_line(data, multiline):
     text = tomli_w.dumps(data, multiline_strings=multiline)
     parsed = tomllib.loads(text)
-    assert set(line_numbers(text)) == set(paths(parsed))
+    assert set(Layout(text).lines) == set(paths(parsed))
 
 
 def numbered(shape, counter):
@@ -148,7 +148,7 @@ def numbered(shape, counter):
 def test_every_value_stands_on_the_line_given_for_it(shape):
     data = numbered(shape, [])
     text = tomli_w.dumps(data)
-    lines, rows = line_numbers(text), text.split("\n")
+    lines, rows = Layout(text).lines, text.split("\n")
     for path in paths(data):
         value = data
         for part in path:
@@ -193,7 +193,7 @@ def test_whatever_style_tomllib_accepts_has_a_line_for_every_path(statements):
             continue
         kept.append(statement)
     text = "\n".join(kept)
-    assert set(line_numbers(text)) == set(paths(tomllib.loads(text)))
+    assert set(Layout(text).lines) == set(paths(tomllib.loads(text)))
 
 
 def test_dotted_keys_are_split_as_toml_does():

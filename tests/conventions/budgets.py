@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-import tomlkit
+import tomli_w
 
 from noface.cli.main import SECTIONS
 from noface.data import table
@@ -85,17 +85,15 @@ def _sum(rooms: Mapping[str, int]) -> int:
 
 def main() -> None:
     """Lower the budgets to what the code has."""
-    document = tomlkit.parse(BUDGETS.read_text()) if BUDGETS.exists() else tomlkit.document()
-    old: Figures = tomllib.loads(tomlkit.dumps(document))
+    old: Figures = tomllib.loads(BUDGETS.read_text()) if BUDGETS.exists() else {}
     figures = count()
     for kind, rooms in figures.items():
         print(f"{kind:8} {_sum(rooms):8}" if kind != "whole" else f"{rooms}")
-        stored = document.setdefault(kind, tomlkit.table())
-        for room, now in rooms.items():
-            stored[room] = min(now, old.get(kind, {}).get(room, now))
-        for room in stored.keys() - rooms.keys():
-            del stored[room]
-    BUDGETS.write_text(tomlkit.dumps(document))
+    lowered = {
+        kind: {room: min(now, old.get(kind, {}).get(room, now)) for room, now in rooms.items()}
+        for kind, rooms in figures.items()
+    }
+    BUDGETS.write_text(tomli_w.dumps(lowered))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ IMPORTED_BY_MOST = (
     "pytest",
     "regex",
     "rich.console",
-    "tomlkit",
     "typer.testing",
     "yaml",
 )

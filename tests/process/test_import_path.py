@@ -11,7 +11,7 @@ from support.cases import first_ones
 from noface.process.startup import trusted
 
 HOSTILE = "open({mark!r}, 'a').write(__name__ + '\\n')\nraise SystemExit(77)\n"
-NAMES = ("typer", "rich", "git", "pydantic", "json", "sqlite3", "tomllib", "noface_x", "tomlkit", "regex")
+NAMES = ("typer", "rich", "git", "pydantic", "json", "sqlite3", "tomllib", "noface_x", "regex")
 
 
 def hostile(folder, mark):
