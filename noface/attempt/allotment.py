@@ -1,4 +1,4 @@
-"""What a machine has once, and each workspace gets of its own: a number, ports, a compose project, a TMPDIR.
+"""What a machine has once, and each workspace gets of its own: a number, ports, a compose project.
 
 Workers and gates at work at the same time are kept apart by it if the project's programs go by these variables. They
 differ by workspace, so no result of a gate is remembered by them (AttemptEnvironment.fingerprint).
@@ -7,14 +7,8 @@ differ by workspace, so no result of a gate is remembered by them (AttemptEnviro
 import hashlib
 import os
 import re
-import tempfile
-from pathlib import Path
 
-from noface.errors import GitError
-from noface.git.removal import remove
-from noface.process.environment import TEMPORARY, Variables
 from noface.process.ports import PortRanges
-from noface.secrets.environment import fits
 
 _KINDS = ("land", "agent", "gate", "setup")
 _NAME_CHARS_MAX = 30
@@ -39,7 +33,7 @@ def compose_project(name: str, digest: str, number: int) -> str:
 
 
 class Allotments:
-    """What the workspaces of a repository have been allotted; `close` takes it back.
+    """What the workspaces of a repository have been allotted, as variables; `close` takes the ports back.
 
     `place` names the repository on this machine, `name` is what people call it.
     """
@@ -48,54 +42,12 @@ class Allotments:
         digest = hashlib.sha256(os.fsencode(place)).hexdigest()
         self._name, self._digest = name, digest[:8]
         self._ports = PortRanges(int(digest[:8], 16))
-        self._folders: set[Path] = set()
+        self.close = self._ports.close
 
-    def variables(self, slot: str, env_pass: tuple[str, ...], *, private_tmp: bool) -> Variables:
-        """Return the variables for a command in a workspace; what `env_pass` names has the person's own value.
-
-        Where it has a /tmp of its own, `private_tmp`, TMPDIR is left to that; else it is a new, empty folder.
-        """
+    def variables(self, slot: str) -> dict[str, str]:
+        """Return the variables for a command in a workspace."""
         number = slot_number(slot)
-        ports = self._ports.of(number)
         given = {"NOFACE_SLOT": str(number), "COMPOSE_PROJECT_NAME": compose_project(self._name, self._digest, number)}
-        if ports:
+        if ports := self._ports.of(number):
             given |= {"NOFACE_PORT": str(ports[0]), "NOFACE_PORTS": f"{ports[0]}-{ports[-1]}"}
-        if not private_tmp and not _own("TMPDIR", env_pass):
-            given |= dict.fromkeys(TEMPORARY, self._fresh_folder(slot))
-        return tuple((name, value) for name, value in given.items() if not _own(name, env_pass))
-
-    def folder(self, slot: str) -> Path:
-        """Return where TMPDIR of a workspace lies: a short path, since those of sockets have at most 107 bytes."""
-        return Path(tempfile.gettempdir(), f"noface-{self._digest}-{slot_number(slot)}")
-
-    def _fresh_folder(self, slot: str) -> str:
-        folder = self.folder(slot)
-        try:
-            remove(folder)
-            folder.mkdir(0o700)
-        except (GitError, OSError):  # another user's, or what a container left there as root
-            folder = Path(tempfile.mkdtemp(prefix=f"{folder.name}-"))
-        self._folders.add(folder)
-        return str(folder)
-
-    def forget(self, slot: str) -> None:
-        """Remove the folder of a workspace that goes: a run that was killed has left it."""
-        _try_to_remove(self.folder(slot))
-
-    def close(self) -> None:
-        """Give the ports back and remove the folders, as far as that can be done."""
-        self._ports.close()
-        while self._folders:
-            _try_to_remove(self._folders.pop())
-
-
-def _own(name: str, env_pass: tuple[str, ...]) -> bool:
-    """True if a person has a value of their own for a variable and wants it passed on; never one of noface's."""
-    return name in os.environ and not name.startswith("NOFACE_") and fits(name, env_pass)
-
-
-def _try_to_remove(folder: Path) -> None:
-    try:
-        remove(folder)
-    except GitError:
-        return
+        return given

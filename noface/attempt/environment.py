@@ -36,7 +36,7 @@ from noface.model.markdown import inert
 from noface.model.network import Network
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
-from noface.process.environment import Variables, passed_digest, programs_digest
+from noface.process.environment import passed_digest, programs_digest
 from noface.process.failpoints import hit
 from noface.process.files import write_atomic
 from noface.process.process_tree import STARTED_BY, mark_of
@@ -214,12 +214,6 @@ class AttemptEnvironment:
     def seen(self, workspace: str) -> str:
         """Return where a command in the sandbox sees a workspace."""
         return self.address or workspace
-
-    def allotted(self, slot: str, env_pass: tuple[str, ...], *, boxed: bool) -> Variables:
-        """Return the variables that keep a command in a workspace apart from those in others."""
-        if self.allotments is None:
-            return ()
-        return self.allotments.variables(slot, env_pass, private_tmp=boxed and self.sandbox.kind != "none")
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
         """Return the environment variables by which leftover processes are recognised."""

@@ -8,6 +8,7 @@ import os
 import pwd
 import re
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import noface
 from noface.agents.base import SESSION, RunPlace, place_in
 from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
 from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
+from noface.errors import GitError
 from noface.gates.inventory import WRITTEN
 from noface.git.ignored_places import ignored_places
 from noface.git.private_git_dir import with_private_config
@@ -25,11 +27,12 @@ from noface.git.workspace import Slot
 from noface.model.access import Permissions, Settings
 from noface.model.gate import GateSpec
 from noface.model.worker_run import ModelSpec
-from noface.process.environment import Variables, boxed, gate_environment, package_folders, without_places
+from noface.process.environment import TEMPORARY, Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
 from noface.process.home_places import below, led_out, programs_in, started_by
 from noface.process.sandbox import Box
 from noface.process.sandbox_home import AgentHome, Home, HomeRule, home_rules, known_places
+from noface.secrets.environment import fits
 
 _POINTER_BYTES_MAX = 8192
 
@@ -41,6 +44,21 @@ def gate_variables(env: AttemptEnvironment, env_pass: tuple[str, ...], token: st
     if roots:
         variables = without_places(variables, roots, environments(dict(variables), roots), env_pass)
     return (*variables, *env.markers(token))
+
+
+def allotted(env: AttemptEnvironment, workspace: Path, env_pass: tuple[str, ...], *, boxed: bool) -> Variables:
+    """Return the variables that keep a command in a workspace apart from those in others.
+
+    Without a /tmp of its own it has an empty TMPDIR. What `env_pass` names has the person's own value, where that is
+    none of noface's.
+    """
+    if env.allotments is None:
+        return ()
+    given = env.allotments.variables(workspace.parent.name)
+    if not boxed or env.sandbox.kind == "none":
+        given |= dict.fromkeys(TEMPORARY, _fresh(str(workspace), "tmp"))
+    own = {name for name in given if name in os.environ and not name.startswith("NOFACE_") and fits(name, env_pass)}
+    return tuple((name, value) for name, value in given.items() if name not in own)
 
 
 def home_of(env: dict[str, str]) -> str:
@@ -174,7 +192,7 @@ def gate_box(
     command of the person's names are shown. The gates and workers of a slot share what setup leaves in the home.
     """
     env_pass, wanted = (env.setup.env_pass, env.setup.boxed) if gate is None else (gate.env_pass, gate.boxed)
-    variables = (*variables, *env.allotted(slot.name, env_pass, boxed=wanted))
+    variables = (*variables, *allotted(env, slot.path, env_pass, boxed=wanted))
     if not env.sandbox.bubblewrap or not wanted:
         return None, with_private_config(variables, folder, env.plumbing.repository.identity, slot.path)
     setup, command = gate is None, env.setup.command if gate is None else "" if gate.accept else gate.command
@@ -284,7 +302,10 @@ def _person_shows(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
 def _fresh(workspace: str, kind: str) -> str:
     """Return an empty folder beside the workspace: nothing that one command leaves there reaches the next."""
     folder = Path(f"{workspace}.{kind}")
-    remove(folder)
+    try:
+        remove(folder)
+    except GitError:  # what a container left there as root
+        return tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent)
     folder.mkdir(parents=True)
     return str(folder)
 

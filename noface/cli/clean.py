@@ -15,7 +15,6 @@ import typer
 from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
-    from noface.attempt.allotment import Allotments
     from noface.engine.landing.merged_branches import KnownIssues
     from noface.git.plumbing import Plumbing
     from noface.git.repository import Repository
@@ -37,7 +36,7 @@ def clean(
 
     Unmerged work is removed only with --force.
     """
-    from noface.cli.wiring import allotments, slots_dir
+    from noface.cli.wiring import slots_dir
     from noface.config.load import load
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
@@ -58,7 +57,7 @@ def clean(
         if not dry_run:
             going = [each for each in leftovers if not each.why]
             _remember_released(repository, going)
-            _remove(plumbing, slots, going, allotments(repository))
+            _remove(plumbing, slots, going)
             _compact(repository.state_dir / "state.db")
     return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 
@@ -151,7 +150,7 @@ def _compact(path: Path) -> None:
             database.compact()
 
 
-def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]", allotted: "Allotments") -> None:
+def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
     """Remove; refs only if they are still what was looked at."""
     import time
 
@@ -165,7 +164,6 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]", allotted
         match each.what:
             case What.WORKSPACE:
                 discard(Slot(repository, each.name, slots / each.name, repository.private_git_dirs / each.name))
-                allotted.forget(each.name)
             case What.BRANCH:
                 plumbing.refs.apply(RefUpdate(f"refs/heads/{each.name}", ZERO, each.oid))
             case What.REF:

@@ -3,7 +3,6 @@
 import pytest
 from support.cli_story import Story, red_test, write_issue
 
-from noface.cli.wiring import allotments
 from noface.git.repository import discover
 from noface.process.lock import RepositoryLock
 
@@ -50,7 +49,6 @@ class Night:
         """Make workspaces where noface makes them."""
         from noface.cli.wiring import slots_dir
         from noface.config.load import load
-        from noface.git.repository import discover
 
         home = slots_dir(load(self.project.path), discover(self.project.path))
         for name in names:
@@ -95,27 +93,6 @@ def test_workspaces_go_with_their_git_dirs(project, night):
     assert all(each["bytes"] >= 2000 for each in document["clean"] if each["what"] == "workspace")
     assert not home.exists()
     assert list((night.story.state / "hubs").iterdir()) == []
-
-
-@pytest.mark.parametrize("sandbox", ["", 'wrap = ["env", "IN_CONTAINER=1"]\n'])
-def test_the_tmpdir_of_each_workspace_that_goes_goes_with_it(project, night, tmp_path, monkeypatch, sandbox):
-    monkeypatch.setitem(project.env, "TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    config = project.path / "noface.toml"
-    config.write_text(config.read_text().replace("[sandbox]\n", f"[sandbox]\n{sandbox}"))
-    names = ("agent-000", "agent-001", "gate-l001", "gate-0land", "setup-000")
-    night.make_slots(*names)
-    night.story.start("2", 2, slot=1)
-    made = allotments(discover(project.path))
-    folders = {name: made.folder(name) for name in names}
-    for folder in folders.values():
-        (folder / "left").mkdir(parents=True)
-    mine = tmp_path / "noface-mine"
-    mine.mkdir()
-    assert project.noface("tools", "clean").returncode == 0
-    assert [name for name, folder in folders.items() if folder.exists()] == ["agent-001"], "its work was cut off"
-    assert mine.exists()
-    made.close()
 
 
 def test_what_is_no_workspace_of_noface_stays(project, night):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from noface.agents.base import ANSWER_MAX, RunPlace, RunVerdict, StreamReader
 from noface.attempt.attempt import Attempt
-from noface.attempt.environment import agent_slot_name
-from noface.attempt.isolation import agent_box, session_environment, wrapping
+from noface.attempt.isolation import agent_box, allotted, session_environment, wrapping
 from noface.attempt.worker.agent_logs import tail
 from noface.attempt.worker.agent_watch import RunWatch, at_least, over_limit
 from noface.attempt.worker.out_of_reach import out_of_reach
@@ -51,7 +50,7 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     boxed = bool(env.sandbox.bubblewrap and order.model.boxed)
     place = replace(place, boxed=boxed, address=env.address if boxed else "")
     invocation = agent.invocation(order, place)
-    apart = env.allotted(agent_slot_name(order.slot), order.model.env_pass, boxed=order.model.boxed)
+    apart = allotted(env, Path(place.workspace), order.model.env_pass, boxed=order.model.boxed)
     given = (*apart, *order.model.env, *invocation.env, *_facts(order, place), *env.markers(order.token))
     outside = agent_environment(agent.environment, order.model, given)
     box, variables = agent_box(env, order.model, place, outside)

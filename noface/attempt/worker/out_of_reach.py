@@ -34,17 +34,12 @@ _PROGRAM = re.compile(
 _CANDIDATES_MAX = 20
 _LINE_MAX = 2_000
 _NAMED_MAX = 3
-_NO_HOMES = frozenset({"HOME", "PWD", "OLDPWD", "PATH"})
 _PROBE_S_MAX = 20.0
 _PROBE_BYTES_MAX = 20_000
 _PROBE = """\
 for path; do
-  seen=
-  [ -e "$path" ] && seen=e && [ ! -c "$path" ] && [ -r "$path" ] && seen=r && [ -w "$path" ] && seen=w
-  echo "=$seen"
+  if [ -c "$path" ] || [ ! -r "$path" ]; then echo hidden; elif [ -w "$path" ]; then echo open; else echo closed; fi
 done"""
-_NOTHING, _READS, _WRITES = range(3)
-_LEVELS = {"": _NOTHING, "e": _NOTHING, "r": _READS, "w": _WRITES}
 
 
 def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
@@ -60,32 +55,33 @@ def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
     return dict(list(missed.items())[:_CANDIDATES_MAX])
 
 
-def closed_places(error: Failure, variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the folders that a failed command could not write in its sandbox, as its output says, and a person can.
-
-    Of a place below a folder that a variable names (a toolchain's home, a cache) it is that folder.
-    """
-    home, path = variables.get("HOME", ""), variables.get("PATH", os.defpath)
-    missed = missed_places("\n".join((*error.evidence, error.message, error.excerpt)), home, path)
-    seen = [_there(place, read_only=True) for place, read_only in missed.items() if read_only]
-    named = sorted(value for name, value in variables.items() if name not in _NO_HOMES and Path(value).is_absolute())
-    closed = (next((value for value in named if below(there, (value,))), there) for there in seen if there)
-    return tuple(dict.fromkeys(place for place in closed if os.access(place, os.W_OK)))[:_NAMED_MAX]
-
-
 def _named(line: str, home: str, path: str) -> Iterator[str]:
     """Yield the places that a line names, and the interpreters of the scripts among them."""
     named = [match["path"].rstrip(".!") for match in _PATH.finditer(line)]
     programs = [shutil.which(match["name"], path=path) or "" for match in _PROGRAM.finditer(line)]
     for place in (*(home + name[1:] if name.startswith("~") else name for name in reversed(named)), *programs):
         if place:
-            yield from (os.path.normpath(place), os.path.realpath(place), *_interpreter(place, path))
+            starts = [shutil.which(word, path=path) for word in started_with(place)]
+            yield from (os.path.normpath(place), os.path.realpath(place), *map(os.path.realpath, filter(None, starts)))
 
 
-def _interpreter(script: str, path: str) -> tuple[str, ...]:
-    """Return the programs that the first line of a script names."""
-    programs = [shutil.which(word, path=path) for word in started_with(script)]
-    return tuple(os.path.realpath(program) for program in programs if program is not None)
+def _missed_by(error: Failure, variables: Mapping[str, str], *logs: str) -> dict[str, bool]:
+    text = "\n".join((*error.evidence, error.message, error.excerpt, *logs))
+    return missed_places(text, variables.get("HOME", ""), variables.get("PATH", os.defpath))
+
+
+def closed_places(error: Failure, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the folders that a failed command could not write in its sandbox, as its output says, and a person can."""
+    seen = (_there(place, read_only=True) for place, closed in _missed_by(error, variables).items() if closed)
+    return tuple(dict.fromkeys(there for there in seen if there and os.access(there, os.W_OK)))[:_NAMED_MAX]
+
+
+def unseen_places(error: Failure, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what to show a failed command of the home: its output misses it, and the person has it."""
+    home = variables.get("HOME", "")
+    missed = (place for place, closed in _missed_by(error, variables).items() if not closed)
+    at_home = (place for place in missed if below(place, (home,)) and place != home and os.access(place, os.R_OK))
+    return tuple(dict.fromkeys(_to_show(place, home) for place in at_home))[:_NAMED_MAX]
 
 
 def out_of_reach(
@@ -95,23 +91,18 @@ def out_of_reach(
 
     What lies in `keep_out` is noface's own, and nobody is to see it. What a `plain` program prints last is its error.
     """
-    last = _last_lines(command.stdout) if plain else ""
-    env, printed = dict(command.env), (*error.evidence, error.message, last, error.excerpt, _tail(command.stderr))
-    home = env.get("HOME", "")
-    missed = missed_places("\n".join(printed), home, env.get("PATH", os.defpath))
+    last = [line[:_LINE_MAX] for line in _tail(command.stdout).splitlines()[-_LAST_LINES:]] if plain else []
+    env = dict(command.env)
+    missed = _missed_by(error, env, "\n".join(last), _tail(command.stderr))
     seen = {place: _there(place, read_only=missed[place]) for place in missed if not below(place, keep_out)}
     wanted = {place: there for place, there in seen.items() if there}
-    levels = _inside(launcher, command, list(wanted.values())) if wanted else []
-    for (place, there), level in zip(wanted.items(), levels, strict=False):
-        if level == _NOTHING and there == place:
-            return _failure(place, "show", (_own_folders(place, home) or [place])[-1], error, home)
-        if level < _WRITES and missed[place] and os.access(there, os.W_OK):
-            return _failure(place, "write", there, error, home)
+    states = _inside(launcher, command, list(wanted.values())) if wanted else []
+    for (place, there), state in zip(wanted.items(), states, strict=False):
+        if state == "hidden" and there == place:
+            return _failure(place, "show", _to_show(place, env.get("HOME", "")), error)
+        if state != "open" and missed[place] and os.access(there, os.W_OK):
+            return _failure(place, "write", there, error)
     return None
-
-
-def _last_lines(log: str) -> str:
-    return "\n".join(line[:_LINE_MAX] for line in _tail(log).splitlines()[-_LAST_LINES:])
 
 
 def _there(place: str, *, read_only: bool) -> str:
@@ -120,8 +111,8 @@ def _there(place: str, *, read_only: bool) -> str:
     return there if there != "/" and os.access(there, os.R_OK) else ""
 
 
-def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[int]:
-    """Return what a command in the same box may do with each place; nothing if that cannot be told."""
+def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[str]:
+    """Return whether each place is hidden, closed or open for a command in the same box; nothing if that fails."""
     log = Path(f"{command.stderr}.reach")
     log.unlink(missing_ok=True)
     argv = ("/bin/sh", "-c", _PROBE, "sh", *places)
@@ -129,38 +120,26 @@ def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[int
     ended = launcher.run(replace(probe, idle_timeout_s=None, log_max_bytes=_PROBE_BYTES_MAX))
     lines = _tail(str(log)).splitlines()
     log.unlink(missing_ok=True)
-    if ended.exit_code != 0 or len(lines) != len(places):
-        return []
-    return [_LEVELS.get(line.removeprefix("="), _WRITES) for line in lines]
+    return lines if ended.exit_code == 0 and len(lines) == len(places) else []
 
 
-def _own_folders(place: str, home: str) -> list[str]:
-    """Return the folders above a place of the home, the innermost first, that are no place of many things.
+def _to_show(place: str, home: str) -> str:
+    """Return what to show of the home for a place in it: a tool's folder with a dot, else the folder that it lies in.
 
-    A tool has a folder with a dot for itself. Of other folders nobody knows what else lies there, nor beside what only
-    the person may read.
+    What only the person may read is shown alone, and so is what lies in a folder of many things: nobody knows what
+    else is there.
     """
     many = [f"{home}/{path}" for path in (*known_places().caches_private, *known_places().agents, *of_many())]
     folders = [str(parent) for parent in Path(place).parents if below(str(parent), (home,)) and str(parent) != home]
     own = [folder for folder in folders if not any(below(path, (folder,)) for path in many)]
-    if own and is_closed(place):
-        return [place]
-    return own if own and os.path.relpath(place, home).startswith(".") else own[:1]
+    if not own or is_closed(place):
+        return place
+    return own[-1] if os.path.relpath(place, home).startswith(".") else own[0]
 
 
-def unseen_places(error: Failure, variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what to show a failed command of the home: its output misses it, and the person has it."""
-    home, path = variables.get("HOME", ""), variables.get("PATH", os.defpath)
-    missed = missed_places("\n".join((*error.evidence, error.message, error.excerpt)), home, path)
-    there = [place for place, read_only in missed.items() if not read_only and _there(place, read_only=False)]
-    at_home = [place for place in there if below(place, (home,)) and place != home]
-    return tuple(dict.fromkeys((_own_folders(place, home) or [place])[-1] for place in at_home))[:_NAMED_MAX]
-
-
-def _failure(place: str, key: str, named: str, error: Failure, home: str) -> Failure:
+def _failure(place: str, key: str, named: str, error: Failure) -> Failure:
     does = "hides" if key == "show" else "lets nobody write"
-    secret = is_closed(named) or below(named, [f"{home}/{path}" for path in known_places().agents])
-    look = "; keys or logins may lie there: look first" if secret else ""
+    look = "; keys or logins may lie there: look first" if is_closed(named) else ""
     text = f'the agent needs {place}, which the sandbox {does}: set [sandbox] {key} = ["{named}"]{look}'
     return Failure(
         FailureKind.MISCONFIGURED,
