@@ -44,7 +44,6 @@ class Plumbing:
         self._diffs: dict[tuple[str, str], TreeDiff] = {}
         self._changes: dict[tuple[str, str], tuple[FileChange, ...]] = {}
         self._trees: dict[str, str] = {}
-        self._attributes = ""
 
     def close(self) -> None:
         """End the persistent git processes."""
@@ -211,15 +210,6 @@ class Plumbing:
     def raw_changes(self, old: str, new: str) -> Iterator[FileChange]:
         """Yield the files in which two trees differ, without line counts."""
         return self._stored.changes(self.tree(old), self.tree(new))
-
-    def same_attributes(self, commit: str) -> str:
-        """Return a commit with the same .gitattributes: that of the last call, if none has changed since."""
-        known = self._attributes
-        with suppress(GitError):
-            if known and not any(one.path.endswith(".gitattributes") for one in self.raw_changes(known, commit)):
-                return known
-        self._attributes = commit
-        return commit
 
     def patch_since(self, commit: str, main: str, paths: tuple[str, ...]) -> bytes:
         """Return what `main` has changed in `paths` since `commit` left it; b"" if they have nothing in common."""

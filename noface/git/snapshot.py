@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git
-from noface.git.filtered import as_kept, as_written, record_of, release_changed
+from noface.git.filtered import as_kept, as_written, record_of, release
 from noface.git.guarded import PROTECTED, guarded
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
@@ -252,7 +252,7 @@ def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -
     """Do what `_add` does, on a new index if the present one is missing or damaged: the work must not be lost."""
     if (slot.private_git_dir / "index").exists():
         try:
-            release_changed(git, slot.private_git_dir, slot.path)
+            release(git, record_of(slot.private_git_dir), slot.path)
             return _add(git, slot, out, extent)
         except GitError:
             forget_index(slot)

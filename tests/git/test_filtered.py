@@ -58,21 +58,6 @@ def test_a_workspace_holds_what_a_checkout_holds_of_filtered_files_and_that_is_n
     assert found["c.txt16"] == ("UTF-16LE", True)
 
 
-def test_a_filter_that_main_gets_or_loses_later_is_seen_though_only_changes_are_looked_at(bench):
-    kept = bench.main
-    for attributes in ("*.bin text\n", "", "*.bin filter=case\n"):
-        write(bench.path, {"deep/.gitattributes": attributes, ".gitattributes": ""})
-        git(bench.path, "add", "-A")
-        git(bench.path, "commit", "-q", "-m", "attributes")
-        seen = {one.path for one in filtered(bench.plumbing, git(bench.path, "rev-parse", "HEAD").strip())}
-        assert seen == ({"deep/b.bin"} if "filter" in attributes else set())
-        write(bench.path, {"other.txt": attributes})
-        git(bench.path, "add", "-A")
-        git(bench.path, "commit", "-q", "-m", "other")
-        assert {one.path for one in filtered(bench.plumbing, git(bench.path, "rev-parse", "HEAD").strip())} == seen
-    assert "a.bin" in {one.path for one in filtered(bench.plumbing, kept)}
-
-
 def test_what_a_worker_does_to_filtered_files_is_seen_and_the_next_checkout_mends_it(bench):
     begin(bench)
     inode = (bench.work / "deep/b.bin").stat().st_ino
@@ -92,7 +77,7 @@ def test_what_a_worker_does_to_filtered_files_is_seen_and_the_next_checkout_mend
     assert refused == {"c.txt16", "deep/new.bin"}  # a filter that only takes out keeps no other form
     begin(bench)
     assert (bench.work / "a.bin").read_bytes() == PICTURE
-    assert (bench.work / "deep/b.bin").stat().st_ino == inode  # untouched: not written again
+    assert (bench.work / "deep/b.bin").stat().st_ino == inode  # unchanged: not written again
     assert not (bench.work / "moved.bin").exists()
     assert bench.take().snapshot.changes == ()
 
@@ -126,31 +111,17 @@ def test_what_a_filter_cannot_write_is_told_with_its_own_words(bench):
     assert "no such object" in why
 
 
-def test_what_the_checkout_holds_as_main_keeps_it_is_told_and_no_filter_is_asked(bench):
-    """A clone without the contents (GIT_LFS_SKIP_SMUDGE, a quota that is used up) is what the person works in."""
+def test_contents_that_git_lfs_has_not_fetched_keep_a_workspace_from_being_made(bench):
+    """A clone without them (GIT_LFS_SKIP_SMUDGE, a quota that is used up) is not fetched behind the person's back."""
     assert checkout_findings(bench.plumbing, bench.main)[0].what.startswith("e.none as main keeps it")
-    kept = git(bench.path, "show", "HEAD:a.bin") + "\n"
-    write(bench.path, {"a.bin": kept})
-    git(bench.path, "config", "filter.store.smudge", "f=$(cat); test $f != '" + kept.strip() + "' && echo other")
-    assert begin(bench) == ""
-    assert (bench.work / "a.bin").read_text() == kept
-    assert (bench.work / "deep/b.bin").read_text() == "other\n"
-    assert git(bench.work, "status", "--porcelain") == ""
-    assert bench.take().snapshot.changes == ()
-    told = [finding.what for finding in checkout_findings(bench.plumbing, bench.main)]
-    assert "a.bin as main keeps it, as in your checkout: nothing has made its contents (store)" in told
-
-
-def test_contents_that_something_else_than_the_filter_brought_are_taken_from_the_checkout(bench):
-    """With `git lfs install --skip-smudge` it is `git lfs pull` that writes the contents, as git-annex does."""
-    git(bench.path, "config", "filter.store.smudge", "tee")
-    assert begin(bench) == ""
-    assert (bench.work / "a.bin").read_bytes() == PICTURE
-    write(bench.path, {"deep/b.bin": "edited\n"})
-    (bench.work / "deep/b.bin").unlink()
-    assert begin(bench) == ""
-    assert (bench.work / "deep/b.bin").read_text().startswith("kept:")  # what the person edits is not on main
-    assert bench.take().snapshot.changes == ()
+    write(bench.path, {"a.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:1\n"})
+    git(bench.path, "config", "filter.store.smudge", "false")
+    assert begin(bench) == "`git lfs pull` has to fetch a.bin, as your checkout lacks it"
+    told = [finding.text for finding in checkout_findings(bench.plumbing, bench.main)]
+    assert "git-lfs: your checkout lacks the contents of a.bin" in told
+    git(bench.path, "config", "filter.store.smudge", "echo version https://git-lfs.github.com/spec/v1")
+    (bench.path / "a.bin").unlink()
+    assert "git-lfs leaves out the contents of a.bin" in begin(bench)  # git lfs install --skip-smudge
 
 
 def test_files_of_submodules_have_the_form_that_a_checkout_has(bench, tmp_path):
