@@ -40,22 +40,18 @@ class Attempt:
 
     @property
     def env(self) -> AttemptEnvironment:
-        """What every attempt of the run works with."""
         return self.scope.env
 
     @property
     def plumbing(self) -> Plumbing:
-        """The repository."""
         return self.scope.env.plumbing
 
     @property
     def issue(self) -> Issue:
-        """The issue as its worker reads it."""
         return self.order.issue
 
     @property
     def folder(self) -> Path:
-        """Where the attempt's files lie."""
         return Path(self.order.directory)
 
     @property
@@ -87,7 +83,6 @@ class Attempt:
             return 0.0
 
     def progress(self, phase: str, text: str) -> None:
-        """Tell the loop which step it has reached."""
         self.scope.progress(self.issue.id, self.order.number, phase, text)
 
     def message(self, outcome: str = "") -> str:
@@ -99,12 +94,10 @@ class Attempt:
         return first + "\n\n" + "\n".join(trailers) + "\n"
 
     def commit(self, tree: str, parent: str) -> str:
-        """Return a commit with a tree on top of another, held as the attempt's work."""
         made = self.plumbing.commit_tree
         return make_and_hold(self.plumbing, self.ref, lambda: made(tree, (parent,), self.message()), str)
 
     def task(self, tree: str, commit: str, main: str) -> GateTask:
-        """Return what to gate for it, in the gate slot beside its own."""
         order, logs = self.order, self.folder / "gates"
         slot, known, repeats = str(order.slot), order.known_failures, order.repeats
         return GateTask(
@@ -227,7 +220,6 @@ class Judging(Attempt):
     doubts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Begin with the snapshot of the work."""
         self.snapshot = self.work.snapshot
 
     @property

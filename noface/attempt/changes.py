@@ -64,7 +64,6 @@ def added_secrets(
 
 
 def _added(masker: Masker, blobs: ObjectReader, change: FileChange, *, keys: bool) -> Mapping[str, str]:
-    """Return what of secrets is new in a file and in its name, as it is written, with what it is called."""
     held = _held(masker, blobs, change.new_oid, keys=keys)
     if held and change.old_mode != ABSENT:
         before = _held(masker, blobs, change.old_oid, keys=keys)
@@ -130,13 +129,11 @@ class Change:
 
 
 def masked_patch(env: AttemptEnvironment, main: str, changes: tuple[FileChange, ...], patch: bytes) -> bytes:
-    """Return a patch without secrets, with marks for those that the changes add."""
     added = added_secrets(env, main, changes)
     return without_secrets(patch, env.masker, () if isinstance(added, Failure) else [each.type for each in added])
 
 
 def change_to(env: AttemptEnvironment, main: str, tree: str) -> Change:
-    """Return the change that makes `tree` of `main`, as a worker's."""
     diff = env.plumbing.diff(main, tree)
     patch = diff.patch[:PATCH_BYTES_MAX]
     masked = masked_patch(env, main, diff.changes, patch)

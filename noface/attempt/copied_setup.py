@@ -69,7 +69,6 @@ def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
 
 
 def beside(workspace: Path, kind: str) -> Path:
-    """Return one of the folders that belong to a workspace and lie beside it."""
     return workspace.with_name(f"{workspace.name}.{kind}")
 
 

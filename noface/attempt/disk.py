@@ -70,12 +70,10 @@ def main_without_room(env: AttemptEnvironment, *failures: Failure | None) -> Fai
 
 
 def disk_full_error(failure: Failure) -> DiskFullError:
-    """Return what ends the run."""
     return DiskFullError(f"{failure.message[:1].upper()}{failure.message[1:]}.", _WHAT_TO_DO)
 
 
 def says_full(message: str) -> bool:
-    """Return whether an error of noface's own or of git's is that of a full disk."""
     return any(text in message for text in _SAYS_FULL)
 
 

@@ -71,7 +71,6 @@ def stack_message(issues: Sequence[Issue], base: str, trailers: tuple[str, ...])
 
 
 def subject(text: str) -> str:
-    """Return a text as the first line of a commit's message."""
     flat = inert(" ".join(text.split())) or "(no title)"
     return flat if len(flat) <= _SUBJECT_MAX else flat[: _SUBJECT_MAX - 1] + "…"
 
@@ -102,7 +101,6 @@ def slot_name(kind: str, name: str) -> str:
 
 
 def agent_slot_name(index: int) -> str:
-    """Return the name of the workspace in which workers run."""
     return slot_name("agent", str(index))
 
 
@@ -143,7 +141,6 @@ class SandboxRules:
 
     @property
     def kind(self) -> str:
-        """What commands run in: bubblewrap, wrap or none."""
         return "bubblewrap" if self.bubblewrap else "wrap" if self.wrap else "none"
 
     @property
@@ -187,7 +184,6 @@ class AttemptEnvironment:
 
     @property
     def masker(self) -> Masker:
-        """What takes the secrets of the run out of texts."""
         return self.launcher.masker
 
     def agent_slot(self, index: int) -> Slot:
@@ -212,15 +208,12 @@ class AttemptEnvironment:
         return slot_path(self.plumbing.repository, self.slots_dir, slot_name("gate", name))
 
     def seen(self, workspace: str) -> str:
-        """Return where a command in the sandbox sees a workspace."""
         return self.address or workspace
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
-        """Return the environment variables by which leftover processes are recognised."""
         return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token), (STARTED_BY, mark_of(os.getpid())))
 
     def key(self, tree: str, gate: GateSpec) -> str:
-        """Return the memo key of a gate on a tree here."""
         return gate_key(tree, gate, self.fingerprint(gate))
 
     def fingerprint(self, gate: GateSpec) -> str:
@@ -251,7 +244,6 @@ class Scope:
     send: Send
 
     def progress(self, issue_id: str, number: int, phase: str, text: str) -> None:
-        """Tell the loop which step an attempt has reached."""
         self.send(AttemptProgress(issue_id, number, phase, text))
 
 

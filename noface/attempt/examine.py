@@ -112,14 +112,12 @@ class _Examination:
         return all(pair is not None and same_but_for_form(each.path, *pair) for each, pair in pairs)
 
     def _shadows(self) -> tuple[str, ...]:
-        """Return what of the change takes the place of modules that the gates have from outside the tree."""
         if not any(change.old_mode == ABSENT for change in self.files):
             return ()
         text = "\n".join(words_of(self.attempt.issue))
         return shadowing(self.files, self._on_main, outside_modules(self.attempt.env), text)
 
     def _revealing_lines(self) -> tuple[str, ...]:
-        """Return the lines by which the product detects its tests."""
         paths = {decoded(change.path) for change in self.files}
         lines = [line for line in changed_lines(self.patch) if line.path in paths]
         phrases = (phrase for phrase, name in self_aware(lines).items() if not self._in_product(name))
@@ -141,7 +139,6 @@ class _Examination:
             yield from stubs_beside(self.files, self._on_main | paths)
 
     def _in_product(self, word: str) -> bool:
-        """True if main's own product has a word already: then the project deals with such things."""
         naming = self.attempt.plumbing.files_with(self.attempt.order.main, (word,))
         return any(is_code(path) and part_of(path) is Part.PRODUCT for path in naming)
 
@@ -259,7 +256,6 @@ def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FI
 
 
 def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> list[Manifest]:
-    """Read the files that steer gates, as they are on main and as the change leaves them."""
     manifests = []
     for change in changes:
         if may_steer(change.path):
@@ -283,7 +279,6 @@ def unparsable(plumbing: Plumbing, main: str, commit: str) -> tuple[syntax.Broke
 
 
 def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[syntax.BrokenFile, ...]:
-    """Parse the added and modified files; those that do not parse on main either do not count."""
     on_main = {change.old_oid for change in changes}
     files_broken: list[syntax.BrokenFile] = []
     made = generated([change.path for change in changes])

@@ -19,7 +19,6 @@ class LocalExecutor:
         return self.here
 
     def is_open(self, slot: int) -> bool:
-        """True if an attempt can begin in a slot."""
         return slot < self.here
 
     def place(self, slot: int) -> str:

@@ -48,7 +48,6 @@ def take_fixes(attempt: Judging) -> Failure | None:
 
 
 def _taken(attempt: Judging, main: str, ran: Ran) -> Snapshot | Failure:
-    """Return the work with what its last gate wrote, or what speaks against taking that."""
     order, plumbing, gate = attempt.order, attempt.plumbing, ran.results[-1].gate
     of_work = {change.path for change in plumbing.changes(main, ran.tree)}
     others = tuple(c for c in plumbing.changes(ran.tree, ran.fixed) if c.path not in of_work)
@@ -81,7 +80,6 @@ def _leaves_main_alone(attempt: Judging, main: str, gate: GateSpec) -> bool:
 
 
 def _against(attempt: Attempt, change: Change) -> Failure | None:
-    """Return what speaks against the work as it is now; what main's tests are to decide is for later."""
     secret = adds_secrets(attempt, change)
     failures = (secret,) if secret is not None else examine_change(attempt, change)
     return next((failure for failure in failures if not gates_decide(failure, attempt.issue)), None)

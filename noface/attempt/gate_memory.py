@@ -31,7 +31,6 @@ class GateMemory:
         self.plain: frozenset[str] = frozenset()
 
     def green(self, key: str) -> GateResult | None:
-        """Return the result of a gate that has passed, by its memo key."""
         return self._green.get(key)
 
     def remember(self, key: str, result: GateResult) -> None:
@@ -46,7 +45,6 @@ class GateMemory:
         return (tree, command) in self._tests
 
     def tests(self, tree: str, command: str) -> Inventory | None:
-        """Return which tests a gate ran on a tree, None if that is not known."""
         return self._tests.get((tree, command))
 
     def keep_tests(self, tree: str, command: str, tests: Inventory | None, *, main: str = "") -> None:
@@ -59,7 +57,6 @@ class GateMemory:
                 del self._tests[key]
 
     def unsteady(self, command: str, now: float) -> Known:
-        """Return the tests of a command that fail now and then on main."""
         return still_unsteady(self._unsteady.get(command, {}), now)
 
     def all_unsteady(self) -> Mapping[str, Known]:
@@ -68,7 +65,6 @@ class GateMemory:
             return {command: dict(tests) for command, tests in self._unsteady.items()}
 
     def note_unsteady(self, command: str, tests: Iterable[UnsteadyTest]) -> None:
-        """Remember that these tests fail now and then on main."""
         with self._lock:
             known = {**self._unsteady.get(command, {}), **{test.test: test for test in tests}}
             self._unsteady[command] = dict([*known.items()][-_UNSTEADY_MAX:])
@@ -78,15 +74,12 @@ class GateMemory:
         return self._main_green.get(key)
 
     def note_main_passed(self, key: str, now: float) -> None:
-        """Remember that main passes a gate now."""
         self._main_green[key] = now
 
     def main_failed(self, tree: str) -> Failure | None:
-        """Return how a gate failed on a tree of main's in this run."""
         return self._main_red.get(tree)
 
     def note_main(self, tree: str, failure: Failure | None) -> None:
-        """Remember how a gate failed on a tree of main's, None once it passes."""
         with self._lock:
             self._main_red.pop(tree, None)
             if failure is not None:
@@ -94,10 +87,8 @@ class GateMemory:
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The files and folders that setup and gates made of main."""
         return tuple(self._made)
 
     def note_made(self, paths: Iterable[str]) -> None:
-        """Remember what setup and gates made of main."""
         with self._lock:
             self._made = self._made.union(paths)

@@ -55,7 +55,6 @@ class GateRuns:
         return result
 
     def _tell(self, result: GateResult) -> None:
-        """Keep which tests the gate ran, as later changes are held to them, and tell the loop what is to be kept."""
         session, task, env = self._session, self._session.task, self._session.env
         tests = session.ran.get(self._gate.command)
         if tests is not None and result.unsteady:
@@ -123,6 +122,5 @@ def _killed(result: GateResult) -> FinalError | None:
 
 
 def _met_others(result: GateResult) -> FinalError | None:
-    """Return that a gate has met a server that is not its own: one of another workspace may end soon."""
     failure = result.failure
     return FinalError(failure.message, 0.0) if failure is not None and failure.rule == OTHERS_SERVER else None

@@ -74,7 +74,6 @@ class GateTask:
 
     @property
     def on_main(self) -> bool:
-        """True if main itself is gated."""
         return self.commit == self.main
 
 
@@ -109,7 +108,6 @@ class GateSession:
 
     @property
     def env(self) -> AttemptEnvironment:
-        """What the session works with."""
         return self.scope.env
 
     def ready(self) -> None:
@@ -144,7 +142,6 @@ class GateSession:
         self.files.rely_on_all()
 
     def build(self, before: tuple[GateSpec, ...], folder: str) -> None:
-        """Run the build gates among those `before` again."""
         for gate in before:
             if gate.kind is GateKind.BUILD:
                 self.run(gate, folder)
@@ -275,7 +272,6 @@ class GateSession:
         )
 
     def _with_changes(self, written: tuple[str, ...]) -> str:
-        """Return the tree with what a gate has written."""
         feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
         with in_use(self.slot) as git:
             git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)

@@ -64,6 +64,5 @@ class GateTurns:
                 self._changed.notify_all()
 
     def _free(self, mine: Turn) -> bool:
-        """True if a turn may begin: nobody came before it, and nobody runs who keeps it waiting."""
         full = self.limit is not None and len(self._running) >= self.limit
         return self._waiting[0] is mine and not full and not any(mine.alone or other.alone for other in self._running)

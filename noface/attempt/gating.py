@@ -46,7 +46,6 @@ class Ran:
     tests: Mapping[str, Inventory | None] = field(default_factory=dict)
 
     def red(self, gate: GateSpec) -> bool:
-        """True if a gate has failed."""
         return any(result.gate.command == gate.command and not result.passed for result in self.results)
 
 
@@ -62,7 +61,6 @@ def carried_out(asking: Generator[Run, Ran, T], run: Callable[[Run], Ran]) -> T:
 
 
 def main_task(env: AttemptEnvironment, folder: str, issue_id: str = "", slot: str = LANDING_SLOT) -> GateTask:
-    """Return what to gate if main itself is gated; the logs lie in `folder` of the state."""
     plumbing = env.plumbing
     main, logs = plumbing.main(), plumbing.repository.state_dir / folder
     return GateTask(issue_id, 0, folder.replace("/", "-"), slot, plumbing.tree(main), main, main, logs)
@@ -78,7 +76,6 @@ class Gating:
     _results: dict[tuple[str, GateSpec], GateResult] = field(default_factory=dict, init=False)
 
     def run(self, *, anew: bool = False) -> Ran:
-        """Run all gates on the task's tree."""
         return self.carry_out(Run(self.task.tree, self.gates, anew))
 
     def carry_out(self, run: Run) -> Ran:
@@ -133,7 +130,6 @@ class Gating:
         return Ran(task.tree, tuple(results))
 
     def _known(self, tree: str, gate: GateSpec) -> GateResult | None:
-        """Return what came of a gate on a tree, here or, if it passed, in an earlier task."""
         if (tree, gate) in self._results:
             return self._results[tree, gate]
         known = self.scope.env.memory.green(self.scope.env.key(tree, gate))

@@ -23,7 +23,6 @@ _MESSAGE = "the message of a commit"
 
 
 def why_held_back(env: AttemptEnvironment, commit: str) -> str:
-    """Say why a commit may stand on no branch and not leave this machine, "" if it may."""
     failure = history_failure(env, commit)
     return f"with it would go what cannot be pushed: {failure.message}" if failure is not None else ""
 
@@ -94,7 +93,6 @@ def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, decoded: str | N
 
 
 def _without_refused(plumbing: Plumbing, base: str, tree: str) -> str:
-    """Return a tree in which the places that servers refuse are as in `base`; itself if there are none."""
     changed = plumbing.changes(base, tree)
     errors = refused(plumbing, tree, (base,)) if may_be_refused(each.path for each in changed) else ()
     places = tuple({path for path, *_ in errors})
@@ -137,7 +135,6 @@ def _holding(changes: tuple[FileChange, ...], secrets: tuple[AddedSecret, ...]) 
 
 
 def _masked(env: AttemptEnvironment, file: FileChange) -> dict[str, Entry | None]:
-    """Return what stands in the place of a file: the same without secrets, also in its name."""
     with env.plumbing.blobs() as blobs:
         data = blobs.read(file.new_oid, _BYTES_MAX)
     if data is None:

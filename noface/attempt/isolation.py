@@ -68,7 +68,6 @@ def home_of(env: dict[str, str]) -> str:
 
 
 def own_home() -> str:
-    """Return the home that the system knows of the user."""
     return os.path.realpath(pwd.getpwuid(os.geteuid()).pw_dir)
 
 
@@ -84,7 +83,6 @@ def environments(env: Mapping[str, str], roots: tuple[str, ...]) -> tuple[str, .
 
 
 def all_checkouts(repository: Repository) -> tuple[str, ...]:
-    """Return the working trees of the repository."""
     linked = []
     for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
         path = read_regular(pointer, _POINTER_BYTES_MAX)
@@ -94,7 +92,6 @@ def all_checkouts(repository: Repository) -> tuple[str, ...]:
 
 
 def _environment(folder: str) -> str:
-    """Return the virtual environment that a folder of programs belongs to, "" if there is none."""
     parent = Path(folder).parent
     return str(parent) if (parent / "pyvenv.cfg").exists() else ""
 
@@ -172,7 +169,6 @@ def agent_box(
 
 
 def _given(place: RunPlace) -> tuple[str, ...]:
-    """Return the files that an agent is given to read."""
     schema = (place.schema_file,) if os.path.exists(place.schema_file) else ()
     return (place.prompt_file, place.order_file, *schema)
 
@@ -294,7 +290,6 @@ def _composed(
 
 
 def _person_shows(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
-    """Return the rules for what `[sandbox] show` names below the home."""
     paths = (path for path in env.sandbox.show if below(path, (home,)) and path != home)
     return {os.path.relpath(path, home): HomeRule.READ for path in paths}
 
@@ -349,7 +344,6 @@ def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
 
 
 def _apart(env: AttemptEnvironment) -> tuple[str, ...]:
-    """Return what of the person's checkouts is no part of the project."""
     return tuple(
         path for root in all_checkouts(env.plumbing.repository) if Path(root).is_dir() for path in ignored_places(root)
     )

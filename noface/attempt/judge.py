@@ -66,7 +66,6 @@ def judge(attempt: Judging) -> Judging:
 
 
 def _decided(attempt: Judging) -> Judging:
-    """Have the checks decide: the first that has something to say. If none has, the work has passed."""
     if not (attempt.change.by_worker and attempt.change.files):
         attempt.nothing = unchanged(attempt)
         attempt.ungated = left_ungated(attempt, attempt.nothing)
@@ -107,7 +106,6 @@ def _provider_is_away(attempt: Judging) -> Failure | None:
 
 
 def _too_many_files(attempt: Judging) -> Failure | None:
-    """Refuse work that is too much to be taken whole: half of it must not land."""
     snapshot, most = attempt.snapshot, attempt.env.limits.files_max
     if not snapshot.left_out:
         return None
@@ -180,7 +178,6 @@ def _change_breaks_a_rule(attempt: Judging) -> Failure | None:
 
 
 def _main_conflicts(attempt: Judging) -> Failure | None:
-    """Bring the work to the present main: that is what the gates judge."""
     plumbing, order, candidate = attempt.plumbing, attempt.order, attempt.snapshot.candidate
     main = plumbing.main()
     if main == order.main:
@@ -267,7 +264,6 @@ CHECKS: tuple[Check, ...] = (
 
 
 def _unfinished(attempt: Judging) -> Failure | None:
-    """Return why the work may be half done: the worker was ended, broke off, or says so itself."""
     work = attempt.work
     unread = work.unreadable
     reported = of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
@@ -289,7 +285,6 @@ def _part(attempt: Judging) -> WorkerReport | None:
 
 
 def _flaky(results: tuple[GateResult, ...]) -> Iterator[str]:
-    """Yield a note for each gate that passed only in another run, or but for tests that are unsteady on main."""
     for result in results:
         first = result.first_failure
         if result.unsteady and result.flaky:

@@ -64,7 +64,6 @@ class JudgedChange:
     judging: Touched = field(init=False)
 
     def __post_init__(self) -> None:
-        """Note what of the change judges it."""
         self.files = self.plumbing.changes(self.parts.main, self.tree)
         judging = touched(self.files, self.issue, self.parts)
         judges = [c for path, each in self._of_main().items() if self.parts(path) in _JUDGING for c in each]
@@ -73,7 +72,6 @@ class JudgedChange:
 
     @property
     def by_id(self) -> tuple[GateSpec, ...]:
-        """The hard gates that name their tests."""
         return tuple(gate for gate in self.gates if gate.of_tests and gate.command in self.on_main.tests)
 
     @property
@@ -83,7 +81,6 @@ class JudgedChange:
         return len(known) == sum(gate.of_tests for gate in self.gates) and all(each and each.tests for each in known)
 
     def touching(self, by_use: Collection[FileChange] = ()) -> Touched:
-        """Return what judges the change, and what does `by_use` of it, without what a gate makes."""
         tests, config, soft = (
             tuple(change for change in each if change.path not in self.made)
             for each in ((*self.judging.tests, *by_use), self.judging.config, self.judging.soft)
@@ -106,7 +103,6 @@ class JudgedChange:
         return by_part
 
     def with_mains(self, entries: Entries) -> str:
-        """Return the change's tree with these files as main has them."""
         return self.plumbing.tree_with(self.tree, entries) if entries else self.tree
 
     def run_of(self, judging: Touched, entries: Entries) -> Run:
@@ -189,7 +185,6 @@ JUDGES: tuple[Judge, ...] = (mains_tests, each_test_by_id)
 
 
 def judged(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
-    """Return why a change must not land by itself, None if main's tests and settings accept it."""
     for judge in JUDGES:
         if (failure := (yield from judge(change))) is not None:
             return failure
@@ -335,7 +330,6 @@ def _in_two_runs(change: JudgedChange, gate: GateSpec, held: Ran) -> Generator[R
 
 
 def _counted(change: JudgedChange, gate: GateSpec, short: Shortfall) -> Shortfall:
-    """Leave out the tests that the issue is about, unsteady ones and, if main's failures are known, red ones."""
     own = {c.path for c in change.files if part_of(c.path) is Part.TEST and lifted(c.path, change.issue)}
     unsteady = change.unsteady.get(gate.command, ())
     short = without(replace(short, failed=tuple(test for test in short.failed if test not in unsteady)), own)

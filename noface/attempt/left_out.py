@@ -57,7 +57,6 @@ def keep_left_out(attempt: Judging) -> tuple[str, ...]:
 
 
 def _left_out_before(attempt: Judging, now: set[str]) -> Iterator[str]:
-    """Yield what was left out of the work that the attempt goes on with, and of which its worker has been told."""
     last, taken = attempt.reminded, {change.path for change in attempt.change.files} | now
     if last is None or attempt.order.start == attempt.order.main:
         return
@@ -68,7 +67,6 @@ def _left_out_before(attempt: Judging, now: set[str]) -> Iterator[str]:
 
 
 def _patch(attempt: Judging) -> bytes:
-    """Return the patch from the change to the same with what is left out of it."""
     plumbing, snapshot = attempt.plumbing, attempt.work.snapshot
     entries: dict[str, Entry | None] = {file.path: (file.new_mode, file.new_oid) for file in attempt.laid_out}
     edits = plumbing.entries(snapshot.tree, snapshot.protected_edits)

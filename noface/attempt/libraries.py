@@ -64,6 +64,5 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
 
 
 def _manifest(plumbing: Plumbing, library: MissingLibrary, tree: str, paths: tuple[str, ...]) -> str | None:
-    """Return the first manifest of a tree that names a library, None if none does."""
     texts = plumbing.texts(tree, manifests(library, paths)[:_FILES_MAX], _SOURCE_BYTES_MAX)
     return next((path for path, text in texts.items() if is_named(library, path, text)), None)

@@ -71,7 +71,6 @@ def unchanged(attempt: Judging) -> Failure:
 
 
 def says_nothing(attempt: Judging, nothing: Failure) -> bool:
-    """True if a worker that changed nothing, and ended well, does not say why."""
     return nothing.kind is FailureKind.NO_DIFF and not says_done(attempt.work.report, attempt.work.agent.last_words)
 
 
@@ -151,7 +150,6 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
 
 
 def _worked_elsewhere(attempt: Judging) -> Failure:
-    """Return the failure of a worker that works in a copy of the checkout, or in a worktree of it."""
     places = attempt.work.snapshot.elsewhere
     message = (
         f"the change lies in {repositories(places)}: work in the checkout itself; a folder whose files belong to the"
@@ -161,7 +159,6 @@ def _worked_elsewhere(attempt: Judging) -> Failure:
 
 
 def _committed_elsewhere(attempt: Judging) -> Failure:
-    """Return the failure of a worker whose commits are on a branch, while the checkout is as it was."""
     branches = attempt.work.snapshot.branches
     message = (
         f"the checkout is as it was, though there are commits on {some(branches, _SHOWN_MAX)}: what counts is the files"
@@ -204,12 +201,10 @@ def with_put_back(attempt: Judging, failure: Failure) -> Failure:
 
 
 def instead(protection: Protection, paths: Sequence[str]) -> str:
-    """Say what a worker can do whose edits of protected files are undone."""
     fixtures = f"{_FIXTURES}. " if any(protection.may_grow(path) for path in paths) else ""
     return f"{fixtures}Do without the edit, or report that the issue needs it: {_LIFTED}"
 
 
 def repositories(places: tuple[str, ...]) -> str:
-    """Say that these folders are repositories."""
     kind = "a repository of its own" if len(places) == 1 else "repositories of their own"
     return f"{some(places, _SHOWN_MAX)}, {kind}"

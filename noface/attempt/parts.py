@@ -48,7 +48,6 @@ class Parts:
     _modes: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, path: str) -> Part:
-        """Return what a file is to the gates."""
         if path not in self._known:
             self._known[path] = self._looked_up(path)
         return self._known[path]
@@ -178,7 +177,6 @@ class Parts:
         return all(self(user) is not Part.PRODUCT or self._only_judges(user, depth - 1) for user in users)
 
     def _users_of(self, path: str) -> frozenset[str] | None:
-        """Return the code that uses a file of code; None if there is too much to tell."""
         if path not in self._users:
             files = self._code_with((word_of(path),), settings=True)
             self._users[path] = None if files is None else frozenset(f for f in files if self._uses(f, path))
@@ -198,11 +196,9 @@ class Parts:
         return text
 
     def _describing_text(self, manifest: str) -> str:
-        """Return what a manifest says that is no matter of judges: the programs of the product, say."""
         return with_main_judging(manifest, "{}" if manifest.endswith(".json") else "", self._text(manifest)) or ""
 
     def _code_with(self, words: tuple[str, ...], *, settings: bool = False) -> tuple[str, ...] | None:
-        """Return the code in which a word stands, and the `settings` of judges; None if there is too much to tell."""
         judging = _SETTINGS if settings else ()
         named = self.plumbing.files_with(self.main, words)
         files = tuple(path for path in named if is_code(path) or builds(path) or part_of(path) in judging)

@@ -159,7 +159,6 @@ class Preparation:
 
     @contextmanager
     def _granted(self) -> Iterator[bool]:
-        """Have the slot of setup for oneself; False if a cancel ends the wait for it."""
         lock = self.scope.env.setting_up
         while not (granted := lock.acquire(timeout=_TURN_S)) and not self.scope.cancel.cancelled:
             pass
@@ -195,7 +194,6 @@ class Preparation:
         return failure
 
     def prepare_and_note(self, commit: str) -> Failure | None:
-        """Do the same, and note in what state setup left the kept paths."""
         failure = self.prepare(commit)
         if self.slot.keep:
             kept = kept_digest(self.slot.path / path for path in self.slot.keep)

@@ -77,7 +77,6 @@ def _steering(paths: AbstractSet[str], commands: str) -> frozenset[str]:
 
 
 def _texts(plumbing: Plumbing, main: str, paths: set[str]) -> dict[str, str]:
-    """Return the texts of the files that may be scripts; of package.json its scripts alone."""
     named = tuple(sorted(path for path in paths if PurePosixPath(path).suffix in _TEXTS))
     texts = plumbing.texts(main, named[:_FILES_MAX], _READ_BYTES_MAX)
     return {p: _scripts(text) if PurePosixPath(p).name == "package.json" else text for p, text in texts.items()}
@@ -176,7 +175,6 @@ def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...]) -> se
 
 
 def named_to_read(text: str) -> list[str]:
-    """Return what `read` of aider's settings names."""
     names: list[str] = []
     for entry in _AIDER_READ.finditer(text):
         here = (entry["here"] or "").partition(" #")[0].strip().strip("[]")

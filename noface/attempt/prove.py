@@ -48,7 +48,6 @@ class Proving:
         self._gating = Gating(scope, task, gates)
 
     def run_gates(self) -> Ran:
-        """Run the gates, unless their results are known."""
         self.ran = self._gating.run()
         return self.ran
 
@@ -127,7 +126,6 @@ class Proving:
         return failure
 
     def judged(self, taken: tuple[str, ...] = ()) -> Failure | None:
-        """Return what main's judges have against a tree whose gates are green; tests that are `taken` may be gone."""
         return carried_out(judged(self._change(taken)), self._gating.carry_out)
 
     def fewer(self) -> tuple[str, ...] | None:
@@ -171,7 +169,6 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
 
 
 def _to_be_fixed(result: GateResult) -> Failure:
-    """Return the failure of work that a gate with `fixes` changes once more after main moved: it is done again."""
     message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
     return Failure(FailureKind.MERGE_CONFLICT, message, rule=CHANGED_FILES, gate=result.gate.name, charged=False)
 

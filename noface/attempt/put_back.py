@@ -24,7 +24,6 @@ def mains_versions(plumbing: Plumbing, judging: Touched) -> Entries:
 
 
 def _sections(plumbing: Plumbing, blobs: ObjectReader, judging: Touched) -> Entries:
-    """Return the touched manifests with main's judging sections, if these differ from the change's."""
     entries: Entries = {}
     for change in judging.manifests:
         now = _text(blobs, change.new_oid) if change.new_mode != ABSENT else ""
@@ -38,7 +37,6 @@ def _sections(plumbing: Plumbing, blobs: ObjectReader, judging: Touched) -> Entr
 
 
 def _inner_tests(plumbing: Plumbing, blobs: ObjectReader, judging: Touched) -> Entries:
-    """Return the source files that hold tests, with the tests that main has in them."""
     entries: Entries = {}
     for change in judging.sources:
         text = with_main_tests(change.path, _text(blobs, change.old_oid), _text(blobs, change.new_oid))

@@ -66,7 +66,6 @@ def run_attempt(attempt: Attempt) -> AttemptReport:
 
 
 def only_judged(order: AttemptOrder) -> bool:
-    """True if an order that was cut off needs no worker any more."""
     return order.finished is not None or read_work(order) is not None
 
 
@@ -87,7 +86,6 @@ def read_work(order: AttemptOrder) -> Work | None:
 
 
 def write_work(attempt: Attempt, work: Work) -> None:
-    """Record what a worker did, with the mark of the order's seal."""
     text = json.dumps(encode(work)).encode()
     put(attempt.folder / _WORK_FILE, _mark(attempt.order, text) + b"\n" + text)
 
@@ -183,7 +181,6 @@ def _recorded(
     report: WorkerReport | None,
     broken: UnreadableReport | None,
 ) -> Judging:
-    """Write down what was done, so that a noface that is killed now judges it and pays for nothing again."""
     order = attempt.order
     notes = (f"the worker's report is malformed: {broken.violation}",) if broken is not None else ()
     change, own = attempt.keep_patches(taken)
@@ -197,14 +194,12 @@ def _recorded(
 
 
 def _restore_folder(directory: Path) -> None:
-    """Make the attempt's folder again if the worker, which can reach it, removed or replaced it."""
     if directory.is_symlink() or not directory.is_dir():
         remove(directory)
         directory.mkdir(parents=True)
 
 
 def _reported(judged: Judging) -> AttemptReport:
-    """Return the report. The attempt's commits get their outcome trailer, and are kept by the attempt's ref."""
     order, work, snapshot = judged.order, judged.work, judged.snapshot
     notes = (*keep_left_out(judged), *work.snapshot.notes, *work.notes, *judged.notes)
     report: Interrupted | Judged

@@ -41,7 +41,6 @@ def files_in(slot: Slot) -> Files:
 
 
 def _note(files: dict[str, tuple[int, ...]], prefix: str, entries: Iterable[os.DirEntry[str]]) -> list[str]:
-    """Put the entries of a folder into `files`; return the folders among them."""
     folders = []
     for entry in entries:
         try:
@@ -65,14 +64,12 @@ class SlotFiles:
         self.rely_on_all()
 
     def rely_on_all(self) -> None:
-        """Let the next gate rely on what lies there now."""
         self._folder = HeldFolder(self._slot.path)
         self._files = self.left = files_in(self._slot)
         self._kept = self._kept_now()
         self._keeps = tuple(path for path in self._slot.keep if os.path.lexists(self._slot.path / path))
 
     def look(self) -> None:
-        """Note what a gate has left."""
         self.left = files_in(self._slot)
 
     def _kept_now(self) -> str:
@@ -80,7 +77,6 @@ class SlotFiles:
 
     @property
     def kept_untouched(self) -> bool:
-        """True if nobody has written to the kept paths."""
         return self._kept_now() == self._kept
 
     @property
@@ -98,7 +94,6 @@ class SlotFiles:
         return not self._folder.stands() or not there or bool(missing)
 
     def remove_new(self) -> None:
-        """Remove what is there now and was not before."""
         new = self.left.keys() - self._files.keys()
         for path in new:
             if str(Path(path).parent) not in new:

@@ -55,7 +55,6 @@ class _Rerun:
 
     @property
     def gone(self) -> bool:
-        """True if it does not show the failure."""
         return self.whole.passed if self.whole is not None else not self.failed
 
 
@@ -93,7 +92,6 @@ class Steadiness:
             return self._red
 
     def _explained(self, again: _Rerun, beside: tuple[str, ...]) -> GateResult:
-        """Return what a failure comes to that was gone in another run."""
         tests = self._counting or (() if self._failed else (WHOLE_GATE,))
         new, runs = tuple(test for test in tests if test not in self._known), 2
         if self._of_main:
@@ -167,7 +165,6 @@ class Steadiness:
         remember_unsteady(self._session.scope, self._gate, tests, self._session.task.issue_id, failed=1, runs=runs)
 
     def _passed(self, again: _Rerun | None) -> GateResult:
-        """Return the result of a gate that is green but for unsteady tests; main's own failures stay known."""
         red, allowed = self._red, {comparable(test) for test in self._failed}
         if again is not None and again.whole is not None:
             return replace(again.whole, first_failure=red.failure, unsteady=self._failed)
@@ -220,7 +217,6 @@ def _short_of_coverage(red: GateResult) -> bool:
 
 
 def may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:
-    """True if a result is one that another run of the same gate may not have."""
     failure = result.failure
     if failure is None or result.passed or not gate.again:
         return False

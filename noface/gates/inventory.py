@@ -118,7 +118,6 @@ def _files(reports: Path) -> Iterator[Path | None]:
 
 
 def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:
-    """Yield the runs that one file reports, one after the other."""
     runner, root, whole = "", "", True
     tests: list[tuple[str, Outcome]] = []
     open_run = False

@@ -55,12 +55,10 @@ class GatePlace:
 
     @property
     def seen(self) -> Path:
-        """The folder as the gate sees it."""
         return Path(self.box.address) if self.box is not None and self.box.address else self.folder
 
 
 def log_name(gate: GateSpec) -> str:
-    """Return a gate's name as it is part of the names of its logs."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", gate.name)
 
 
@@ -194,7 +192,6 @@ OTHERS_SERVER = "others-server"
 
 
 def _of_others(gate: GateSpec, met: dict[str, str], failure: Failure | None) -> Failure:
-    """Return the failure of a gate that has connected to servers of others; it says nothing of the work."""
     those = " and ".join(f"{name}{f' ({whose})' if whose else ''}" for name, whose in met.items())
     named = ", ".join(f'"{name}"' for name in met)
     return Failure(
@@ -235,7 +232,6 @@ def comparable(name: str) -> str:
 
 
 def project_rules(entries: "Sequence[GateRule]") -> ProjectRules | None:
-    """Return `[[gate_rules]]` with the search for their patterns, None if there are none."""
     rules = (
         LineRule(each.name, FailureKind(each.kind), (), each.pattern, each.example, even_in_tests=each.even_in_tests)
         for each in entries

@@ -38,7 +38,6 @@ class AddedSecret:
 
 
 def keys_of(text: str) -> list[Key]:
-    """Return the keys in a text that may be anybody's, and that no mark allows."""
     return [key for key in keys_in(text) if _is_real(key) and not _is_allowed(text, key)]
 
 
@@ -93,7 +92,6 @@ def told(patch: str) -> tuple[AddedSecret, ...]:
 
 
 def shown_path(path: str, masker: Masker) -> str:
-    """Return a path with marks for its secrets."""
     return without_secrets(path.encode("utf-8", "surrogateescape"), masker).decode("utf-8", "replace")
 
 

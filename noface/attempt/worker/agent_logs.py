@@ -55,7 +55,6 @@ class LogFollower:
         self.retrying = False
 
     def close(self) -> None:
-        """Close the log. Repeatable."""
         if self._log is not None:
             os.close(self._log)
             self._log = None
@@ -119,7 +118,6 @@ def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Sess
 
 
 def tail(log: Path, size: int) -> str:
-    """Return the last `size` bytes of a log; "" if the worker put something else in its place."""
     try:
         return read_bounded(log, 0, size)
     except OSError:

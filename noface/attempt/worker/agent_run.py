@@ -127,13 +127,11 @@ class _RunEnd:
 
     @property
     def usage(self) -> Usage:
-        """What it used, priced."""
         usage = priced(self.verdict.usage, self.order.model)
         return at_least(usage, self.watch.most) if self.ended.ended_by in _ENDED_FOR_MONEY else usage
 
     @property
     def last_words(self) -> str:
-        """What the agent said last, or its program."""
         return self.verdict.last_words or self.stderr.strip()
 
     def run(self) -> AgentRun:
@@ -249,7 +247,6 @@ def _name(number: int) -> str:
 
 
 def _at_work(failure: Failure, ended: Exit) -> Failure:
-    """Return the failure of a worker that was ended, with what of it ran then: the agent, or what it had started."""
     ran = ended.at_work
     return replace(failure, evidence=(*failure.evidence, ran.described(ended.seconds))) if ran is not None else failure
 
@@ -259,5 +256,4 @@ def _failure(kind: FailureKind, message: str, rule: str, last_words: str = "") -
 
 
 def missing_program(program: str) -> bool:
-    """True if `program` cannot be found on PATH (or, being a path, is not executable)."""
     return bool(program) and shutil.which(program) is None

@@ -91,7 +91,6 @@ class RunWatch:
         self._silent: tuple[SilentWork, float] | None = None
 
     def close(self) -> None:
-        """Close the log. Repeatable."""
         self._follower.close()
 
     def poll(self) -> float | EndedBy | None:
@@ -108,7 +107,6 @@ class RunWatch:
         return EndedBy.IDLE if self._reader.repeats else life
 
     def read(self) -> float | None:
-        """Read what is new; return the monotonic time of the last sign of life."""
         life = self._follower.poll()
         self.used = self._priced()
         if self.used != self._last.used or self._reader.quota != self._last.quota:
@@ -116,7 +114,6 @@ class RunWatch:
         return life
 
     def _note_calls(self, now: float) -> None:
-        """Remember the tool calls that are open, each with the time when it was first seen."""
         calls = self._reader.open_calls
         self._opened = {call.id: self._opened.get(call.id, now) for call in calls}
         self._calls = tuple((call, self._opened[call.id]) for call in calls)
@@ -189,7 +186,6 @@ def _larger(one: int | None, other: int | None) -> int | None:
 
 
 def file_in(kind: EventKind, text: str) -> str:
-    """Return the file that a tool or an edit is about, "" if it is about none or several."""
     target = text.partition(" ")[2].partition(", ")[0]
     if kind is EventKind.EDIT:
         return target

@@ -112,7 +112,6 @@ def _there(place: str, *, read_only: bool) -> str:
 
 
 def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[str]:
-    """Return whether each place is hidden, closed or open for a command in the same box; nothing if that fails."""
     log = Path(f"{command.stderr}.reach")
     log.unlink(missing_ok=True)
     argv = ("/bin/sh", "-c", _PROBE, "sh", *places)

@@ -28,7 +28,6 @@ class SilentWork:
     gone: bool = False
 
     def __str__(self) -> str:
-        """Say it to a person."""
         began = f"`{one_line(self.what, SHOWN_MAX)}` had run for {spoken(self.seconds)}"
         return f"{began}, and its process is gone" if self.gone else began
 
@@ -58,7 +57,6 @@ def silent_process(running: Sequence[Running] | None, processes: ToolProcesses |
 
 
 def work_of(call: OpenCall, seconds: float, *, gone: bool = False) -> SilentWork:
-    """Return an open call as work: by its command line, where it has one."""
     return SilentWork(call.command or call.text, seconds, gone)
 
 
