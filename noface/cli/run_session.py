@@ -128,7 +128,7 @@ def run_project(
             with signals(context, cancel):
                 ended = run_session(context, cancel, others)
             with _apart(context.env, "the summary"):
-                view.finish(ended.exit_code, ended.why)
+                view.finish(ended.why)
         finally:
             if notifier is not None and context.reader.in_place() and not cancel.urgent:
                 with _apart(context.env, "the last notices"):

@@ -1,7 +1,4 @@
-"""What a person sees while noface runs: a live table in a terminal, plain lines in a pipe, JSON lines for programs.
-
-What is shown at the end is made in `summary`.
-"""
+"""What a person sees while noface runs: a live table in a terminal, plain lines in a pipe, JSON lines for programs."""
 
 import json
 import os
@@ -9,13 +6,18 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from noface.model.codec import encode
 from noface.store.reader import Reader
 from noface.ui.narrate import Narrator
-from noface.ui.summary import RunSummary, RunTally, run_summary, summary_lines
-from noface.ui.totals import Purse
+from noface.ui.summary import RunTally, run_summary, summary_lines
+
+if TYPE_CHECKING:
+    from noface.ui.live_block import Purse
+
+
+_NO_SCREEN = ("", "dumb", "unknown")
 
 
 class View(Protocol):
@@ -24,29 +26,22 @@ class View(Protocol):
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         """Show one event."""
 
-    def finish(self, exit_code: int, why: str) -> None:
+    def finish(self, why: str) -> None:
         """Show how the run ended."""
 
 
 @contextmanager
-def announcer(*, as_json: bool, reader: Reader, purse: Purse | None = None) -> Iterator[View]:
-    """Return the view that fits where standard output goes. `purse` is where the run's money is counted."""
+def announcer(*, as_json: bool, reader: Reader, purse: "Purse | None" = None) -> Iterator[View]:
+    """Return the view that fits where standard output goes. NO_COLOR only takes the colours of the live one."""
     if as_json:
         yield JsonLines(reader)
-    elif live_wanted():
+    elif sys.stdout.isatty() and not os.environ.get("CI") and os.environ.get("TERM", "") not in _NO_SCREEN:
         from noface.ui.live import LiveView
 
         with LiveView(reader, purse) as view:
             yield view
     else:
         yield PlainLines(reader)
-
-
-def live_wanted() -> bool:
-    """True if a table can be drawn: on a terminal that a person looks at. NO_COLOR only takes its colours."""
-    return (
-        sys.stdout.isatty() and not os.environ.get("CI") and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
-    )
 
 
 class JsonLines:
@@ -62,37 +57,28 @@ class JsonLines:
         now = time.time()
         self._tally.saw(kind, issue_id, data, now)
         if kind == "run_ended":
-            self._summary(run_summary(self._reader, str(data.get("why", "")), self._tally, now))
+            self.announce("summary", None, self._summary(str(data.get("why", "")), now))
         if kind == "waiting":
             if data.get("until") == self._waits_until:
                 return
             self._waits_until = data.get("until")
-        self._print({"schema": 1, "at": round(time.time(), 3), "event": kind, "issue": issue_id, **data})
+        _say(json.dumps(encode({"schema": 1, "at": round(now, 3), "event": kind, "issue": issue_id, **data})))
 
-    def finish(self, exit_code: int, why: str) -> None:
+    def finish(self, why: str) -> None:
         """Print nothing: the event `run_ended` has told it."""
 
-    def _summary(self, came_of_it: RunSummary) -> None:
-        left = came_of_it.issues
-        fields = {
+    def _summary(self, why: str, now: float) -> dict[str, object]:
+        summary = run_summary(self._reader, why, self._tally, now)
+        left = {"held": "landing"} | {name: name for name in ("blocked", "approval", "review", "waiting", "ready")}
+        return {
             "issues": len(self._tally.worked_on),
             "attempts": self._tally.attempts,
-            "landed": [issue.id for issue in came_of_it.landed],
-            "blocked": [issue.id for issue in left("blocked")],
-            "approval": [issue.id for issue in left("approval")],
-            "held": [issue.id for issue in left("landing")],
-            "withdrawn": [issue.id for issue in came_of_it.withdrawn],
-            "review": [issue.id for issue in left("review")],
-            "waiting": [issue.id for issue in left("waiting")],
-            "ready": [issue.id for issue in left("ready")],
-            "faulty": [fault.source for fault in came_of_it.status.faults],
-            "next": came_of_it.next_command or None,
+            "landed": [issue.id for issue in summary.landed],
+            "withdrawn": [issue.id for issue in summary.withdrawn],
+            **{name: [issue.id for issue in summary.issues(status)] for name, status in left.items()},
+            "faulty": [fault.source for fault in summary.status.faults],
+            "next": summary.next_command or None,
         }
-        self.announce("summary", None, fields)
-
-    @staticmethod
-    def _print(document: dict[str, object]) -> None:
-        _say(json.dumps(encode(document)))
 
 
 class PlainLines:
@@ -109,9 +95,8 @@ class PlainLines:
         for line in self._narrator.lines(kind, issue_id, data):
             self._print(f"{time.strftime('%H:%M:%S')} {line.mark} {line.text}")
 
-    def finish(self, exit_code: int, why: str) -> None:
+    def finish(self, why: str) -> None:
         """Print the summary."""
-        del exit_code
         for line in summary_lines(run_summary(self._reader, why, self._tally, time.time())):
             self._print(f"{line.mark} {line.text}" if line.mark else line.text)
 
@@ -122,6 +107,6 @@ class PlainLines:
 
 
 def _say(line: str) -> None:
-    """Print a line. Where nobody reads any more the work goes on, unseen (see process/startup)."""
+    """Print a line. If nobody reads any more the work goes on, unseen (see process/startup)."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()

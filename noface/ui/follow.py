@@ -20,68 +20,37 @@ from noface.ui.logs import Readable, typed_reader
 from noface.ui.narrate import Narrator
 
 _READ_BYTES = 256 * 1024
-_HEAD_BYTES = 256
 
 
 class Tail:
     """The growing end of one file. `begin_bytes` is how much of what is there already is read; None means all.
 
-    `cut` is true where reading began in the middle. A file in its place with the same first line is taken for a copy
-    of what was read already (a log with another name is masked in such a copy); any other is read from its beginning.
+    `cut` is true if reading began in the middle. A file that became shorter is read from its beginning.
     """
 
     def __init__(self, path: Path, begin_bytes: int | None = None) -> None:
         self._path = path
         self._begin_bytes = begin_bytes
-        self._descriptor: int | None = None
         self._position = 0
         self.cut = False
 
     def read(self) -> bytes:
         """Return what is new, at most 256 KiB of it; b"" if there is nothing."""
-        if self._descriptor is None:
-            self._descriptor = open_regular(self._path)
-            if self._descriptor is None:
-                return b""
-            self._begin(self._descriptor)
-        data = os.pread(self._descriptor, _READ_BYTES, self._position)
+        descriptor = open_regular(self._path)
+        if descriptor is None:
+            return b""
+        try:
+            size = os.fstat(descriptor).st_size
+            if self._begin_bytes is not None:
+                self._position = max(size - self._begin_bytes, 0)
+                self.cut, self._begin_bytes = self._position > 0, None
+            if size < self._position:
+                self._position = 0
+            data = os.pread(descriptor, _READ_BYTES, self._position)
+        finally:
+            os.close(descriptor)
         self._position += len(data)
-        if not data:
-            self._look_again(self._descriptor)
         return data
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-    def _begin(self, descriptor: int) -> None:
-        size = os.fstat(descriptor).st_size
-        if self._begin_bytes is not None:
-            self._position = max(size - self._begin_bytes, 0)
-            self.cut = self._position > 0
-        self._begin_bytes = None
-
-    def _look_again(self, descriptor: int) -> None:
-        """Begin anew if the file was cut, or another one has taken its place."""
-        if os.fstat(descriptor).st_size < self._position:
-            self._position = 0
-            return
-        fresh = open_regular(self._path)
-        if fresh is None:
-            return  # removed; it may come back
-        before, now = os.fstat(descriptor), os.fstat(fresh)
-        if (before.st_dev, before.st_ino) == (now.st_dev, now.st_ino):
-            os.close(fresh)
-            return
-        self._position = now.st_size if _first_line(descriptor) == _first_line(fresh) else 0
-        os.close(descriptor)
-        self._descriptor = fresh
-
-
-def _first_line(descriptor: int) -> bytes:
-    return os.pread(descriptor, _HEAD_BYTES, 0).partition(b"\n")[0]
 
 
 _QUESTION = re.compile(r"ask-(\d+)-(\w+)")
@@ -109,7 +78,7 @@ def sources(directory: Path, gate: str = "") -> list[Source]:
 
 def _gates(directory: Path) -> Iterator[Source]:
     for folder, where in (("gates", ""), ("landing", " on the merge with main")):
-        files = sorted((directory / folder).glob("**/*"), key=_age)
+        files = sorted((directory / folder).glob("**/*"), key=lambda path: path.stat().st_mtime)
         for path in files[:_FILES_MAX]:
             if path.suffix in (".out", ".err"):
                 again = ", once more" if path.parent.name.startswith(("again-", "steady-")) else ""
@@ -120,28 +89,12 @@ def _gates(directory: Path) -> Iterator[Source]:
 
 
 def _questions(directory: Path) -> Iterator[Source]:
-    asked = [
-        (int(match[1]), match[2], path) for path in _folders(directory) if (match := _QUESTION.fullmatch(path.name))
-    ]
-    for _, topic, path in sorted(asked)[:_FILES_MAX]:
-        title = topic.replace("_", " ")
+    matches = ((_QUESTION.fullmatch(path.name), path) for path in directory.glob("ask-*"))
+    asked = sorted((int(match[1]), match[2].replace("_", " "), path) for match, path in matches if match)
+    for _, title, path in asked[:_FILES_MAX]:
         for folder, more in ((path, ""), (path / "again", ", once more")):
             yield Source(folder / "agent.log", f"{title}{more}", streamed=True)
             yield Source(folder / "agent.err", f"{title}{more}, agent.err")
-
-
-def _folders(directory: Path) -> list[Path]:
-    try:
-        return list(directory.iterdir())
-    except OSError:
-        return []
-
-
-def _age(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 _POLL_S = 0.2
@@ -185,28 +138,24 @@ class Follower:
 
     def run(self) -> None:
         """Print until the issue, or the attempt, has come to rest, or the noface that works on it is gone."""
-        if not self._turn_to(self._look()[0]):
+        if not self._turn_to(self._newest()):
             self._say(f"issue {self._issue_id} has no attempt yet; waiting for one")
-        while True:
-            _, events, over = self._look()  # before reading: what was written until then is still shown
-            wrote = self._drain()
-            if (self._tell(events) or wrote) and not reader_is_gone():
+        while not reader_is_gone():
+            row = self._reader.issue(self._issue_id)
+            events = self._reader.events(self._issue_id, self._seen)
+            over = self._over(row.status if row is not None else "gone", self._newest())
+            wrote = self._drain()  # after looking: what was written until the end is still shown
+            if self._tell(events) or wrote:
                 continue
-            if reader_is_gone():
-                return
             if over:
                 self._finish()
                 self._say(over)
                 return
             time.sleep(_POLL_S)
 
-    def _look(self) -> tuple[AttemptRow | None, list[EventRow], str]:
-        """Return the issue's attempt, what has happened since the last look, and why it is over, if it is."""
-        row = self._reader.issue(self._issue_id)
+    def _newest(self) -> AttemptRow | None:
         attempts = self._reader.attempts(self._issue_id)
-        attempt = next((a for a in reversed(attempts) if self._number in (None, a.number)), None)
-        events = self._reader.events(self._issue_id, self._seen)
-        return attempt, events, self._over(row.status if row is not None else "gone", attempt)
+        return next((each for each in reversed(attempts) if self._number in (None, each.number)), None)
 
     def _over(self, status: str, attempt: AttemptRow | None) -> str:
         """Say why there is nothing more to follow; "" while there is."""
@@ -221,7 +170,6 @@ class Follower:
         return f"no noface is at work any more, and {self._issue_id} is {status}; `noface run` goes on"
 
     def _turn_to(self, attempt: AttemptRow | None) -> bool:
-        """Go on with an attempt's logs; tell whether there is one."""
         if attempt is None:
             return False
         self._finish()
@@ -231,12 +179,6 @@ class Follower:
         self._say(f"attempt {attempt.number} with {attempt.model}{f', {how}' if how else ''}")
         self._attempt, self._heading = attempt, "the worker"
         return True
-
-    def _next_attempt(self) -> AttemptRow | None:
-        if self._number is not None:
-            return None
-        number = self._attempt.number if self._attempt is not None else 0
-        return next((a for a in self._reader.attempts(self._issue_id) if a.number > number), None)
 
     def _drain(self) -> bool:
         """Print what is new in the attempt's logs; tell whether anything was."""
@@ -276,13 +218,11 @@ class Follower:
         page.show(lines)
 
     def _finish(self) -> None:
-        """Print what the logs hold without a line's end, and let go of them."""
         self._flush()
-        for _, tail, _ in self._logs.values():
-            tail.close()
         self._logs.clear()
 
     def _flush(self) -> None:
+        """Print what the logs hold without a line's end."""
         for source, _, readable in self._logs.values():
             self._show(source, readable.rest())
 
@@ -292,7 +232,9 @@ class Follower:
             self._seen = event.id
             lines = self._narrator.lines(event.kind, self._issue_id, event.data)
             if event.kind == "issue_running":
-                if self._turn_to(self._next_attempt()):
+                number = self._attempt.number if self._attempt is not None else 0
+                later = (each for each in self._reader.attempts(self._issue_id) if each.number > number)
+                if self._number is None and self._turn_to(next(later, None)):
                     return True
                 continue  # a question, which the event before it has told
             if lines:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -21,11 +22,10 @@ from rich.text import Text
 
 from noface.errors import NofaceError
 from noface.store.reader import Reader
-from noface.ui.live_block import RunState, WorkFacts, advance, block, wants_facts
+from noface.ui.live_block import Purse, RunState, Totals, WorkFacts, advance, block, look_up, wants_facts
 from noface.ui.narrate import Line, Narrator, printable
 from noface.ui.summary import RunTally, run_summary, summary_lines
 from noface.ui.text import hanging
-from noface.ui.totals import Purse, Totals, look_up
 
 _FRAME_S = 0.25
 _CLOCK_FROM = 60
@@ -86,11 +86,10 @@ class LiveView:
             self._broken = None
             raise broken
 
-    def finish(self, exit_code: int, why: str) -> None:
+    def finish(self, why: str) -> None:
         """Show the summary."""
-        del exit_code
         self._stop()
-        width, _ = terminal_size(self._descriptor)
+        width, _ = _terminal_size(self._descriptor)
         for line in summary_lines(run_summary(self._reader, why, self._tally, time.time())):
             for row in _rows(f"{line.mark} " if line.mark else "", line, width - 1, _CLOSING_ROWS_MAX):
                 self._console.print(row)
@@ -99,12 +98,10 @@ class LiveView:
         row = self._reader.issue(issue_id)
         if row is None:
             return _NOBODY
-        attempts = self._reader.attempts(issue_id)
-        title = printable(row.title)
-        if not attempts:
-            return WorkFacts(title, row.status, cost_usd=row.cost_usd)
-        newest = attempts[-1]
-        return WorkFacts(title, row.status, newest.number, newest.model, newest.think, row.cost_usd)
+        facts = WorkFacts(printable(row.title), row.status, cost_usd=row.cost_usd)
+        for newest in self._reader.attempts(issue_id)[-1:]:
+            facts = replace(facts, number=newest.number, model=newest.model, think=newest.think)
+        return facts
 
     # Drawing: by the painter's thread only, until it has ended
 
@@ -128,10 +125,10 @@ class LiveView:
         """Print what has happened since the last frame, and draw the block anew below it; `last` removes the block."""
         if self._gone:
             return
-        width, height = terminal_size(self._descriptor)
+        width, height = _terminal_size(self._descriptor)
         lines = [] if last else self._block(width, height)
         timed = [self._lines.popleft() for _ in range(len(self._lines))]
-        new = [row for at, line in timed for row in timed_line(at, line, width - 1)]
+        new = [row for at, line in timed for row in _timed(at, line, width - 1)]
         try:
             with self._console:
                 self._console.control(_climb(self._drawn, width))
@@ -153,7 +150,7 @@ class LiveView:
         return block(self._state, self._totals, width - 1, height, time.monotonic(), time.time())
 
 
-def timed_line(at: float, line: Line, width: int) -> list[Text]:
+def _timed(at: float, line: Line, width: int) -> list[Text]:
     """Return a line of what happened, behind the time if there is room for it; what went wrong may take two rows."""
     clock = f"{time.strftime('%H:%M', time.localtime(at))} " if width >= _CLOCK_FROM else ""
     return _rows(f"{clock}{line.mark} ", line, width, 2 if line.mark in _TROUBLE else 1, dim=len(clock))
@@ -169,7 +166,7 @@ def _rows(first: str, line: Line, width: int, rows_max: int, dim: int = 0) -> li
     return rows
 
 
-def terminal_size(descriptor: int) -> tuple[int, int]:
+def _terminal_size(descriptor: int) -> tuple[int, int]:
     """Return columns and rows of a terminal; 80 and 24 for one that does not know its size."""
     try:
         columns, rows = os.get_terminal_size(descriptor)

@@ -1,8 +1,4 @@
-"""The live view's block: what is known of a run, how events change it, and how it is drawn. Pure; fits any terminal.
-
-A row belongs to an issue that is being worked on. Its place stays free for a moment when the issue pauses, so that
-the next attempt, or another issue, takes that place, and the other rows stay where they are.
-"""
+"""The live view's block: what is known of a run, how events change it, and how it is drawn; it fits any terminal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,15 +6,17 @@ from enum import StrEnum
 
 from rich.text import Text
 
-from noface.model.budget import Spent
-from noface.ui.narrate import printable, when
+from noface.model.budget import Budget, Spent
+from noface.store.reader import Reader
+from noface.store.spending import Spending
+from noface.ui.narrate import away, printable, when
+from noface.ui.status import as_they_stand, counts_of
 from noface.ui.text import cells, count, duration, fit, money, pad
-from noface.ui.totals import Totals
 
 MAIN = ""
 """What stands in an issue's place while the gates run on main itself; no issue has this id."""
-
-
+Purse = tuple[Spending, Budget]
+"""Where a run's money is counted, and how much of it there is."""
 _COUNTED = ("attempt_finished", "answered")
 """Events from which on what a worker has used is among the issue's and the run's costs."""
 
@@ -46,7 +44,7 @@ class WorkFacts:
 
 @dataclass(frozen=True, slots=True)
 class WorkRow:
-    """One issue at work; a vacant row only keeps its place.
+    """One issue at work.
 
     `asks` names model and topic of a question. `step` is what was seen last, `kind` the agent's event behind it, and
     `file` what that was about. `since` is a monotonic time. `usd` and `tokens` are what the worker under way has used
@@ -62,7 +60,6 @@ class WorkRow:
     step: str = ""
     kind: str = ""
     file: str = ""
-    vacant: bool = False
     usd: float | None = None
     tokens: int | None = None
 
@@ -82,26 +79,47 @@ class RunState:
     stopping: bool = False
     paused: bool = False
 
-    @property
-    def at_work(self) -> tuple[WorkRow, ...]:
-        """The rows to show."""
-        return tuple(row for row in self.rows if not row.vacant)
-
     def row(self, issue_id: str) -> WorkRow | None:
-        """Return an issue's row, a vacant one as well."""
         return next((row for row in self.rows if row.issue_id == issue_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Issues by status; what this run has used up, None where nobody counts; models that rest, in words.
+
+    `waits` are the issues that wait for a time: epoch seconds, and what is told of them.
+    """
+
+    counts: Mapping[str, int]
+    spent: Spent | None = None
+    budget: Budget | None = None
+    away: tuple[str, ...] = ()
+    waits: tuple[tuple[float, str], ...] = ()
+
+
+def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
+    """Return the totals as they are; `now` is epoch seconds."""
+    rows, run = reader.issues(), reader.last_run()
+    breakers = sorted(reader.waits().items(), key=lambda item: item[1].until)
+    return Totals(
+        counts=counts_of(row for row in as_they_stand(rows) if row.present or row.status == "merged"),
+        spent=purse[0].of_run(run.id) if purse is not None and run is not None else None,
+        budget=purse[1] if purse is not None else None,
+        away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
+        waits=tuple(
+            (row.until, printable(f"{row.id}: {row.reason}"))
+            for row in rows
+            if row.status == "waiting" and row.until is not None
+        ),
+    )
 
 
 def wants_facts(state: RunState, kind: str, issue_id: str | None) -> bool:
     """True if `advance` needs to know about the issue from the database."""
     row = state.row(issue_id) if issue_id else None
-    match kind:
-        case "issue_running" | "issue_landing":
-            return bool(issue_id)
-        case "progress":
-            return bool(issue_id) and (row is None or row.vacant)
-        case _:
-            return row is not None and kind in _COUNTED
+    if kind == "progress":
+        return bool(issue_id) and row is None
+    return kind in ("issue_running", "issue_landing") or (row is not None and kind in _COUNTED)
 
 
 def advance(
@@ -112,15 +130,15 @@ def advance(
         return _progress(state, issue_id or MAIN, data, facts, now)
     if kind == "preflight":
         return _placed(state, WorkRow(MAIN, WorkFacts("its gates, before any work"), Role.CHECK, now, phase="gate"))
-    if kind == "main_gate" and (row := state.row(MAIN)) is not None and not row.vacant:
+    if kind == "main_gate" and (row := state.row(MAIN)) is not None:
         step = printable(f"{data.get('gate', '')}: {data.get('text', '')}")
         return _placed(state, replace(row, phase="gate", step=step))
-    if kind == "setup" and (row := state.row(MAIN)) is not None and not row.vacant:
+    if kind == "setup" and (row := state.row(MAIN)) is not None:
         done = data.get("state") == "done"
         step = "" if done else printable(f"setup: {data.get('text', '')}")
         return _placed(state, replace(row, phase="gate" if done else "setup", step=step))
     if kind == "waiting":
-        landing = tuple(row for row in state.rows if row.role is Role.LANDING and not row.vacant)
+        landing = tuple(row for row in state.rows if row.role is Role.LANDING)
         return replace(
             state, rows=landing, idle_until=_number(data.get("until")), idle_for=printable(data.get("reason") or "")
         )
@@ -132,12 +150,7 @@ def advance(
         return _placed(state, replace(row, facts=facts, usd=None, tokens=None))
     if not kind.startswith("issue_") or issue_id is None:
         return state
-    return _status(replace(_vacated(state, MAIN), idle_until=None), kind, issue_id, data, facts, now)
-
-
-def _status(
-    state: RunState, kind: str, issue_id: str, data: Mapping[str, object], facts: WorkFacts, now: float
-) -> RunState:
+    state = replace(_without(state, MAIN), idle_until=None)
     reason = printable(data.get("reason", ""))
     match kind:
         case "issue_running" if reason.startswith("asks "):
@@ -150,14 +163,14 @@ def _status(
         case "issue_landing":
             return _placed(state, WorkRow(issue_id, facts, Role.LANDING, now, step=f"held: {reason}"))
         case _:
-            return _vacated(state, issue_id)
+            return _without(state, issue_id)
 
 
 def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts: WorkFacts, now: float) -> RunState:
     row = state.row(issue_id)
     if issue_id != MAIN:
-        state = _vacated(state, MAIN)
-    if row is None or row.vacant:
+        state = _without(state, MAIN)
+    if row is None:
         if issue_id == MAIN:
             return state  # told late: the gates on main have ended before anything else began
         roles = {"running": Role.ATTEMPT, "landing": Role.LANDING}
@@ -168,20 +181,17 @@ def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts:
     usd, tokens = _number(data.get("cost_usd")), _number(data.get("tokens"))
     if usd is not None or tokens is not None:  # noface's own steps tell nothing of it
         row = replace(row, usd=usd, tokens=None if tokens is None else int(tokens))
-    return _placed(state, replace(row, phase=phase, step=step, kind=did, file=file, vacant=False))
+    return _placed(state, replace(row, phase=phase, step=step, kind=did, file=file))
 
 
 def _placed(state: RunState, row: WorkRow) -> RunState:
-    """Put a row where the issue's row is, else in the first place that is free, else at the end."""
-    taken = [at for at, other in enumerate(state.rows) if other.issue_id == row.issue_id]
-    free = [at for at, other in enumerate(state.rows) if other.vacant]
-    at = (taken or free or [len(state.rows)])[0]
+    """Put a row where the issue's row is, else at the end."""
+    at = next((at for at, other in enumerate(state.rows) if other.issue_id == row.issue_id), len(state.rows))
     return replace(state, rows=(*state.rows[:at], row, *state.rows[at + 1 :]))
 
 
-def _vacated(state: RunState, issue_id: str) -> RunState:
-    rows = tuple(replace(row, vacant=True) if row.issue_id == issue_id else row for row in state.rows)
-    return replace(state, rows=rows if any(not row.vacant for row in rows) else ())
+def _without(state: RunState, issue_id: str) -> RunState:
+    return replace(state, rows=tuple(row for row in state.rows if row.issue_id != issue_id))
 
 
 def _number(value: object) -> float | None:
@@ -189,19 +199,16 @@ def _number(value: object) -> float | None:
 
 
 _ID_CELLS_MAX = 16
-_TITLE_FROM = 48
-"""Cells between id and time from which on a row of one line has room for the title as well."""
 _STYLES = {Role.ATTEMPT: "", Role.QUESTION: "magenta", Role.CHECK: "cyan", Role.LANDING: "green"}
 _TROUBLED = ("retry", "limit", "error")
 
 
-def row_lines(state: RunState, width: int, now: float, rows_max: int, *, double: bool) -> list[Text]:
-    """Return a line for each row, or two if `double`; of more than `rows_max` rows, how many more there are."""
-    rows = state.at_work
+def row_lines(state: RunState, width: int, now: float, rows_max: int) -> list[Text]:
+    """Return two lines for each row; of more than `rows_max` rows, how many more there are."""
+    rows = state.rows
     visible = rows if len(rows) <= rows_max else rows[: max(rows_max - 1, 0)]
     id_cells = max((min(cells(_name(row)), _ID_CELLS_MAX) for row in visible), default=0)
-    draw = _two if double else _one
-    lines = [line for row in visible for line in draw(row, width, id_cells, now)]
+    lines = [line for row in visible for line in _row(row, width, id_cells, now)]
     if len(visible) < len(rows):
         lines.append(Text(fit(f" … and {len(rows) - len(visible)} more at work", width), style="dim"))
     return lines
@@ -214,8 +221,8 @@ def elapsed(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _two(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
-    end = _end(row, now)
+def _row(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
+    end = f"{_spent(row)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
     title_room = max(width - id_cells - cells(end) - 5, 1)
     first = Text.assemble(
         (f" {pad(_name(row), id_cells)}", "bold cyan"),
@@ -223,27 +230,12 @@ def _two(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
         (f"  {end}", "dim"),
     )
     room = max(width - id_cells - 3, 1)
-    what = fit(_what(row, short=False), room)
+    what = fit(_what(row), room)
+    style = "magenta" if row.facts.think and row.role is Role.ATTEMPT else _STYLES[row.role]
     step = _step(row, room - cells(what) - 3)
+    step_style = "yellow" if row.kind in _TROUBLED else "dim" if row.phase != "agent" else ""
     dot = (" · ", "dim") if step else ""
-    return [first, Text.assemble(" " * (id_cells + 3), (what, _style(row)), dot, (step, _step_style(row)))]
-
-
-def _one(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
-    end = _end(row, now)
-    room = max(width - id_cells - cells(end) - 5, 1)
-    title_room = room * 2 // 5 if room >= _TITLE_FROM else 0
-    what = fit(_what(row, short=True), max((room - title_room) * 3 // 5, 1))
-    rest = room - cells(what) - 2 - (title_room + 2 if title_room else 0)
-    return [
-        Text.assemble(
-            (f" {pad(_name(row), id_cells)}  ", "bold cyan"),
-            f"{pad(row.facts.title, title_room)}  " if title_room else "",
-            (f"{what}  ", _style(row)),
-            (pad(_step(row, rest), max(rest, 1)) if rest > 0 else "", _step_style(row)),
-            (f"  {end}", "dim"),
-        )
-    ]
+    return [first, Text.assemble(" " * (id_cells + 3), (what, style), dot, (step, step_style))]
 
 
 def _name(row: WorkRow) -> str:
@@ -258,11 +250,6 @@ def short_count(number: int) -> str:
     return str(number)
 
 
-def _end(row: WorkRow, now: float) -> str:
-    """Return what stands at the right: what the issue has cost so far, if it is known, and the time."""
-    return f"{_spent(row)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
-
-
 def _spent(row: WorkRow) -> str:
     """Return dollars, of what has ended and what is under way; tokens of the latter if its price is unknown."""
     costs = [cost for cost in (row.facts.cost_usd, row.usd) if cost is not None]
@@ -270,21 +257,21 @@ def _spent(row: WorkRow) -> str:
     return " + ".join(part for part in (money(sum(costs)) if costs else "", tokens) if part)
 
 
-def _what(row: WorkRow, *, short: bool) -> str:
+def _what(row: WorkRow) -> str:
     facts = row.facts
     match row.role:
         case Role.ATTEMPT:
-            thinks = (" +think" if short else ", thinking longer") if facts.think else ""
-            return f"{facts.number if short else f'attempt {facts.number}'} {facts.model}{thinks}".strip()
+            return f"attempt {facts.number} {facts.model}{', thinking longer' if facts.think else ''}".strip()
         case Role.QUESTION:
-            return row.asks.removeprefix("asks ") + "?" if short else row.asks
+            return row.asks
         case Role.LANDING:
             return "landing"
+        case Role.CHECK if facts.status == "epic":
+            return "its parts have landed"
+        case Role.CHECK if row.issue_id == MAIN:
+            return "on main"
         case Role.CHECK:
-            own = f"attempt {facts.number}, on main as it is" if facts.number else "before the first attempt"
-            before = "on main" if row.issue_id == MAIN else own
-            long = "its parts have landed" if facts.status == "epic" else before
-            return "checks" if short else long
+            return f"attempt {facts.number}, on main as it is" if facts.number else "before the first attempt"
 
 
 def _step(row: WorkRow, room: int) -> str:
@@ -309,14 +296,6 @@ def _step(row: WorkRow, room: int) -> str:
     while cells(before) + cells(file) + 1 > room:
         file = file[1:]
     return f"{before}…{file}"
-
-
-def _style(row: WorkRow) -> str:
-    return "magenta" if row.facts.think and row.role is Role.ATTEMPT else _STYLES[row.role]
-
-
-def _step_style(row: WorkRow) -> str:
-    return "yellow" if row.kind in _TROUBLED else "dim" if row.phase != "agent" else ""
 
 
 _TOLD_ABOVE = 4
@@ -349,9 +328,7 @@ def block(state: RunState, totals: Totals, width: int, height: int, now: float, 
     rule = [Text("─" * width, style="dim")] if height >= _RULE_FROM else []
     away = away[: min(_AWAY_MAX, max(lines_max - len(ending) - 2, 0))]
     room = lines_max - len(ending) - len(rule) - len(away)
-    at_work = len(state.at_work)
-    double = 2 * at_work <= min(room, max(height // 2 - 1, 0))
-    rows = row_lines(state, width, now, max(room // 2 if double else room, 1), double=double)
+    rows = row_lines(state, width, now, max(room // 2, 1))
     lines = [*rule, *(rows or _idle(state, totals, width, clock)), *away, *ending][-max(height - 1, 1) :]
     for line in lines:
         line.truncate(width)  # only where not even the columns' own width is there
@@ -386,8 +363,8 @@ def _spent_by_run(state: RunState, totals: Totals) -> tuple[str, ...]:
     """Return dollars and tokens, with what is under way: what is limited; else dollars, or else tokens."""
     if totals.spent is None:
         return ()
-    usd = totals.spent.usd + sum(row.usd or 0.0 for row in state.at_work)
-    spent = Spent(usd, totals.spent.tokens + sum(row.tokens or 0 for row in state.at_work))
+    usd = totals.spent.usd + sum(row.usd or 0.0 for row in state.rows)
+    spent = Spent(usd, totals.spent.tokens + sum(row.tokens or 0 for row in state.rows))
     usd_max, tokens_max = (totals.budget.usd, totals.budget.tokens) if totals.budget is not None else (None, None)
     amounts = []
     if spent.usd or usd_max is not None:

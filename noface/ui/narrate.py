@@ -50,22 +50,23 @@ class EventFacts:
     how: str = ""
     model: str = ""
 
-    def text(self, name: str) -> str:
-        """Return a field as one printable line, "" if it is not there."""
-        value = self.data.get(name)
-        return "" if value is None else printable(value)
-
-    def listed(self, name: str) -> str:
-        """Return a list as people write it, cut after a few of its members."""
-        value = self.data.get(name)
-        members = [printable(member) for member in value] if isinstance(value, (list, tuple)) else []
+    def __getitem__(self, name: str) -> str:
+        """Return a field as one printable line, "" if it is not there; of a long list the first members."""
+        if name in ("issue", "title"):
+            return self.issue if name == "issue" else self.title
+        members = self.members(name)
         more = f" and {len(members) - _LISTED_MAX} more" if len(members) > _LISTED_MAX else ""
         return ", ".join(members[:_LISTED_MAX]) + more
 
-    def number(self, name: str) -> float | None:
-        """Return a number, None if it is none."""
+    def members(self, name: str) -> list[str]:
         value = self.data.get(name)
-        return float(value) if isinstance(value, int | float) else None
+        values = value if isinstance(value, (list, tuple)) else () if value is None else (value,)
+        return [printable(each) for each in values]
+
+    def number(self, name: str) -> float:
+        """Return a number, 0 if it is none."""
+        value = self.data.get(name)
+        return float(value) if isinstance(value, int | float) else 0.0
 
 
 def printable(text: object, chars_max: int = _TEXT_MAX) -> str:
@@ -74,7 +75,6 @@ def printable(text: object, chars_max: int = _TEXT_MAX) -> str:
 
 
 def short_title(title: object) -> str:
-    """Return an issue's title as lines about it end with it."""
     return printable(title, _TITLE_MAX)
 
 
@@ -93,101 +93,76 @@ def words(kind: str, event: EventFacts) -> Line | None:
     line = table("events").get(kind, {}).get("line")
     if line is None:
         return None
-    fields = _Fields(event)
-    head, rest = line["head"].format_map(fields), line.get("rest", "").format_map(fields)
+    head, rest = (line.get(part, "").format_map(event) for part in ("head", "rest"))
     return Line(line["mark"], head, rest, line.get("style", ""))
 
 
-class _Fields(dict[str, str]):
-    """The fields of an event, as the lines of data/events.toml name them."""
-
-    def __init__(self, event: EventFacts) -> None:
-        super().__init__(issue=event.issue, title=event.title)
-        self._event = event
-
-    def __missing__(self, name: str) -> str:
-        return (
-            self._event.listed(name)
-            if isinstance(self._event.data.get(name), (list, tuple))
-            else self._event.text(name)
-        )
-
-
 def _sandbox(event: EventFacts) -> Line:
-    match event.text("kind"):
+    match event["kind"]:
         case "bubblewrap":
-            text = f"sandbox: bubblewrap {event.text('version')}".rstrip()
+            text = f"sandbox: bubblewrap {event['version']}".rstrip()
             return Line("·", text, "workers and gates write to their workspace only", "dim")
         case "wrap":
             return Line("·", "sandbox: what [sandbox] wrap says", style="dim")
         case _:
-            why = f"{event.text('why')}; agents and gates run with all your rights"
+            why = f"{event['why']}; agents and gates run with all your rights"
             return Line("!", "no sandbox", why, "bold yellow")
 
 
 def _networks(event: EventFacts) -> Line:
-    """Tell which gates have more than a loopback of their own: main needs it, or the configuration says so."""
     ways = []
-    if led := event.listed("led"):
-        ways.append(f"{led} by {event.text('connector').rpartition('/')[2]}")
-    if shared := event.listed("shared"):
-        none = "" if event.text("connector") else "; with pasta or slirp4netns installed it need not be shared"
+    if led := event["led"]:
+        ways.append(f"{led} by {event['connector'].rpartition('/')[2]}")
+    if shared := event["shared"]:
+        none = "" if event["connector"] else "; with pasta or slirp4netns installed it need not be shared"
         ways.append(f"{shared} by sharing this machine's network, with what listens there{none}")
     return Line("·", "gates reach the outside", "; ".join(ways), "dim")
 
 
 def _preflight(event: EventFacts) -> Line:
-    main = event.text("main")
-    goes = "becomes a pull request" if event.text("landing") == "pull-request" else f"lands on {main}"
-    pushed = ", which is pushed" if event.text("landing") == "push" else ""
-    return Line("·", f"work that passes {goes}{pushed}; running its gates on {main} first", style="dim")
+    goes = "becomes a pull request" if event["landing"] == "pull-request" else f"lands on {event['main']}"
+    pushed = ", which is pushed" if event["landing"] == "push" else ""
+    return Line("·", f"work that passes {goes}{pushed}; running its gates on {event['main']} first", style="dim")
 
 
 def _setup(event: EventFacts) -> Line:
-    took, made = duration(event.number("seconds") or 0.0), int(event.number("bytes") or 0)
-    match event.text("state"):
+    took, made = duration(event.number("seconds")), int(event.number("bytes"))
+    match event["state"]:
         case "begins":
-            return Line("·", "setting up a workspace", fit(event.text("text"), _COMMAND_MAX), "dim")
+            return Line("·", "setting up a workspace", fit(event["text"], _COMMAND_MAX), "dim")
         case "done":
             return Line("·", f"set up in {took}{f', {size(made)}' if made else ''}", style="dim")
         case _:
-            return Line("·", f"setup goes on after {took}", event.text("text"), "dim")
+            return Line("·", f"setup goes on after {took}", event["text"], "dim")
 
 
 def _main_gate(event: EventFacts) -> Line:
-    took = duration(event.number("seconds") or 0.0)
-    return Line("·", f"gate {event.text('gate')} of main goes on after {took}", event.text("text"), "dim")
+    took = duration(event.number("seconds"))
+    return Line("·", f"gate {event['gate']} of main goes on after {took}", event["text"], "dim")
 
 
 def _notes(about: str) -> Words:
-    """Return the words of an event whose `what` are notes on one thing."""
-
-    def words(event: EventFacts) -> Line:
-        value = event.data.get("what")
-        notes = [printable(each) for each in value] if isinstance(value, (list, tuple)) else []
-        return Line("!", about, "; ".join(notes), "yellow")
-
-    return words
+    return lambda event: Line("!", about, "; ".join(event.members("what")), "yellow")
 
 
 def _heard(event: EventFacts) -> Line:
-    command, who = event.text("command"), f"{event.issue} {event.text('author')}"
+    command, who = event["command"], f"{event.issue} {event['author']}"
     heading = f"{who} writes /noface {command}" if command else f"{who} answers"
-    return Line("»", heading, event.text("text"))
+    return Line("»", heading, event["text"])
 
 
 def _refused(event: EventFacts) -> Line:
     about = f" for {event.issue}" if event.issue else ""
-    return Line("!", f"the tracker refuses{about}", f"{event.text('why')} {event.text('hint')}".strip(), "yellow")
+    return Line("!", f"the tracker refuses{about}", f"{event['why']} {event['hint']}".strip(), "yellow")
 
 
 def _swept(event: EventFacts) -> Line:
-    many = count(int(event.number("count") or 0), "process", "processes")
+    many = count(int(event.number("count")), "process", "processes")
     return Line("·", f"ended {many} that a killed run had left", style="yellow")
 
 
 def _running(event: EventFacts) -> Line | None:
-    reason = event.text("reason")
+    reason = event["reason"]
     if reason.startswith("asks "):
         return None  # the event "asked" has told it
     how = f", {event.how}" if event.how else ""
@@ -195,16 +170,16 @@ def _running(event: EventFacts) -> Line | None:
 
 
 def _finished(event: EventFacts) -> Line:
-    number, outcome, worker = event.text("number"), event.text("outcome"), event.text("worker")
+    number, outcome, worker = event["number"], event["outcome"], event["worker"]
     if outcome == PASSED:
         though = f", though its worker {happened(worker)}" if worker else ""
         return Line("✓", f"{event.issue} attempt {number} passed every gate{though}", style="green")
     if outcome == INTERRUPTED:
-        why = event.text("message")
+        why = event["message"]
         head = f"is kept: {why}" if why else "was interrupted; its work is kept"
         return Line("·", f"{event.issue} attempt {number} {head}", style="dim" if why else "yellow")
     excused = "" if event.data.get("charged", True) else " (costs no attempt)"
-    since, newest = int(event.number("since") or 0), int(event.number("number") or 0)
+    since, newest = int(event.number("since")), int(event.number("number"))
     if not 0 < since < newest:
         head = f"{event.issue} attempt {number} {happened(outcome)}{excused}"
         return Line("✗", head, what_failed(event.data), "yellow")
@@ -215,12 +190,8 @@ def _finished(event: EventFacts) -> Line:
 
 
 def _overruled(event: EventFacts) -> Line:
-    head = f"{event.issue} attempt {event.text('number')} {happened(event.text('outcome'))}"
+    head = f"{event.issue} attempt {event['number']} {happened(event['outcome'])}"
     return Line("✗", head, what_failed(event.data), "yellow")
-
-
-def _fenced(event: EventFacts) -> Line:
-    return Line("·", f"{event.issue} attempt {event.text('number')} came in late and is left aside", style="dim")
 
 
 def what_failed(data: Mapping[str, object]) -> str:
@@ -245,46 +216,46 @@ def what_failed(data: Mapping[str, object]) -> str:
 
 def _waiting(event: EventFacts) -> Line:
     until = event.number("until")
-    end = f" until {when(until, event.now)}" if until is not None else ""
+    end = f" until {when(until, event.now)}" if until else ""
     if event.model:
         return Line("…", f"{event.issue} waits{end} for {event.model}", event.title, "yellow")
-    return Line("…", f"{event.issue} waits{end}", event.text("reason"), "yellow")
+    return Line("…", f"{event.issue} waits{end}", event["reason"], "yellow")
 
 
 def _landing(event: EventFacts) -> Line | None:
-    reason = event.text("reason")
+    reason = event["reason"]
     return None if reason.startswith("passed") else Line("!", f"{event.issue} cannot land", reason, "bold yellow")
 
 
 def _flaky(event: EventFacts) -> Line:
     where = f"{event.issue} " if event.issue else "main: "
-    if tests := event.listed("tests"):
-        return Line("~", f"{where}gate {event.text('gate')} passed but for {tests}", "unsteady on main", "yellow")
-    text = f"{where}gate {event.text('gate')} is flaky: it failed, and passed when run again"
-    return Line("~", text, event.text("message"), "yellow")
+    if tests := event["tests"]:
+        return Line("~", f"{where}gate {event['gate']} passed but for {tests}", "unsteady on main", "yellow")
+    text = f"{where}gate {event['gate']} is flaky: it failed, and passed when run again"
+    return Line("~", text, event["message"], "yellow")
 
 
 def _met(event: EventFacts) -> Line:
-    gate, beside = event.text("gate"), event.listed("beside")
+    gate, beside = event["gate"], event["beside"]
     where = f"{event.issue} " if event.issue else "main: "
     text = f"{where}gate {gate} failed beside {beside}, and passed alone"
     if gate.partition("-")[0] not in ("accept", "recheck"):
         text += f'; below name = "{gate}" in [[gates]] of noface.toml, alone = true has it always run so'
-    return Line("~", text, event.text("message"), "yellow")
+    return Line("~", text, event["message"], "yellow")
 
 
 def _unsteady(event: EventFacts) -> Line | None:
-    tests = event.listed("tests") or f"the whole of gate {event.text('gate')}"
+    tests = event["tests"] or f"the whole of gate {event['gate']}"
     return Line("~", f"{tests} fails now and then on main", "it counts for nobody", "yellow")
 
 
 def _asked(event: EventFacts) -> Line | None:
-    model = event.text("model")
+    model = event["model"]
     return Line("?", f"{event.issue} asks {model}", _topic(event), "magenta") if model else None
 
 
 def _answered(event: EventFacts) -> Line | None:
-    topic, outcome, who, decided = _topic(event), event.text("outcome"), event.text("model"), event.text("strategy")
+    topic, outcome, who, decided = _topic(event), event["outcome"], event["model"], event["strategy"]
     if outcome == "ADVISED" and (topic == "breakdown" or decided == "request_changes"):
         return None  # the events "broken_down" and "attempt_overruled" tell it
     head = f"{event.issue} {f'{who}, ' if who else ''}{topic}"
@@ -305,13 +276,12 @@ def _gist(event: EventFacts) -> str:
 
 
 def _topic(event: EventFacts) -> str:
-    return event.text("topic").replace("_", " ")
+    return event["topic"].replace("_", " ")
 
 
 def _broken_down(event: EventFacts) -> Line:
-    children = event.data.get("children")
-    many = count(len(children) if isinstance(children, (list, tuple)) else 0, "part")
-    return Line("÷", f"{event.issue} divided into {many}", event.listed("children"), "magenta")
+    many = count(len(event.members("children")), "part")
+    return Line("÷", f"{event.issue} divided into {many}", event["children"], "magenta")
 
 
 _WORDS: dict[str, Words] = {
@@ -331,7 +301,6 @@ _WORDS: dict[str, Words] = {
     "issue_landing": _landing,
     "attempt_finished": _finished,
     "attempt_overruled": _overruled,
-    "attempt_fenced": _fenced,
     "gate_flaky": _flaky,
     "gate_met": _met,
     "unsteady": _unsteady,
@@ -339,26 +308,6 @@ _WORDS: dict[str, Words] = {
     "answered": _answered,
     "broken_down": _broken_down,
 }
-
-UNTOLD = frozenset(
-    {
-        "action",
-        "approval_requested",
-        "attempt_started",
-        "continuing",
-        "issue_epic",
-        "main_red",
-        "provider_away",
-        "pull_request",
-        "run_started",
-        "run_ended",
-        "progress",
-        "summary",
-        "waiting",
-    }
-)
-"""Events without words of their own: another one tells it, or the view shows it in its own way."""
-
 
 _TELL_WHY_READY = frozenset({"action", "answered", "attempt_finished", "attempt_overruled", "parts_failed"})
 """What has told why an issue is ready again."""
@@ -396,24 +345,17 @@ class Narrator:
             return self._wait(data)
         if kind == "issue_ready" and self._before.get(issue_id) in _TELL_WHY_READY:
             return None
-        how = self.how(issue_id) if kind == "issue_running" else ""
+        past = self._reader.past(issue_id) if kind == "issue_running" else ()
+        how = started_by(past[-1].answer) if past else ""
         model = self._awaited(issue_id, data) if kind == "issue_waiting" else ""
-        return words(kind, EventFacts(issue_id, self.title(issue_id), data, time.time(), how, model))
-
-    def how(self, issue_id: str) -> str:
-        """Return how an attempt that begins now follows the last one; "" if it is the first."""
-        past = self._reader.past(issue_id)
-        return started_by(past[-1].answer) if past else ""
+        row = self._reader.issue(issue_id) if issue_id else None
+        title = short_title(row.title) if row is not None else ""
+        return words(kind, EventFacts(issue_id, title, data, time.time(), how, model))
 
     def _awaited(self, issue_id: str, data: Mapping[str, object]) -> str:
         """Return the model whose provider an issue waits for; "" if it waits for something else."""
         row = self._reader.issue(issue_id) if data.get("until") is not None else None
         return printable(row.model) if row is not None and row.model in self._away else ""
-
-    def title(self, issue_id: str) -> str:
-        """Return an issue's title, shortened."""
-        row = self._reader.issue(issue_id) if issue_id else None
-        return short_title(row.title) if row is not None else ""
 
     def _wait(self, data: Mapping[str, object]) -> Line | None:
         until, model = float(str(data.get("until", 0.0))), str(data.get("model") or "")
@@ -436,7 +378,8 @@ class Narrator:
         lines = [Line("·", f"{printable(name)} answers again", style="green") for name in before if name not in waits]
         for name, breaker in waits.items():
             if (name not in before or before[name].until != breaker.until) and breaker.open(now):
-                lines.append(Line("…", away(name, breaker, now), _after_many(breaker), "yellow"))
+                often = f"{breaker.failures} failures in a row" if breaker.failures > 1 else ""
+                lines.append(Line("…", away(name, breaker, now), often, "yellow"))
         return lines
 
 
@@ -444,7 +387,3 @@ def away(name: str, breaker: Breaker, now: float) -> str:
     """Say why a model rests and until when."""
     what = printable(breaker.kind.replace("_", " ").lower() or "away")
     return f"{printable(name)}: {what} until {when(breaker.until, now)}"
-
-
-def _after_many(breaker: Breaker) -> str:
-    return f"{breaker.failures} failures in a row" if breaker.failures > 1 else ""

@@ -14,11 +14,16 @@ from noface.model.history import Topic
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.journal import Journal
-from noface.ui.narrate import UNTOLD, EventFacts, Narrator, words
+from noface.ui.narrate import EventFacts, Narrator, words
 from noface.ui.summary import RunTally, run_summary, summary_lines
 
 PROPOSED = "· work that passes becomes a pull request; running its gates on dev first"
 WAIT = f"… 7 waits until {time.strftime('%a %Y-%m-%d %H:%M', time.localtime(1_790_090_000.0))} for opus: Cache"
+UNTOLD = set(
+    """action approval_requested attempt_started continuing issue_epic main_red provider_away pull_request run_started
+    run_ended progress summary waiting""".split()
+)
+"""Another event tells it, or the view shows it in its own way."""
 TITLE = "Fix the login of visitors whose name holds a comma"
 
 

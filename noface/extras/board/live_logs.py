@@ -34,9 +34,6 @@ class _Log:
             self._last = clean(lines[-1]) if lines else self._last
         return self._last, self._reader.used() if self._reader is not None else Usage()
 
-    def close(self) -> None:
-        self._tail.close()
-
 
 class LiveLogs:
     """The logs of what is under way. Those that nobody asked for at the last look are let go."""
@@ -47,7 +44,7 @@ class LiveLogs:
     def look(self, attempts: dict[str, str]) -> dict[str, SoFar]:
         """Return how far the attempts have come, by their folder; they are given by folder with their model."""
         for folder in self._logs.keys() - attempts.keys():
-            self._logs.pop(folder).close()
+            del self._logs[folder]
         for folder, model in list(attempts.items())[:_KEPT_MAX]:
             if folder not in self._logs:
                 self._logs[folder] = _Log(Path(folder), model)
