@@ -17,7 +17,7 @@ from noface.detection.detected import DetectedGate, DetectedSetup, Detection, jo
 from noface.detection.files import present, text_of
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.structured import Invalid, validate
-from noface.prompts.text import code, fenced, line, long_text, shorten
+from noface.prompts.text import code, excerpt, fenced, line
 
 FORM = "init"
 """The name of the schema of the answer, and the role of the model."""
@@ -91,7 +91,7 @@ def prompt_of(root: Path, detection: Detection) -> str:
 def _files(root: Path) -> Iterator[str]:
     room = _ALL_BYTES_MAX
     for file in (*ci_files(root), *present(root, data.table("ecosystems")["ci"]["manifests"])):
-        text = shorten(long_text(text_of(root / file), _FILE_BYTES_MAX), min(_FILE_BYTES_MAX, room)).text
+        text = excerpt(text_of(root / file), max(0, min(_FILE_BYTES_MAX, room)))
         room -= len(text)
         yield f"### {code(file)}\n\n{fenced(text)}"
         if room < 1:

@@ -14,15 +14,12 @@ from noface.model.quoting import one_line
 from noface.model.worker_run import AgentRun, EndedBy
 from noface.prompts.data import EarlierForm
 
-CHARS_MAX = 20_000
 OUTPUT_CHARS_MAX = 2_000
-"""How much of a worker's own last output is kept, in which form the steps ever are."""
+"""How much is kept of the end of a step's output: it tells most."""
 BEFORE_GATES = 2
 """The steps before the first gate: the worker's run, and the snapshot of its work."""
 _AGENT = "agent"
 _NOTE_CHARS_MAX = 300
-_FILES_MAX = 200
-_MARK = "[… {left_out} characters left out …]\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class AttemptStep:
 def steps_of(report: AttemptReport) -> tuple[AttemptStep, ...]:
     """Return the steps of an attempt as far as it came, in their order."""
     if isinstance(report, NotStarted):
-        return (_judgement(report.failure, started=False),)
+        return (_judgement("workspace", report.failure),)
     steps: list[AttemptStep] = []
     if report.agent is not None:
         steps.append(_agent(report.agent))
@@ -46,22 +43,15 @@ def steps_of(report: AttemptReport) -> tuple[AttemptStep, ...]:
         steps.append(_snapshot(report.snapshot))
     steps += [_gate(result) for result in report.gates]
     if isinstance(report, Judged) and report.failure is not None and all(step.ok for step in steps):
-        steps.append(_judgement(report.failure, started=True))
+        steps.append(_judgement("judgement", report.failure))
     return tuple(steps)
 
 
-def accumulate(
-    steps: tuple[AttemptStep, ...],
-    form: EarlierForm = EarlierForm.NOTES_ONLY,
-    chars_max: int = CHARS_MAX,
-    planned: int = 0,
-) -> Steps:
+def accumulate(steps: tuple[AttemptStep, ...], form: EarlierForm = EarlierForm.NOTES_ONLY, planned: int = 0) -> Steps:
     """Return what is kept of the steps, as JSON; `planned` is how many there are if all goes well.
 
-    `chars_max` bounds the output that is kept over all steps, without the marks; the oldest output is cut first,
-    from its start. Of outputs only the end of the worker's own is kept in each form (K3): it tells how far it came.
+    The end of the worker's own output is kept in each form (K3): it tells how far it came.
     """
-    outputs, cut = _within([step.output for step in steps], chars_max)
     results: list[ReportedStep] = []
     for index, step in enumerate(steps):
         result: ReportedStep = {
@@ -72,7 +62,7 @@ def accumulate(
         if form is not EarlierForm.MINIMAL:
             result["notes"] = dict(step.notes)
         if form is EarlierForm.FULL_OUTPUT:
-            result["content"] = outputs[index]
+            result["content"] = _end(step.output)
         results.append(result)
     return {
         "failed_step": next((index for index, step in enumerate(steps) if not step.ok), None),
@@ -80,7 +70,7 @@ def accumulate(
         "accumulation_format": form.value,
         "partial_results": results,
         "partial_output": _end(next((step.output for step in steps if step.name == _AGENT), "")),
-        "truncated": cut,
+        "truncated": any(_end(step.output) != step.output.strip() for step in steps),
     }
 
 
@@ -109,9 +99,7 @@ def _snapshot(snapshot: Snapshot) -> AttemptStep:
         protected_edits=len(snapshot.protected_edits) or None,
         oversized=len(snapshot.oversized) or None,
     )
-    listed = "\n".join(f"{change.status} {change.path}" for change in changes[:_FILES_MAX])
-    more = len(changes) - _FILES_MAX
-    return AttemptStep("snapshot", ok=True, notes=notes, output=f"{listed}\n… and {more} more" if more > 0 else listed)
+    return AttemptStep("snapshot", True, notes, "\n".join(f"{change.status} {change.path}" for change in changes))
 
 
 def _gate(result: GateResult) -> AttemptStep:
@@ -126,39 +114,24 @@ def _gate(result: GateResult) -> AttemptStep:
         tests_failing=len(result.failing_tests) or None,
         failure=f"{failure.kind}: {failure.message}" if failure is not None else None,
     )
-    # A soft gate is only reported: its failure is in the notes, and stops nothing.
-    return AttemptStep(
-        f"gate {result.gate.name}", result.passed or not result.gate.hard, notes, failure.excerpt if failure else ""
-    )
+    ok = result.passed or not result.gate.hard  # a soft gate is only reported
+    return AttemptStep(f"gate {result.gate.name}", ok, notes, failure.excerpt if failure else "")
 
 
-def _judgement(failure: Failure, *, started: bool) -> AttemptStep:
+def _judgement(name: str, failure: Failure) -> AttemptStep:
     notes = _known(kind=failure.kind.value, rule=failure.rule, message=failure.message, location=failure.location)
-    return AttemptStep("judgement" if started else "workspace", ok=False, notes=notes, output=failure.excerpt)
+    return AttemptStep(name, False, notes, failure.excerpt)
 
 
 def _end(output: str) -> str:
-    end = output.strip()[-OUTPUT_CHARS_MAX:]
-    left_out = len(output.strip()) - len(end)
-    if not left_out:
-        return end
-    # From the next line on: the first may have been cut in its middle.
-    whole = end.partition("\n")[2] or end
-    return f"{_MARK.format(left_out=left_out + len(end) - len(whole))}{whole}"
+    text = output.strip()
+    if len(text) <= OUTPUT_CHARS_MAX:
+        return text
+    end = text[-OUTPUT_CHARS_MAX:]
+    end = end.partition("\n")[2] or end  # from the next line on: the first may have been cut in its middle
+    return f"[… {len(text) - len(end)} characters left out …]\n{end}"
 
 
 def _known(**notes: Note | None) -> dict[str, Note]:
     known = {name: note for name, note in notes.items() if note is not None}
     return {name: one_line(note, _NOTE_CHARS_MAX) if isinstance(note, str) else note for name, note in known.items()}
-
-
-def _within(outputs: list[str], chars_max: int) -> tuple[list[str], bool]:
-    """Cut outputs, the oldest first, until all together fit; the end of each is what tells most."""
-    excess = sum(map(len, outputs)) - max(chars_max, 0)
-    cut = excess > 0
-    kept = []
-    for output in outputs:
-        left_out = min(len(output), max(excess, 0))
-        excess -= left_out
-        kept.append(f"{_MARK.format(left_out=left_out)}{output[left_out:]}" if left_out else output)
-    return kept, cut

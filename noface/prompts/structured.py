@@ -16,7 +16,7 @@ from typing import Any
 from noface.model.backlog import id_problem
 from noface.model.patterns import path_problem
 from noface.prompts.json_scan import BrokenObject, JsonObject, place, scan
-from noface.prompts.text import fenced, line, long_text, shorten
+from noface.prompts.text import excerpt, fenced, line
 
 _ERRORS_READ_MAX = 100
 _SHOWN_MAX = 80
@@ -220,7 +220,7 @@ def finished(invalid: Invalid, text: str, name: str) -> Invalid:
         invalid,
         violation=f"{line(invalid.violation)}{long}",
         path=invalid.path[:_PATH_CHARS_MAX],
-        original=shorten(long_text(text, ORIGINAL_BYTES_MAX), ORIGINAL_BYTES_MAX).text,
+        original=excerpt(text, ORIGINAL_BYTES_MAX),
         name=name,
     )
 

@@ -115,75 +115,47 @@ def _flat(text: object, chars_max: int) -> str:
     return flat if complete else flat[:chars_max] + _CUT
 
 
-_MARK = "\n[… {left_out} characters left out …]\n"
 _ENDS_MIN = 40
+"""Less of a text's two ends than so many bytes tells nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Long:
-    """A clean text. Where it was too long to be looked at whole, `gone` characters are missing before `tail`."""
-
-    head: str
-    tail: str = ""
-    gone: int = 0
-
-    @property
-    def chars(self) -> int:
-        return len(self.head) + self.gone + len(self.tail)
-
-    @property
-    def bytes(self) -> int:
-        return size(_joined(self, self.gone) if self.gone else self.head)
+def mark_of(left_out: int) -> str:
+    return f"[… {left_out} characters left out …]"
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """What a text became: `text` holds the mark if `left_out` characters are gone."""
-
-    text: str
-    left_out: int = 0
-
-
-def long_text(text: str, chars_max: int) -> Long:
-    """Return a text ready to be cut; no more than `chars_max` characters of it are read."""
+def ends_of(text: str, chars_max: int) -> tuple[str, int]:
+    """Return a clean text and how many characters it has; of a longer one two ends of `chars_max` characters."""
     if len(text) <= chars_max:
-        return Long(clean(text).rstrip("\n"))
+        whole = clean(text).rstrip("\n")
+        return whole, len(whole)
     half = chars_max // 2
-    return Long(clean(text[:half]), clean(text[len(text) - half :]).rstrip("\n"), len(text) - 2 * half)
+    ends = clean(text[:half]) + clean(text[len(text) - half :]).rstrip("\n")
+    return ends, len(text) - 2 * half + len(ends)
 
 
-def stub(text: Long) -> Cut:
-    """Return as little of a text as there can be: the mark alone, or the text itself if it is no longer."""
-    least = Cut(_MARK.format(left_out=text.chars).strip("\n"), text.chars)
-    return Cut(text.head) if not text.gone and size(text.head) <= size(least.text) else least
+def shorten(text: str, bytes_max: int, chars: int) -> tuple[str, int]:
+    """Return a clean text in at most `bytes_max` bytes, or a mark alone, and how many of its `chars` are gone.
 
-
-def shorten(text: Long, bytes_max: int) -> Cut:
-    """Return a text in at most `bytes_max` bytes, or its stub if that is longer."""
-    if not text.gone and size(text.head) <= bytes_max:
-        return Cut(text.head)
-    room = bytes_max - size(_MARK.format(left_out=text.chars))
+    If it has more characters than `text`, that holds `bytes_max` of them at both ends at least.
+    """
+    bare = mark_of(chars)
+    if chars == len(text) and size(text) <= max(bytes_max, size(bare)):
+        return text, 0
+    room = bytes_max - size(bare) - 2
     if room < _ENDS_MIN:
-        return stub(text)
-    head = _start(text.head, room // 2)
-    tail = _end(text.tail if text.gone else text.head, room - size(head))
-    left_out = text.chars - len(head) - len(tail)
-    return Cut(_joined(Long(head, tail), left_out), left_out)
-
-
-def _joined(text: Long, left_out: int) -> str:
-    mark = _MARK.format(left_out=left_out)
-    before = text.head + mark if text.head else mark[1:]
-    return before + text.tail if text.tail else before[:-1]
-
-
-def _start(text: str, bytes_max: int) -> str:
+        return bare, chars
     # Cut as text first: of a log of many megabytes only this much is encoded.
-    return text[:bytes_max].encode("utf-8", "replace")[:bytes_max].decode("utf-8", "ignore")
+    head = text[:room].encode("utf-8", "replace")[: room // 2].decode("utf-8", "ignore")
+    rest = room - size(head)
+    tail = text[-rest:].encode("utf-8", "replace")[-rest:].decode("utf-8", "ignore")
+    left_out = chars - len(head) - len(tail)
+    return f"{head}\n{mark_of(left_out)}\n{tail}", left_out
 
 
-def _end(text: str, bytes_max: int) -> str:
-    return text[max(0, len(text) - bytes_max) :].encode("utf-8", "replace")[-bytes_max:].decode("utf-8", "ignore")
+def excerpt(text: str, bytes_max: int) -> str:
+    """Return a text, clean, in at most `bytes_max` bytes."""
+    ends, chars = ends_of(text, 2 * bytes_max)
+    return shorten(ends, bytes_max, chars)[0]
 
 
 _SHOWN_MANY_TIMES = 8
@@ -196,10 +168,16 @@ _UNLIMITED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One text of a part; `name` is what a person reads was cut."""
+    """One text of a part, as of `ends_of`; `name` is what a person reads was cut."""
 
     name: str
-    text: Long
+    text: str
+    chars: int
+
+    @property
+    def least(self) -> int:
+        """How many bytes it takes however far it is cut."""
+        return size(shorten(self.text, 0, self.chars)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +197,7 @@ class PromptPart:
 
     @property
     def need(self) -> int:
+        """How many bytes it may take beyond what it takes at least."""
         return min(self.bytes_max, sum(_need(item, rows=self.rows) for item in self.items))
 
 
@@ -248,48 +227,35 @@ def fit(parts: Sequence[PromptPart], draw: Callable[[Pieces], str], bytes_max: i
 
     `parts` stand in the order in which they are cut. `draw` is called a bounded number of times.
     """
-    pieces: dict[str, Kept] = _cut_all(parts, _UNLIMITED)
+    pieces = whole(parts)
     text = draw(pieces)
     if size(text) <= bytes_max:
         return Prompt(text, _cuts(parts, pieces))
-    kept, least = list(parts), _cut_all(parts, 0)
-    bare = draw(least)
+    kept, pieces = list(parts), _cut_all(parts, 0)
+    text = draw(pieces)
     for part in parts:
-        if size(bare) <= bytes_max:
+        if size(text) <= bytes_max:
             break
         kept.remove(part)
-        least = {**least, part.key: Kept(cuts=(f"{part.name}: all of it left out",))}
-        bare = draw(least)
-    fitted = _filled(kept, draw, least, bytes_max, bytes_max - size(bare))
-    if fitted is not None:
-        return Prompt(fitted[0], _cuts(parts, fitted[1]))
-    too_long = size(bare) > bytes_max
-    more = (f"even so it is {size(bare)} bytes long; the limit is {bytes_max}",) if too_long else ()
-    return Prompt(bare, _cuts(parts, least) + more)
-
-
-def _filled(
-    parts: Sequence[PromptPart], draw: Callable[[Pieces], str], least: Pieces, bytes_max: int, room: int
-) -> tuple[str, Pieces] | None:
-    """Return the longest text found that fits, with what it shows; None if nothing more than `least` does.
-
-    What a part takes in the prompt is the template's business: it may show a text many times, or not at all. So the
-    room is searched by halves, from what the bare prompt leaves on.
-    """
-    best: tuple[str, Pieces] | None = None
-    fits, too_much = 0, _SHOWN_MANY_TIMES * bytes_max
-    while room > 0 and too_much - fits > max(1, bytes_max // _UNUSED):
-        pieces = {**least, **_cut_all(parts, room)}
+        pieces = {**pieces, part.key: Kept(cuts=(f"{part.name}: all of it left out",))}
         text = draw(pieces)
-        if size(text) <= bytes_max:
-            best, fits = (text, pieces), room
+    bare, shown = size(text), pieces
+    if bare > bytes_max:
+        return Prompt(text, (*_cuts(parts, pieces), f"even so it is {bare} bytes long; the limit is {bytes_max}"))
+    # What a part takes in the prompt is the template's business: it may show a text many times, or not at all.
+    room, fits, too_much = bytes_max - bare, 0, _SHOWN_MANY_TIMES * bytes_max
+    while room > 0 and too_much - fits > max(1, bytes_max // _UNUSED):
+        more = {**pieces, **_cut_all(kept, room)}
+        drawn = draw(more)
+        if size(drawn) <= bytes_max:
+            text, shown, fits = drawn, more, room
         else:
             too_much = room
         room = (fits + too_much) // 2
-    return best
+    return Prompt(text, _cuts(parts, shown))
 
 
-def whole(parts: Sequence[PromptPart]) -> Pieces:
+def whole(parts: Sequence[PromptPart]) -> dict[str, Kept]:
     return _cut_all(parts, _UNLIMITED)
 
 
@@ -298,22 +264,9 @@ def allot(needs: Sequence[int], shares: Sequence[int], room: int) -> list[int]:
     given = list(needs)
     excess = sum(needs) - room
     for index, share in enumerate(shares):
-        if excess <= 0:
-            break
-        gone = min(excess, max(0, given[index] - room * share // 100))
+        gone = max(0, min(excess, given[index] - room * share // 100))
         given[index] -= gone
         excess -= gone
-    return given
-
-
-def level(needs: Sequence[int], room: int) -> list[int]:
-    """Divide `room` so that small needs are met in full and the large ones get the same."""
-    given = [0] * len(needs)
-    left = room
-    order = sorted(range(len(needs)), key=lambda index: needs[index])
-    for place, index in enumerate(order):
-        given[index] = min(needs[index], left // (len(order) - place))
-        left -= given[index]
     return given
 
 
@@ -331,26 +284,26 @@ def _rows(part: PromptPart, extra: int) -> Kept:
         extra -= _need(item, rows=True)
         if extra < 0:
             break
-        texts.append(item.text.head)
+        texts.append(item.text)
     total, left_out = len(part.items), len(part.items) - len(texts)
     return Kept(tuple(texts), left_out, (f"{part.name}: {left_out} of {total} left out",) if left_out else ())
 
 
 def _texts(part: PromptPart, extra: int) -> Kept:
-    given = level([_need(item, rows=False) for item in part.items], extra)
-    made = [shorten(item.text, size(stub(item.text).text) + more) for item, more in zip(part.items, given, strict=True)]
-    cuts = [_sentence(item, cut) for item, cut in zip(part.items, made, strict=True) if cut.left_out]
-    return Kept(tuple(cut.text for cut in made), cuts=tuple(cuts))
+    """Cut the texts of a part: each gets its share of what those before it have left."""
+    texts: list[str] = []
+    cuts: list[str] = []
+    for place, item in enumerate(part.items):
+        more = min(_need(item, rows=False), extra // (len(part.items) - place))
+        extra -= more
+        text, left_out = shorten(item.text, item.least + more, item.chars)
+        texts.append(text)
+        cuts += [f"{item.name}: {left_out} of {item.chars} characters left out"] if left_out else []
+    return Kept(tuple(texts), cuts=tuple(cuts))
 
 
 def _need(item: Item, *, rows: bool) -> int:
-    if rows:
-        return item.text.bytes + _ROW_BYTES
-    return max(0, item.text.bytes - size(stub(item.text).text))
-
-
-def _sentence(item: Item, cut: Cut) -> str:
-    return f"{item.name}: {cut.left_out} of {item.text.chars} characters left out"
+    return size(item.text) + _ROW_BYTES if rows else max(0, size(item.text) - item.least)
 
 
 def _cuts(parts: Sequence[PromptPart], pieces: Pieces) -> tuple[str, ...]:

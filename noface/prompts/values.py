@@ -11,9 +11,9 @@ from typing import Any
 from noface.model.failure import Failure, PriorFailure
 from noface.model.taxonomy import reaches_workers
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_excerpt
-from noface.prompts.text import Item, Kept, Long, Pieces, PromptPart, clean, line, long_text
+from noface.prompts.text import Item, Kept, Pieces, PromptPart, clean, ends_of, excerpt, line
 
-_OLDER_EXCERPT_CHARS_MAX = 2_000
+_OLDER_EXCERPT_BYTES_MAX = 2_000
 _OLDER_MESSAGE_CHARS_MAX = 200
 _OLDER_TESTS_SHOWN = 3
 _OLDER_PATHS_SHOWN = 8
@@ -35,7 +35,12 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
     parts = [
         _older_part(data, older),
         _whole("files", "the related files", 5, files, chars_max),
-        PromptPart("lessons", "lessons", 5, tuple(Item("lessons", _lesson(text)) for text in data.lessons), rows=True),
+        # The lines of a lesson stay as they are: most are those of a diff, and it stands between fences.
+        PromptPart(
+            *("lessons", "lessons", 5),
+            tuple(_item("lessons", clean(text[:_LESSON_CHARS_MAX])) for text in data.lessons),
+            rows=True,
+        ),
     ]
     if isinstance(data, PromptData):
         newest = failure.number if failure is not None else number
@@ -175,15 +180,13 @@ def _condensed(failure: PriorFailure, form: EarlierForm) -> PriorFailure:
     if form is EarlierForm.MINIMAL:
         return replace(failure, message="", location=None, excerpt="", failing_tests=(), changed=(), summary="")
     printed = failure.excerpt if form is EarlierForm.FULL_OUTPUT else ""
-    lines = long_text(printed, _OLDER_EXCERPT_CHARS_MAX)
-    left_out = f"\n[… {lines.gone} characters left out …]\n" if lines.gone else ""
     message = line(failure.message, _OLDER_MESSAGE_CHARS_MAX)
     summary = line(failure.summary, _OLDER_SUMMARY_CHARS_MAX)
-    return replace(failure, message=message, summary=summary, excerpt=lines.head + left_out + lines.tail)
+    return replace(failure, message=message, summary=summary, excerpt=excerpt(printed, _OLDER_EXCERPT_BYTES_MAX))
 
 
 def _older_part(data: PromptData | QuestionData, older: tuple[PriorFailure, ...]) -> PromptPart:
-    items = tuple(Item(f"attempt {one.number}", Long(_row(one, data.earlier_form))) for one in reversed(older))
+    items = tuple(_item(f"attempt {one.number}", _row(one, data.earlier_form)) for one in reversed(older))
     return PromptPart("older", "the older attempts", 4, items, rows=True, bytes_max=data.earlier_bytes_max)
 
 
@@ -194,22 +197,21 @@ def _row(failure: PriorFailure, form: EarlierForm) -> str:
     return " ".join((short.model, short.kind, short.message, line(short.location or ""), *tests, *work, short.excerpt))
 
 
+def _item(name: str, text: str) -> Item:
+    return Item(name, text, len(text))
+
+
 def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_max: int) -> PromptPart:
-    return PromptPart(key, name, share, tuple(Item(item, long_text(text, chars_max)) for item, text in texts))
+    return PromptPart(key, name, share, tuple(Item(item, *ends_of(text, chars_max)) for item, text in texts))
 
 
 def _one(key: str, name: str, share: int, text: str, chars_max: int) -> PromptPart:
-    long = long_text(text, chars_max)
-    return PromptPart(key, name, share, (Item(name, long),) if long.head.strip() or long.gone else ())
-
-
-def _lesson(text: str) -> Long:
-    """Return a lesson with its lines as they are: most of them are those of a diff, and it stands between fences."""
-    return Long(clean(text[:_LESSON_CHARS_MAX]))
+    item = Item(name, *ends_of(text, chars_max))
+    return PromptPart(key, name, share, (item,) if item.text.strip() else ())
 
 
 def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> PromptPart:
-    return PromptPart(key, name, share, tuple(Item(name, Long(line(row))) for row in rows if row.strip()), rows=True)
+    return PromptPart(key, name, share, tuple(_item(name, line(row)) for row in rows if row.strip()), rows=True)
 
 
 def _text(pieces: Pieces, key: str) -> str:

@@ -16,7 +16,7 @@ from noface.integrity.build_output import generated
 from noface.model.issue import Issue
 from noface.model.patterns import has_wildcards, matches_any, path_problem
 from noface.model.quoting import short
-from noface.prompts.text import code, fenced, long_text, shorten
+from noface.prompts.text import code, excerpt, fenced
 from noface.recovery.breakdown import child_ids, make_child
 
 Group = tuple[str, ...]
@@ -209,7 +209,7 @@ The other parts, which are worked on by themselves:
 def _whole(parent: Issue) -> str:
     if not parent.body.strip():
         return ""
-    body = shorten(long_text(parent.body, _BODY_BYTES_MAX), _BODY_BYTES_MAX).text
+    body = excerpt(parent.body, _BODY_BYTES_MAX)
     return f"\nThe whole issue, for orientation:\n\n{fenced(body)}\n"
 
 

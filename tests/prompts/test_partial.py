@@ -4,8 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.cases import cases
 
 from noface.model.attempt import FileChange, Judged, NotStarted, PastAttempt, Snapshot
@@ -40,12 +38,8 @@ def report(gates=(), failure=None, agent=AGENT):
     return Judged("token", "7", 1, agent, SNAPSHOT, gates, failure=failure)
 
 
-def kept(steps, form, chars_max=1000):
-    return accumulate(tuple(steps), form, chars_max)
-
-
 def test_an_attempt_is_told_step_by_step_up_to_the_one_that_failed():
-    found = kept(steps_of(report((gate("lint"), gate("test", RED)), RED)), EarlierForm.FULL_OUTPUT)
+    found = accumulate(steps_of(report((gate("lint"), gate("test", RED)), RED)), EarlierForm.FULL_OUTPUT)
     assert json.loads(json.dumps(found)) == {
         "failed_step": 3,
         "total_steps": 4,
@@ -104,7 +98,7 @@ def test_notes_are_kept_by_default_and_minimal_keeps_less():
         {"step_index", "name", "status", "notes"}
     ]
     assert accumulate(steps)["accumulation_format"] == "notes_only"
-    assert [set(result) for result in kept(steps, EarlierForm.MINIMAL)["partial_results"]] == 3 * [
+    assert [set(result) for result in accumulate(steps, EarlierForm.MINIMAL)["partial_results"]] == 3 * [
         {"step_index", "name", "status"}
     ]
 
@@ -147,21 +141,11 @@ def test_a_worker_that_was_ended_is_the_step_that_failed():
     assert steps[0].output == "I was"
 
 
-def test_the_oldest_output_is_cut_first_and_each_cut_is_marked():
-    steps = [AttemptStep(name, ok=True, notes={}, output=10 * name) for name in "abc"]
-    found = kept(steps, EarlierForm.FULL_OUTPUT, chars_max=15)
-    assert [result["content"] for result in found["partial_results"]] == [
-        "[… 10 characters left out …]\n",
-        "[… 5 characters left out …]\nbbbbb",
-        "cccccccccc",
-    ]
-    assert found["truncated"] is True
-    assert kept(steps, EarlierForm.FULL_OUTPUT, chars_max=30)["truncated"] is False
-
-
 def test_the_end_of_what_a_worker_put_out_is_kept_in_every_form_by_whole_lines():
     said = "\n".join(f"line {number} " + "x" * 90 for number in range(30))
-    end = accumulate((AttemptStep("agent", ok=False, notes={}, output=said),), EarlierForm.MINIMAL)["partial_output"]
+    found = accumulate((AttemptStep("agent", ok=False, notes={}, output=said),), EarlierForm.MINIMAL)
+    assert found["truncated"] is True
+    end = found["partial_output"]
     assert end.startswith("[… ")
     assert end.splitlines()[1:] == said.splitlines()[-len(end.splitlines()) + 1 :]
 
@@ -170,36 +154,6 @@ def test_a_long_note_is_one_line_and_cut():
     failure = Failure(FailureKind.TEST_FAILURE, "x" * 500, rule="r", gate="test")
     note = steps_of(report((gate("test", failure),), failure))[2].notes["failure"]
     assert (len(note), note[-1]) == (300, "…")
-
-
-STEPS = st.lists(
-    st.builds(
-        AttemptStep,
-        st.text(max_size=9),
-        st.booleans(),
-        st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.integers() | st.booleans(), max_size=3),
-        st.text(max_size=40),
-    ),
-    max_size=6,
-).map(tuple)
-
-
-@settings(deadline=None)
-@given(STEPS, st.sampled_from(EarlierForm), st.integers(0, 100))
-def test_what_is_kept_fits_and_says_what_is_gone(steps, form, chars_max):
-    found = accumulate(steps, form, chars_max)
-    json.dumps(found)
-    assert found["total_steps"] == len(found["partial_results"]) == len(steps)
-    failed = [index for index, step in enumerate(steps) if not step.ok]
-    assert found["failed_step"] == (failed[0] if failed else None)
-    if form is not EarlierForm.FULL_OUTPUT:
-        return
-    rests = [result["content"] for result in found["partial_results"]]
-    whole = [rest == step.output for rest, step in zip(rests, steps, strict=True)]
-    assert found["truncated"] == (not all(whole))
-    left = [rest.partition("…]\n")[2] if not same else rest for rest, same in zip(rests, whole, strict=True)]
-    assert sum(map(len, left)) <= chars_max
-    assert all(step.output.endswith(rest) for rest, step in zip(left, steps, strict=True))
 
 
 def past(number, outcome="TEST_FAILURE", answer="", signature="s", epoch=0, model="small", cost=None):

@@ -15,7 +15,7 @@ from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import render
-from noface.prompts.text import Item, Long, PromptPart, allot, fit, level, size, tokens
+from noface.prompts.text import Item, PromptPart, allot, fit, size, tokens
 
 TEMPLATES = built_in()
 WORK = [situation for situation in Situation if not situation.asks]
@@ -240,17 +240,6 @@ def test_room_is_divided_to_the_last_byte_and_no_part_gets_less_than_its_share(p
         assert min(need, room * share // 100) <= got <= need
 
 
-@given(st.lists(st.integers(0, 1000), min_size=1, max_size=10), st.integers(0, 5000))
-def test_small_needs_are_met_before_large_ones_are_levelled(needs, room):
-    got = level(needs, room)
-    assert sum(got) <= room
-    assert all(have <= need for have, need in zip(got, needs, strict=True))
-    short = [have for have, need in zip(got, needs, strict=True) if have < need]
-    assert not short or max(short) - min(short) <= 1
-    assert not short or sum(got) > room - len(needs)
-    assert not short or all(need <= max(short) + 1 for have, need in zip(got, needs, strict=True) if have == need)
-
-
 def test_drawing_happens_a_bounded_number_of_times():
     drawn = []
 
@@ -258,7 +247,7 @@ def test_drawing_happens_a_bounded_number_of_times():
         drawn.append(1)
         return "".join("".join(kept.texts) for kept in shown.values()) * len(drawn)
 
-    parts = [PromptPart(f"p{number}", f"p{number}", 10, (Item("t", Long("x" * 5000)),)) for number in range(10)]
+    parts = [PromptPart(f"p{number}", f"p{number}", 10, (Item("t", "x" * 5000, 5000),)) for number in range(10)]
     fitted = fit(parts, draw, 3000)
     assert len(drawn) <= len(parts) + 10
     assert size(fitted.text) <= 3000

@@ -7,7 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from noface.prompts.text import clean, code, fenced, line, long_text, sentence, shorten, size, stub, tidy, tokens
+from noface.prompts.text import (
+    clean,
+    code,
+    ends_of,
+    excerpt,
+    fenced,
+    line,
+    mark_of,
+    sentence,
+    shorten,
+    size,
+    tidy,
+    tokens,
+)
 
 MARKDOWN = MarkdownIt("commonmark")
 MARKUP = st.text(st.sampled_from("`~#\n ab\r>-+*=_<![]:.)1\\\t\x00\x1b[m\u2028\x85é"), max_size=60)
@@ -118,22 +131,20 @@ def test_blank_lines_are_collapsed_outside_fences_only():
     assert tidy("~~~\n\n\n```\n~~~\n\n\nx") == "~~~\n\n\n```\n~~~\n\nx\n"
 
 
-@given(st.text("abé\U0001f600\n", max_size=600), st.integers(0, 900), st.integers(1, 700))
-def test_a_cut_text_keeps_to_its_bytes_and_counts_what_is_gone(text, bytes_max, chars_max):
-    long = long_text(text, chars_max)
-    made = shorten(long, bytes_max)
-    assert size(made.text) <= max(bytes_max, size(stub(long).text))
-    if not made.left_out:
-        assert made.text == text.rstrip("\n")
+@given(st.text("abé\U0001f600\n", max_size=600), st.integers(0, 900), st.integers(2, 700))
+def test_a_cut_text_keeps_to_its_bytes_and_counts_what_is_gone(text, bytes_max, more):
+    made, left_out = shorten(*(ends := ends_of(text, 2 * bytes_max + more))[:1], bytes_max, ends[1])
+    assert size(made) <= max(bytes_max, size(mark_of(len(text))))
+    if not left_out:
+        assert made == text.rstrip("\n")
         return
-    mark = f"[… {made.left_out} characters left out …]"
-    head, tail = made.text.split(mark)
+    head, tail = made.split(mark_of(left_out))
     assert text.startswith(head.removesuffix("\n"))
     assert text.rstrip("\n").endswith(tail.removeprefix("\n"))
 
 
 def test_both_ends_of_a_long_text_stay():
     text = "\n".join(f"line {number}" for number in range(100))
-    head, tail = re.split(r"\n\[… \d+ characters left out …\]\n", shorten(long_text(text, 10_000), 300).text)
+    head, tail = re.split(r"\n\[… \d+ characters left out …\]\n", excerpt(text, 300))
     assert head.startswith("line 0\n")
     assert tail.endswith("\nline 99")
