@@ -104,22 +104,18 @@ class RunPlace:
 
     @property
     def seen(self) -> str:
-        """The workspace as the program sees it."""
         return self.address or self.workspace
 
     @property
     def schema_file(self) -> str:
-        """The file with the schema of the answer, if there is one."""
         return str(Path(self.prompt_file).with_name("answer.schema.json"))
 
     @property
     def log_folder(self) -> str:
-        """The folder of the run's logs."""
         return self.logs or self.directory
 
 
 def place_in(workspace: Path, directory: Path) -> RunPlace:
-    """Return the place of a run whose prompt, order and logs lie in `directory`; makes the agent's own folder there."""
     session = directory / SESSION
     real_folder(session, directory.parent)
     return RunPlace(
@@ -141,19 +137,16 @@ class Invocation:
 
 
 def option(name: str, value: str | float | None) -> tuple[str, ...]:
-    """Return an option with its value, nothing if it has none."""
     if value is None or value == "":
         return ()
     return name, value if isinstance(value, str) else f"{value:g}"
 
 
 def may_edit(model: ModelSpec) -> bool:
-    """True if a run may change files of the workspace."""
     return model.permissions is not Permissions.READ_ONLY and model.may(Tool.EDIT)
 
 
 def resuming(flag: str, session: Session | None) -> tuple[str, ...]:
-    """Return the arguments that have a program go on with a session, none if it begins one."""
     return (flag, session.id) if session is not None else ()
 
 
@@ -318,7 +311,6 @@ class Lines:
             self._pending += piece
 
     def rest(self) -> str:
-        """Return what came after the last line end."""
         return bytes(self._pending).decode("utf-8", "replace")
 
 
@@ -337,18 +329,15 @@ class TextTail:
             self._size -= len(self._lines.popleft()) + 1
 
     def clear(self) -> None:
-        """Forget everything."""
         self._lines.clear()
         self._size = 0
 
     @property
     def lines(self) -> list[str]:
-        """The lines, the oldest first."""
         return list(self._lines)
 
     @property
     def text(self) -> str:
-        """The lines as one text, without blank ones around it."""
         return "\n".join(self._lines).strip()
 
 

@@ -109,7 +109,6 @@ class ClaudeReader(JsonReader):
                 return []
 
     def _window(self, limit: JsonRecord) -> None:
-        """Remember a window; what is rejected is used up, and of what is allowed a share is told only near its end."""
         name, used = limit.text("rateLimitType"), limit.number("utilization")
         used = 1.0 if limit.text("status") == "rejected" else used
         beyond = limit.flag("isUsingOverage")
@@ -121,11 +120,9 @@ class ClaudeReader(JsonReader):
 
     @property
     def ended(self) -> bool:
-        """True if a result came last; it counts what Claude Code asked on the side as well."""
         return bool(self._result) and not self._in_turn
 
     def _turn_ended(self, result: JsonRecord) -> AgentEvent:
-        """Take a result line. The calls that it states are counted no more from their answers."""
         self._result, self._in_turn = result, False
         by_schema = result.inside("structured_output").values
         text = json.dumps(by_schema, ensure_ascii=False) if by_schema else result.text("result")
@@ -151,7 +148,6 @@ class ClaudeReader(JsonReader):
         return AgentEvidence(self.agent, exit_code, stderr, error, self._retrying, finished, answer)
 
     def refused(self, stderr: str) -> Iterable[str]:
-        """Return the tool calls that its permissions kept it from."""
         del stderr
         denied = self._result.objects("permission_denials")
         return [tool(each.text("tool_name"), each.inside("tool_input")) for each in denied]
@@ -183,7 +179,6 @@ class ClaudeReader(JsonReader):
         }
 
     def _total(self) -> Usage:
-        """Return what the last result states as the total."""
         cost = self._result.cost("total_cost_usd")
         models, usage = self._result.inside("modelUsage"), self._result.inside("usage")
         if models:
@@ -225,7 +220,6 @@ class ClaudeReader(JsonReader):
 
 
 def _usage(models: JsonRecord) -> Usage:
-    """Return the sum of what is stated of each model."""
     each = [models.inside(name) for name in models.values]
     if not each:
         return Usage(0.0, 0, 0, None, 0)
@@ -259,7 +253,6 @@ class AnswerTokens:
         self._open: dict[str, tuple[_Tokens, int]] = {}  # each open answer's tokens, and its characters
 
     def usage(self, session: str | None) -> Usage | None:
-        """Return what all answers used, without a cost; None before any used something."""
         read, written, cached = self._sum
         return Usage(None, read, written, session, cached) if read or written else None
 
@@ -282,7 +275,6 @@ class AnswerTokens:
 
 
 def _written_chars(part: JsonRecord) -> int:
-    """Return how many characters the model wrote for a part of an answer."""
     match part.text("type"):
         case "text" | "thinking" as kind:
             return len(part.text(kind))

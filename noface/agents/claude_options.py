@@ -99,7 +99,6 @@ def _facts() -> Mapping[str, Any]:
 
 
 def _settings(model: ModelSpec, place: RunPlace) -> dict[str, Any]:
-    """Return the settings of noface's own, which outrank those of the project and of the person."""
     given: dict[str, Any] = {}
     if model.settings is not Settings.USER:
         # It looks for instructions on the way up: a workspace below the home has the person's above it.
@@ -112,7 +111,6 @@ def _settings(model: ModelSpec, place: RunPlace) -> dict[str, Any]:
 
 
 def _login(model: ModelSpec) -> dict[str, object]:
-    """Return what the person's settings say of login, provider and models, if they do not act otherwise."""
     if model.settings is Settings.USER:
         return {}
     own = _persons_settings(model).values
@@ -128,7 +126,6 @@ def _persons_settings(model: ModelSpec) -> JsonRecord:
 
 
 def _read(path: Path) -> JsonRecord:
-    """Return a file's JSON object, empty if there is none that can be read."""
     try:
         with path.open(encoding="utf-8") as file:
             return JsonRecord.of(json_value(file.read(_FILE_BYTES_MAX)))

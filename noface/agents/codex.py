@@ -80,7 +80,6 @@ class CodexReader(JsonReader):
 
     @property
     def ended(self) -> bool:
-        """True if a turn's end came last."""
         return self._finished
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
@@ -105,11 +104,9 @@ class CodexReader(JsonReader):
 
     @property
     def quota(self) -> tuple[Window, ...]:
-        """The windows that its log of the thread tells of."""
         return self._rollout.windows
 
     def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return how the run ended."""
         self._rollout.used(self._session, at_once=True)
         error, retrying = self._explained(self._error), self._waiting(stderr)
         return AgentEvidence(self.agent, exit_code, stderr, error, retrying, self._finished, self._last_text)
@@ -133,7 +130,6 @@ class CodexReader(JsonReader):
         return replace(less(whole, before.used), session_id=self._session)
 
     def amounts(self) -> Amounts:
-        """Return what the newest answer held of the context, as the log of the thread tells it."""
         return {Resource.CONTEXT: self._rollout.context}
 
     def _explained(self, error: AgentError | None) -> AgentError | None:
@@ -264,7 +260,6 @@ _ALL = 100
 
 
 def _windows(line: str) -> tuple[Window, ...]:
-    """Return the windows of the login's quota that a count of tokens comes with."""
     payload = JsonRecord.of(json_value(line)).inside("payload")
     limits = payload.inside("rate_limits") or payload.inside("info", "rate_limits")
     credit = limits.inside("credits")
@@ -297,7 +292,6 @@ def _logged_usage(line: str, thread: str) -> Usage | None:
 
 
 def _usage(counts: JsonRecord) -> Usage | None:
-    """Return a usage from Codex's counts, None if there are none."""
     read, written = counts.whole("input_tokens"), counts.whole("output_tokens")
     if read is None and written is None:
         return None
@@ -318,7 +312,6 @@ def _log_of(thread: str, sessions: Path) -> Path | None:
 
 
 def _days(thread: str) -> Iterator[str]:
-    """Yield the folders by their dates; Codex takes them in its own time zone, so the neighbours count."""
     # A UUID of version 7 begins with its time, in 48 bits.
     milliseconds = int(thread[:8] + thread[9:13], 16)
     try:
@@ -350,7 +343,6 @@ class CodexAgent(Agent):
         return Invocation(tuple(argv), place.prompt_file, env)
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> CodexReader:
-        """Return a reader of its JSON lines, and of its log below the home that `env` names."""
         return CodexReader(env, session)
 
     def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:

@@ -119,7 +119,6 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
 
 
 def _servers(path: Path) -> tuple[str, ...]:
-    """Return the names of the MCP servers in a file that an agent may have written."""
     return _named(_parsed(read_regular(path, _FILE_BYTES_MAX) or b"") or {})
 
 

@@ -110,7 +110,6 @@ class PrintedUsage:
         self._sum = summed(self._sum, Usage(cost, read, written, None, usage.whole(_CACHED)))
 
     def used(self) -> Usage:
-        """Return what all that was told comes to."""
         return self._stream.used() if self._stream is not None else self._sum
 
 
@@ -145,7 +144,6 @@ class CommandReader:
         return events
 
     def used(self) -> Usage:
-        """Return what its output tells of that; nothing, if it tells none."""
         return self._printed.used()
 
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
@@ -247,7 +245,6 @@ class CommandAgent(Agent):
 
     @property
     def homes(self) -> tuple[AgentHome, ...]:
-        """The homes of all agents that have one."""
         return tuple(home for name in AGENTS if name != "command" for home in AGENTS[name].homes)
 
     def program(self, model: ModelSpec) -> str:
@@ -262,14 +259,12 @@ class CommandAgent(Agent):
         return "" if any(mark in words[0] for mark in "=~{*?[") else words[0]
 
     def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
-        """Return the shell command for an order."""
         command = _filled(order.model.command, {"prompt_file": place.prompt_file, "model": order.model.model})
         command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))
         return Invocation(("bash", "-c", command), place.prompt_file)
 
 
 def _filled(command: str, values: dict[str, str]) -> str:
-    """Fill in each `{name}` so that the shell sees the value and nothing else, whether it stands in quotes or not."""
     return "".join(_quoted(values[name], quote) if name in values else text for text, quote, name in pieces(command))
 
 

@@ -57,16 +57,13 @@ class LineReader(ABC):
 
     @property
     def quota(self) -> tuple[Window, ...]:
-        """The windows of its login's quota, as far as the stream tells of them."""
         return ()
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:
-        """The tool calls that may take their time: none, if the stream does not tell of them."""
         return ()
 
     def feed(self, data: bytes) -> list[AgentEvent]:
-        """Return the events of the lines that `data` completes."""
         return [event for line in self._lines.feed(data) for event in self.line(line)]
 
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
@@ -97,11 +94,9 @@ class LineReader(ABC):
         return replace(run, usage=self.used(), amounts=self.amounts())
 
     def amounts(self) -> Amounts:
-        """Return what is known of the resources that the run can exhaust, once it has ended."""
         return {}
 
     def refused(self, stderr: str) -> Iterable[str]:
-        """Return what the program itself refused to do for its model."""
         del stderr
         return ()
 
@@ -134,7 +129,6 @@ class JsonReader(LineReader):
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:
-        """The tool calls that may take their time."""
         return tuple(self._open_calls.values())
 
     def line(self, line: str) -> list[AgentEvent]:
@@ -185,23 +179,19 @@ class JsonReader(LineReader):
         return [AgentEvent(EventKind.TOOL, call_text)]
 
     def edits(self, name: str) -> bool:
-        """True if a tool of this name edits files."""
         return name in self._calls.get("edit", ())
 
     def call_began(self, call: OpenCall) -> None:
-        """Remember a tool call that takes its time, until it ends."""
         if self.tells_calls and len(self._open_calls) < _OPEN_TOOLS_MAX:
             self._open_calls.setdefault(call.id, call)
 
     def tool_ended(self, call: str, *, succeeded: bool) -> list[AgentEvent]:
-        """Return the edit that a tool call was, if it was one and succeeded."""
         self._open_calls.pop(call, None)
         edit = self._open_edits.pop(call, "")
         return [AgentEvent(EventKind.EDIT, edit)] if edit and succeeded else []
 
 
 def asks(unfinished: str) -> bool:
-    """True if output that ends in the middle of a line is a question that wants an answer from a keyboard."""
     return _ASKS.search(unfinished[-TEXT_MAX:]) is not None
 
 
@@ -222,7 +212,6 @@ def litellm_codes(message: str) -> tuple[str, ...]:
 
 
 def dollars(digits: str | None, before: float | None) -> float | None:
-    """Return the amount that digits in a text mean, `before` if they mean none."""
     try:
         amount = sane_cost(float(digits)) if digits else None
     except ValueError:
@@ -231,7 +220,6 @@ def dollars(digits: str | None, before: float | None) -> float | None:
 
 
 def log_time(stamp: str) -> float | None:
-    """Return the time that an ISO 8601 text means, in epoch seconds."""
     try:
         return datetime.fromisoformat(stamp).timestamp()
     except (ValueError, OverflowError):
@@ -239,7 +227,6 @@ def log_time(stamp: str) -> float | None:
 
 
 def last_match(pattern: re.Pattern[str], value: str) -> re.Match[str] | None:
-    """Return the last match of a pattern."""
     newest = deque(pattern.finditer(value), maxlen=1)
     return newest[0] if newest else None
 
@@ -259,7 +246,6 @@ def tool(name: str, given: JsonRecord) -> str:
 
 
 def unescaped(line: str) -> str:
-    """Return text without colours and other escape sequences."""
     return _ANSI.sub("", line) if "\x1b" in line else line
 
 
@@ -275,7 +261,6 @@ def local_clock(now: float | None = None, zone: str | None = None) -> WallClock:
 
 
 def named_zone(name: str) -> tzinfo | None:
-    """Return the zone of the IANA database that is called `name`, None if there is none."""
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError):

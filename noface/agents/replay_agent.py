@@ -10,7 +10,6 @@ from typing import Any
 
 
 def steps_of(plays: list[dict[str, Any]], issue: str, attempt: int, role: str) -> list[dict[str, Any]]:
-    """Return the steps of the first play meant for this issue, attempt and role."""
     for play in plays:
         fits = play.get("issue", "*") in ("*", issue) and play.get("attempt", 0) in (0, attempt)
         if fits and play.get("role", "worker") == role:
@@ -46,7 +45,6 @@ def play(step: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Play the script named on the command line."""
     script = tomllib.loads(Path(sys.argv[1]).read_text("utf-8"))
     role = os.environ.get("NOFACE_ROLE", "worker")
     steps = steps_of(script.get("play", []), os.environ["NOFACE_ISSUE_ID"], int(os.environ["NOFACE_ATTEMPT"]), role)

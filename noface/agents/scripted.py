@@ -30,7 +30,6 @@ class ScriptedAgent(Agent):
     stream = CommandReader
 
     def program(self, model: ModelSpec) -> str:
-        """Return "": what plays the script is part of noface."""
         del model
         return ""
 

@@ -16,6 +16,7 @@ import noface
 from noface.agents.base import SESSION, RunPlace, place_in
 from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
 from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
+from noface.data import table
 from noface.errors import GitError
 from noface.gates.inventory import WRITTEN
 from noface.git.ignored_places import ignored_places
@@ -29,9 +30,9 @@ from noface.model.gate import GateSpec
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import TEMPORARY, Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
-from noface.process.home_places import below, led_out, programs_in, started_by
+from noface.process.home_places import below, led_out, programs_in
 from noface.process.sandbox import Box
-from noface.process.sandbox_home import AgentHome, Home, HomeRule, home_rules, known_places
+from noface.process.sandbox_home import AgentHome, Home, HomeRule, home_rules
 from noface.secrets.environment import fits
 
 _POINTER_BYTES_MAX = 8192
@@ -146,7 +147,7 @@ def agent_box(
             outside.append(Home(folder, fresh, rules=each.rules("", personal=personal), session=session))
     reads_only = model.permissions is Permissions.READ_ONLY
     caches = f"{'asked' if reads_only else 'model'}-{model.name}"
-    programs = (*programs_in(model.command, person), *started_by(model.command, person))
+    programs = programs_in(model.command, person)
     own = _composed(env, place.workspace, inside, caches, programs, rules, f"{place.directory}/home")
     workspace, beyond = (place.workspace,), env.sandbox.write if model.permissions is Permissions.FULL else ()
     hidden = (*_hidden(env, person), *_apart(env))
@@ -317,7 +318,7 @@ def _visible(
     folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]
     programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
-    private, homes, roots = known_places().private_folders, (home, own_home()), all_checkouts(repository)
+    private, homes, roots = table("sandbox_places")["private"]["folders"], (home, own_home()), all_checkouts(repository)
     outside = (path for path in env.sandbox.show if not below(path, homes) or below(path, roots))
     root = (str(repository.root),) if checkout and not below(home, (str(repository.root),)) else ()
     needed = [path for path in (*root, home, *programs, *python) if below(path, private)]

@@ -42,7 +42,6 @@ def dotted(path: KeyPath) -> str:
 
 
 def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
-    """Return the line of `path`, or of the innermost part of it that the text has; None if it has none."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
             return lines[path[:length]]

@@ -46,7 +46,6 @@ def find(root: Path, explicit: Path | None) -> Path:
 
 
 def load(root: Path, explicit: Path | None = None) -> "Config":
-    """Read the configuration of the repository at `root`; raise ConfigError with every problem at once."""
     return load_at(find(root, explicit), explicit)
 
 
@@ -61,7 +60,6 @@ def name_of(root: Path, explicit: Path | None) -> str:
 
 
 def load_tables(root: Path, explicit: Path | None) -> Mapping[str, Any]:
-    """Return the raw tables of the repository's configuration. Raise ConfigError if there is none, or no TOML in it."""
     path = find(root, explicit)
     return tables(read(path), str(path))
 

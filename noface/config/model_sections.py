@@ -215,7 +215,6 @@ class Retry(Section, json_schema_extra=_one_ladder):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models of the ladder, the weakest first, without repeats."""
         rungs = tuple(rung.model for rung in self.ladder)
         named = rungs or (self.default_model, self.escalation_model)
         return tuple(dict.fromkeys(name for name in named if name is not None))
@@ -236,7 +235,6 @@ class Roles(Section):
 
     @property
     def models(self) -> dict[str, str | None]:
-        """The model of each role, None without one."""
         return {role: getattr(self, role) for role in ROLES}
 
 

@@ -70,7 +70,6 @@ class Executor(Section):
 
     @property
     def slots(self) -> int:
-        """How many attempts there can be at once on all of them."""
         return self.attempts * (len(self.hosts) + bool(self.address))
 
 
@@ -95,7 +94,6 @@ class Landing(Section):
 
     @property
     def by_pull_request(self) -> bool:
-        """True if work becomes pull requests, and main is moved on the forge."""
         return self.how == "pull-request"
 
     @property
@@ -105,7 +103,6 @@ class Landing(Section):
 
     @property
     def mode(self) -> LandingMode:
-        """How work leaves noface."""
         if self.by_pull_request:
             return LandingMode.PULL_REQUEST
         return LandingMode.PUSH if self.push else LandingMode.MERGE
@@ -139,5 +136,4 @@ class Notify(Section):
 
     @property
     def tells(self) -> bool:
-        """True if somebody is told, or heard."""
         return bool(self.urls or self.answers or self.on_event)

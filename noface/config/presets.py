@@ -18,7 +18,6 @@ DEFAULT_MODEL = "claude-sonnet"
 
 @cache
 def presets() -> Mapping[str, Mapping[str, object]]:
-    """Return the models usable without a [models] entry; keys are those of [models.NAME]."""
     return {
         preset["name"]: {"agent": agent, "model": preset["model"], "tier": preset["tier"], **_LIMITS}
         for agent, entry in table("agents").items()
@@ -27,7 +26,6 @@ def presets() -> Mapping[str, Mapping[str, object]]:
 
 
 def models_of(agent: str) -> tuple[str, ...]:
-    """Return the models that an agent begins and ends with: its everyday one and its strongest; none without any."""
     tiers = sorted(table("agents")[agent].get("presets", ()), key=lambda preset: preset["tier"])
     return tuple(dict.fromkeys(preset["name"] for preset in tiers[-2:]))
 

@@ -14,7 +14,6 @@ ListPrice = tuple[float, float]
 
 
 def list_price(agent: str, model: str, day: date) -> ListPrice | None:
-    """Return what a model costs that an agent calls `model`, on this day; None if it is unknown."""
     prices = table("prices")
     name = prices["aliases"].get(agent, {}).get(model, model)
     # "anthropic/claude-opus-4-5" is the same model by another way.
@@ -34,7 +33,6 @@ def _holds(price: Mapping[str, date], day: date) -> bool:
 
 
 def prices_as_of() -> date:
-    """Return the day that the prices were looked up."""
     day: date = table("prices")["as_of"]
     return day
 
@@ -48,5 +46,4 @@ def age_of_prices(day: date) -> str:
 
 
 def prices_are_old(day: date) -> bool:
-    """True if the prices are, on this day, too old to be relied on without a look."""
     return day - prices_as_of() > timedelta(days=table("prices")["old_after_days"])

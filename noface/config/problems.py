@@ -46,28 +46,23 @@ class SectionKeys(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that may stand in the section or in each of its items."""
         return tuple(self.model.model_fields)
 
     @property
     def inner(self) -> "Mapping[str, SectionKeys]":
-        """The sections that stand within this one."""
         return _sections_of(self.model, self.name)
 
     @property
     def header(self) -> str:
-        """The header that a person writes above its keys."""
         name = ".".join(self.name)
         return {Shape.TABLE: f"[{name}]", Shape.ARRAY: f"[[{name}]]", Shape.NAMED: f"[{name}.NAME]"}[self.shape]
 
 
 def sections() -> Mapping[str, SectionKeys]:
-    """Return every section at the top of noface.toml, in the order people should read them."""
     return _sections_of(Config, ())
 
 
 def all_sections() -> tuple[SectionKeys, ...]:
-    """Return every section, each followed by those within it."""
     return tuple(each for section in sections().values() for each in (section, *section.inner.values()))
 
 
@@ -82,7 +77,6 @@ def _sections_of(model: type[Section], name: tuple[str, ...]) -> Mapping[str, Se
 
 
 def _shape(field: "FieldInfo") -> tuple[Shape, object]:
-    """Return how a field is written if it is a section, and what it or its items are."""
     origin, arguments = get_origin(field.annotation), get_args(field.annotation)
     if origin is tuple:
         return Shape.ARRAY, arguments[0]
@@ -92,7 +86,6 @@ def _shape(field: "FieldInfo") -> tuple[Shape, object]:
 
 
 def holds_names(field: "FieldInfo") -> bool:
-    """True if a key holds a table of plain values by name, as env does."""
     return get_origin(field.annotation) in (dict, Mapping)
 
 
@@ -136,7 +129,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def unknown_model(name: str, known: Iterable[str]) -> UsageError:
-    """Return the error for a model on the command line that there is none of."""
     meant = did_you_mean(name, known)
     return UsageError(f"--model {name}: there is no such model.", f"{meant[0].upper()}{meant[1:]}")
 
@@ -174,7 +166,6 @@ class Problem:
 
     @property
     def key(self) -> str:
-        """The key as a person would write it; empty for the whole file."""
         return dotted(self.path)
 
 
@@ -198,7 +189,6 @@ def located(problems: Iterable[Problem], lines: Mapping[KeyPath, int]) -> tuple[
 
 
 def from_validation(error: "ValidationError") -> list[Problem]:
-    """Turn pydantic's errors into problems."""
     return [_problem(detail) for detail in error.errors(include_url=False)]
 
 

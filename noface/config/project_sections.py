@@ -183,7 +183,6 @@ class Sandbox(Section):
 
     @property
     def for_others(self) -> Network:
-        """What agents and setup have of the network."""
         return Network.OWN if self.network is Network.OWN else Network.ON
 
 
@@ -196,7 +195,6 @@ class Protect(Section):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Every protected glob, without repeats."""
         return tuple(dict.fromkeys(default_protected() + self.extra))
 
 

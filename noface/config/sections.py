@@ -77,7 +77,6 @@ class Config(Section):
         return tracker_settings(tables) or TrackerSettings(self.tracker.kind, "")
 
     def effective(self) -> dict[str, Any]:
-        """Return everything as plain JSON values: defaults and presets filled in, durations in seconds."""
         content = self.model_dump(mode="json")
         # Written out, an empty ladder is an error; what is printed here can be read again.
         content["retry"]["ladder"] = content["retry"]["ladder"] or None

@@ -65,13 +65,10 @@ _BRANCH_BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]$|\.lo
 
 
 def expected(what: str) -> PydanticCustomError:
-    """Return the error that says `what` was expected; `problems` adds the value, and its place."""
     return PydanticCustomError("expected", "{what}", {"what": what})
 
 
 def _require(holds: Callable[[str], bool], what: str) -> AfterValidator:
-    """Return the validator of texts for which `holds` is true; `what` is expected."""
-
     def check(value: str) -> str:
         if not holds(value):
             raise expected(what)
@@ -81,7 +78,6 @@ def _require(holds: Callable[[str], bool], what: str) -> AfterValidator:
 
 
 def is_name(value: str) -> bool:
-    """True if a gate or a model may be called so: names become parts of file names."""
     return _NAME.fullmatch(value) is not None
 
 

@@ -15,5 +15,4 @@ class Clock:
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Block this thread for that long; not at all if it is negative."""
         time.sleep(max(0.0, seconds))

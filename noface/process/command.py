@@ -123,12 +123,10 @@ class Exit:
 
     @property
     def code(self) -> int | None:
-        """The exit code, negative for a signal; None if it was not seen to end."""
         return self.exit_code if self.signal is None else -self.signal
 
     @property
     def memory_text(self) -> str:
-        """Why the kernel killed it, for a person; "" if it did not for want of memory."""
         why = {"limit": "it used more than [limits] memory_max allows", "machine": "the machine ran out of memory"}
         return f"killed by the kernel: {why[self.out_of_memory]}" if self.out_of_memory else ""
 
@@ -155,16 +153,13 @@ class Canceller:
 
     @property
     def cancelled(self) -> bool:
-        """True once cancelled."""
         return self._cancelled
 
     @property
     def urgent(self) -> bool:
-        """True once cancelled urgently."""
         return self._urgent
 
     def fileno(self) -> int:
-        """Return the descriptor to wait on."""
         return self._wake
 
 
@@ -220,7 +215,6 @@ class CommandWatch:
 
     @property
     def error(self) -> str:
-        """Why there was no report."""
         return STUCK if self.stuck else SUPERVISOR_KILLED
 
     def wait(self) -> dict[str, Any] | None:
@@ -255,7 +249,6 @@ class CommandWatch:
                 return None
 
     def _receive(self) -> dict[str, Any] | None:
-        """Return the last message that came in whole ("started" until another does), None at the supervisor's end."""
         try:
             data = self.control.recv(65536)
         except OSError:
@@ -267,7 +260,6 @@ class CommandWatch:
         return last
 
     def _patience_s(self) -> float:
-        """Seconds until there may be something to do."""
         limit = self._deadline
         if self.ended_by is EndedBy.ITSELF and self.command.idle_timeout_s is not None:
             limit = min(limit, max(self._life, self._worked or 0.0) + self.command.idle_timeout_s)
@@ -286,7 +278,6 @@ class CommandWatch:
             self._stop(now)
 
     def _look_for_life(self, now: float) -> EndedBy | None:
-        """Return why whoever reads the output wants an end, if so."""
         if self.on_output is not None:
             life_or_reason = self.on_output()
             if isinstance(life_or_reason, EndedBy):
@@ -341,7 +332,6 @@ class CommandWatch:
             self.control.sendall(json.dumps({"stop": {"int_s": int_s, "term_s": term_s}}).encode() + b"\n")
 
     def _abandon(self) -> None:
-        """Make the supervisor kill everything, and wait until it has."""
         with contextlib.suppress(OSError):
             self.control.settimeout(self.ladder.kill_s)
             # The end of what it hears has the supervisor kill; the end of what it says tells that nothing is left.

@@ -147,7 +147,6 @@ def available() -> bool:
 
 
 def _listening() -> dict[int, set[str]]:
-    """Return the TCP ports at which somebody listens here, each with what identifies the sockets."""
     ports: dict[int, set[str]] = {}
     with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _SOCKET_DIAGNOSIS) as asked:
         for family in (socket.AF_INET, socket.AF_INET6):  # /proc/net/tcp takes a hundred times as long
@@ -184,7 +183,6 @@ def _unix_listening() -> dict[str, os.stat_result]:
 
 
 def _sockets_of(pids: list[int]) -> set[str]:
-    """Return what identifies the sockets that these processes have open."""
     sockets: set[str] = set()
     for pid in pids:
         with suppress(OSError):
@@ -220,7 +218,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_here(family: int, host: str) -> bool:
-    """True if an address is one of this machine's."""
     if _is_loopback(host):
         return True
     try:

@@ -41,14 +41,12 @@ def variables_of(own: Iterable[str], model: ModelSpec) -> Variables:
 
 
 def gate_environment(env_pass: tuple[str, ...] = ()) -> Variables:
-    """Return the whole environment of a gate or of setup: what every program needs, and what `env_pass` names."""
     return tuple(rules.for_gates(os.environ, env_pass).items())
 
 
 def without_places(
     environment: Variables, folders: tuple[str, ...], kept: tuple[str, ...], env_pass: tuple[str, ...] = ()
 ) -> Variables:
-    """Return an environment that does not lead into `folders`; see `secrets.environment.without_places`."""
     return tuple(rules.without_places(dict(environment), folders, kept, env_pass).items())
 
 
@@ -101,7 +99,6 @@ def _facts(program: str | None) -> tuple[object, ...]:
 
 
 def package_folders(prefix: Path) -> list[Path]:
-    """Return the folders in which a Python installation, or a virtual environment, has its packages."""
     return [folder for pattern in _PACKAGES for folder in sorted(prefix.glob(pattern)) if folder.is_dir()]
 
 

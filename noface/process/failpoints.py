@@ -96,7 +96,6 @@ class _Armed:
         self._lock = threading.Lock()
 
     def is_due(self) -> bool:
-        """Count a hit; True if it is the one that triggers."""
         with self._lock:
             self._left -= 1
             return self._left == 0

@@ -51,7 +51,6 @@ class HeldFolder:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
     def stands(self) -> bool:
-        """True if nobody has removed or replaced the folder."""
         try:
             return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), self._path.lstat())
         except OSError:
@@ -122,7 +121,6 @@ def kind_at(path: str | Path) -> int:
 
 
 def is_folder(path: str | Path) -> bool:
-    """True if a real folder is there, not a link to one."""
     return kind_at(path) == stat.S_IFDIR
 
 

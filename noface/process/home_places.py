@@ -37,7 +37,6 @@ _NO_TOOLCHAINS = ("HOME", "PWD", "OLDPWD", "PATH", "SHELL", "TMPDIR", "TMP", "TE
 
 
 def below(path: str, folders: Iterable[str]) -> bool:
-    """True if a path is one of the folders or lies in one."""
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
@@ -47,30 +46,18 @@ def is_environment_file(name: str) -> bool:
 
 
 def only_the_persons(status: os.stat_result) -> bool:
-    """True if nobody but its owner may use a file or folder."""
     return not status.st_mode & _OTHERS
 
 
-def of_many() -> tuple[str, ...]:
-    """Return the folders of a home that hold many things, as relative paths."""
-    return tuple(table("sandbox_places")["home"]["many"])
-
-
 def programs_in(command: str, home: str) -> tuple[str, ...]:
-    """Return the programs below `home` that a command line names by their absolute paths."""
-    return tuple(dict.fromkeys(place for place in _paths_in(command, home) if os.access(place, os.X_OK)))
+    begins = _paths_in(" ".join(command.split()[:_PROGRAM_WORDS]), home)
+    named = (place for place in _paths_in(command, home) if os.access(place, os.X_OK))
+    return tuple(dict.fromkeys((*(place for place in begins if _is_open(place)), *named)))
 
 
 def _paths_in(text: str, home: str) -> list[str]:
     places = (_as_in(home, _AT_HOME.sub(lambda _: home, match[0])) for match in _PATH.finditer(text))
     return [place for place in places if below(place, (home,))]
-
-
-def started_by(command: str, home: str) -> tuple[str, ...]:
-    """Return what is below `home` of the program and the script with which a command line begins."""
-    starts = [_AT_HOME.sub(lambda _: home, word) for word in command.split()[:_PROGRAM_WORDS]]
-    words = [_as_in(home, word) for word in starts if word.startswith("/")]
-    return tuple(word for word in words if below(word, (home,)) and _is_open(word))
 
 
 def needed(
@@ -158,13 +145,11 @@ class _Search:
     places: dict[str, None] = field(default_factory=dict)
 
     def show(self, place: str) -> None:
-        """Take a place, and what stands behind it, as far as it lies in the home."""
         for path in dict.fromkeys((place, os.path.realpath(place))):
             if self._inside(path) and os.path.exists(path):
                 self.places.setdefault(path)
 
     def folder(self, folder: str) -> None:
-        """Take a folder of programs, and what its links lead to."""
         place = _as_in(self.home, os.path.normpath(folder))
         if self._inside(place):
             self._installation(place)
@@ -173,7 +158,6 @@ class _Search:
                 self.program(entry.path)
 
     def program(self, path: str) -> None:
-        """Take what a program is and leads to."""
         for each in dict.fromkeys((path, os.path.realpath(path))):
             if self._inside(each) and os.path.isfile(each) and not below(each, self.places):
                 self._installation(os.path.dirname(each), each)
@@ -193,7 +177,6 @@ class _Search:
             self.show(value)
 
     def _inside(self, path: str) -> bool:
-        """True if a place lies in the home, and in nothing that is apart."""
         return below(path, (self.home,)) and path != self.home and not below(path, self.apart)
 
     def _holds_more(self, folder: str) -> bool:
@@ -237,12 +220,10 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _interpreter(script: str) -> str:
-    """Return the program that the first line of a script names, "" if there is none."""
     return next((word for word in started_with(script)[:1] if word.startswith("/")), "")
 
 
 def _is_open(path: str) -> bool:
-    """True if a path is a regular file that others may read too."""
     try:
         status = Path(path).stat()
     except OSError:
@@ -251,7 +232,6 @@ def _is_open(path: str) -> bool:
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
-    """Return the paths that lie in no other of them, each once."""
     kept: list[str] = []
     for path in sorted(paths):
         if not below(path, kept):

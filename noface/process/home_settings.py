@@ -50,7 +50,6 @@ def _forms() -> dict[str, _Form]:
 
 
 def rebuilt_paths() -> tuple[str, ...]:
-    """Return the settings of a home that are rebuilt, as relative paths."""
     return tuple(_forms())
 
 

@@ -46,7 +46,6 @@ def command_for(extra: str, prefix: Path, package: Distribution | None, *, has_p
 
 
 def _source(package: Distribution) -> str:
-    """Return where a distribution came from by its direct_url.json (PEP 610), "" for a package index."""
     try:
         known = json.loads(package.read_text("direct_url.json") or "{}")
         url = str(known.get("url", ""))

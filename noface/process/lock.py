@@ -33,7 +33,6 @@ class Holder:
     host: str
 
     def is_here(self) -> bool:
-        """True if a process with this pid runs on this machine (a reused pid cannot be told apart)."""
         return self.host == socket.gethostname() and runs(self.pid)
 
 
@@ -69,7 +68,6 @@ class FileLock:
             self.release()  # it was removed between the two: what is there now is another's to take as well
 
     def is_held(self) -> bool:
-        """True if the path leads to what was locked."""
         try:
             return self.descriptor >= 0 and os.path.samestat(os.fstat(self.descriptor), self._path.stat())
         except OSError:

@@ -39,7 +39,6 @@ class OomKills(NamedTuple):
     on_machine: int | None
 
     def since(self, before: Self) -> int:
-        """Return how many there were since `before`, of whose group the group's figure is; 0 if nobody counts."""
         pairs = ((self.in_group, before.in_group), (self.on_machine, before.on_machine))
         counted = [now - then for now, then in pairs if now is not None and then is not None]
         return max(0, counted[0]) if counted else 0
@@ -88,7 +87,6 @@ class MemoryGroup:
 
     @classmethod
     def make(cls, name: str, limit: int) -> Self | None:
-        """Make one with a limit in bytes; None if that cannot be had here."""
         for own in _own_groups():
             # In version 2 of cgroups a group with processes in it has no groups that bound memory: then beside it.
             for parent in (own, own.parent):
@@ -121,19 +119,15 @@ class MemoryGroup:
         return None
 
     def enter(self) -> None:
-        """Move this process into the group, so that what it starts is born there. Raises OSError."""
         (self.folder / _MEMBERS).write_text(_OWN_PID)
 
     def leave(self) -> None:
-        """Move this process back. Raises OSError."""
         (self._home / _MEMBERS).write_text(_OWN_PID)
 
     def kills(self) -> int:
-        """Return how many processes the kernel has killed in the group."""
         return oom_kills(str(self.folder)).in_group or 0
 
     def remove(self) -> None:
-        """Remove the group, in which nothing may be left."""
         with suppress(OSError):
             self.folder.rmdir()
 

@@ -68,11 +68,9 @@ class Output:
 
     @property
     def pipes(self) -> list[int]:
-        """The pipes that are still open."""
         return list(self._streams)
 
     def close_theirs(self) -> None:
-        """Leave the program's ends to the program, so that its own end is seen."""
         for descriptor in self.theirs:
             os.close(descriptor)
 
@@ -93,7 +91,6 @@ class Output:
         return bool(data)
 
     def finish(self) -> None:
-        """Write down all that is left: whoever still holds a pipe is none of the program's."""
         for pipe, (log, stream) in list(self._streams.items()):
             while self.copy(pipe):
                 pass

@@ -74,7 +74,6 @@ def join(info: int, ports: list[int], outside: list[str]) -> set[int]:
 
 
 def _run(work: Callable[[], None]) -> NoReturn:
-    """Do the work of a process that was forked for it, as long as its supervisor lives."""
     try:
         signal.set_wakeup_fd(-1)
         prctl(_PDEATHSIG, signal.SIGKILL)
@@ -121,7 +120,6 @@ def _way_out() -> bool:
 
 
 def _listeners(port: int) -> list[socket.socket]:
-    """Listen at a port of the loopback, by IPv4 and, where there is one, IPv6."""
     listeners = []
     for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         with suppress(OSError):

@@ -41,7 +41,6 @@ class PortRanges:
             return range(0)
 
     def close(self) -> None:
-        """Give all ranges back."""
         with self._lock:
             while self._held:
                 self._held.popitem()[1].close()

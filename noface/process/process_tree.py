@@ -29,7 +29,6 @@ BOXING = "bwrap"
 
 
 def prctl(option: int, value: int) -> bool:
-    """Linux's prctl; False if it failed or there is none."""
     return bool(sys.platform == "linux" and libc().prctl(option, value, 0, 0, 0) == 0)
 
 
@@ -68,7 +67,6 @@ def children_by_scan(pid: int) -> list[int]:
 
 
 def below(roots: Sequence[int]) -> list[int]:
-    """Every descendant of the roots, without the roots."""
     descendants = list(roots)
     for pid in descendants:  # it grows meanwhile
         descendants += children(pid)
@@ -105,7 +103,6 @@ def started_by(supervisor: int, boxing: str = BOXING) -> list[dict[str, Any]] | 
 
 
 def _facts_of(pid: int) -> dict[str, Any] | None:
-    """Return what /proc tells of a process; None if it has ended."""
     try:
         head, _, tail = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")
         words = Path(f"/proc/{pid}/cmdline").read_bytes()[:COMMAND_BYTES_MAX].split(b"\0")
@@ -142,7 +139,6 @@ def send_signal(pid: int, number: int) -> None:
 
 
 def send_group_signal(group: int, number: int) -> None:
-    """Signal a process group that may be gone by now."""
     with suppress(OSError):
         os.killpg(group, number)
 
@@ -199,7 +195,6 @@ def carriers(marker_name: str, marker_value: str) -> tuple[int, ...]:
 
 
 def _carrying(name: str, value: str) -> list[Any]:
-    """Return psutil's processes that carry the marker; neither this one nor those it descends from."""
     import psutil
 
     spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}

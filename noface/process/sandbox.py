@@ -11,10 +11,11 @@ listens on this machine. It is no virtual machine: a hole in the kernel is a way
 import os
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from noface.data import table
 from noface.model.network import Network, port_of
 from noface.process.files import is_folder, kind_at
 from noface.process.home_places import below, outermost
@@ -25,7 +26,6 @@ from noface.process.sandbox_home import (
     cache_of,
     hide,
     home_mounts,
-    known_places,
     make_mount_point,
 )
 from noface.process.supervisor import BOX_GATE, BOX_INFO, BOX_STATUS
@@ -99,14 +99,14 @@ class Box:
         return (*options, "--chdir", inside, "--", *argv)
 
     def _mounts(self) -> Iterator[Mount]:
-        places = known_places()
-        yield from (_read(path) for path in places.kernel_read if os.path.exists(path))
-        yield from _barred(places.kernel_hidden)
-        for folder in places.private_folders:
+        places = table("sandbox_places")
+        yield from (_read(path) for path in places["kernel"]["read"] if os.path.exists(path))
+        yield from _barred(places["kernel"]["hidden"])
+        for folder in places["private"]["folders"]:
             if is_folder(folder):
                 yield ("--bind", self.tmp, folder) if folder in _ON_DISK else ("--tmpfs", folder)
-        yield from (_read(path) for path in places.private_needed if os.path.exists(path))
-        yield from _barred(places.machine_hidden)
+        yield from (_read(path) for path in places["private"]["needed"] if os.path.exists(path))
+        yield from _barred(places["machine"]["hidden"])
         at_home = tuple(home.path for home in self.homes)
         hidden = [place for path in self.hidden if (place := _real(path))]
         # Each mount costs bubblewrap a look at all mounts, so that nothing is mounted only to be hidden.
@@ -147,7 +147,7 @@ class Box:
 
     def _away(self, path: str) -> bool:
         """True if a path of the machine is not there in the box anyway, so that nothing can be put over it."""
-        if below(path, known_places().private_folders) and not below(path, self.visible):
+        if below(path, table("sandbox_places")["private"]["folders"]) and not below(path, self.visible):
             return True
         there = [place for home in self.homes for place in home.visible()]
         if below(path, (home.path for home in self.homes)):
@@ -167,7 +167,7 @@ def _read(path: str) -> Mount:
     return "--ro-bind", path, path
 
 
-def _barred(paths: tuple[str, ...]) -> Iterator[Mount]:
+def _barred(paths: Iterable[str]) -> Iterator[Mount]:
     """Yield the mounts that hide these paths; what the person may not use in any way, no box of theirs may."""
     for path in paths:
         if any(os.access(path, right) for right in (os.R_OK, os.W_OK, os.X_OK)):
@@ -175,7 +175,6 @@ def _barred(paths: tuple[str, ...]) -> Iterator[Mount]:
 
 
 def _real(path: str) -> str:
-    """Return the place behind a path, "" if there is none: nothing can be put over a link that leads nowhere."""
     place = os.path.realpath(path)
     return place if os.path.exists(place) else ""
 
@@ -214,7 +213,6 @@ class Bubblewrap:
 
     @property
     def works(self) -> bool:
-        """True if a box could be made."""
         return not self.problem
 
 

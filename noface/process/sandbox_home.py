@@ -5,7 +5,7 @@ that lies a folder that starts empty, so that programs can write what they like 
 
 An agent may have written in three of the places that this is made of: the caches, what setup left in a home before, and
 the workspace. Of these nothing is taken for the person's, no link in them is followed, and where something is mounted
-in a cache the place is made by directory descriptors first. The caches of a box are nobody else's while it lives.
+in a cache the place is made first. The caches of a box are nobody else's while it lives.
 """
 
 import os
@@ -20,47 +20,23 @@ from pathlib import Path
 from typing import Any, Self
 
 from noface.data import table
-from noface.process.files import is_folder, ordinary_folder
+from noface.process.files import is_folder, kind_at, ordinary_folder, read_regular, real_folder
 from noface.process.home_places import below, needed
 from noface.process.home_settings import rebuilt, rebuilt_paths
 
 COPY_BYTES_MAX = 64 << 20
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 Mount = tuple[str, ...]
 """Options of bubblewrap for one place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The lists of sandbox_places.toml, by table and key; paths of homes have no leading slash.
-
-    `agents` are the homes and logins of the agents in agents.toml.
-    """
-
-    private_folders: tuple[str, ...]
-    private_needed: tuple[str, ...]
-    kernel_read: tuple[str, ...]
-    kernel_hidden: tuple[str, ...]
-    caches_private: tuple[str, ...]
-    caches_copied: tuple[str, ...]
-    caches_read: tuple[str, ...]
-    machine_hidden: tuple[str, ...]
-    agents: tuple[str, ...]
-
-
 @cache
-def known_places() -> Places:
-    """Return what sandbox_places.toml says."""
-    data = table("sandbox_places")
-    parts = ("private", "kernel", "caches", "machine")
-    lists = {f"{part}_{name}": tuple(paths) for part in parts for name, paths in data[part].items()}
-    agents = {path for entry in table("agents").values() for path in agent_places(entry)}
-    return Places(**lists, agents=tuple(sorted(agents)))
+def agents_places() -> tuple[str, ...]:
+    """Return the places of all agents in a home, without leading slash."""
+    return tuple(sorted({path for entry in table("agents").values() for path in places_of(entry)}))
 
 
-def agent_places(entry: Mapping[str, Any]) -> Iterator[str]:
+def places_of(entry: Mapping[str, Any]) -> Iterator[str]:
     """Yield the places of an agent of agents.toml in a home: its own, and the files of its login that lie elsewhere."""
     homes = [home["path"] for home in entry.get("homes", ())]
     yield from homes
@@ -109,12 +85,10 @@ class AgentHome:
 
     @classmethod
     def of(cls, entry: Mapping[str, str | list[str]]) -> Self:
-        """Return what a table `homes` of agents.toml says."""
         lists = {key: tuple(value) for key, value in entry.items() if not isinstance(value, str)}
         return cls(str(entry["path"]), str(entry.get("variable", "")), **lists)
 
     def place(self, home: str, environment: Mapping[str, str]) -> str:
-        """Return the absolute path of the folder."""
         named = environment.get(self.variable, "") if self.variable else ""
         return os.path.realpath(named) if named.startswith("/") else f"{home}/{self.path}"
 
@@ -148,7 +122,6 @@ class Home:
     session: str = ""
 
     def cache(self, path: str) -> str:
-        """Return the folder on the machine that is at a private place of the home."""
         return f"{self.caches}/{path.replace('/', '_')}"
 
     def keep_caches(self) -> None:
@@ -158,12 +131,12 @@ class Home:
         """
         for path, rule in self.rules.items():
             left, cache = f"{self.fresh}/{path}", self.cache(path)
-            if rule is HomeRule.PRIVATE and _listed(left) and _reached(self.fresh, path) and not _listed(cache):
+            through_a_link = os.path.realpath(left) != os.path.join(os.path.realpath(self.fresh), path)
+            if rule is HomeRule.PRIVATE and _listed(left) and not through_a_link and not _listed(cache):
                 with suppress(OSError):
                     os.rename(left, _made(cache))
 
     def visible(self) -> list[str]:
-        """Return the person's places that are there, as absolute paths."""
         return [f"{self.path}/{path}" for path, rule in self.rules.items() if rule in _PERSONS]
 
 
@@ -171,13 +144,13 @@ def home_rules(
     home: str, variables: Mapping[str, str], programs: Iterable[str] = (), apart: tuple[str, ...] = ()
 ) -> dict[str, HomeRule]:
     """Return the rules that hold in the home at `home` for whom has these variables; see home_places.needed."""
-    places, (readable, hidden) = known_places(), needed(home, variables, programs, apart)
-    rules = dict.fromkeys((*places.agents, *hidden), HomeRule.HIDDEN)
+    caches, (readable, hidden) = table("sandbox_places")["caches"], needed(home, variables, programs, apart)
+    rules = dict.fromkeys((*agents_places(), *hidden), HomeRule.HIDDEN)
     rules |= {path: HomeRule.REBUILT for path in rebuilt_paths() if os.path.isfile(f"{home}/{path}")}
     rules |= dict.fromkeys(readable, HomeRule.READ)
-    rules |= dict.fromkeys(places.caches_private, HomeRule.PRIVATE)
-    rules |= dict.fromkeys(places.caches_copied, HomeRule.COPIED)
-    return rules | dict.fromkeys(places.caches_read, HomeRule.READ)
+    rules |= dict.fromkeys(caches["private"], HomeRule.PRIVATE)
+    rules |= dict.fromkeys(caches["copied"], HomeRule.COPIED)
+    return rules | dict.fromkeys(caches["read"], HomeRule.READ)
 
 
 def home_mounts(home: Home, beyond: Iterable[str] = ()) -> Iterator[Mount]:
@@ -196,7 +169,6 @@ def home_mounts(home: Home, beyond: Iterable[str] = ()) -> Iterator[Mount]:
 
 
 def cache_of(home: Home, path: str) -> tuple[str, str] | None:
-    """Return the folder on the machine behind the private place that holds `path`, and the rest of the path in it."""
     for place, rule in home.rules.items():
         top = f"{home.path}/{place}"
         if rule is HomeRule.PRIVATE and path != top and below(path, (top,)) and _listed(home.cache(place)):
@@ -209,49 +181,16 @@ def make_mount_point(top: str, path: str, *, folder: bool) -> None:
 
     Every link or file in the way is removed; nothing outside of `top` is touched.
     """
-    *parts, name = path.split("/")
-    descriptor = os.open(top, _FOLDER)
-    try:
-        for part in (*parts, *((name,) if folder else ())):
-            inner = _entered(descriptor, part)
-            os.close(descriptor)
-            descriptor = inner
-        if not folder:
-            _make_file(descriptor, name)
-    finally:
-        os.close(descriptor)
+    place = Path(top, path)
+    if folder:
+        real_folder(place, Path(top))
+    elif kind_at(real_folder(place.parent, Path(top)) / place.name) != stat.S_IFREG:
+        shutil.rmtree(place) if is_folder(place) else place.unlink(missing_ok=True)
+        place.touch(0o600)
 
 
 def hide(path: str) -> Mount:
-    """Return the mount that makes a folder empty, or a file unreadable."""
     return ("--tmpfs", path) if is_folder(path) else ("--ro-bind", "/dev/null", path)
-
-
-def _entered(parent: int, name: str) -> int:
-    try:
-        return os.open(name, _FOLDER, dir_fd=parent)
-    except FileNotFoundError:
-        pass
-    except OSError:  # a link, or no folder
-        with suppress(FileNotFoundError, IsADirectoryError):
-            os.unlink(name, dir_fd=parent)
-    with suppress(FileExistsError):  # another box of the same cache was faster
-        os.mkdir(name, 0o700, dir_fd=parent)
-    return os.open(name, _FOLDER, dir_fd=parent)
-
-
-def _make_file(parent: int, name: str) -> None:
-    try:
-        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
-    except FileNotFoundError:
-        mode = 0
-    if stat.S_ISREG(mode):
-        return
-    if stat.S_ISDIR(mode):
-        shutil.rmtree(name, dir_fd=parent)
-    elif mode:
-        os.unlink(name, dir_fd=parent)
-    os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=parent))
 
 
 def _placed(home: Home, path: str) -> Iterator[Mount]:
@@ -266,7 +205,9 @@ def _placed(home: Home, path: str) -> Iterator[Mount]:
         case HomeRule.SESSION:
             yield "--bind", _made(f"{home.session}/{path}"), target
         case HomeRule.COPIED:
-            _copy(source, f"{home.fresh}/{path}")
+            content = read_regular(Path(os.path.realpath(source)), COPY_BYTES_MAX + 1)
+            if content is not None and len(content) <= COPY_BYTES_MAX:
+                _write(f"{home.fresh}/{path}", content)
         case HomeRule.REBUILT:
             _write(f"{home.fresh}/{path}", rebuilt(source, path))
         case HomeRule.READ if os.path.exists(source):
@@ -306,12 +247,6 @@ def _left(home: Home, folder: str, taken: tuple[str, ...]) -> Iterator[Mount]:
             yield "--ro-bind", source, target
 
 
-def _reached(top: str, path: str) -> bool:
-    """True if `path` is a folder below `top`, reached through no link."""
-    parts = [part for part in path.split("/") if part]
-    return all(is_folder("/".join((top, *parts[: count + 1]))) for count in range(len(parts))) and is_folder(top)
-
-
 def _listed(folder: str) -> set[str]:
     try:
         return set(os.listdir(folder))
@@ -323,20 +258,6 @@ def _made(folder: str) -> str:
     """Make a folder of noface's own if it is missing or something else; no agent writes the folders above it."""
     ordinary_folder(folder)
     return folder
-
-
-def _copy(source: str, target: str) -> None:
-    """Copy a regular file of moderate size; anything else is not there."""
-    try:
-        descriptor = os.open(source, _FILE)
-    except OSError:
-        return
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > COPY_BYTES_MAX:
-            return
-        content = file.read(COPY_BYTES_MAX)
-    _write(target, content)
 
 
 def _write(target: str, content: bytes) -> None:

@@ -50,7 +50,6 @@ class ForkServer:
         self._channel: socket.socket | None = None
 
     def warm_up(self) -> None:
-        """Start the fork server ahead of the first command."""
         with self._lock:
             self._running_channel()
 
@@ -69,7 +68,6 @@ class ForkServer:
 
     @property
     def fork_server_pid(self) -> int | None:
-        """The fork server's pid while one is running."""
         with self._lock:
             return self._process.pid if self._process is not None and self._process.poll() is None else None
 
@@ -175,7 +173,6 @@ def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> s
 
 
 def _too_long(argv: Sequence[str], env: dict[str, str]) -> str:
-    """Why E2BIG: the longest argument or variable, and what the system takes."""
     sizes = {f"argument {at}": len(os.fsencode(argument)) for at, argument in enumerate(argv)}
     sizes |= {f"the variable {name[:200]}": len(os.fsencode(name + value)) + 2 for name, value in env.items()}
     longest, total = max(sizes, key=lambda name: sizes[name]), sum(sizes.values())

@@ -104,5 +104,4 @@ def prepare_streams() -> None:
 
 
 def reader_is_gone() -> bool:
-    """True if whoever read standard output has stopped: what only prints may end."""
     return _Output.reader_is_gone

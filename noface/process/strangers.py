@@ -27,7 +27,6 @@ def strangers(met: tuple[tuple[str, str], ...]) -> dict[str, str]:
 
 
 def _listener(name: str) -> Any:
-    """Return the process that listens there; None if there is none, or it is not to be seen."""
     import psutil
 
     port = name.rpartition(":")[2]

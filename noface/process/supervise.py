@@ -75,7 +75,6 @@ class Launcher:
 
     @property
     def fork_server_pid(self) -> int | None:
-        """The pid of the process that forks the supervisors, while there is one."""
         return self._fork_server.fork_server_pid
 
     def containment(self) -> Containment:
@@ -84,7 +83,6 @@ class Launcher:
         return best if self.namespaces else min(best, Containment.SUBREAPER)
 
     def warm_up(self) -> None:
-        """Start the fork server now, so that the first command needn't wait for it."""
         self._fork_server.warm_up()
 
     def close(self) -> None:
@@ -219,7 +217,6 @@ def _missing(command: Command) -> dict[str, Any] | None:
 
 
 def _no_box(command: Command) -> str:
-    """Say why a box could not be made, in bubblewrap's words."""
     try:
         text = read_bounded(Path(command.stderr), 0, _BOX_WORDS_BYTES)
     except OSError:

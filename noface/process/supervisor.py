@@ -134,7 +134,6 @@ def wake_on_child() -> tuple[int, int]:
 
 
 def kill_ladder(int_s: float, term_s: float) -> list[tuple[int, float]]:
-    """List the signals to send with the seconds to wait after each; SIGKILL follows by itself."""
     return [(number, wait) for number, wait in ((signal.SIGINT, int_s), (signal.SIGTERM, term_s)) if wait > 0]
 
 
@@ -210,7 +209,6 @@ class Supervisor:
         }
 
     def _cpu_s(self) -> float:
-        """Return the processor time of what has been reaped, here and by the program itself."""
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime
 
@@ -230,12 +228,10 @@ class Supervisor:
             self._left |= killed - {self._pid} - self._box_init() - helping
 
     def _below(self) -> list[int]:
-        """Return the processes of the program, without those that only lead its network out."""
         helping = {*self._helpers, *process_tree.below([*self._helpers])}
         return [pid for pid in process_tree.below([os.getpid()]) if pid not in helping]
 
     def _reap(self) -> bool:
-        """Reap all that have ended; False when no descendant is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -304,7 +300,6 @@ def _box_exit_code(code: int) -> int:
 
 
 def send(control: socket.socket, **message: object) -> None:
-    """Send one JSON line; a noface that is gone needs none."""
     try:
         control.sendall(json.dumps(message).encode() + b"\n")
     except OSError:
@@ -379,7 +374,6 @@ def run_supervisor(control: socket.socket, masker: Masker, *, namespaces: bool, 
 
 
 def _box_status(order: dict[str, Any]) -> int:
-    """Make the file in which bubblewrap reports how far it came, and name it in its command line."""
     status = os.memfd_create("box-status")
     order["argv"] = [str(status) if argument == BOX_STATUS else argument for argument in order["argv"]]
     return status

@@ -32,7 +32,6 @@ _WITHHELD = ("never", "sessions", "misleading")
 
 @cache
 def _listed(*lists: str) -> tuple[str, ...]:
-    """Return the patterns of some lists of environment.toml, which says what they are for."""
     return tuple(pattern for name in lists for pattern in table("environment")[name])
 
 
@@ -57,7 +56,6 @@ def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -
 
 
 def for_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return what a gate or setup gets of noface's environment `given`; `env_pass` are patterns of further names."""
     passed = {name: value for name, value in given.items() if _for_gate(name, env_pass)}
     return passed | _forced()
 
@@ -107,7 +105,6 @@ def _for_gate(name: str, env_pass: tuple[str, ...]) -> bool:
 
 
 def fits(name: str, patterns: tuple[str, ...]) -> bool:
-    """True if a name fits one of the patterns; as in every shell, case matters."""
     plain, globs = _sorted(patterns)
     return name in plain or any(_fits(name, parts) for parts in globs)
 

@@ -99,7 +99,6 @@ def _provider(spec: ModelSpec) -> str:
 
 
 def _of_login(name: str, agent: str, known: dict[str, object]) -> bool:
-    """True if a variable of an entry leads to a login."""
     homes = table("agents")[agent].get("homes", ()) if known else ()
     folders = [known.get("folder_variable"), *(home.get("variable") for home in homes)]
     keys = known.get("keys", ())
@@ -109,5 +108,4 @@ def _of_login(name: str, agent: str, known: dict[str, object]) -> bool:
 
 
 def _is_amount(name: str, value: str) -> bool:
-    """True if a variable is a number, as MAX_THINKING_TOKENS, and turns nothing on."""
     return value.isdigit() and not _LEADS_ELSEWHERE.search(name)

@@ -54,7 +54,6 @@ class Masker:
         self.longest_bytes = max(map(len, self._byte_names), default=0)
 
     def __bool__(self) -> bool:
-        """True if any value is known."""
         return bool(self._names)
 
     def text(self, text: str, keep: Iterable[str] = ()) -> str:
@@ -88,7 +87,6 @@ class Masker:
         )
 
     def holds(self, data: bytes) -> bool:
-        """True if a known value stands in `data`."""
         if not any(form in data for form in self._short) and not self._long.may_hold(data):
             return False
         return any(form in data for form in self._byte_names)
@@ -101,7 +99,6 @@ class Masker:
         return places + keys_in_place(_put(data, places))
 
     def masked(self, data: bytes) -> bytes:
-        """Return bytes of the same length without values and keys."""
         places = self.in_place(data)
         return _put(data, places) if places else data
 
@@ -123,7 +120,6 @@ class Masker:
         return frozenset(form.decode("utf-8", "surrogateescape") for form in forms)
 
     def names_of(self, forms: Iterable[str]) -> frozenset[str]:
-        """Return the variables whose values are written as `forms`."""
         return frozenset(self._names[form] for form in forms)
 
     def content(self, data: bytes, mark: Callable[[str], str]) -> bytes:
@@ -153,7 +149,6 @@ class MaskedStream:
         return _put(data[:end], [(start, mark) for start, mark in places if start < end]) if places else data[:end]
 
     def finish(self) -> bytes:
-        """Return what is left at the end."""
         left, self._held = self._masker.masked(self._held), b""
         return left
 
@@ -179,7 +174,6 @@ def _forms(secrets: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_telling(value: str) -> bool:
-    """True if a value is none that a text may hold by chance."""
     return len(value) >= _TELLING_CHARS_MIN and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 

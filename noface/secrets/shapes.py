@@ -37,7 +37,6 @@ class Key(NamedTuple):
 
 @cache
 def _shapes() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
-    """Return for each shape its name, texts of which every such key holds one, and its pattern (secrets.toml)."""
     shapes = table("secrets")["shapes"]
     return tuple((shape["name"], tuple(shape["hints"]), re.compile(shape["pattern"], re.ASCII)) for shape in shapes)
 
@@ -57,7 +56,6 @@ def keys_in(text: str) -> list[Key]:
 
 
 def without_keys(text: str) -> str:
-    """Return text without what has the shape of a key, each replaced by what it was."""
     done, pieces = 0, []
     for key in keys_in(text):
         pieces += [text[done : key.start], f"***{key.name}***"]

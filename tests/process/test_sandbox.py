@@ -13,10 +13,10 @@ from noface.process.sandbox_home import (
     AgentHome,
     Home,
     HomeRule,
-    agent_places,
     below,
     home_rules,
     make_mount_point,
+    places_of,
 )
 
 
@@ -206,9 +206,9 @@ def test_what_an_agent_keeps_in_the_home_is_hidden_from_gates_and_from_other_age
 
 def test_the_login_of_an_agent_without_a_home_is_secret_and_in_its_own_home_nothing_is_named_twice():
     login = {"folder": ".config/new", "files": ["key", "own/auth.json"]}
-    assert list(agent_places({"login": login})) == [".config/new/key", ".config/new/own/auth.json"]
-    assert list(agent_places({"login": login, "homes": [{"path": ".config/new"}]})) == [".config/new"]
-    assert list(agent_places({})) == []
+    assert list(places_of({"login": login})) == [".config/new/key", ".config/new/own/auth.json"]
+    assert list(places_of({"login": login, "homes": [{"path": ".config/new"}]})) == [".config/new"]
+    assert list(places_of({})) == []
 
 
 def test_the_lists_are_sorted_and_name_each_place_once():

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from noface.data import table
 from noface.model.failure import OUT_OF_REACH, Failure
 from noface.model.taxonomy import FailureKind
 from noface.process.command import Command
 from noface.process.files import read_bounded, started_with
-from noface.process.home_places import below, is_closed, of_many
-from noface.process.sandbox_home import known_places
+from noface.process.home_places import below, is_closed
+from noface.process.sandbox_home import agents_places
 from noface.process.supervise import Launcher
 
 _MISSES = re.compile(
@@ -128,7 +129,8 @@ def _to_show(place: str, home: str) -> str:
     What only the person may read is shown alone, and so is what lies in a folder of many things: nobody knows what
     else is there.
     """
-    many = [f"{home}/{path}" for path in (*known_places().caches_private, *known_places().agents, *of_many())]
+    known = table("sandbox_places")
+    many = [f"{home}/{path}" for path in (*known["caches"]["private"], *agents_places(), *known["home"]["many"])]
     folders = [str(parent) for parent in Path(place).parents if below(str(parent), (home,)) and str(parent) != home]
     own = [folder for folder in folders if not any(below(path, (folder,)) for path in many)]
     if not own or is_closed(place):
