@@ -66,21 +66,15 @@ LIKE_GIT = [
 ]
 
 
-@cases("name", LIKE_GIT, ids=ascii)
-@cases("place", ["{}", "src/{}/config", "a\\{}"])
-def test_a_name_that_means_git_elsewhere_is_refused_and_nothing_lifts_that(name, place):
-    path = place.format(name)
-    assert "git-names" in [rule for rule, _ in found(added(path), [path + "x:"], (path, "**"))]
-
-
-@pytest.mark.parametrize("name", [*LIKE_GIT, ".gitx", "git~2", ".gi\u0301t", ".g\u00a0it", "x.git", "git"], ids=ascii)
-def test_git_itself_refuses_just_these(tmp_path, name):
+def test_a_name_that_means_git_elsewhere_is_shown_to_git_which_refuses_it(tmp_path):
     path = a_repository(tmp_path / "project")
-    blob = git(path, "rev-parse", "HEAD:a.txt")
-    protected = ("-c", "core.protectHFS=true", "-c", "core.protectNTFS=true")
-    git(path, *protected, "update-index", "--add", "--cacheinfo", f"{FILE},{blob},src/{name}/x", check=False)
-    taken = git(path, "diff", "--cached", "--name-only") != ""
-    assert taken is ("git-names" not in [rule for rule, _ in found(added(f"src/{name}/x"))])
+    plumbing = Plumbing(discover(path))
+    blob = plumbing.git.ask("rev-parse", "HEAD:a.txt")
+    for name in (*LIKE_GIT, "a\\.git", ".gitx", "git~2", ".gi\u0301t", "x.git", "git"):
+        tree = plumbing.git.ask("mktree", "-z", stdin=f"{FILE} blob {blob}\t{name}\0")
+        wrong = name in LIKE_GIT or "\\" in name
+        assert [check for _, check, _ in refused(plumbing, tree, (plumbing.main(),))] == ["hasDotgit"] * wrong, name
+        assert may_be_refused([f"src/{name}/x"]) or not wrong, name
 
 
 WINDOWS = [
@@ -182,11 +176,6 @@ def test_half_a_rename_of_a_folder_s_case_is_refused():
     assert found(changes, ["Docs/a", "Docs/b"]) == [("twin-names", "docs")]
 
 
-def test_names_that_are_too_long_are_refused():
-    assert found(added("x" * 255, "/".join(["d" * 200] * 20))) == []
-    assert [rule for rule, _ in found(added("x" * 256, "é" * 128, "/".join(["d" * 200] * 21)))] == ["long-names"] * 3
-
-
 def test_a_submodule_that_nobody_asked_for_is_refused():
     moved = FileChange("lib", "M", SUBMODULE, SUBMODULE, "1" * 40, "2" * 40)
     put = FileChange("lib", "T", FILE, SUBMODULE, "1" * 40, "2" * 40)
@@ -198,14 +187,13 @@ def test_a_submodule_that_nobody_asked_for_is_refused():
 
 
 def test_findings_are_boundary_violations_that_say_which_path_why_and_what_to_do():
-    unfit = unfit_names(added("aux.c", "readme", ".g\u200cit"), frozenset(["README"]))
+    unfit = unfit_names(added("aux.c", "readme"), frozenset(["README"]))
     failures = examine(Diff(added("aux.c"), "", unfit=unfit), DiffLimits())
-    assert [failure.rule for failure in failures] == ["git-names", "twin-names", "windows-names"]
+    assert [failure.rule for failure in failures] == ["twin-names", "windows-names"]
     assert {failure.kind for failure in failures} == {FailureKind.BOUNDARY_VIOLATION}
     messages = [failure.message for failure in failures]
-    assert ".g\\u200cit (it means .git on Windows or on a Mac); give them other names" in messages[0]
-    assert "readme (README is there); use the spelling that is there" in messages[1]
-    assert "aux.c (no file of Windows is called so); give them other names, or name them in the issue's" in messages[2]
+    assert "readme (README is there); use the spelling that is there" in messages[0]
+    assert "aux.c (no file of Windows is called so); give them other names, or name them in the issue's" in messages[1]
 
 
 # What git itself reads
@@ -295,7 +283,7 @@ def attempt(project):
             ("echo x > A.TXT", "twin-names", "A.TXT (a.txt is there)"),
             ("mkdir SRC; echo x > SRC/new.txt", "twin-names", "SRC (src is there)"),
             ("echo x > aux.py", "windows-names", "aux.py (no file of Windows is called so)"),
-            ("mkdir -p $'x/.g\\u200cit'; echo x > $'x/.g\\u200cit/config'", "git-names", "x/.g\\u200cit/config"),
+            ("mkdir -p $'x/.g\\u200cit'; echo x > $'x/.g\\u200cit/config'", "git-fsck", "x (hasDotgit"),
         ],
         rows=True,
     ),

@@ -6,20 +6,19 @@ on a Mac or on Windows, does not. Only what the change adds counts: what main ha
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from posixpath import dirname, join, normpath
 
+from noface.integrity.rubbish import above
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.patch import decoded
 from noface.model.patterns import matches_any
 
-_PARTS = frozenset({"head", "objects", "refs", "config"})
-_LINKED = frozenset({"head", "commondir"})
-_FOLDERS = frozenset({"objects", "refs", "hooks"})
-_RUNS = frozenset({"config", "config.worktree", "commondir", "hooks"})
-_NAMES = _PARTS | _LINKED | _RUNS
+_MARKS = (frozenset({"head", "objects", "refs", "config"}), frozenset({"head", "commondir"}))
+_RUNS = ("config", "config.worktree", "commondir", "hooks")
 
 
 def made_repositories(
@@ -29,45 +28,32 @@ def made_repositories(
 
     Letter case counts for nothing: on a person's file system it may mean nothing. `may_change` lifts what it names.
     """
-    parts: dict[str, list[str]] = {}
-    for change in changes:
-        for folder in _folders(change.path) if change.status != "D" else ():
-            parts.setdefault(folder, []).append(change.path)
-    if not parts:
+    written = {c.path for c in changes if c.status != "D" and not matches_any(c.path, may_change)}
+    if not _parts(written):
         return ()
-    after = (on_main - {c.path for c in changes if c.status == "D"}) | {c.path for c in changes if c.status != "D"}
-    return tuple(
-        folder
-        for folder, paths in sorted(parts.items())
-        if _is_repository(folder, after)
-        and (not _is_repository(folder, on_main) or any(folder in _folders(path, _RUNS) for path in paths))
-        and not all(matches_any(path, may_change) for path in paths)
-    )
+    before, after = _parts(on_main), _parts((on_main - {c.path for c in changes if c.status == "D"}) | written)
+    own = {folder for folder, names in before.items() if any(map(names.issuperset, _MARKS))}
+    made = {folder for folder, names in after.items() if any(map(names.issuperset, _MARKS))}
+    settings = {folder for folder, names in _parts(written).items() if not names.isdisjoint(_RUNS)}
+    return tuple(sorted((made - own) | (made & settings)))
 
 
-def _folders(path: str, names: frozenset[str] = _NAMES) -> set[str]:
-    """Return, in small letters, the folders of which the file is a part as a repository has it."""
-    parts = path.casefold().split("/")
-    folders = {"/".join(parts[:at]) for at, part in enumerate(parts[:-1]) if part in _FOLDERS & names}
-    return folders | ({"/".join(parts[:-1])} if parts[-1] in names else set())
-
-
-def _is_repository(folder: str, paths: Iterable[str]) -> bool:
-    start = f"{folder}/" if folder else ""
-    below = (path.casefold() for path in paths)
-    held = {path[len(start) :].partition("/")[0] for path in below if path.startswith(start)}
-    return held >= _PARTS or held >= _LINKED
+def _parts(paths: Iterable[str]) -> dict[str, set[str]]:
+    """Return, in small letters, the folders with what they hold of a repository's parts."""
+    parts = defaultdict[str, set[str]](set)
+    for path in paths:
+        names = path.casefold().split("/")
+        for at, name in enumerate(names):
+            if name in _RUNS or any(name in marks for marks in _MARKS):
+                parts["/".join(names[:at])].add(name)
+    return parts
 
 
 _GITLINK = "160000"
-_PATH_BYTES_MAX = 4096
-_PART_BYTES_MAX = 255
 _SHOWN_CHARS_MAX = 120
 
-# git's core.protectHFS passes these over, core.protectNTFS what may stand behind a name, or in its place.
+# git's core.protectHFS passes these over.
 _IGNORABLE = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
-_END = r"[. ]*(:.*)?"
-_GIT = re.compile(rf"(\.git|git~1){_END}", re.IGNORECASE | re.DOTALL)
 _LOOKED_AT = re.compile(r"\.(git|mailmap|\.?$)|.*~", re.IGNORECASE | re.DOTALL)
 
 _WINDOWS = re.compile(
@@ -81,28 +67,15 @@ _WINDOWS = re.compile(
 class UnfitRule(StrEnum):
     """Why a path is unfit; the value is the rule's name, the text describes all such paths of a change."""
 
-    GIT = "git-names"
     FSCK = "git-fsck"
     SUBMODULE = "submodule"
     TWIN = "twin-names"
     WINDOWS = "windows-names"
-    LONG = "long-names"
     LINK = "links-outside"
     FILTERED = "filtered-files"
 
-    @property
-    def description(self) -> str:
-        """What was added."""
-        return _WORDS[self][0]
 
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
-        return _WORDS[self][1]
-
-
-_WORDS = {
-    UnfitRule.GIT: ("names that git takes for its own, and refuses, were added", "give them other names"),
+WORDS = {
     UnfitRule.FSCK: ("what servers refuse that check what is pushed was added", "mend what it says, or take it out"),
     UnfitRule.SUBMODULE: (
         "links to commits of other repositories were added or moved, which the issue did not ask for",
@@ -120,12 +93,12 @@ _WORDS = {
         "files were changed that git keeps in another form, through a filter, which runs on no worker's files",
         "leave them; a person adds such files, or names them in the issue's `may_change` to have them as they lie",
     ),
-    UnfitRule.LONG: ("names were added that are too long for file systems", "shorten them"),
     UnfitRule.LINK: (
         "links were added that lead out of the project, to what only this machine has, or to a folder that holds them",
         "use a relative link to a file of the project, or name them in the issue's `may_change`",
     ),
 }
+"""What was added by each rule, and what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +124,11 @@ def unfit_names(
     """
     added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     unasked = [change for change in added if not matches_any(change.path, asked)]
-    others = (*_windows_names(unasked, on_main), *_twins(changes, unasked, on_main)) if unasked else ()
-    return (*_git_names(changes), *_too_long(added), *_submodules(changes, asked), *others)
+    bad = [change.path for change in unasked if _WINDOWS.search(change.path)]
+    if bad and any(map(_WINDOWS.search, on_main)):  # a project that Windows cannot check out anyway
+        bad = []
+    windows = (Unfit(UnfitRule.WINDOWS, _visible(path), "no file of Windows is called so") for path in bad)
+    return (*_submodules(changes, asked), *windows, *(_twins(changes, unasked, on_main) if unasked else ()))
 
 
 def leads_outside(path: str, target: str) -> bool:
@@ -171,35 +147,12 @@ def may_be_refused(paths: Iterable[str]) -> bool:
     More names than those that git takes for .git, .gitmodules, .gitattributes, .gitignore and .mailmap.
     """
     parts = (part for path in paths for name in path.split("/") for part in name.split("\\"))
-    return any(_LOOKED_AT.match(_plain(part)) for part in parts)
+    return any(_LOOKED_AT.match(part.translate(_IGNORABLE)) for part in parts)
 
 
 def refused_by_servers(path: str, check: str, words: str) -> Unfit:
     """Return the finding of one of git's checks."""
     return Unfit(UnfitRule.FSCK, _visible(path), f"{check}: {words}")
-
-
-def _plain(name: str) -> str:
-    return name.translate(_IGNORABLE)
-
-
-def _git_names(changes: tuple[FileChange, ...]) -> Iterator[Unfit]:
-    for change in changes:
-        added = change.old_mode == ABSENT != change.new_mode
-        parts = [_plain(part) for name in change.path.split("/") for part in name.split("\\")]
-        if added and any(_GIT.fullmatch(part) for part in parts):
-            yield Unfit(UnfitRule.GIT, _visible(change.path), "it means .git on Windows or on a Mac")
-
-
-def _too_long(added: list[FileChange]) -> Iterator[Unfit]:
-    for change in added:
-        path = change.path.encode("utf-8", "surrogateescape")
-        longest = max(map(len, path.split(b"/")))
-        if len(path) > _PATH_BYTES_MAX:
-            yield Unfit(UnfitRule.LONG, _visible(change.path), f"{len(path):,} bytes, {_PATH_BYTES_MAX:,} at most")
-        elif longest > _PART_BYTES_MAX:
-            why = f"one name of {longest:,} bytes, {_PART_BYTES_MAX} at most"
-            yield Unfit(UnfitRule.LONG, _visible(change.path), why)
 
 
 def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iterator[Unfit]:
@@ -208,13 +161,6 @@ def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iter
         if moved and not matches_any(change.path, asked):
             why = "moved to" if change.old_mode == _GITLINK else "at"
             yield Unfit(UnfitRule.SUBMODULE, _visible(change.path), f"{why} commit {change.new_oid[:12]}")
-
-
-def _windows_names(added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
-    # A project that Windows cannot check out as it is has no use for the rule.
-    bad = [change.path for change in added if _WINDOWS.search(change.path)]
-    if bad and not any(map(_WINDOWS.search, on_main)):
-        yield from (Unfit(UnfitRule.WINDOWS, _visible(path), "no file of Windows is called so") for path in bad)
 
 
 def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
@@ -229,22 +175,16 @@ def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: fr
     seen: set[str] = set()
     for name in sorted(new):
         key = _folded(name)
-        if _above(key) & seen:
-            continue
         others = [other for other in spelled[key] if other != name]
-        if others and key not in seen:
+        if others and seen.isdisjoint((key, *above(key))):
             seen.add(key)
             yield Unfit(UnfitRule.TWIN, _visible(name), f"{_visible(others[0])} is there")
 
 
-def _above(path: str) -> set[str]:
-    parts = path.split("/")
-    return {"/".join(parts[:count]) for count in range(1, len(parts))}
-
-
 def _entries(paths: Iterable[str]) -> set[str]:
+    """Return paths with all folders above them."""
     names = set(paths)
-    return names.union(*(_above(folder + "/x") for folder in {name.rpartition("/")[0] for name in names} - {""}))
+    return names.union(*(above(folder + "/x") for folder in {name.rpartition("/")[0] for name in names} - {""}))
 
 
 def _folded(path: str) -> str:

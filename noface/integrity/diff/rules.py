@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from noface.integrity.build_output import generated, is_generated, new_folders
 from noface.integrity.diff.gates import lowered_thresholds, may_hold_threshold
-from noface.integrity.diff.names import Unfit, UnfitRule
+from noface.integrity.diff.names import WORDS, Unfit
 from noface.integrity.diff.text import left_markers, tied_lines
 from noface.integrity.strength import AS_STRONG, Weaker
 from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weakened_tests
@@ -151,14 +151,13 @@ def _repository(diff: Diff) -> Failure | None:
 
 def unfit_failures(every: Collection[Unfit]) -> Iterator[Failure]:
     """Yield a failure for each rule by which something could not be pushed or checked out everywhere."""
-    for rule in UnfitRule:
-        unfit = [each for each in every if each.rule is rule]
-        if unfit:
+    for rule, (what, remedy) in WORDS.items():
+        if unfit := [each for each in every if each.rule is rule]:
             named = [f"{each.path} ({each.why})" for each in unfit]
             yield _failure(
                 FailureKind.BOUNDARY_VIOLATION,
                 rule.value,
-                f"{rule.description}: {_listed(named)}; {rule.remedy}",
+                f"{what}: {_listed(named)}; {remedy}",
                 tuple(named[:_SHOWN_MAX]),
                 ",".join(sorted(each.path for each in unfit)),
                 location=unfit[0].path,
