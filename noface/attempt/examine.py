@@ -35,8 +35,7 @@ from noface.integrity.diff.names import (
     unfit_names,
 )
 from noface.integrity.diff.text import left_markers, shows_conflict
-from noface.integrity.evasion import replaced_frameworks, self_aware, shadowing
-from noface.integrity.excuses import checks_of, excused_lines, excuses_in, stubs_beside
+from noface.integrity.evasion import ASKS, checks_of, evading_lines, evasions, replaced_frameworks, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
@@ -51,7 +50,7 @@ from noface.model.quoting import short
 
 _LINK = "120000"
 _TARGET_CHARS_MAX = 120
-_EXCUSES_MAX = 100
+_EVASIONS_MAX = 100
 Contents = tuple[bytes, bytes]
 _MANIFEST_BYTES_MAX = 1_000_000
 _PLACES_MAX = 200
@@ -80,8 +79,7 @@ class _Examination:
             gates=(
                 *changed_gates(_manifests(self.blobs, self.files), commands),
                 *self._shadows(),
-                *self._revealing_lines(),
-                *self._excuses(),
+                *self._evading_lines(),
             ),
             on_main=self._on_main if adds(changes) else (),
             mere_text=self._mere_text(),
@@ -117,30 +115,26 @@ class _Examination:
         text = "\n".join(words_of(self.attempt.issue))
         return shadowing(self.files, self._on_main, outside_modules(self.attempt.env), text)
 
-    def _revealing_lines(self) -> tuple[str, ...]:
+    def _evading_lines(self) -> Iterator[str]:
+        """Yield the lines by which the product evades its checks, in words that neither main nor the issue has.
+
+        Who asks whether it is tested must have a product on main that does: then the project deals with such things.
+        """
+        order, plumbing = self.attempt.order, self.attempt.plumbing
+        checks, issue = checks_of(order.gates), "\n".join(words_of(order.issue))
         paths = {decoded(change.path) for change in self.files}
         lines = [line for line in changed_lines(self.patch) if line.path in paths]
-        phrases = (phrase for phrase, name in self_aware(lines).items() if not self._in_product(name))
-        return (*phrases, *replaced_frameworks(lines))
-
-    def _excuses(self) -> Iterator[str]:
-        """Yield what excuses the product's code from a check, in words that neither main nor the issue has."""
-        order, plumbing = self.attempt.order, self.attempt.plumbing
-        checks = checks_of(order.gates)
-        issue = "\n".join(words_of(order.issue))
-        paths = {decoded(change.path) for change in self.files}
-        found = excused_lines((line for line in changed_lines(self.patch) if line.path in paths), checks)
-        asked = {words for words in found.values() if words not in issue}
-        named = tuple(sorted(asked))[:_EXCUSES_MAX]
+        found = {phrase: words for phrase, words in evading_lines(lines, checks).items() if words not in issue}
+        named = tuple(sorted({*found.values()}))[:_EVASIONS_MAX]
         on_main = plumbing.texts(order.main, plumbing.files_with(order.main, named)[:_PLACES_MAX], _MANIFEST_BYTES_MAX)
-        known = frozenset[str]().union(*(excuses_in(text, checks) for text in on_main.values()))
-        yield from (phrase for phrase, words in found.items() if words in asked - known)
-        if "check" in checks and "stub" not in issue and not any(path.endswith(".pyi") for path in self._on_main):
-            yield from stubs_beside(self.files, self._on_main | paths)
-
-    def _in_product(self, word: str) -> bool:
-        naming = self.attempt.plumbing.files_with(self.attempt.order.main, (word,))
-        return any(is_code(path) and part_of(path) is Part.PRODUCT for path in naming)
+        known = {
+            words
+            for path, text in on_main.items()
+            for words, check in evasions(text, checks)
+            if check != ASKS or (is_code(path) and part_of(path) is Part.PRODUCT)
+        }
+        yield from (phrase for phrase, words in found.items() if words not in known)
+        yield from replaced_frameworks(lines)
 
     def _refused(self) -> Iterator[Unfit]:
         """Yield what a checking server would refuse of the files as they are; of their history, see held_secrets."""

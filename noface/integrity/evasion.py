@@ -1,8 +1,8 @@
 """Finds the ways around a check that stand in the change itself, beside its tests; reads the added lines and paths.
 
-Self-awareness: the product asks for a name that test runners set, or replaces a part of its test framework.
-Shadows: a new file takes the place of what a gate has from outside the tree, as `pytest.py` or `random.py` do.
-And for a gate that changes the files it checks: the option by which its tool only looks.
+Evasion: the product asks for a name that test runners set, excuses its code from a check (`# noqa`, `@ts-ignore`), or
+replaces a part of its test framework. Shadows: a new file takes the place of what a gate has from outside the tree, as
+`pytest.py` or `random.py` do. And for a gate that changes the files it checks: the option by which its tool only looks.
 """
 
 import re
@@ -14,22 +14,46 @@ from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import is_code
 from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, FileChange
+from noface.model.gate import GateKind, GateSpec
 from noface.model.patch import ChangedLine
 
 # A word in two pieces, such as "MAKE" "LEVEL" or 'py' + 'test'.
 _SPLIT = re.compile(r"(?<=\w)([\"'])\s*[+.]?\s*\1(?=\w)")
 _COMMENT = re.compile(r"^\s*(#(?![\[!])|//|\*|/\*|--)")
+_COVERAGE = re.compile(r"\b(cov|coverage|nyc|c8|istanbul)\b")
+_LINE_CHARS_MAX = 1_000
+ASKS = "asks"
+"""The check of code that asks whether it is being tested; the others are checks that code is excused from."""
 
 
-def self_aware(lines: Collection[ChangedLine]) -> dict[str, str]:
-    """Return the added lines of the product that ask for a name which runners set, as phrases, each with the name."""
+def checks_of(gates: Iterable[GateSpec]) -> tuple[str, ...]:
+    """Return which kinds of checks code can evade: keys of the table."""
+    hard = [gate for gate in gates if gate.hard and not gate.accept]
+    covered = any(gate.kind is GateKind.TEST and _COVERAGE.search(gate.command) for gate in hard)
+    checked = any(gate.kind is not GateKind.TEST for gate in hard)
+    return (ASKS, *["check"] * checked, *["coverage"] * covered)
+
+
+def evasions(text: str, checks: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the words by which code evades these checks, each with its check; excuses with the rules that they name."""
+    for line in text.split("\n"):
+        for check in checks:
+            asks = check == ASKS and not _COMMENT.match(line)
+            short = _SPLIT.sub("", line) if asks else line[: 0 if check == ASKS else _LINE_CHARS_MAX]
+            for match in pattern("integrity", "evasion", check).finditer(short):
+                yield match[0].strip(), check
+
+
+def evading_lines(lines: Collection[ChangedLine], checks: Collection[str]) -> dict[str, str]:
+    """Return the added lines of the product that evade checks, as phrases, each with its words; what moves is none."""
     removed = {line.text.strip() for line in lines if line.removed}
-    result: dict[str, str] = {}
-    for line in _of_product(lines):
-        asks = pattern("integrity", "self_aware", "asks").search(_SPLIT.sub("", line.text))
-        if asks is not None and line.text.strip() not in removed and not _COMMENT.match(line.text):
-            result[f"{line.path} asks whether it is being tested: `{_shown(line)}`"] = asks[0]
-    return result
+    return {
+        f"{line.path} {'asks whether it is being tested' if check == ASKS else 'excuses its code from a check'}:"
+        f" `{_shown(line)}`": words
+        for line in _of_product(lines)
+        if line.text.strip() not in removed
+        for words, check in evasions(line.text, checks)
+    }
 
 
 def _of_product(lines: Iterable[ChangedLine]) -> Iterator[ChangedLine]:
@@ -93,6 +117,7 @@ def shadowing(
     added = [change.path for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     gone = {change.path for change in changes if change.new_mode == ABSENT}
     own = {match[1] for path in main if (match := _MODULES.match(path))}
+    has_stubs = "stub" in words or any(path.endswith(".pyi") for path in main)
     shadows, tools = [], table("integrity")["shadows"]["modules"]
     for path in added:
         name = match[1] if (match := _MODULES.match(path)) else ""
@@ -101,19 +126,17 @@ def shadowing(
             shadows.append(f"{path} takes the place of the module {name}, which the gates have from outside the tree")
         elif "node_modules" in path.split("/"):
             shadows.append(f"{path} takes the place of a package that the gates have from outside the tree")
-        elif path.endswith(_SCRIPT) and (source := _compiled_to(path, main, gone)):
-            shadows.append(f"{path} takes the place of {source} where both can be meant")
+        elif path.endswith(_SCRIPT):
+            sources = (path.rpartition(".")[0] + end for end in _COMPILED_TO_SCRIPT)
+            there = (source for source in sources if source in main and source not in gone)
+            shadows += [f"{path} takes the place of {source} where both can be meant" for source in there]
+        elif path.endswith(".pyi") and not has_stubs and (path[:-1] in main or path[:-1] in added):
+            shadows.append(f"{path} has type checkers read it in place of {path[:-1]}")
         elif path.endswith(_COMPILED):
             shadows.append(f"{path} is compiled code, which is run in place of the source beside it")
         elif path.endswith(_PYTHON_STARTS):
             shadows.append(f"{path} would be run by Python when it starts")
     return tuple(dict.fromkeys(shadows))
-
-
-def _compiled_to(script: str, main: Collection[str], gone: Collection[str]) -> str:
-    """Return the file that is compiled to a script of this name, "" if there is none or it goes."""
-    sources = (script.rpartition(".")[0] + end for end in _COMPILED_TO_SCRIPT)
-    return next((source for source in sources if source in main and source not in gone), "")
 
 
 def only_checking(command: str) -> str:

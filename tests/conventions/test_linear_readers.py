@@ -24,8 +24,7 @@ from noface.gates.secrets import keys_of, told, without_secrets
 from noface.integrity import strength
 from noface.integrity.diff.rules import Diff, DiffLimits, examine
 from noface.integrity.diff.text import left_markers
-from noface.integrity.evasion import replaced_frameworks, self_aware
-from noface.integrity.excuses import excuses_in
+from noface.integrity.evasion import ASKS, evading_lines, replaced_frameworks
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.grown import growth
 from noface.integrity.inner_tests import with_main_tests
@@ -113,8 +112,7 @@ READERS = {
     "suspects": lambda text: left_markers(_patch(text)),
     "weakened": lambda text: (weakened_tests((), _patch(text)), renamed_tests(_patch(text))),
     "bodies": lambda text: (strength.bodies("tests/test_a.py", text), strength.bodies("a.test.js", text)),
-    "evasion": lambda text: self_aware(list(changed_lines(_patch(text)))),
-    "excuses": lambda text: excuses_in(text, ("check", "coverage")),
+    "evasion": lambda text: evading_lines(list(changed_lines(_patch(text))), (ASKS, "check", "coverage")),
     "frameworks": lambda text: replaced_frameworks(list(changed_lines(_patch(text)))),
     "form": lambda text: [same_but_for_form(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "json", "toml")],
     "comments": lambda text: [same_but_for_comments(f"a.{end}", _bytes(text), b"x") for end in ("py", "js", "rs")],

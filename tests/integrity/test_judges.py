@@ -1,8 +1,7 @@
-"""Which files judge a change, what manifests are with main's judging, and what the changed lines give away.
+"""Which files judge a change, what manifests are with main's judging, and what takes the place of modules.
 
 How often that is wrong on honest work: of the newest 120 commits each of 70 public projects (7,766) none puts a module in
-the place of another, and 8 (0.10 %) have a line of the product that seems to know of its tests, half of them in benchmarks
-and examples.
+the place of another.
 """
 
 import json
@@ -12,13 +11,12 @@ import pytest
 from support.cases import cases
 
 from noface.diagnosis.syntax import check
-from noface.integrity.evasion import only_checking, self_aware, shadowing
+from noface.integrity.evasion import only_checking, shadowing
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.judges import Part, broken, lifted, part_of, sources, touched, with_main_judging
 from noface.integrity.named_files import called_programs
 from noface.model.attempt import FileChange
 from noface.model.issue import Issue
-from noface.model.patch import ChangedLine
 from noface.secrets.environment import without_places
 
 PARTS = {
@@ -180,52 +178,6 @@ def test_a_file_takes_no_place_that_it_alone_has_or_that_its_issue_gives_it():
     assert len(shadowing(new, (), outside, "A calendar of http requests, each with an __init__.py")) == 2
     assert shadowing(new, (), outside, "Add `calendar.py` and http/__init__.py") == ()
     assert shadowing([change("pytest.py", "A")], (), (), "Add pytest.py") != ()
-
-
-def added(path, *texts):
-    return [ChangedLine(path, removed=False, text=text, stretch=1) for text in texts]
-
-
-@cases(
-    ("path", "text"),
-    [
-        ("a.py", "    if 'pytest' in sys.modules:"),
-        ("a.py", "    return os.environ.get('PYTEST_CURRENT_TEST')"),
-        ("a.js", "  if (process.env.NODE_ENV === 'test') return 3;"),
-        ("a.js", "  if (typeof describe === 'function') return 3;"),
-        ("src/a.rs", "    if cfg!(test) { return 3; }"),
-        ("src/a.rs", "#[cfg(not(test))]"),
-        ("a.go", "	if testing.Testing() { return 3 }"),
-    ],
-)
-def test_a_line_of_the_product_that_knows_of_the_tests_is_found(path, text):
-    (phrase,) = self_aware(added(path, text))
-    assert path in phrase
-    assert not self_aware(added(f"tests/test_{path.rpartition('/')[2]}", text))
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("a.py", "    latest = sorted(tests)[-1]  # not a test"),
-        ("a.py", "    contest = os.environ.get('CONTEST')"),
-        ("a.js", "  return attest(request.stack);"),
-        ("src/a.rs", "#[cfg(test)]"),
-        ("a.py", "# if 'pytest' in sys.modules: no"),
-        ("a.py", "    assert expected == found"),
-        ("a.py", "spec_path = sys.argv[1]"),
-        ("a.js", "  if (new Error().stack.includes('/test/')) return 3;"),
-        ("a.py", "KNOWN = Path(__file__).parent / 'tests' / 'cases.csv'"),
-        ("a.py", "def speed_test(hosts, thread_count):"),
-        ("a.py", "trial.status = DONE"),
-        ("a.py", "TestResult.score = 3"),
-        ("a.py", '@app.route("/tests/")'),
-        ("setup.py", 'packages=find_packages(exclude=["tests"])'),
-        ("README.md", "Set NODE_ENV=test before you run the tests."),
-    ],
-)
-def test_ordinary_lines_are_not_taken_for_that(path, text):
-    assert not self_aware(added(path, text))
 
 
 def test_the_canary_breaks_the_product_and_leaves_what_judges_and_builds():

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from noface.gates.secrets import without_secrets
-from noface.integrity.evasion import self_aware
+from noface.integrity.evasion import ASKS, evading_lines
 from noface.model.patch import LINE_CHARS_MAX, ChangedLine, changed_lines, patch_files
 from noface.recovery.lacking import new_names
 from noface.secrets.masking import Masker
@@ -87,5 +87,5 @@ def test_neither_a_cheat_nor_a_key_hides_behind_a_column(column):
     patch = LONG.replace(
         "{}", "x;" * (column // 2) + f' if (process.env.NODE_ENV === "test") k("{key}");' + "x;" * 1_000
     )
-    assert self_aware(tuple(changed_lines(patch)))
+    assert evading_lines(tuple(changed_lines(patch)), (ASKS,))
     assert key.encode() not in without_secrets(patch.encode(), Masker())
