@@ -5,28 +5,23 @@ import sqlite3
 import stat
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 from noface.errors import StoreError
-from noface.process.files import kind_at, read_regular
-from noface.store.odd_text import Connection, decode
+from noface.process.files import kind_at
+from noface.store.odd_text import Connection
 from noface.store.records import SCHEMA_VERSION
 
 _BUSY_SECONDS = 10.0
 _PAUSE_SECONDS = 0.02
 _INCREMENTAL, _PAGES_AT_ONCE = 2, 10_000
-_HEADER = b"SQLite format 3\0"
-_Inode = tuple[int, int]
-_OPEN: "Counter[_Inode | None]" = Counter()
-"""How many connections of this process a file has."""
 _MEND = (
-    "See that the disk has room and nothing else holds state.db open. If it is damaged, restore it from a backup (with "
-    "no state.db-wal of another time beside it) or move it away: merged work is known from main's history, attempts "
-    "stay below refs/noface."
+    "See that the disk has room, can be written, and nothing else holds state.db open. If it is damaged, restore it "
+    "from a backup (with no state.db-wal of another time beside it) or move it away: merged work is known from main's "
+    "history, attempts stay below refs/noface."
 )
 
 
@@ -37,7 +32,6 @@ class Database:
         self._connection = connection
         self._lock = threading.RLock()
         self._place: tuple[Path, os.stat_result] | None = None
-        self._inode: _Inode | None = None
         self._depth = self._undone = 0
         self._calls: list[Callable[[], None]] = []
 
@@ -48,7 +42,8 @@ class Database:
         Raises StoreError if the file is not a database, is damaged, or has another schema; it is never
         overwritten.
         """
-        _refuse_foreign(path)
+        if kind_at(path.resolve()) not in (0, stat.S_IFREG):
+            raise _unusable(path, "it is no regular file")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(
@@ -64,15 +59,10 @@ class Database:
             connection.execute("PRAGMA synchronous = FULL")
             database._make(path)
             database._place = path, path.stat()
-            database._inode = _inode(path)
-            _OPEN[database._inode] += 1
         except BaseException as error:
             database.close()
-            if isinstance(error, sqlite3.Error) and _is_read_only(path):
-                raise StoreError(
-                    f"The state database {path} cannot be opened: its file system is read-only.",
-                    "Mount it read-write; SQLite needs that even for reading.",
-                ) from error
+            if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                raise _unusable(path, str(error)) from error
             if isinstance(error, sqlite3.Error):
                 raise StoreError(f"The state database {path} cannot be used: {error}.", _MEND) from error
             raise
@@ -156,15 +146,9 @@ class Database:
         """Return the rows of a query, with columns by name. Raises StoreError if the database is damaged."""
         try:
             with self._lock:
-                # Text is hardly ever odd, and a call of `decode` for each takes longer than the query.
-                try:
-                    self._connection.text_factory = str
-                    return self._fetched(sql, values)
-                except sqlite3.OperationalError:
-                    self._connection.text_factory = decode
-                    return self._fetched(sql, values)
-                finally:
-                    self._connection.text_factory = decode
+                cursor = self._connection.execute(sql, values)
+                cursor.row_factory = sqlite3.Row
+                return cursor.fetchall()
         except sqlite3.Error as error:
             if _environmental(error):
                 raise StoreError(f"The state database cannot be read: {error}.", _MEND) from error
@@ -188,11 +172,6 @@ class Database:
         with self._lock:
             return int(self.rows("PRAGMA data_version")[0][0]), self._connection.total_changes, self._undone
 
-    def _fetched(self, sql: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
-        cursor = self._connection.execute(sql, values)
-        cursor.row_factory = sqlite3.Row
-        return cursor.fetchall()
-
     def check(self) -> None:
         damage = self.rows("PRAGMA quick_check(1)")[0][0]
         if damage != "ok":
@@ -201,9 +180,6 @@ class Database:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
-            if self._inode is not None:
-                _OPEN[self._inode] -= 1
-                self._inode = None
 
 
 def insert(connection: sqlite3.Connection, table: str, verb: str = "INSERT", /, **columns: object) -> int:
@@ -248,30 +224,6 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _inode(path: Path) -> _Inode | None:
-    try:
-        known = path.stat()
-    except OSError:
-        return None
-    return known.st_dev, known.st_ino
-
-
-def _refuse_foreign(path: Path) -> None:
-    """Refuse what is no database, by its first bytes.
-
-    Not while this process has it open: whoever closes a file gives up all POSIX locks of its process on it, and another
-    process would then take itself for the last one there and remove the log (https://www.sqlite.org/howtocorrupt.html).
-    """
-    if _OPEN[_inode(path)] > 0:
-        return
-    place = path.resolve()
-    if kind_at(place) not in (0, stat.S_IFREG):
-        raise _unusable(path, "it is no regular file")
-    header = read_regular(place, len(_HEADER))
-    if header and header != _HEADER:
-        raise _unusable(path, "it does not begin like an SQLite file")
-
-
 def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
     """Return the schema's version, 0 for an empty database; raise StoreError for one that noface did not make."""
     # In this order: another noface may be making the tables, and sets the version with them in one transaction.
@@ -286,13 +238,6 @@ def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
     if version == 0 and tables is not None:
         raise _unusable(path, "it is the database of another program")
     return version
-
-
-def _is_read_only(path: Path) -> bool:
-    try:
-        return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
-    except OSError:
-        return False
 
 
 def _environmental(error: BaseException) -> bool:

@@ -198,14 +198,14 @@ def gone(row: IssueRow) -> UsageError | None:
 
 def no_skipping(row: IssueRow) -> UsageError | None:
     """Return the refusal for an issue that is done, divided or under way; None for one that can be left undone."""
-    name, status = row.id, row.status
+    name = row.id
     refusals = {
         "merged": (f"issue {name} is merged already", ADD_ANOTHER),
-        "running": (f"issue {name} is running", "Skip it once its attempt has ended, or take its file away."),
+        "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
         "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
-        "epic": (f"issue {name} was divided; its parts do the work", f"Skip them; which there are: noface show {name}"),
+        "epic": (f"issue {name} was divided; its parts do the work", f"Decide on one of them; see: noface show {name}"),
     }
-    return UsageError(*refusals[status]) if status in refusals else None
+    return UsageError(*refusals[row.status]) if row.status in refusals else None
 
 
 def skip(now: float, journal: Journal, row: IssueRow, who: str = "a person") -> None:
@@ -230,17 +230,10 @@ def pause(now: float, journal: Journal, reader: Reader, *, paused: bool, overage
 
 def no_retrying(row: IssueRow) -> UsageError | None:
     """Return the refusal for an issue that has landed, or is under way; None for one that can be tried again."""
-    name, status = row.id, row.status
-    refusals = {
-        "merged": (f"issue {name} is merged already", ADD_ANOTHER),
-        "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
-        "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
-        "epic": (f"issue {name} was divided; its parts do the work", f"Retry one of them; see: noface show {name}"),
-    }
     if row.cause == Cause.APPROVED:
         hint = "`noface run`. To have it done otherwise, change what the issue asks for."
-        return UsageError(f"issue {name} is approved, and the next run goes on with it", hint)
-    return UsageError(*refusals[status]) if status in refusals else None
+        return UsageError(f"issue {row.id} is approved, and the next run goes on with it", hint)
+    return no_skipping(row)
 
 
 def taken_back(reader: Reader, row: IssueRow) -> UsageError | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from noface.model.actions import Action
-from noface.model.attempt import BESIDE, AttemptOrder, AttemptReport, Interrupted, noted
+from noface.model.attempt import BESIDE, AttemptOrder, AttemptReport, Interrupted, Judged, noted
 from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult
@@ -20,7 +20,7 @@ from noface.model.worker_run import Resumed
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import UNSTEADY, query
-from noface.store.rows import dumps, ended_badly, issue_row, outcome_row, same_since
+from noface.store.rows import dumps, outcome_row, same_since
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
@@ -77,7 +77,19 @@ class Journal:
         """Bring the issue rows up to the tracker's state; rows of vanished issues stay, marked as gone."""
         with self._db.transaction() as connection:
             known = {row[0]: tuple(row) for row in connection.execute(query("present_issues"))}
-            rows = [issue_row(position, issue) for position, issue in enumerate(backlog.issues)]
+            rows = [
+                (
+                    each.id,
+                    at,
+                    each.title,
+                    each.priority,
+                    each.source,
+                    each.content_hash,
+                    dumps(each.depends_on),
+                    each.parent,
+                )
+                for at, each in enumerate(backlog.issues)
+            ]
             gone = known.keys() - {row[0] for row in rows}
             connection.executemany("UPDATE issues SET present = 0 WHERE id = ?", [(each,) for each in sorted(gone)])
             connection.executemany(query("put_issue"), [row for row in rows if known.get(str(row[0])) != row])
@@ -247,6 +259,7 @@ class Journal:
             failure = None if isinstance(report, Interrupted) else report.failure
             if not isinstance(report, Interrupted):
                 self._last_failure(report.issue_id, failure)
+            worker = report.agent.error if isinstance(report, Judged) and failure is None else None
             self.recount(report.issue_id)
             self.event(
                 at,
@@ -255,9 +268,9 @@ class Journal:
                 number=report.number,
                 outcome=report.outcome,
                 charged=charged,
-                message=failure.message if failure else noted(notes, BESIDE),
                 since=same_since(connection, report.issue_id, report.number),
-                worker=ended_badly(report),
+                worker=worker.kind if worker is not None else None,
+                message=failure.message if failure else noted(notes, BESIDE),
                 gate=failure.gate if failure else None,
                 location=failure.location if failure else None,
                 tests=failure.failing_tests[:_TESTS_TOLD_MAX] if failure else (),
@@ -271,17 +284,9 @@ class Journal:
             connection.execute(query("overrule"), values)
             self._last_failure(issue_id, failure)
             self.recount(issue_id)
-            self.event(
-                at,
-                "attempt_overruled",
-                issue_id,
-                number=number,
-                outcome=failure.kind,
-                message=failure.message,
-                gate=failure.gate,
-                location=failure.location,
-                tests=failure.failing_tests[:_TESTS_TOLD_MAX],
-            )
+            tests = failure.failing_tests[:_TESTS_TOLD_MAX]
+            told = {"message": failure.message, "gate": failure.gate, "location": failure.location, "tests": tests}
+            self.event(at, "attempt_overruled", issue_id, number=number, outcome=failure.kind, **told)
 
     def attempt_accepted(self, at: float, issue_id: str, number: int, note: str) -> None:
         with self._db.transaction() as connection:

@@ -44,7 +44,8 @@ class LessonStore:
                 "SELECT * FROM lessons WHERE signature = ? AND strategy = ?", lesson.signature, lesson.strategy
             )
             if not known:
-                return self._insert(connection, lesson, at)
+                same = {name: getattr(lesson, name) for name in ("signature", "kind", "rule", "strategy")}
+                return insert(connection, "lessons", **same, **_columns(lesson, at, 1, 0, 0))
             row = known[0]
             if (row["issue_id"], row["number"]) != (lesson.issue_id, lesson.number):
                 self._renew(connection, row, lesson, at)
@@ -100,11 +101,6 @@ class LessonStore:
         rows = self._db.rows("SELECT * FROM lessons ORDER BY learned_at DESC, id DESC LIMIT ?", most)
         return tuple(_lesson(row) for row in rows)
 
-    def _insert(self, connection: sqlite3.Connection, lesson: Lesson, at: float) -> int:
-        columns = _columns(lesson, at, 1, 0, 0)
-        names = {"signature": lesson.signature, "kind": lesson.kind, "rule": lesson.rule, "strategy": lesson.strategy}
-        return insert(connection, "lessons", **names, **columns)
-
     def _renew(self, connection: sqlite3.Connection, row: sqlite3.Row, lesson: Lesson, at: float) -> None:
         again = row["dropped_at"] is not None
         counts = (1, 0, 0) if again else (row["learned"] + 1, row["hits"], row["successes"])
@@ -127,18 +123,9 @@ class LessonStore:
 
 
 def _columns(lesson: Lesson, at: float, learned: int, hits: int, successes: int) -> dict[str, object]:
-    return {
-        "message": lesson.message,
-        "cause": lesson.cause,
-        "advice": lesson.advice,
-        "parts": dumps(lesson.parts),
-        "learned": learned,
-        "hits": hits,
-        "successes": successes,
-        "issue_id": lesson.issue_id,
-        "number": lesson.number,
-        "learned_at": at,
-    }
+    same = {name: getattr(lesson, name) for name in ("message", "cause", "advice", "issue_id", "number")}
+    counts = {"learned": learned, "hits": hits, "successes": successes}
+    return {**same, **counts, "parts": dumps(lesson.parts), "learned_at": at}
 
 
 def _lesson(row: sqlite3.Row) -> Lesson:

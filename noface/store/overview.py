@@ -236,7 +236,7 @@ class Overview:
 
     def tracker_away(self) -> Away | None:
         known = json.loads(self.fact(TRACKER_AWAY) or "null")
-        return Away(float(known["since"]), str(known["why"])) if known else None
+        return Away(**known) if known else None
 
     def notify_away(self) -> tuple[Away, ...]:
         return tuple(Away(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
@@ -244,7 +244,7 @@ class Overview:
     def workspaces(self) -> Room | None:
         """Return what the workspaces take, without what is free; None before a run has ended."""
         known = json.loads(self.fact(WORKSPACES) or "null")
-        return Room(str(known["folder"]), int(known["bytes"])) if known else None
+        return Room(**known) if known else None
 
     def hosts(self) -> tuple[HostState, ...]:
         return tuple(HostState(**each) for each in json.loads(self.fact(HOSTS) or "[]"))

@@ -118,17 +118,10 @@ class Publications:
         return self.get(issue_id) or Publication(issue_id)
 
     def _put(self, publication: Publication) -> None:
+        said = {name: getattr(publication, name) for name in ("issue_id", "digest", "comment", "at")}
+        heard = dumps({name: getattr(publication, name) for name in _HEARD})
         with self._db.transaction() as connection:
-            insert(
-                connection,
-                "publications",
-                "REPLACE",
-                issue_id=publication.issue_id,
-                digest=publication.digest,
-                comment=publication.comment,
-                heard=dumps({name: getattr(publication, name) for name in _HEARD}),
-                at=publication.at,
-            )
+            insert(connection, "publications", "REPLACE", **said, heard=heard)
 
 
 def _part(row: IssueRow) -> Standing:
@@ -138,5 +131,4 @@ def _part(row: IssueRow) -> Standing:
 
 def _publication(row: Any) -> Publication:
     heard = json.loads(row["heard"] or "{}")
-    texts = {name: str(heard.get(name, "")) for name in ("question", "problem", "author", "state")}
-    return Publication(row["issue_id"], row["digest"], row["comment"], row["at"], int(heard.get("after", 0)), **texts)
+    return Publication(row["issue_id"], row["digest"], row["comment"], row["at"], **heard)

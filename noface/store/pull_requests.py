@@ -22,6 +22,12 @@ from noface.store.journal import Journal, remember_results
 from noface.store.records import PullRow, query, read, select
 from noface.store.rows import dumps
 
+_TAKEN_OVER = (
+    *("number", "epoch", "model", "tier", "slot", "main", "prompt_hash", "started_at", "finished_at", "outcome"),
+    *("charged", "candidate", "patch_hash", "gates_passed", "lines"),
+)
+"""The columns of an attempt that are told by the pull request that shows it."""
+
 
 class PullStep(StrEnum):
     """How far the pull request of an issue has come: the column `state`."""
@@ -104,33 +110,11 @@ class PullRequests:
         It is charged to nobody. `seen` is what of the pull request was answered, in so many `rounds`.
         """
         with self._db.transaction() as connection:
-            insert(
-                connection,
-                "attempts",
-                token=secrets.token_hex(16),
-                issue_id=issue_id,
-                number=past.number,
-                epoch=past.epoch,
-                run_id=self._journal.run_id,
-                model=past.model,
-                tier=past.tier,
-                slot=past.slot,
-                main=past.main,
-                start=past.main,
-                directory=directory,
-                prompt_hash=past.prompt_hash,
-                started_at=past.started_at,
-                finished_at=past.finished_at,
-                outcome=past.outcome,
-                charged=past.charged,
-                commit_id=past.commit,
-                candidate=past.candidate,
-                patch_hash=past.patch_hash,
-                gates_passed=past.gates_passed,
-                notes=dumps(list(past.notes)),
-                changed=dumps(list(past.changed)),
-                lines=past.lines,
-            )
+            same = {name: getattr(past, name) for name in _TAKEN_OVER}
+            token = {"token": secrets.token_hex(16), "run_id": self._journal.run_id, "directory": directory}
+            lists = {"notes": dumps(past.notes), "changed": dumps(past.changed)}
+            work = {"start": past.main, "commit_id": past.commit}
+            insert(connection, "attempts", issue_id=issue_id, **token, **same, **lists, **work)
             self._set(issue_id, seen=dumps(dict(seen)), rounds=rounds)
             self._journal.event(at, "pull_taken_over", issue_id, number=past.number, rounds=rounds)
 

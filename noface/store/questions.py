@@ -75,9 +75,10 @@ class Questions:
             if not used.cost_usd and not used.tokens and not mark and not keep:
                 connection.execute("DELETE FROM advice WHERE id = ? AND outcome IS NULL", (question,))
                 return
-            answer = dumps({"tokens": used.tokens, "cause": cause, "mark": mark})
-            connection.execute(query("interrupt"), (at, answer, used.cost_usd, question))
-            for (issue_id,) in connection.execute("SELECT issue_id FROM advice WHERE id = ?", (question,)).fetchall():
+            sql = "SELECT issue_id, topic, after FROM advice WHERE id = ?"
+            for issue_id, topic, after in connection.execute(sql, (question,)).fetchall():
+                answer = {"topic": topic, "after": after, "tokens": used.tokens, "cause": cause, "mark": mark}
+                connection.execute(query("interrupt"), (at, dumps(answer), used.cost_usd, question))
                 self._journal.recount(issue_id)
 
     def forget_absences(self, issue_id: str) -> None:

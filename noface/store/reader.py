@@ -89,18 +89,6 @@ class OpenLanding:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What the newest run has cost in dollars (None: nobody said), and how well all cost is known.
-
-    `estimated` attempts were priced from their tokens; `unknown` ones used tokens that nobody knows the price of.
-    """
-
-    of_run: float | None = None
-    estimated: int = 0
-    unknown: int = 0
-
-
 class Reader(Overview):
     """Queries, each answered from rows that are kept up to date: none scans the events."""
 
@@ -127,10 +115,11 @@ class Reader(Overview):
         rows = self._db.rows(query("gates_counted"), kind, run.id) if run is not None else []
         return {str(row[0]): int(row[1]) for row in rows}
 
-    def costs(self) -> Costs:
+    def costs(self) -> tuple[float | None, int, int]:
+        """Return the newest run's dollars, and of all attempts how many have an estimated and an unknown cost."""
         run, row = self.last_run(), self._db.rows(query("costs_known"), f"%{ESTIMATED}%")[0]
         spent = self._db.rows(query("spent"), run.id, run.id)[0][0] if run is not None else None
-        return Costs(spent, int(row["estimated"]), int(row["unknown"]))
+        return (spent, int(row["estimated"]), int(row["unknown"]))
 
     def mark(self) -> tuple[int, int, int]:
         return self._db.mark()
@@ -180,16 +169,16 @@ class Reader(Overview):
 
     def lost_to_main(self) -> dict[str, Lost]:
         """Return the issues under way whose newest work conflicted with main, with where it did."""
-        rows = self._db.rows(query("conflicts"))
-        lost = {row["id"]: lost_to_main(self._in_epoch(row["id"], row["epoch"])) for row in rows}
-        return {issue_id: how for issue_id, how in lost.items() if how is not None}
-
-    def _in_epoch(self, issue_id: str, epoch: int) -> tuple[PastAttempt, ...]:
-        return tuple(attempt for attempt in self.past(issue_id) if attempt.epoch == epoch)
+        lost = {}
+        for name, epoch in self._db.rows(query("conflicts")):
+            how = lost_to_main(tuple(attempt for attempt in self.past(name) if attempt.epoch == epoch))
+            if how is not None:
+                lost[name] = how
+        return lost
 
     def gates_of(self, issue_id: str, number: int) -> tuple[GateRun, ...]:
-        rows = self._db.rows("SELECT gates FROM attempts WHERE issue_id = ? AND number = ?", issue_id, number)
-        return tuple(decode(GateRun, item) for item in json.loads(rows[0]["gates"])) if rows else ()
+        row = self.attempt(issue_id, number)
+        return row.gates if row is not None else ()
 
     def attempted(self) -> tuple[str, ...]:
         """Return the ids that have attempts; another issue must not take one over."""

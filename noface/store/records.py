@@ -316,30 +316,10 @@ def _record(kind: str) -> Callable[[str | None], Any]:
     return read_record
 
 
-def _request(text: str | None) -> "PersonRequest | None":
-    """Return what a person is asked; what earlier versions left out, or had as null, takes its default."""
-    if not text:
-        return None
-    from noface.model.codec import decode
-    from noface.model.request import PersonRequest
-
-    return decode(PersonRequest, {name: value for name, value in json.loads(text).items() if value is not None})
-
-
-def _answer(text: str | None) -> "Advice | None":
-    """Return an answer. Of a question that was cut short only the cause is kept: topic and attempt have columns."""
-    if not text:
-        return None
-    from noface.model.codec import decode
-    from noface.model.history import Advice, Topic
-
-    return decode(Advice, {"topic": Topic.DIAGNOSIS, "after": 0, **json.loads(text)})
-
-
 def _gates(text: str) -> tuple[GateRun, ...]:
     from noface.model.codec import decode
 
-    return tuple(decode(GateRun, item) for item in json.loads(text))
+    return decode(tuple[GateRun, ...], json.loads(text))
 
 
 _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
@@ -353,7 +333,7 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "notes": _texts,
     "changed": _texts,
     "doubts": _texts,
-    "block": _request,
+    "block": _record("noface.model.request:PersonRequest"),
     "partial": _mapping,
     "gates": _gates,
     "action": _record("noface.model.actions:NextAction"),
@@ -361,7 +341,7 @@ _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
     "report": _record("noface.model.worker_run:WorkerReport"),
     "resumed": _record("noface.model.worker_run:Resumed"),
     "data": lambda text: _mapping(text) or {},
-    "answer": _answer,
+    "answer": _record("noface.model.history:Advice"),
     "seen": lambda text: _mapping(text) or {},
 }
 """How a column that is not a plain value becomes one. A column means the same in every table."""

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from noface.integrity.build_output import generated
 from noface.model.attempt import AttemptReport, Interrupted, Judged, NotStarted, Snapshot
-from noface.model.codec import encode
+from noface.model.codec import encode, view
 from noface.model.gate import GateResult
-from noface.model.issue import Issue
 from noface.model.worker_run import Usage
 from noface.store.records import GateRun, query
 
@@ -21,25 +20,11 @@ def dumps(value: object) -> str:
     return json.dumps(encode(value), separators=(",", ":"))
 
 
-def issue_row(position: int, issue: Issue) -> tuple[object, ...]:
-    """Return the columns id, position, title, priority, source, content_hash, depends_on, parent."""
-    return (
-        issue.id,
-        position,
-        issue.title,
-        issue.priority,
-        issue.source,
-        issue.content_hash,
-        dumps(issue.depends_on),
-        issue.parent,
-    )
-
-
 def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple[str, ...]) -> dict[str, object]:
     """Return the columns of an attempt that its end sets."""
     failure = None if isinstance(report, Interrupted) else report.failure
     ran = None if isinstance(report, NotStarted) else report
-    worker = ran.worker if ran else None
+    worker, usage = ran.worker if ran else None, ran.agent.usage if ran and ran.agent else Usage()
     return {
         "finished_at": at,
         "outcome": report.outcome,
@@ -53,15 +38,12 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         "doubts": dumps(report.doubts if isinstance(report, Judged) else ()),
         **_work(ran.snapshot if ran else None),
         **_score(ran.gates if ran else ()),
-        **_spent(ran.agent.usage if ran and ran.agent else Usage()),
+        "cost_usd": usage.cost_usd,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "session_id": (usage.session_id or "")[:_SESSION_CHARS_MAX] or None,
         **({"resumed": dumps(ran.agent.resumed)} if ran and ran.agent and ran.agent.resumed else {}),
     }
-
-
-def ended_badly(report: AttemptReport) -> str | None:
-    if isinstance(report, Judged) and report.failure is None and report.agent.error is not None:
-        return report.agent.error.kind.value
-    return None
 
 
 def same_since(connection: sqlite3.Connection, issue_id: str, number: int) -> int:
@@ -95,22 +77,17 @@ def _score(gates: Sequence[GateResult]) -> dict[str, object]:
     return {
         "gates_passed": sum(result.passed for result in hard),
         "failing_tests": len(failing) + unnamed if gates else None,
-        "gates": dumps([_gate_run(result) for result in gates]),
+        "gates": dumps(
+            [
+                view(
+                    GateRun,
+                    result,
+                    name=result.gate.name,
+                    hard=result.gate.hard,
+                    seconds=round(result.seconds, 3),
+                    kind=result.failure.kind if result.failure else None,
+                )
+                for result in gates
+            ]
+        ),
     }
-
-
-def _spent(usage: Usage) -> dict[str, object]:
-    return {
-        "cost_usd": usage.cost_usd,
-        "tokens_in": usage.tokens_in,
-        "tokens_out": usage.tokens_out,
-        "session_id": (usage.session_id or "")[:_SESSION_CHARS_MAX] or None,
-    }
-
-
-def _gate_run(result: GateResult) -> GateRun:
-    kind = result.failure.kind if result.failure else None
-    seconds = round(result.seconds, 3)
-    return GateRun(
-        result.gate.name, result.passed, result.gate.hard, seconds, kind, result.memo, result.flaky, result.unsteady
-    )

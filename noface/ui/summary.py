@@ -10,7 +10,7 @@ from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Cause, FailureKind, happened
 from noface.store.overview import LandedAt, ModelWait
-from noface.store.reader import Costs, Reader
+from noface.store.reader import Reader
 from noface.store.records import IssueRow
 from noface.ui.landed import LandedIssue, landed_issue, look_first
 from noface.ui.narrate import Line, printable, short_title, what_failed, when
@@ -72,7 +72,7 @@ class RunSummary(NamedTuple):
     details: Mapping[str, str]
     flaky: Mapping[str, int]
     met: Mapping[str, int]
-    costs: Costs
+    costs: tuple[float | None, int, int]
     seconds: float
 
     def issues(self, status: str) -> list[IssueRow]:
@@ -230,11 +230,11 @@ def _of_gates(summary: RunSummary) -> Iterator[Line]:
 def _cost(summary: RunSummary) -> str:
     """Tell what all issues have cost, what of it this run, and what of it is estimated or not known."""
     known = [issue.cost_usd for issue in summary.status.issues if issue.present and issue.cost_usd is not None]
-    costs, whole = summary.costs, money(sum(known)) if known else ""
-    of_run = money(costs.of_run)
+    (cost, estimated, unknown), whole = summary.costs, money(sum(known)) if known else ""
+    of_run = money(cost)
     facts = [whole, f"{of_run} of it in this run" if of_run not in ("", whole) else ""]
-    facts += [f"{count(costs.estimated, 'attempt')} priced from tokens" if costs.estimated else ""]
-    facts += [f"of {count(costs.unknown, 'attempt')} nobody knows the price" if costs.unknown else ""]
+    facts += [f"{count(estimated, 'attempt')} priced from tokens" if estimated else ""]
+    facts += [f"of {count(unknown, 'attempt')} nobody knows the price" if unknown else ""]
     return "; ".join(fact for fact in facts if fact)
 
 

@@ -1,6 +1,5 @@
 """What happened, and the rows people look at: they never disagree."""
 
-import json
 import sqlite3
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -17,7 +16,7 @@ from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Advice, Topic
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
-from noface.model.request import Failing, PersonRequest
+from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.transitions import UnexpectedStep
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
@@ -201,14 +200,6 @@ def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader
     assert len(reader.past("7")) == 1
     journal.unblocked(5.0, "7", "", "again")
     assert reader.issue("7").note == "Use the other table."
-
-
-def test_a_request_of_an_earlier_version_is_read_as_far_as_it_goes(database, journal, reader):
-    journal.blocked(3.0, "7", "used up", PersonRequest())
-    kept = {"kind": "AUTH", "model": None, "url": "https://x", "tried": ["a"], "failing": {"gate": "unit", "lines": []}}
-    with database.transaction() as connection:
-        connection.execute("UPDATE issues SET block = ?", (json.dumps(kept),))
-    assert reader.issue("7").block == PersonRequest(kind="AUTH", tried=("a",), failing=Failing(gate="unit"))
 
 
 def test_an_attempt_of_an_earlier_epoch_does_not_count_in_the_new_one(journal, reader):

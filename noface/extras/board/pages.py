@@ -110,7 +110,7 @@ class Pages:
             needing=len(blocked.blocked),
             counts={each: document.counts[each] for each in STATES if each in document.counts},
             states=[each for each in STATES if each in document.counts or (each == "held" and held)],
-            spent=state.reader.costs().of_run,
+            spent=state.reader.costs()[0],
             done=done,
         )
 
