@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from noface.errors import GitError
-from noface.git.command import Git, GitProcess
+from noface.git.command import Git, GitProcess, end_process
 from noface.model.attempt import FileChange
 
 _SMALL_BYTES_MAX = 1 << 20
@@ -51,18 +51,9 @@ class _ObjectProcess(GitProcess):
 
 
 class ObjectReader(_ObjectProcess):
-    """Asks one `git cat-file --batch-command`; raises GitError if that ends without an answer.
-
-    Threads may share `resolve`; contents are read by one thread alone. `with` ends the process.
-    """
+    """Asks one `git cat-file --batch-command`; raises GitError if that ends without an answer. Threads may share it."""
 
     _command = ("cat-file", "--batch-command")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def resolve(self, name: str) -> str | None:
         """Return the object id that `name` (a ref, an id, with or without a `^{…}`) stands for now, or None."""
@@ -72,11 +63,10 @@ class ObjectReader(_ObjectProcess):
 
     def kind(self, name: str) -> str:
         """Return what an object is (commit, tree, blob, tag), "" if there is none."""
-        fields = self._info(name)
-        return fields[1] if fields else ""
+        return next(iter(self._info(name)[1:]), "")
 
     def whole(self, oid: str, kind: str) -> bytes:
-        """Return the content of an object; raise GitError if there is none of this kind. Threads may share it."""
+        """Return the content of an object; raise GitError if there is none of this kind."""
         with self._lock:
             fields = self._answer(f"contents {oid}").split()
             if len(fields) != _FIELDS or not fields[2].isdigit():
@@ -99,44 +89,37 @@ class ObjectReader(_ObjectProcess):
     def read(self, oid: str, bytes_max: int) -> bytes | None:
         """Return a blob's bytes, None if there is no such blob or it is larger."""
         size = self.size(oid)
-        return None if size is None or size > bytes_max else b"".join(self.chunks(oid, max(size, 1)))
+        return None if size is None or size > bytes_max else self.whole(oid, "blob")
 
     def text(self, oid: str, bytes_max: int, errors: str = "replace") -> str:
         """Return a blob as text, "" if there is no such blob or it is larger."""
         return (self.read(oid, bytes_max) or b"").decode("utf-8", errors)
 
     def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:
-        """Yield a blob's bytes in pieces of at most `bytes_each`; nothing if there is no such blob.
-
-        The last piece must be taken before anything else is asked.
-        """
+        """Yield a blob's bytes in pieces; nothing if there is no such blob. A large one has a process of its own."""
         left = self.size(oid)
         if left is None:
             return
-        self._question(f"contents {oid}")
-        whole = False
+        if left <= _SMALL_BYTES_MAX:
+            content = self.whole(oid, "blob")
+            yield from (content[at : at + bytes_each] for at in range(0, left, bytes_each))
+            return
+        process = self._git.open("cat-file", "blob", oid)
         try:
-            while left:
-                data = bytes(self._process.stdout.read(min(left, bytes_each)))
-                if not data:
-                    raise GitError("git cat-file ended in the middle of a blob")
+            while data := bytes(process.stdout.read(bytes_each)):
                 left -= len(data)
                 yield data
-            # The line end that git writes behind the contents: left there, it would begin the next answer.
-            self._process.stdout.read(1)
-            whole = True
+            if left:
+                raise GitError("git cat-file ended in the middle of a blob")
         finally:
-            if not whole:
-                self.close()  # what is left unread is no answer to the next question
+            process.kill()  # it waits for a reader
+            end_process(process)
 
     def _info(self, name: str) -> tuple[str, ...]:
         """Return id, type and size of an object, () if there is none."""
-        fields = self._question(f"info {name}").decode("ascii", "replace").split()
-        return tuple(fields) if len(fields) == _FIELDS and fields[2].isdigit() else ()
-
-    def _question(self, line: str) -> bytes:
         with self._lock:
-            return self._answer(line)
+            fields = self._answer(f"info {name}").decode("ascii", "replace").split()
+        return tuple(fields) if len(fields) == _FIELDS and fields[2].isdigit() else ()
 
     def _answer(self, line: str) -> bytes:
         process, answer, reason = self._running(), b"", "it ended"
@@ -155,26 +138,6 @@ class ObjectReader(_ObjectProcess):
         return answer
 
 
-class BlobReader(ObjectReader):
-    """Reads files: a small one through the reader that all share, a large one through a process of its own."""
-
-    def __init__(self, git: Git, shared: ObjectReader) -> None:
-        super().__init__(git, shared.packs)
-        self._shared = shared
-
-    def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:
-        """Yield a blob's bytes in pieces of at most `bytes_each`; nothing if there is no such blob."""
-        size = self.size(oid)
-        if size is not None and size > _SMALL_BYTES_MAX:
-            yield from super().chunks(oid, bytes_each)
-        elif size is not None:
-            content = self._shared.whole(oid, "blob")
-            yield from (content[at : at + bytes_each] for at in range(0, size, bytes_each))
-
-    def _info(self, name: str) -> tuple[str, ...]:
-        return self._shared._info(name)  # noqa: SLF001
-
-
 class _ObjectWriter(_ObjectProcess):
     """Writes objects of one kind through one git. Threads may share it."""
 
@@ -183,29 +146,25 @@ class _ObjectWriter(_ObjectProcess):
 
         A git that runs for long does not look for what lies in packs that are newer than itself: another one does.
         """
-        try:
-            return self._written_once(feed)
-        except GitError:
-            return self._written_once(feed)
-
-    def _written_once(self, feed: bytes) -> str:
-        with self._lock:
-            process, oid, message = self._running(), "", ""
-            try:
-                process.stdin.write(feed)
-                process.stdin.flush()
-                oid = process.stdout.readline().decode("ascii", "replace").strip()
-            except OSError:
-                pass  # it died; its last words tell why
-            finally:
-                if not oid:
-                    with suppress(OSError):
-                        process.stdin.close()
-                    message = process.stderr.read().decode("utf-8", "replace").strip()
-                    self._end()
-            if not oid:
-                raise GitError(f"git {self._command[0]} failed: {message or 'it ended without a message'}")
-            return oid
+        message = ""
+        for _ in range(2):
+            with self._lock:
+                process, oid = self._running(), ""
+                try:
+                    process.stdin.write(feed)
+                    process.stdin.flush()
+                    oid = process.stdout.readline().decode("ascii", "replace").strip()
+                except OSError:
+                    pass  # it died; its last words tell why
+                finally:
+                    if not oid:
+                        with suppress(OSError):
+                            process.stdin.close()
+                        message = process.stderr.read().decode("utf-8", "replace").strip()
+                        self._end()
+                if oid:
+                    return oid
+        raise GitError(f"git {self._command[0]} failed: {message or 'it ended without a message'}")
 
 
 class CommitWriter(_ObjectWriter):
@@ -257,11 +216,11 @@ def parse_diff(output: bytes) -> TreeDiff:
         path_end = output.index(b"\0", meta_end + 1)
         raw.append((output[position + 1 : meta_end].decode().split(" "), _path(output[meta_end + 1 : path_end])))
         position = path_end + 1
-    counts: dict[str, tuple[int | None, int | None]] = {}
+    counts: dict[str, tuple[int | None, ...]] = {}
     for _ in raw:
         end = output.index(b"\0", position)
         added, deleted, path = output[position:end].split(b"\t", 2)
-        counts[_path(path)] = (_count(added), _count(deleted))
+        counts[_path(path)] = tuple(None if text == b"-" else int(text) for text in (added, deleted))
         position = end + 1
     changes = tuple(
         FileChange(path, letter[0], old_mode, new_mode, old_oid, new_oid, *counts.get(path, (None, None)))
@@ -300,10 +259,6 @@ class NewHistory:
     def foreign(self) -> bool:
         """True if another program may have made one of the commits: noface's name their issue or their base."""
         return not all(b"\nNoface-" in message for message in self.messages)
-
-
-def _count(text: bytes) -> int | None:
-    return None if text == b"-" else int(text)
 
 
 def _path(raw: bytes) -> str:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
 from noface.git.command import Git, failed
-from noface.git.objects import BlobReader, NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
+from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import passing_git_dir
 from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
@@ -21,10 +21,9 @@ _LINK = "120000"
 _LINK_BYTES_MAX = 4096
 _ATTRIBUTES_BYTES_MAX = 1 << 16
 _OF_MERGES = re.compile(r"[-!]?merge|merge=\S+|binary")
-_CHANGES_KEPT_MAX = 20_000
-"""So many changed files are remembered: a run looks at those of all its landings again for each issue."""
-_PATCHES_KEPT_MAX = 32
-_PATCH_KEPT_BYTES_MAX = 1 << 18
+_DIFFS_KEPT_MAX = 1_000
+"""A run looks at what all its landings changed again for each issue."""
+_PATCH_KEPT_BYTES_MAX = 1 << 15
 _TREES_KEPT_MAX = 10_000
 _UNCHANGING = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\^?")
 _SIGNING_SECONDS_MAX = 30.0
@@ -42,7 +41,6 @@ class Plumbing:
         self._stored = StoredObjects(self.git, self._names)
         self._whole: tuple[str, Tree] | None = None
         self._diffs: dict[tuple[str, str], TreeDiff] = {}
-        self._changes: dict[tuple[str, str], tuple[FileChange, ...]] = {}
         self._trees: dict[str, str] = {}
 
     def close(self) -> None:
@@ -110,9 +108,9 @@ class Plumbing:
         return output.code == 0
 
     def are_on_line(self, commits: Collection[str], main: str) -> bool:
-        """True if `main` came from all of `commits` along its first parents; else it may have come from them."""
+        """True if `main` came from all of `commits` along its nearest first parents; else nothing is known."""
         with suppress(GitError):
-            return self._stored.are_on_line(commits, main)
+            return set(commits) <= set(self._stored.line(main))
         return False
 
     def is_near(self, old: str, new: str) -> bool:
@@ -193,10 +191,7 @@ class Plumbing:
         if trees in self._diffs:
             return self._diffs[trees]
         diff = parse_diff(self.git.answer("diff-tree", *args, *trees).stdout)
-        if sum(map(len, self._changes.values())) >= _CHANGES_KEPT_MAX:
-            self._changes.clear()
-        self._changes[trees] = diff.changes
-        if len(self._diffs) >= _PATCHES_KEPT_MAX:
+        if len(self._diffs) >= _DIFFS_KEPT_MAX:
             self._diffs.clear()
         if len(diff.patch) <= _PATCH_KEPT_BYTES_MAX:
             self._diffs[trees] = diff
@@ -221,9 +216,8 @@ class Plumbing:
         return self.git.answer("diff-tree", "-r", *args, base.text, main, "--", *names).stdout
 
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
-        """Return the files in which two trees differ. What has been compared lately is not compared again."""
-        known = self._changes.get((self.tree(old), self.tree(new)))
-        return known if known is not None else self.diff(old, new).changes
+        """Return the files in which two trees differ."""
+        return self.diff(old, new).changes
 
     def paths(self, tree: str) -> tuple[str, ...]:
         """List the files of a tree."""
@@ -236,7 +230,7 @@ class Plumbing:
         """
         mains = self.mains()
         with suppress(GitError):
-            line = self._stored.line(*mains) if len(mains) == 1 else ()
+            line = tuple(self._stored.line(*mains)) if len(mains) == 1 else ()
             if line and (near := self._stored.since(commit, *line)) is not None:
                 brought = {(c.path, c.old_oid, c.new_oid): c for one in near for c in self._stored.brought(one)}
                 messages = tuple(map(self._stored.message, near))
@@ -270,9 +264,9 @@ class Plumbing:
         self._whole = (tree, whole)
         return whole
 
-    def blobs(self) -> ObjectReader:
+    def blobs(self) -> AbstractContextManager[ObjectReader]:
         """Return a reader of files' contents; no process is started before it is asked."""
-        return BlobReader(self.git, self._names)
+        return nullcontext(self._names)
 
     def texts(self, tree: str, paths: tuple[str, ...], bytes_max: int) -> dict[str, str]:
         """Return the texts of the files in `tree` that are among `paths`, "" of one that is larger."""

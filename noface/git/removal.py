@@ -2,15 +2,15 @@
 
 All removing goes by directory descriptors. No link is followed in any part of a path below the trusted folder, and no
 mount is crossed, a bind mount of the same device neither: what an agent links or mounts into its slot is not its own.
-At most four descriptors are open at a time, however deep the folders are.
+At most three descriptors are open at a time, however deep the folders are.
 """
 
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import GitError
@@ -74,15 +74,6 @@ def mount_points(folder: Path) -> tuple[str, ...]:
     return tuple(sorted({place.removeprefix(top) for place in places if place.startswith(top)} - {""}))
 
 
-@dataclass(slots=True)
-class _Level:
-    """A folder on the way down: its name in the one above, its identity, the folders in it that are still to go."""
-
-    name: str
-    identity: tuple[int, int]
-    folders: list[str]
-
-
 def _remove_entry(parent: int, name: str, path: Path) -> None:
     """Remove one entry of the folder `parent`; `path` is what errors call it."""
     try:
@@ -99,36 +90,26 @@ def _remove_entry(parent: int, name: str, path: Path) -> None:
 
 
 def _empty(parent: int, name: str, path: Path) -> None:
-    """Remove everything in a folder. Only the deepest is open: the way back up goes by `..` and is checked."""
+    """Remove everything in a folder. What lies deeper is moved up first: no path is long, and few folders are open."""
     mount = _mount_of(parent)
-    folder = _enter(parent, name, mount, path)
-    way = [_unlink_files(folder, name)]
+    top = _enter(parent, name, mount, path)
     try:
-        while True:
-            level = way[-1]
-            if level.folders:
-                child = level.folders.pop()
-                below = _enter(folder, child, mount, path)
-                os.close(folder)
-                folder = below
-                way.append(_unlink_files(folder, child))
-            elif len(way) == 1:
-                return
-            else:
-                way.pop()
-                # A descriptor for each level would run out; so it is checked that ".." leads to where we came from.
-                above = os.open("..", _FOLDER, dir_fd=folder)
-                os.close(folder)
-                folder = above
-                if _identity(folder) != way[-1].identity:
-                    raise OSError(errno.EBUSY, "a folder was moved away while it was emptied")
-                os.rmdir(level.name, dir_fd=folder)
+        while folders := _unlink_files(top):
+            for each in folders:
+                below = _enter(top, each, mount, path)
+                try:
+                    for inner in _unlink_files(below):
+                        _permit(below, inner)  # to move a folder is to write in it
+                        os.rename(inner, secrets.token_hex(16), src_dir_fd=below, dst_dir_fd=top)
+                finally:
+                    os.close(below)
+                os.rmdir(each, dir_fd=top)
     finally:
-        os.close(folder)
+        os.close(top)
 
 
-def _unlink_files(folder: int, name: str) -> _Level:
-    """Remove all that is in a folder but folders."""
+def _unlink_files(folder: int) -> list[str]:
+    """Remove all that is in a folder but folders; return these."""
     folders = []
     with os.scandir(folder) as entries:
         # Read to the end first: a folder that loses entries while it is read may leave some out.
@@ -137,7 +118,7 @@ def _unlink_files(folder: int, name: str) -> _Level:
                 folders.append(entry.name)
             else:
                 os.unlink(entry.name, dir_fd=folder)
-    return _Level(name, _identity(folder), folders)
+    return folders
 
 
 def _enter(parent: int, name: str, mount: object, path: Path) -> int:
@@ -177,38 +158,29 @@ def _parent_of(root: Path, relative: str) -> Iterator[tuple[int | None, str]]:
     *parents, name = relative.strip("/").split("/")
     if {"", ".", ".."} & {*parents, name}:
         raise GitError(f"{relative!r} is no path below {root}.")
-    folder: int | None = None
+    folder, there = -1, True
     try:
-        folder = os.open(root, _FOLDER)
-        mount = _mount_of(folder)
-        for part in parents:
-            below = os.open(part, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = below
-            _refuse_mount(folder, mount, root / relative)
-    except OSError as error:
-        if folder is not None:
-            os.close(folder)
-        if error.errno not in _NO_FOLDER:
-            raise _stuck(root / relative, error) from error
-        folder = None
-    except GitError:
-        if folder is not None:
-            os.close(folder)
-        raise
-    try:
-        yield folder, name
+        try:
+            folder = os.open(root, _FOLDER)
+            mount = _mount_of(folder)
+            for part in parents:
+                below = os.open(part, _FOLDER, dir_fd=folder)
+                os.close(folder)
+                folder = below
+                _refuse_mount(folder, mount, root / relative)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER:
+                raise _stuck(root / relative, error) from error
+            there = False
+        yield (folder if there else None), name
     finally:
-        if folder is not None:
+        if folder >= 0:
             os.close(folder)
 
 
 def _refuse_mount(folder: int, mount: object, path: Path) -> None:
     if _mount_of(folder) != mount:
-        raise GitError(
-            f"{path} cannot be removed: it is or contains a mount point.",
-            "Nothing was removed from the mount. Find it with `findmnt` and unmount it.",
-        )
+        raise _stuck(path, OSError(errno.EBUSY, ""))
 
 
 def _mount_of(folder: int) -> object:
@@ -222,11 +194,6 @@ def _mount_of(folder: int) -> object:
     return device, *(line for line in lines if line.startswith(b"mnt_id:"))
 
 
-def _identity(folder: int) -> tuple[int, int]:
-    status = os.fstat(folder)
-    return status.st_dev, status.st_ino
-
-
 def _unescaped(place: bytes) -> bytes:
     for escape, character in ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\")):
         place = place.replace(escape, character)
@@ -234,5 +201,10 @@ def _unescaped(place: bytes) -> bytes:
 
 
 def _stuck(path: Path, error: OSError) -> GitError:
+    if error.errno in (errno.EBUSY, errno.EXDEV):
+        return GitError(
+            f"{path} cannot be removed: it is or contains a mount point.",
+            "Nothing was removed from the mount. Find it with `findmnt` and unmount it.",
+        )
     reason = error.strerror or str(error)
     return GitError(f"{path} could not be removed: {reason}.", "Remove it by hand; look at its owner and attributes.")

@@ -2,16 +2,16 @@
 
 import os
 import re
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from noface.errors import UsageError
 from noface.git.command import Git, Identity
-from noface.git.locate import git_dir_of, nothing_around
+from noface.git.locate import nothing_around
 from noface.git.ref_files import references
+from noface.process.files import read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,11 @@ def discover(start: Path, main: str = "") -> Repository:
         raise UsageError(f"{start} is inside the .git folder.", "Change to the repository's working tree.")
     root = Path(top.text)
     settings = settings_of(git)
-    check_complete(settings)
+    if any(_PROMISED.fullmatch(key) and value != "false" for key, value in settings.items()):
+        raise UsageError(
+            "This is a partial clone: objects are missing, and noface fetches none one by one.",
+            "Make a full clone: `git clone --no-filter <url>`.",
+        )
     check_refs(Path(common))
     return Repository(
         root=root,
@@ -132,7 +136,7 @@ def discover(start: Path, main: str = "") -> Repository:
         shallow=shallow == "true",
         excludes=excludes(settings, root, Path(common)),
         hooks=hooks_in_tree(settings, root),
-        any_case=any_case(Path(common)),
+        any_case=(Path(common) / "head").exists(),  # git always has a HEAD
         origin=without_login(settings.get("remote.origin.url", "")),
     )
 
@@ -154,49 +158,6 @@ def _settings(git: Git) -> Iterator[tuple[str, str, str]]:
             yield origin.removeprefix("file:"), key, value
 
 
-_TICK_NS = 100_000_000
-_Stamps = tuple[tuple[int, ...] | None, ...]
-_asked: dict[Repository, tuple[_Stamps, tuple[tuple[str, str, str], ...]]] = {}
-
-
-def persons_settings(repository: Repository) -> tuple[tuple[str, str, str], ...]:
-    """Return file, key and value of each of the person's settings here.
-
-    Git is asked again once one of the files is another one, or may be: they edit them while a run is at work.
-    """
-    stamps, settings = _asked.get(repository, ((), ()))
-    if settings and stamps == tuple(_stamps(repository, settings)):
-        return settings
-    before = time.time_ns() - _TICK_NS
-    settings = tuple(_settings(Git.user(str(repository.root))))
-    stamps = tuple(_stamps(repository, settings))
-    settled = all(stamp is None or max(stamp[:2]) < before for stamp in stamps)
-    # Which file one of these includes goes by the branch that is checked out.
-    if settled and not any(key.startswith("includeif.onbranch:") for _, key, _ in settings):
-        _asked[repository] = (stamps, settings)
-    return settings
-
-
-def _stamps(repository: Repository, settings: Iterable[tuple[str, str, str]]) -> Iterator[tuple[int, ...] | None]:
-    """Yield times, size and number of each file that settings stand in, or may come to stand in; None if it is not."""
-    folder = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    named = (os.environ.get("GIT_CONFIG_GLOBAL"), os.environ.get("GIT_CONFIG_SYSTEM"), "/etc/gitconfig")
-    git_dirs = {repository.common_dir, git_dir_of(repository.root) or repository.common_dir}
-    files = {*filter(None, named), f"{folder}/git/config", "~/.gitconfig"}
-    files |= {str(git_dir / name) for git_dir in git_dirs for name in ("config", "config.worktree")}
-    for origin, key, value in settings:
-        files.add(origin)
-        if key.startswith(("include.", "includeif.")):
-            files.add(str((repository.root / origin).parent / Path(value).expanduser()))
-    for file in sorted(files):
-        try:
-            status = (repository.root / Path(file).expanduser()).stat()
-        except OSError:
-            yield None
-            continue
-        yield (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-
-
 def without_login(address: str) -> str:
     """Return the address of a remote without password, token and query; whom ssh logs in as is no secret, and stays."""
     scheme, mark, rest = address.partition("://")
@@ -209,6 +170,7 @@ def without_login(address: str) -> str:
 
 
 GIT_VERSION_MIN = (2, 38)
+_PROMISED = re.compile(r"extensions\.partialclone|remote\..*\.promisor", re.DOTALL)
 _SCRATCH = "refs/heads/noface"
 _INSTALL = "Install git 2.38 or newer and put it on PATH."
 
@@ -255,19 +217,14 @@ def check_refs(common: Path) -> None:
                     )
 
 
-def check_complete(settings: Mapping[str, str]) -> None:
-    """Raise UsageError if objects are missing that git would fetch when needed."""
-    promised = re.compile(r"extensions\.partialclone|remote\..*\.promisor", re.DOTALL)
-    if any(promised.fullmatch(key) and value != "false" for key, value in settings.items()):
-        raise UsageError(
-            "This is a partial clone: objects are missing, and noface fetches none one by one.",
-            "Make a full clone: `git clone --no-filter <url>`.",
-        )
-
-
 def main_ref(git: Git, wanted: str, common: Path) -> str:
     """Return the full ref of main: the branch `wanted`, or the one checked out. Raises UsageError if it is none."""
-    ref = f"refs/heads/{wanted}" if wanted else _checked_out(git)
+    ref = f"refs/heads/{wanted}" if wanted else git.run("symbolic-ref", "--quiet", "HEAD").text
+    if not ref:
+        raise UsageError(
+            "HEAD is detached, so noface cannot tell which branch is main.",
+            "Name it: `noface config set project.main NAME`.",
+        )
     if ref.startswith(f"{_SCRATCH}/"):
         raise UsageError(
             f"{ref.removeprefix('refs/heads/')} is one of noface's scratch branches.",
@@ -293,16 +250,6 @@ def main_ref(git: Git, wanted: str, common: Path) -> str:
 def _is_there(git: Git, common: Path, ref: str) -> bool:
     refs = references(common, ref)
     return git.run("show-ref", "--verify", "--quiet", ref).code == 0 if refs is None else ref in refs
-
-
-def _checked_out(git: Git) -> str:
-    head = git.run("symbolic-ref", "--quiet", "HEAD")
-    if head.code != 0:
-        raise UsageError(
-            "HEAD is detached, so noface cannot tell which branch is main.",
-            "Name it: `noface config set project.main NAME`.",
-        )
-    return head.text
 
 
 def identity(settings: Mapping[str, str]) -> Identity:
@@ -338,12 +285,6 @@ def hooks_in_tree(settings: Mapping[str, str], root: Path) -> str:
     return "" if folder.startswith("..") or folder == "." or folder.split("/")[0] == ".git" else folder
 
 
-def any_case(git_dir: Path) -> bool:
-    """True if the file system of `git_dir` takes no notice of letter case."""
-    # Git always has a HEAD: found as "head", letter case does not count here.
-    return (git_dir / "head").exists()
-
-
 _NO_COMMANDS = ("branch.", "color.", "http.", "remote.", "submodule.", "url.", "user.")
 _SCRIPT_BYTES_MAX = 64 * 1024
 _HOOKS_MAX = 100
@@ -358,7 +299,7 @@ def person_names(repository: Repository) -> tuple[tuple[str, ...], tuple[str, ..
     """
     root, paths, texts = repository.root, [], []
     hooks = repository.common_dir / "hooks"
-    for origin, key, value in persons_settings(repository):
+    for origin, key, value in _settings(Git.user(str(root))):
         file = root / origin
         paths.append(file)
         if key == "core.hookspath":
@@ -368,28 +309,15 @@ def person_names(repository: Repository) -> tuple[tuple[str, ...], tuple[str, ..
         elif not key.startswith(_NO_COMMANDS):
             texts.append(value.replace(f"{root}/", ""))
     paths.append(hooks)
-    for hook in _hooks(hooks):
+    scripts: list[Path] = []
+    with suppress(OSError):
+        scripts = sorted(hook for hook in hooks.iterdir() if hook.suffix != ".sample")[:_HOOKS_MAX]
+    for hook in scripts:
         paths += [hook] if hook.is_symlink() else []
-        texts.append(_text(hook).replace(f"{root}/", ""))
+        script = (read_regular(Path(os.path.realpath(hook)), _SCRIPT_BYTES_MAX) or b"").decode("utf-8", "replace")
+        texts.append(script.replace(f"{root}/", ""))
     inner = (_inner(root, path, resolved=resolved) for path in paths for resolved in (False, True))
     return (tuple(sorted({path for path in inner if path})), tuple(texts))
-
-
-def _hooks(folder: Path) -> list[Path]:
-    try:
-        return sorted(hook for hook in folder.iterdir() if hook.suffix != ".sample")[:_HOOKS_MAX]
-    except OSError:
-        return []
-
-
-def _text(hook: Path) -> str:
-    try:
-        if not hook.is_file():
-            return ""
-        with hook.open("rb") as file:
-            return file.read(_SCRIPT_BYTES_MAX).decode("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def _inner(root: Path, path: Path, *, resolved: bool) -> str:

@@ -38,7 +38,6 @@ class StoredObjects:
         self._kept: dict[str, bytes] = {}
         self._bytes_kept = 0
         self._author = ""
-        self._line: tuple[str, frozenset[str]] = ("", frozenset())
 
     def close(self) -> None:
         """End the git processes that write."""
@@ -87,49 +86,27 @@ class StoredObjects:
             pending += reversed(parents)
         return tuple(new)
 
-    def are_on_line(self, commits: Iterable[str], tip: str) -> bool:
-        """True if all are `tip`, or in its line of first parents as far as that is known; else nothing is known."""
-        end, line = self._line
-        if tip != end:
-            at, new = tip, set[str]()
-            while at and at != end and len(new) < _NEAR_MAX:
-                new.add(at)
-                at = next(iter(self.commit(at)[1]), "")
-            # What is known of a line counts only if this one goes on from its end: main may have been set back.
-            line = line.union(new) if at and at == end else frozenset(new)
-            self._line = (tip, line)
-        return line.issuperset(commits)
-
-    def line(self, tip: str) -> tuple[str, ...]:
-        """Return a commit and the nearest of its first-parent ancestors."""
-        line = [tip]
-        while len(line) < _NEAR_MAX and (parents := self.commit(line[-1])[1]):
-            line.append(parents[0])
-        return tuple(line)
+    def line(self, tip: str) -> Iterator[str]:
+        """Yield a commit and the nearest of its first-parent ancestors."""
+        for _ in range(_NEAR_MAX):
+            yield tip
+            parents = self.commit(tip)[1]
+            if not parents:
+                return
+            tip = parents[0]
 
     def is_near(self, old: str, new: str) -> bool:
-        """True if `old` is `new` or one of its nearest ancestors; else nothing is known."""
-        seen: set[str] = set()
-        pending = [new]
-        while pending and len(seen) < _NEAR_MAX:
-            oid = pending.pop(0)
-            if oid == old:
-                return True
-            if oid not in seen:
-                seen.add(oid)
-                pending += self.commit(oid)[1]
-        return False
+        """True if `old` is on the line of `new`, or was merged into it nearby; else nothing is known."""
+        return any(old in (commit, *self.commit(commit)[1]) for commit in self.line(new))
 
     def first_parents(self, old: str, new: str) -> tuple[str, ...] | None:
         """Return the commits from behind `old` up to `new` along the first parents, newest first; None if far."""
         chain: list[str] = []
-        while new != old:
-            parents = self.commit(new)[1]
-            if not parents or len(chain) >= _NEAR_MAX:
-                return None
-            chain.append(new)
-            new = parents[0]
-        return tuple(chain)
+        for commit in self.line(new):
+            if commit == old:
+                return tuple(chain)
+            chain.append(commit)
+        return None
 
     def _entries(self, tree: str) -> Iterator[tuple[str, Entry]]:
         content, at, size = self._content(tree, "tree"), 0, len(tree) // 2

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 from support import TESTS
@@ -18,7 +17,7 @@ from noface.git.landings import landed_issues
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
-from noface.git.repository import discover, persons_settings, without_login
+from noface.git.repository import discover, without_login
 from noface.git.workspace import checkout
 
 
@@ -471,36 +470,3 @@ def test_folder_that_is_gone_is_never_replaced_by_the_one_noface_runs_in(tmp_pat
     )
     assert ended.stdout == "128\n"
     assert Git.user(str(path)).run("rev-parse", "HEAD").code == 0
-
-
-def test_what_a_person_sets_during_a_run_counts_at_once_and_what_stays_is_not_asked_again(tmp_path, monkeypatch):
-    path, home = a_repository(tmp_path / "project"), tmp_path / "home"
-    (home / "more").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    repository = discover(path)
-    (home / ".gitconfig").write_text("[include]\n\tpath = more/one\n[core]\n\tattributesFile = first\n")
-
-    def attributes():
-        return {key: value for _, key, value in persons_settings(repository)}["core.attributesfile"]
-
-    edits = {
-        "second": (home / ".gitconfig", "[include]\n\tpath = more/one\n[core]\n\tattributesFile = second\n"),
-        "third": (path / ".git/config", (path / ".git/config").read_text() + "[core]\n\tattributesFile = third\n"),
-        "fourth": (path / ".git/config", (path / ".git/config").read_text() + "[include]\n\tpath = other\n"),
-        "fifth": (path / ".git/other", "[core]\n\tattributesFile = fifth\n"),  # an included file that was not there
-        "sixth": (path / ".git/other", "[core]\n\tattributesFile = sixth\n"),
-    }
-    expected = "first"
-    for after, (file, text) in edits.items():
-        assert attributes() == expected
-        time.sleep(0.15)
-        known = persons_settings(repository)
-        assert persons_settings(repository) is known
-        file.write_text(text)
-        expected = "second" if after == "fourth" else after
-        assert attributes() == expected
-    (home / ".config/git").mkdir(parents=True)
-    (home / ".config/git/config").write_text("[user]\n\tsigningkey = new\n")
-    assert "user.signingkey" in {key for _, key, _ in persons_settings(repository)}
