@@ -1,4 +1,4 @@
-"""What can stand where a command takes an issue, a model, a kind of failure, an attempt or a gate, for the shell's Tab.
+"""What can stand where a command takes an issue, a model, a kind of failure or a gate, for the shell's Tab.
 
 Called while a person types: it reads the rows that are there and writes nothing. What is wrong is not said here, the
 command itself says it.
@@ -65,7 +65,6 @@ proposed_issue = _issues_that("approval")
 
 @_offered
 def tried_issue(context: typer.Context, incomplete: str) -> list[Candidate]:
-    """Name the issues that have attempts."""
     known = _overview()
     tried = known.attempts_made() if known is not None else {}
     return [each for each in any_issue(context, incomplete) if each[0] in tried] if tried else []
@@ -81,7 +80,8 @@ def model_name(context: typer.Context, incomplete: str) -> list[Candidate]:
     known = with_presets(own)
     given = _given(context, "model")
     ordered = [*own, *(name for name in known if name not in own)]
-    return [(name, _model_facts(_table(known[name]))) for name in ordered if name not in given]
+    about = {name: f"{known[name].get('agent', '')} {known[name].get('model', '')}" for name in ordered}
+    return [(name, text) for name, text in about.items() if name not in given]
 
 
 @_offered
@@ -90,28 +90,10 @@ def failure_kind(context: typer.Context, incomplete: str) -> list[Candidate]:
     from noface.data import table
     from noface.model.taxonomy import FailureKind
 
-    before, comma, begun = incomplete.rpartition(",")
+    before, comma, _ = incomplete.rpartition(",")
     given = {*before.upper().split(","), *_given(context, "kinds", "kind")}
     kinds = table("kinds")
-    return [
-        (before + comma + _in_the_case_of(begun, name), str(kinds[name]["what"]))
-        for name in FailureKind.__members__
-        if name not in given
-    ]
-
-
-@_offered
-def attempt_number(context: typer.Context, incomplete: str) -> list[Candidate]:
-    """Name the attempts of the issue that stands before it, the newest first."""
-    del incomplete
-    from noface.model.backlog import same_id
-
-    issue_id, known = str(context.params.get("issue_id") or ""), _overview()
-    if known is None or not issue_id:
-        return []
-    same = (name for name, _, _ in known.names() if same_id(name) == same_id(issue_id))
-    attempts = known.attempt_names(next(same, issue_id))
-    return [(str(number), f"{model}: {outcome or 'running'}") for number, model, outcome in attempts]
+    return [(before + comma + name, str(kinds[name]["what"])) for name in FailureKind.__members__ if name not in given]
 
 
 @_offered
@@ -122,16 +104,6 @@ def gate(context: typer.Context, incomplete: str) -> list[Candidate]:
     named = [each for each in gates if isinstance(each, dict)] if isinstance(gates, list) else []
     own = [(str(each.get("name", "")), str(each.get("command", ""))) for each in named]
     return [*own, ("accept", "the issue's own commands")]
-
-
-def _in_the_case_of(begun: str, name: str) -> str:
-    """Return the name so that it begins with what a person has typed, in lower case as well."""
-    return name.lower() if begun and begun == begun.lower() != begun.upper() else name
-
-
-def _model_facts(entry: Mapping[str, Any]) -> str:
-    parts = [str(entry[key]) for key in ("agent", "model") if entry.get(key)]
-    return f"{' '.join(parts)}, tier {entry.get('tier', 1)}"
 
 
 def _given(context: typer.Context, *names: str) -> set[str]:

@@ -103,7 +103,6 @@ def _answer_all(batch: str, kind: str | None) -> None:
 
 
 def _answer_lines(source: BinaryIO, kind: str | None) -> int:
-    """Answer line by line; return how many were faulty."""
     from noface.ui import page
 
     faults = number = 0

@@ -98,7 +98,6 @@ def _prices(config: "Config") -> dict[str, Any]:
 
 
 def _price_comments(prices: dict[str, Any]) -> list[str]:
-    """Return comments on the list prices, if costs are estimated by them."""
     if not prices["models"]:
         return []
     advice = "; they are old: set usd_per_mtok_in and usd_per_mtok_out" if prices["old"] else ""

@@ -123,7 +123,6 @@ def _elsewhere(config: Config, repository: Repository | None) -> Iterator[Findin
 
 
 def _refusals(config: Config, repository: Repository | None) -> Iterator[Finding]:
-    """Yield what `noface run` refuses with an error of its own."""
     checks: list[Callable[[], object]] = [lambda: bubblewrap_for(config)]
     if repository is not None:
         checks += [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import attempt_number, tried_issue
+from noface.cli.candidates import tried_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 from noface.errors import UsageError
 
@@ -46,11 +46,7 @@ def list_hints(
 def try_on(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
     number: int | None = typer.Option(
-        None,
-        "--attempt",
-        metavar="N",
-        help="The attempt; by default the last that failed.",
-        autocompletion=attempt_number,
+        None, "--attempt", metavar="N", help="The attempt; by default the last that failed."
     ),
     config: ConfigFile = None,
 ) -> VerbResult:
@@ -143,7 +139,6 @@ group = partial(
 
 
 def _tried(number: int, rule: "HintRule", failures: "tuple[PastFailure, ...]") -> "TriedHint":
-    """Return a hint with the recorded failures that it matches."""
     from noface.knowledge.hints import explain
     from noface.process.search import patient_search
     from noface.ui.hints import TriedHint
@@ -156,7 +151,6 @@ def _tried(number: int, rule: "HintRule", failures: "tuple[PastFailure, ...]") -
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
-    """Return the rules of noface.toml as a run has them."""
     from noface.config.load import load
     from noface.knowledge.hints import HintRule
 

@@ -123,7 +123,6 @@ def _models(agent: str, worker: str) -> tuple[str, ...]:
 
 
 def _backup(target: Path) -> Path:
-    """Copy the file that is there to a name that is free."""
     from noface.cli.config import replace_file
     from noface.config.load import read
 

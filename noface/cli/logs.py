@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import attempt_number, gate, tried_issue
+from noface.cli.candidates import gate, tried_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 from noface.model.attempt import LEFT_OUT_FILE
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 @answers("The files' text as JSON.")
 def logs(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
-    number: int | None = typer.Argument(
-        None, metavar="[N]", help="The attempt; by default the newest.", autocompletion=attempt_number
-    ),
-    attempt: int | None = typer.Option(
-        None, "--attempt", "-a", metavar="N", help="The same as N.", autocompletion=attempt_number
-    ),
+    number: int | None = typer.Argument(None, metavar="[N]", help="The attempt; by default the newest."),
     gate: str | None = typer.Option(
         None, "--gate", "-g", help="What this gate wrote, instead of the worker.", autocompletion=gate
     ),
@@ -40,9 +35,6 @@ def logs(
     config: ConfigFile = None,
 ) -> VerbResult | None:
     """Show what the worker wrote in an attempt. Long logs are shortened; --raw prints all of it."""
-    wanted = number if attempt is None else attempt
-    if number is not None and number != wanted:
-        raise UsageError(f"the attempt is given twice: N is {number}, --attempt is {attempt}", "Give one of them.")
     stored = prompt or diff or undone
     if bool(gate) + prompt + diff + undone > 1 or (as_json and raw) or (follow and (stored or as_json)):
         raise UsageError(
@@ -55,9 +47,9 @@ def logs(
     session = open_session(config)
     row = find_issue(session.reader, issue_id)
     if follow:
-        _follow(session, row.id, wanted, gate or "", config, raw=raw)
+        _follow(session, row.id, number, gate or "", config, raw=raw)
         return None
-    chosen = find_attempt(session.reader.attempts(row.id), row.id, wanted)
+    chosen = find_attempt(session.reader.attempts(row.id), row.id, number)
     files = _files(chosen, gate, prompt=prompt, diff=diff, undone=undone)
     if raw:
         _copy(files)

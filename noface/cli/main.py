@@ -97,7 +97,6 @@ def build(verb: str | None) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str, place: str) -> None:
-    """Add a verb; it is imported only now."""
     module, _, group = place.partition(".")
     made = extra(f"verb {name}") if module == EXTRA else getattr(import_module(f"noface.cli.{module}"), group or name)
     if not group:

@@ -184,7 +184,6 @@ def _answer(rows: "Sequence[IssueRow]", change: _Change) -> VerbResult:
 
 
 def _lines(rows: "Sequence[IssueRow]", change: _Change, width: int) -> list[str]:
-    """Return what a person reads after giving issues back."""
     from noface.ui.text import count, hanging
 
     is_ready, was_before = ("would be ready", "is") if change.dry_run else ("ready", "was")

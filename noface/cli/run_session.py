@@ -282,7 +282,6 @@ def signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
 
 
 def _together(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield each reason once, with the issues that it is true of."""
     names: dict[str, list[str]] = {}
     for reason, name in pairs:
         names.setdefault(reason, []).append(name)

@@ -29,14 +29,12 @@ class ReadSession:
 
     @property
     def journal(self) -> "Journal":
-        """The writer, for commands that record a person's decision."""
         from noface.store.journal import Journal
 
         return Journal(self.database)
 
     @property
     def questions(self) -> "Questions":
-        """What was asked and answered."""
         from noface.store.questions import Questions
 
         return Questions(self.database, self.journal)
@@ -130,7 +128,6 @@ def with_own_parts(backlog: Backlog, database: Database) -> Backlog:
 
 
 def merged_ids(reader: Reader) -> tuple[str, ...]:
-    """Return the ids of the issues that have landed."""
     return tuple(reader.merged())
 
 

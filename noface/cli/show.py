@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import any_issue, attempt_number
+from noface.cli.candidates import any_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
@@ -20,9 +20,7 @@ _LAST_LINES = 8
 @answers("The issue and its attempts, or how one was judged, as JSON.")
 def show(
     issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
-    number: int | None = typer.Argument(
-        None, metavar="[N]", help="Only this attempt, and how it was judged.", autocompletion=attempt_number
-    ),
+    number: int | None = typer.Argument(None, metavar="[N]", help="Only this attempt, and how it was judged."),
     why: bool = typer.Option(False, "--why", help="How the newest attempt that failed was judged."),
     report: bool = typer.Option(False, "--report", help="The report of an issue that noface gave up, as JSON."),
     config: ConfigFile = None,

@@ -96,8 +96,6 @@ def grouped(
 
 
 def _bare(function: Callable[..., None]) -> Callable[..., None]:
-    """Return what a group does without one of its verbs."""
-
     @wraps(function)
     def bare(context: typer.Context, **options: Any) -> None:
         if context.invoked_subcommand is None:

@@ -143,7 +143,6 @@ def slots_dir(config: Config, repository: Repository) -> Path:
 
 
 def allotments(repository: Repository) -> Allotments:
-    """Return what keeps apart the workspaces of a repository."""
     return Allotments(str(repository.common_dir), repository.root.name)
 
 

@@ -50,13 +50,11 @@ class Bug:
 
     @property
     def path(self) -> str:
-        """The file that holds the bug."""
         return f"oddments/{self.module}.py"
 
 
 @cache
 def catalogue() -> tuple[Bug, ...]:
-    """Return all bugs."""
     text = resources.files("noface.demo").joinpath("catalogue.toml").read_text(encoding="utf-8")
     return tuple(
         Bug(**{**entry, "kind": BugClass(entry["kind"]), "labels": tuple(entry.get("labels", ["bug"]))})

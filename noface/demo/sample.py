@@ -107,7 +107,6 @@ def _worker_command(python: str) -> str:
 
 
 def _report(bug: Bug, ids: dict[str, str], python: str) -> dict[str, str]:
-    """Return the issue that reports a bug, and its acceptance test."""
     number = ids[bug.name]
     front = {
         "title": bug.title,
@@ -129,7 +128,6 @@ def front_matter(values: Mapping[str, object]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, str]) -> None:
-    """Write texts by relative path."""
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +135,6 @@ def write_files(directory: Path, files: Mapping[str, str]) -> None:
 
 
 def commit(directory: Path, message: str) -> None:
-    """Commit all that is there."""
     git(directory, "add", "--all")
     git(directory, "commit", "--quiet", "--no-verify", "--message", message)
 

@@ -191,11 +191,6 @@ def action_instruction(name: str, *, from_main: bool = False) -> str:
     return _entry(name, "from_main" if from_main and "from_main" in table("actions").get(name, {}) else "instruction")
 
 
-def followed_by(name: str) -> str:
-    """Return in a person's words that the action of that name followed; "" if questions tell of themselves."""
-    return _entry(name, "followed")
-
-
 def started_by(name: str) -> str:
     """Return how an attempt begins that the action of that name starts; "" if there is nothing to add."""
     return _entry(name, "started")

@@ -221,21 +221,18 @@ def course(
     return SimulatedIssue(trouble, tuple(steps), history)
 
 
-def table(
-    policy: Policy, issue: Issue = ANY_ISSUE, *, model: str | None = None, attempts_max: int | None = None
-) -> tuple[Row, ...]:
+def table(policy: Policy) -> tuple[Row, ...]:
     """Return what follows on every kind, those that are answered alike in one row.
 
     A last row is about one failure that comes again and again with different diffs, where that makes a difference.
     """
     rows: dict[tuple[object, ...], Row] = {}
     for kind in FailureKind:
-        steps = path(policy, kind, issue, model=model, attempts_max=attempts_max)
+        steps = path(policy, kind)
         before = rows.get(_shape(steps), Row((), steps))
         rows[_shape(steps)] = replace(before, kinds=(*before.kinds, kind))
     ordinary = _ordinary(policy)
-    usual = path(policy, ordinary, issue, model=model, attempts_max=attempts_max)
-    again = course(policy, ordinary, issue, model=model, attempts_max=attempts_max, repeats=Repeats.FAILURE).steps
+    usual, again = path(policy, ordinary), course(policy, ordinary, repeats=Repeats.FAILURE).steps
     return (*rows.values(), *([Row((ordinary,), again, Repeats.FAILURE)] if _shape(again) != _shape(usual) else []))
 
 

@@ -4,19 +4,15 @@ Pure: the rows come in.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import Annotated, NamedTuple, TypeVar
 
-from noface.data import table
-from noface.model.actions import followed_by
-from noface.model.attempt import HINTED, noted
+from noface.model.attempt import noted
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.listed import Window
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
-from noface.store.overview import RunCost
 from noface.store.records import AttemptRow, IssueRow, QuestionRow, RunRow
 from noface.ui.blocked import BlockedDocument
 from noface.ui.landed import LandedIssue, look_first
@@ -28,19 +24,6 @@ _K = TypeVar("_K", bound=Hashable)
 _CARRIED_OUT = "carried out on "
 UNDER_WAY = "under way"
 ASKED = "questions"
-_MEASURES = {
-    "person": "given back by you",
-    "lessons": "told lessons of earlier recoveries",
-    "hints": "told your hints",
-}
-_REVIEWS = {
-    "request_changes": ("review_sent_back", "reviews that sent work back"),
-    "approve": ("review_passed", "reviews that let work pass"),
-}
-_GIVEN_BACK = ("Block", "RequestApproval", "Skip", "AwaitIssues", "Land")
-"""What ends an issue's attempts: another one after it is one that a person, or another issue, gave it."""
-RUNS_MAX = 10
-"""Earlier runs that a night is held against."""
 
 
 class Sum(NamedTuple):
@@ -80,15 +63,13 @@ class Span(NamedTuple):
 
 
 class CostShare(NamedTuple):
-    """Where time and money went: to a model, to attempts that ended alike, to what was done about failures."""
+    """Where time and money went: to a model, or to attempts that ended alike."""
 
-    name: Annotated[str, "What: an entry of [models], an outcome, an action, a topic of questions, `lessons`, …"]
+    name: Annotated[str, "What: an entry of [models], an outcome, or `questions`."]
     words: Annotated[str, "The same in a person's words; may be empty."]
     attempts: Annotated[int, "How many attempts, or questions."]
-    passed: Annotated[
-        int | None, "How many of them passed; of questions how many attempts that followed, null if none did."
-    ]
-    landed: Annotated[int, "How many issues landed with their work, or of those that it was about."]
+    passed: Annotated[int | None, "How many of them passed; null if there are questions alone."]
+    landed: Annotated[int, "How many issues landed with their work."]
     seconds: _Seconds
     tokens: Annotated[int | None, "Tokens read and written; null if nobody said."]
     cost_usd: _Cost
@@ -100,8 +81,7 @@ class CostShare(NamedTuple):
 class Night:
     """A night, or what was done since a time: what to look at, what needs a person, what landed, what it took.
 
-    What is not shown are the rows that the rest is made of. `left` issues wait for the next run, `lessons` were quoted
-    to attempts, `answers` tell what followed an attempt, by issue and number.
+    What is not shown are the rows that the rest is made of. `left` issues wait for the next run.
     """
 
     since: Annotated[float, Timestamp, "From when on it tells."]
@@ -111,16 +91,12 @@ class Night:
     review: Annotated[tuple[IssueRow, ...], "The issues whose pull request is open."]
     landed: Annotated[tuple[Annotated[LandedIssue, "An issue that landed."], ...], "What landed, the riskiest first."]
     quotas: Annotated[tuple[Window, ...], "The windows of logins' quotas at their providers, as was told last."]
-    earlier: Annotated[tuple[RunCost, ...], "The runs before, the newest first."]
     attempts: Sequence[AttemptRow]
     questions: Sequence[QuestionRow]
     left: int
-    lessons: set[tuple[str, int]]
-    answers: Mapping[tuple[str, int], str]
 
     @cached_property
     def sum(self) -> Annotated[Sum, "What was done in the time, and what it took."]:
-        """What was done in the time, and what it took."""
         attempts = self.attempts
         cost = _usd([*attempts, *self.questions])
         began = attempts[0].started_at if attempts else self.since
@@ -146,12 +122,10 @@ class Night:
 
     @property
     def look_at(self) -> Annotated[tuple[str, ...], "What landed that a person should look at: the ids, in order."]:
-        """The ids of what landed that a person should look at."""
         return tuple(each.id for each in look_first(self.landed))
 
     @property
     def spans(self) -> Annotated[tuple[Annotated[Span, "An attempt."], ...], "The attempts, by worker."]:
-        """The attempts, in the order of their workers."""
         ordered = sorted(self.attempts, key=lambda each: (_host(each), each.slot))
         return tuple(
             Span(
@@ -163,29 +137,11 @@ class Night:
 
     @property
     def models(self) -> Annotated[tuple[CostShare, ...], "What each model took, the dearest first."]:
-        """What each model took."""
         return _dearest_first(_models(self))
 
     @property
     def outcomes(self) -> Annotated[tuple[CostShare, ...], "What attempts took by how they ended, the dearest first."]:
-        """What attempts took by how they ended."""
         return _dearest_first(_outcomes(self))
-
-    @property
-    def measures(self) -> Annotated[tuple[CostShare, ...], "What was done about failures, and what it brought."]:
-        """What was done about failures and doubts, and what it brought."""
-        return _dearest_first(_measures(self))
-
-    @property
-    def usd_per_landed_before(self) -> Annotated[float | None, "What an issue that landed has cost in earlier runs."]:
-        """What an issue that landed has cost in the runs before, together."""
-        known = [run for run in self.earlier if run.cost_usd is not None]
-        return _ratio(_usd(known), sum(run.landed for run in known))
-
-    @property
-    def trend(self) -> Annotated[float | None, "The same now, as a multiple of that; null if either is not known."]:
-        """What an issue that landed costs now, as a multiple of what it has cost before."""
-        return _ratio(self.sum.usd_per_landed, self.usd_per_landed_before)
 
 
 def _host(attempt: AttemptRow) -> str:
@@ -234,42 +190,6 @@ def _dearest_first(shares: Iterable[CostShare]) -> tuple[CostShare, ...]:
     return tuple(sorted(shares, key=lambda share: (-(share.cost_usd or 0.0), -share.seconds, share.name)))
 
 
-def _measures(night: Night) -> Iterator[CostShare]:
-    """Yield what was done about failures and doubts: how attempts were begun anew, what was told, what was asked."""
-    landed, by_name = {each.id for each in night.landed}, {(e.issue_id, e.number): e for e in night.attempts}
-    started: dict[str, list[AttemptRow]] = defaultdict(list)
-    for each in night.attempts:
-        if answer := night.answers.get((each.issue_id, _number_before(each, by_name))):
-            started["person" if answer in _GIVEN_BACK else answer].append(each)
-        if (each.issue_id, each.number) in night.lessons:
-            started["lessons"].append(each)
-        if HINTED in each.notes:
-            started["hints"].append(each)
-    for name, mine in started.items():
-        words = _MEASURES.get(name) or followed_by(name) or name
-        yield _share(name, words, mine, night, landed=len({each.issue_id for each in mine} & landed))
-    for (name, words), asked in _grouped(night.questions, _question_name).items():
-        following = [next_one for each in asked if (next_one := by_name.get((each.issue_id, each.after + 1)))]
-        passed = sum(each.outcome == PASSED for each in following) if following else None
-        of_landed = len({each.issue_id for each in asked} & landed)
-        yield _share(name, words, asked, night, landed=of_landed)._replace(passed=passed)
-
-
-def _number_before(attempt: AttemptRow, by_name: Mapping[tuple[str, int], AttemptRow]) -> int:
-    """Return the number of the newest attempt that had ended when this one began: candidates begin side by side."""
-    number = attempt.number - 1
-    while (other := by_name.get((attempt.issue_id, number))) and (other.finished_at or inf) > attempt.started_at:
-        number -= 1
-    return number
-
-
-def _question_name(question: QuestionRow) -> tuple[str, str]:
-    if question.topic != "review":
-        return question.topic, f"asked: {table('topics')['asked_for'].get(question.topic, question.topic)}"
-    verdict = question.answer.strategy if question.answer is not None else ""
-    return _REVIEWS.get(verdict, ("review", "reviews without a verdict"))
-
-
 def _grouped(records: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
     groups: dict[_K, list[_T]] = defaultdict(list)
     for each in records:
@@ -288,7 +208,7 @@ def _seconds(rows: Iterable[AttemptRow | QuestionRow], now: float) -> float:
     return round(sum(map(took, rows)), 3)
 
 
-def _usd(records: Iterable[AttemptRow | QuestionRow | RunCost]) -> float | None:
+def _usd(records: Iterable[AttemptRow | QuestionRow]) -> float | None:
     known = [each.cost_usd for each in records if each.cost_usd is not None]
     return round(sum(known), 6) if known else None
 

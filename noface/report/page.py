@@ -23,18 +23,15 @@ _ROLES = {"█": "good", "▒": "active", "▁": "bad", "·": "careful"}
 
 
 def night_page(night: Night, width: int) -> list[str]:
-    """Return the lines of the page."""
-    chapters = (_head, _looks, _needs, _landed, _timeline, _costs, _trend)
+    chapters = (_head, _looks, _needs, _landed, _timeline, _costs)
     return [line for chapter in chapters for line in chapter(night, width)]
 
 
 def amount(dollars: float | None) -> str:
-    """Return dollars, or a dash if nobody knows them."""
     return money(dollars) or _UNKNOWN
 
 
 def headline(night: Night) -> str:
-    """Return in a sentence what came of the night."""
     whole = night.sum
     verb = "needs" if whole.need_you == 1 else "need"
     others = {f"{verb} you": whole.need_you, "in review": whole.in_review, "left for the next run": whole.going_on}
@@ -94,13 +91,7 @@ def _looks(night: Night, width: int) -> Iterator[str]:
 
 
 def look_command(issue: LandedIssue) -> str:
-    """Return the command that shows what an issue changed."""
     return f"git show --first-parent {issue.commit[:12]}" if issue.commit else f"noface show {clean(issue.id)}"
-
-
-def size_of(issue: LandedIssue) -> str:
-    """Return how large a change is."""
-    return f"{lines_of(issue)} in {count(issue.files, 'file')}"
 
 
 def lines_of(issue: LandedIssue) -> str:
@@ -193,7 +184,6 @@ def _costs(night: Night, width: int) -> Iterator[str]:
     for title, first, shares in (
         ("Where it went, by model", "passed", night.models),
         ("By how attempts ended", "", night.outcomes),
-        ("What was done about failures, and what it brought", "passed", night.measures),
     ):
         if shares:
             yield from _title(title, width)
@@ -204,7 +194,6 @@ def _costs(night: Night, width: int) -> Iterator[str]:
 
 
 def quota_words(quota: Window, now: float) -> str:
-    """Say how much of a window of a login is used."""
     anew = f", anew {moment(quota.resets_at, now)}" if quota.resets_at is not None else ""
     return f"{quota.used:.0%} of {quota.name} of {quota.login} used{anew}"
 
@@ -216,32 +205,6 @@ def _share_cells(share: CostShare, *, bare: bool) -> tuple[str, ...]:
     cost = (amount(share.cost_usd), f"{share.cost_share:.0%}" if share.cost_usd is not None else "")
     tokens = f"{share.tokens:,}" if share.tokens is not None and not share.words else ""
     return (name, f"{share.attempts:,}", *passed, *time, tokens, *cost)
-
-
-def trend_words(night: Night) -> str:
-    """Return what an issue that landed has cost, and how that stands to earlier runs; "" if nobody knows."""
-    now, before, trend = night.sum.usd_per_landed, night.usd_per_landed_before, night.trend
-    if now is None:
-        return ""
-    text = f"{money(now)} for each issue that landed"
-    if before is None or trend is None:
-        return text
-    runs = sum(1 for run in night.earlier if run.usd_per_landed is not None)
-    return f"{text}; {money(before)} in the {count(runs, 'run') if runs > 1 else 'run'} before ({trend:.0%} of that)"
-
-
-def _trend(night: Night, width: int) -> Iterator[str]:
-    words = trend_words(night)
-    if words:
-        yield from _title("What an issue costs", width)
-        yield from hanging(words, width, "  ")
-    if words and night.earlier:
-        rows = [
-            (moment(run.started_at, night.at), f"{run.landed:,}", f"{run.attempts:,}", amount(run.cost_usd),
-             amount(run.usd_per_landed))
-            for run in night.earlier
-        ]  # fmt: skip
-        yield from columns(("run", "landed", "attempts", "cost", "each"), rows, width)
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, stretched: int = 0) -> Iterator[str]:

@@ -71,19 +71,6 @@ class LandedAt(NamedTuple):
     at: float
 
 
-class RunCost(NamedTuple):
-    """A run in which something was worked on."""
-
-    started_at: Annotated[float, Timestamp, "When it began."]
-    attempts: Annotated[int, "How many attempts it made."]
-    cost_usd: Annotated[float | None, "What its attempts and questions have cost in dollars; null if nobody said."]
-    landed: Annotated[int, "How many issues landed in it."] = 0
-
-    @property
-    def usd_per_landed(self) -> Annotated[float | None, "What an issue that landed has cost; null if none did."]:
-        return self.cost_usd / self.landed if self.landed and self.cost_usd is not None else None
-
-
 class NewestAttempt(NamedTuple):
     """An issue's newest attempt, as a list shows it; `outcome` is None while it is under way.
 
@@ -139,11 +126,6 @@ class Overview:
         which = f"WHERE present = 1 OR status = 'merged' {_ORDER}"
         return [tuple(row) for row in self._rows(f"SELECT id, title, status FROM issues {which}")]  # noqa: S608
 
-    def attempt_names(self, issue_id: str) -> list[tuple[int, str, str | None]]:
-        """Return number, model and outcome of an issue's attempts, the newest first; the outcome is None at work."""
-        sql = "SELECT number, model, outcome FROM attempts WHERE issue_id = ? ORDER BY number DESC"
-        return [tuple(row) for row in self._rows(sql, issue_id)]
-
     def waiting_for_a_person(self, *, edited: bool = False) -> list[IssueRow]:
         """Return the issues that are blocked or wait for approval, but those edited since: they go on by themselves.
 
@@ -178,20 +160,12 @@ class Overview:
     def landed(self) -> list[LandedAt]:
         return [LandedAt(*row) for row in self._rows(query("landed"))]
 
-    def runs_before(self, at: float, most: int) -> list[RunCost]:
-        """Return the newest runs before a time in which something was worked on, newest first."""
-        return [RunCost(*row) for row in self._rows(query("runs_spent"), at, most)]
-
     def in_review(self) -> list[IssueRow]:
         return self._records(IssueRow, f"WHERE status = 'review' AND present = 1 {_ORDER}")
 
     def left(self) -> int:
         """Return how many issues the next run goes on with, but those whose landing something is in the way of."""
         return int(self._rows(query("left"))[0][0])
-
-    def lessons_quoted(self, at: float) -> set[tuple[str, int]]:
-        known = self._rows("SELECT 1 FROM sqlite_master WHERE name = 'lessons_shown'")
-        return {(str(row[0]), int(row[1])) for row in self._rows(query("lessons_quoted"), at)} if known else set()
 
     def pull_urls(self) -> dict[str, str]:
         rows = self._rows("SELECT issue_id, url FROM pull_requests WHERE url != ''")

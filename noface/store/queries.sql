@@ -107,17 +107,6 @@ SELECT COUNT(*) FROM issues WHERE present = 1 AND cause != 'held' AND (
     OR status IN ('blocked', 'skipped') AND blocked_hash NOT IN ('', content_hash)
 );
 
--- name: runs_spent
--- The newest runs that began before a time and in which something was worked on, the newest first.
-SELECT r.started_at, COUNT(*) AS attempts, COALESCE(SUM(a.cost_usd) + q.usd, SUM(a.cost_usd), q.usd) AS cost_usd
-FROM runs AS r JOIN attempts AS a ON a.run_id = r.id
-LEFT JOIN (SELECT run_id, SUM(cost_usd) AS usd FROM advice GROUP BY run_id) AS q ON q.run_id = r.id
-WHERE r.started_at < ? GROUP BY r.id ORDER BY r.started_at DESC LIMIT ?;
-
--- name: lessons_quoted
-SELECT s.issue_id, s.number FROM lessons_shown AS s JOIN attempts AS a ON a.issue_id = s.issue_id AND a.number = s.number
-WHERE a.started_at >= ?;
-
 -- name: gaps
 -- What workers of a run report as missing, each once, in the order reported.
 SELECT a.issue_id, MIN(a.number), gap.value FROM attempts AS a, json_each(a.report, '$.gaps') AS gap

@@ -90,13 +90,11 @@ class PlainLines:
         self._tally = RunTally()
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
-        """Print the lines for an event, if it has any."""
         self._tally.saw(kind, issue_id, data, time.time())
         for line in self._narrator.lines(kind, issue_id, data):
             self._print(f"{time.strftime('%H:%M:%S')} {line.mark} {line.text}")
 
     def finish(self, why: str) -> None:
-        """Print the summary."""
         for line in summary_lines(run_summary(self._reader, why, self._tally, time.time())):
             self._print(f"{line.mark} {line.text}" if line.mark else line.text)
 

@@ -102,7 +102,6 @@ _DETAIL_CHARS_MAX = 300
 
 
 def _task(status: str, request: PersonRequest) -> str:
-    """Return what a person has to do; data/kinds.toml has the words if the request has none of its own."""
     if request.task:
         return request.task
     if status == "approval":
@@ -127,7 +126,6 @@ _HOW_IT_ENDED = re.compile(r"^(tests were weakened: |the worker ended with exit 
 
 
 def _detail(row: IssueRow, request: PersonRequest) -> str:
-    """Return what an issue's line in the overview says beside its title."""
     questions, errors, failing, kind = request.questions, request.errors, request.failing, request.kind
     if row.status == "approval":
         of_paths = request.wants == "paths"

@@ -42,7 +42,6 @@ def blocked_page(document: BlockedDocument, width: int, edited: Sequence[IssueRo
 
 
 def issues_page(document: BlockedDocument, width: int) -> list[str]:
-    """Return all there is to tell of each issue."""
     pages = [issue_page(each, width) for each in document.blocked]
     return [line for number, each in enumerate(pages) for line in (*([""] * bool(number)), *each)]
 
@@ -94,7 +93,6 @@ _LOOK = "See "
 
 
 def issue_page(record: BlockedIssue, width: int) -> list[str]:
-    """Return the lines of an issue's own page."""
     title = painted(hanging(record.title, width, f"{clean(record.id)}  "), "title")
     return [*title, *block_lines(record, width)]
 
@@ -127,7 +125,6 @@ def _why(request: PersonRequest) -> str:
 
 
 def _still_failing(failing: Failing, width: int) -> Iterator[str]:
-    """Return what a gate still finds: its command, the tests, where, and the lines that decided."""
     command = f": {failing.command}" if failing.command else ""
     yield from hanging(f"{failing.gate}{command}", width, "    ", "      ", rows_max=_COMMAND_ROWS_MAX)
     for test in failing.tests[:_TESTS_SHOWN]:

@@ -32,7 +32,6 @@ def report_schema() -> Schema:
 
 
 def order_schema() -> Schema:
-    """Return the schema of a worker's order, as `attempt/environment.py` writes it."""
     means = "What a worker is to do. The folder it is started in is the workspace; it edits the files there."
     return first(AttemptOrder) | {"description": means}
 

@@ -61,7 +61,6 @@ class Probe:
 
     @property
     def fact(self) -> str:
-        """The answer in a few words."""
         return f"answered in {duration(self.seconds)}{f' for {money(self.cost_usd)}' if self.cost_usd else ''}"
 
 
@@ -88,7 +87,6 @@ class ModelFinding:
 
     @property
     def state(self) -> State:
-        """The worst of its problems."""
         states = [problem.state for problem in self.problems]
         return State.BAD if State.BAD in states else State.NOTE if states else State.OK
 
@@ -162,7 +160,6 @@ def doctor_page(health: Health, width: int) -> Iterator[str]:
 
 
 def check_rows(findings: Sequence[Point], width: int) -> Iterator[str]:
-    """Yield the lines of a table of checks."""
     room = max((len(each.name) for each in findings), default=0)
     for each in findings:
         yield from _row(each.state, each.name, room, each.text, width)
@@ -193,7 +190,6 @@ def _model(model: ModelFinding, room: int, width: int) -> Iterator[str]:
 
 
 def _others(others: Sequence[ModelFinding], width: int) -> Iterator[str]:
-    """Show which of the models that nobody uses are ready, and which are not."""
     for title, bad in (("Ready, too:", False), ("Not ready, and not needed:", True)):
         names = ", ".join(model.name for model in others if (model.state is State.BAD) is bad)
         if names:

@@ -18,7 +18,6 @@ _ABOUT: dict[str, Schema] = {
 
 
 def kinds() -> tuple[str, ...]:
-    """Return the kinds of events that a run prints."""
     return tuple(table("events"))
 
 

@@ -113,7 +113,6 @@ AgentOf = Callable[[Path, str], str]
 
 
 def noface_at_work(reader: Reader) -> bool:
-    """True if a noface works on this repository."""
     run = reader.last_run()
     return run is not None and run.ended_at is None and runs(run.pid)
 

@@ -36,7 +36,6 @@ class TriedHint:
 
     @property
     def toml(self) -> str:
-        """The hint as it stands in noface.toml."""
         return hint_toml({**self.rule.conditions, "hint": self.rule.hint})
 
 
@@ -157,7 +156,6 @@ def added_page(file: str, added: TriedHint, failures: int, width: int) -> Iterat
 
 
 def _failures(failures: Sequence[PastFailure], width: int, indent: str) -> Iterator[str]:
-    """Yield the first of the recorded failures, a line each, and how many more there are."""
     for past in failures[:_FAILURES_MAX]:
         message = past.failure.message[:_MESSAGE_MAX]
         yield fit(indent + clean(f"{past.issue.id} attempt {past.number}: {past.failure.kind}: {message}"), width)

@@ -80,7 +80,6 @@ def landed_issue(reader: Reader, landing: LandedAt) -> LandedIssue:
 
 
 def ranked(landed: Iterable[LandedIssue]) -> list[LandedIssue]:
-    """Return what landed, what asks most for a closer look first."""
     return sorted(landed, key=lambda each: (-each.risk, -each.lines, each.at))
 
 
@@ -102,7 +101,6 @@ def _weighed(
     asked: Sequence[QuestionRow],
     decided: Sequence[DecisionRow],
 ) -> Iterator[tuple[int, str]]:
-    """Yield what speaks for a closer look, with its points."""
     verdicts = [each.verdict for each in decided]
     sent_back = sum(each.answer is not None and each.answer.strategy == "request_changes" for each in asked)
     if row is not None and row.granted_paths:

@@ -62,7 +62,6 @@ def clean_page(leftovers: Sequence[Leftover], width: int, *, dry_run: bool) -> l
 
 
 def _grouped(leftovers: Iterable[Leftover]) -> Iterator[tuple[str, str, list[Leftover]]]:
-    """Yield those of one issue that have one reason to be kept."""
     groups: dict[tuple[str, str], list[Leftover]] = {}
     for each in sorted(leftovers, key=lambda each: natural_order(each.issue)):
         groups.setdefault((each.issue, each.why), []).append(each)

@@ -87,7 +87,6 @@ class LiveView:
             raise broken
 
     def finish(self, why: str) -> None:
-        """Show the summary."""
         self._stop()
         width, _ = _terminal_size(self._descriptor)
         for line in summary_lines(run_summary(self._reader, why, self._tally, time.time())):

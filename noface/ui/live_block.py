@@ -185,7 +185,6 @@ def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts:
 
 
 def _placed(state: RunState, row: WorkRow) -> RunState:
-    """Put a row where the issue's row is, else at the end."""
     at = next((at for at, other in enumerate(state.rows) if other.issue_id == row.issue_id), len(state.rows))
     return replace(state, rows=(*state.rows[:at], row, *state.rows[at + 1 :]))
 
@@ -215,7 +214,6 @@ def row_lines(state: RunState, width: int, now: float, rows_max: int) -> list[Te
 
 
 def elapsed(seconds: float) -> str:
-    """Return a duration as a clock shows it."""
     minutes, rest = divmod(int(max(seconds, 0.0)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -243,7 +241,6 @@ def _name(row: WorkRow) -> str:
 
 
 def short_count(number: int) -> str:
-    """Return a count of tokens in thousands or millions."""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:
             return f"{number / size:.3g}{unit}"
@@ -336,7 +333,6 @@ def block(state: RunState, totals: Totals, width: int, height: int, now: float, 
 
 
 def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Text]:
-    """Say what everything waits for, and until when."""
     until = state.idle_until
     if until is None:
         return []

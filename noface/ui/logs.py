@@ -58,7 +58,6 @@ def removed(directory: Path) -> str:
 
 
 def existing(*paths: Path) -> list[Path]:
-    """Return those of the files that are there and not empty."""
     return [path for path in paths if path.is_file() and path.stat().st_size]
 
 
@@ -71,7 +70,6 @@ def excerpt(path: Path, directory: Path) -> LogFile:
 
 
 def chunks(path: Path, size_bytes: int = 1 << 20) -> Iterator[bytes]:
-    """Read a file of any size piece by piece. Raises OSError."""
     with path.open("rb") as file:
         while piece := file.read(size_bytes):
             yield piece
@@ -143,7 +141,6 @@ class Readable:
         return self._lines(pending[:end])
 
     def rest(self) -> list[str]:
-        """Return what was written without a line's end."""
         data, self._pending = self._pending, b""
         return self._lines(data)
 

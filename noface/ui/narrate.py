@@ -32,7 +32,6 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The line without its mark."""
         return f"{self.head}: {self.rest}" if self.rest else self.head
 
 
@@ -79,7 +78,6 @@ def short_title(title: object) -> str:
 
 
 def when(until: float, now: float) -> str:
-    """Return a time to wait for; with its seconds if it is near."""
     return time.strftime("%H:%M:%S", time.localtime(until)) if abs(until - now) < _NEAR_S else moment(until, now)
 
 
@@ -384,6 +382,5 @@ class Narrator:
 
 
 def away(name: str, breaker: Breaker, now: float) -> str:
-    """Say why a model rests and until when."""
     what = printable(breaker.kind.replace("_", " ").lower() or "away")
     return f"{printable(name)}: {what} until {when(breaker.until, now)}"

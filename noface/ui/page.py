@@ -52,7 +52,6 @@ def paint(text: str, role: str) -> str:
 
 
 def painted(rows: Iterable[str], role: str) -> list[str]:
-    """Colour rows by what they mean."""
     return [paint(row, role) for row in rows]
 
 

@@ -30,7 +30,6 @@ SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
 
 
 def list_of_schemas() -> list[dict[str, str]]:
-    """Return what there is, for scripts."""
     return [{"name": name, "describes": describes} for name, (describes, _) in SCHEMAS.items()]
 
 

@@ -51,7 +51,6 @@ def keys(means: str, /, **properties: Schema) -> Schema:
 
 
 def document(name: str, schema: Schema) -> Schema:
-    """Return `schema` as a document of its own, published under `name`."""
     return {"$schema": _DIALECT, "$id": f"urn:noface:{name}:1", "title": f"noface {name}", **schema}
 
 
@@ -82,7 +81,6 @@ def record(kind: type[Any]) -> Schema:
 
 
 def _hints(kind: Any) -> dict[str, Any]:
-    """Return the annotations of what a record shows."""
     hints = get_type_hints(kind, None, _RECORDS, include_extras=True)
     found = {}
     for name in shown_fields(kind):

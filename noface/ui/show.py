@@ -54,7 +54,6 @@ def attempt_lines(attempt: AttemptRow, now: float, width: int) -> Iterator[str]:
 
 
 def action_lines(attempt: AttemptRow, width: int) -> Iterator[str]:
-    """Return what noface decided after an attempt."""
     if attempt.action is not None:
         yield from hanging(action_words(attempt.action.kind, attempt.action.reason, attempt.outcome), width, "  → ")
 
@@ -70,7 +69,6 @@ def action_words(name: str, reason: str, outcome: str | None) -> str:
 
 
 def _used(attempt: AttemptRow) -> str:
-    """Return what the agent used of its tokens, and what it calls its session."""
     counts = [(attempt.tokens_in, "read"), (attempt.tokens_out, "written")]
     used = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
     session = clean(attempt.session_id or "")
@@ -80,7 +78,6 @@ def _used(attempt: AttemptRow) -> str:
 
 
 def _resumed(attempt: AttemptRow, width: int) -> Iterator[str]:
-    """Return whether the agent went on with an earlier session."""
     tried = attempt.resumed
     if tried is not None:
         text = f"went on with its session of attempt {tried.attempt}"
@@ -173,7 +170,6 @@ def asked_lines(asked: QuestionRow, now: float, width: int) -> Iterator[str]:
 
 
 def decided_lines(decided: DecisionRow, now: float, width: int) -> Iterator[str]:
-    """Return a person's decision."""
     role = "good" if decided.verdict == "approved" else "bad"
     verdict = paint(f"You {decided.verdict} it", role)
     yield f"  {verdict}  {paint(moment(decided.at, now), 'quiet')}"
@@ -181,7 +177,6 @@ def decided_lines(decided: DecisionRow, now: float, width: int) -> Iterator[str]
 
 
 def _quoted(text: str, width: int) -> Iterator[str]:
-    """Return what somebody said, line by line behind a bar."""
     written = [line for line in clean_block(text).splitlines() if line.strip()]
     rows = [row for line in written for row in hanging(line, width, "    │ ", "    │ ", rows_max=_ANSWER_ROWS_MAX)]
     yield from (paint(row, "quiet") for row in rows[:_ANSWER_ROWS_MAX])
@@ -267,7 +262,6 @@ _PULL_STATES = {"taken": "a person's by now", "closed": "closed without a merge"
 
 
 def _pull_request(document: Story, width: int) -> Iterator[str]:
-    """Return where the work is proposed, and how that stands."""
     pull = document.pull_request
     if pull is None or pull.number is None:
         return
@@ -284,7 +278,6 @@ def _pull_request(document: Story, width: int) -> Iterator[str]:
 
 
 def _relations(document: Story, width: int) -> Iterator[str]:
-    """Return what the issue is a part of, waits for, or was divided into."""
     issue = document.issue
     if issue.parent is not None:
         yield f"  part of {clean(issue.parent)}: noface show {clean(issue.parent)}"
@@ -302,7 +295,6 @@ def _relations(document: Story, width: int) -> Iterator[str]:
 
 
 def _agreed(document: Story, width: int) -> Iterator[str]:
-    """Return what a person said: a note, wider paths, another model, more attempts."""
     issue = document.issue
     if issue.note:
         yield from hanging(f"your note: {issue.note}", width, "  ", "    ")

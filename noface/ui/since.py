@@ -1,4 +1,4 @@
-"""Reads a past time as people write it: 8h, 22:00, yesterday 22:00, monday, 2026-11-22T22:00."""
+"""Reads a past time as people write it: 8h, 22:00, yesterday 22:00, 2026-11-22T22:00."""
 
 import re
 from datetime import datetime, time, timedelta
@@ -8,14 +8,9 @@ from noface.ui.text import clean, moment
 
 RUN = "run"
 """The word for the beginning of the newest run."""
-_FORMS = '8h, 1d12h, 22:00, today, yesterday, "yesterday 22:00", monday, 2026-11-22, "2026-11-22 22:00", or run'
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY_CHARS_MIN = 3
-_CLOCK = re.compile(
-    r"(?:(?P<day>[a-z]+)(?: +at)? +)?(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?", re.ASCII
-)
-_UNITS = re.compile(r"(?<=\d) ?(weeks?|days?|hours?|minutes?|mins?)\b", re.ASCII)
-_DAYS_BACK = re.compile(r"(?P<count>\d{1,4})(?P<unit>[dw])", re.ASCII)
+_FORMS = '8h, 1d12h, 14d, 22:00, today, yesterday, "yesterday 22:00", 2026-11-22, "2026-11-22 22:00", or run'
+_CLOCK = re.compile(r"(?:(?P<day>today|yesterday) +)?(?P<clock>\d{1,2}:\d\d)", re.ASCII)
+_DAYS = re.compile(r"(\d{1,4})d", re.ASCII)
 """Longer than a duration of the configuration may be."""
 
 
@@ -33,9 +28,7 @@ def since_when(text: str, now: float, last_run: float | None) -> float:
     try:
         at = _named(word, datetime.fromtimestamp(now).astimezone().replace(tzinfo=None))
     except (ValueError, OverflowError, OSError):
-        at = None
-    if at is None:
-        raise UsageError(f'--since: "{clean(text)[:80]}" is no time', f"Write {_FORMS} (the newest run).")
+        raise UsageError(f'--since: "{clean(text)[:80]}" is no time', f"Write {_FORMS} (the newest run).") from None
     if at > now:
         raise UsageError(f"--since: {moment(at, now)} is still to come", f"Write a time that has passed: {_FORMS}.")
     return at
@@ -43,45 +36,27 @@ def since_when(text: str, now: float, last_run: float | None) -> float:
 
 def until_when(text: str, now: float) -> float:
     """Return the next time that a clock shows `text`, of local time, in epoch seconds. Raises UsageError."""
-    match = _CLOCK.fullmatch(" ".join(text.lower().split()))
     here = datetime.fromtimestamp(now).astimezone().replace(tzinfo=None)
     try:
-        clock = time(int(match["hour"]), int(match["minute"])) if match is not None and match["day"] is None else None
+        clock = time.fromisoformat(text.strip().zfill(5))
     except ValueError:
-        clock = None
-    if clock is None:
-        raise UsageError(f'--until: "{clean(text)[:80]}" is no time of the clock', "Write it as 07:00.")
+        raise UsageError(f'--until: "{clean(text)[:80]}" is no time of the clock', "Write it as 07:00.") from None
     return (datetime.combine(here.date(), clock) + timedelta(days=clock <= here.time())).timestamp()
 
 
-def _named(word: str, here: datetime) -> float | None:
-    """Return the time that a word names; `here` is now in local time. Raises ValueError if it is none after all."""
+def _named(word: str, here: datetime) -> float:
+    """Return the time that a word names; `here` is now in local time. Raises ValueError if it is none."""
     from noface.config.values import parse_duration
 
-    if (match := _CLOCK.fullmatch(word)) is not None:
-        clock = time(int(match["hour"]), int(match["minute"]), int(match["second"] or 0))
-        if match["day"] is None:
-            return (datetime.combine(here.date(), clock) - timedelta(days=clock > here.time())).timestamp()
-        day = _day(match["day"], here, clock)
-        return datetime.combine(day, clock).timestamp() if day is not None else None
-    if word[:1].isalpha():
-        day = _day(word, here, time())
-        return day.timestamp() if day is not None else None
-    if "-" in word:
-        return datetime.fromisoformat(word.upper()).timestamp()
-    back = _UNITS.sub(lambda unit: unit[1][0], word.removesuffix(" ago")).replace(" ", "")
-    if (days := _DAYS_BACK.fullmatch(back)) is not None:
-        return (here - timedelta(days=int(days["count"]) * (len(_DAYS) if days["unit"] == "w" else 1))).timestamp()
-    return here.timestamp() - parse_duration(back)
-
-
-def _day(word: str, here: datetime, clock: time) -> datetime | None:
-    """Return the beginning of the day that is meant: of a week's day the last on which `clock` has passed."""
     today = datetime.combine(here.date(), time())
     if word in ("today", "yesterday"):
-        return today - timedelta(days=word == "yesterday")
-    meant = [at for at, name in enumerate(_DAYS) if len(word) >= _DAY_CHARS_MIN and name.startswith(word)]
-    if not meant:
-        return None
-    back = (here.weekday() - meant[0]) % len(_DAYS)
-    return today - timedelta(days=back or (len(_DAYS) if clock > here.time() else 0))
+        return (today - timedelta(days=word == "yesterday")).timestamp()
+    if (match := _CLOCK.fullmatch(word)) is not None:
+        clock = time.fromisoformat(match["clock"].zfill(5))
+        back = match["day"] == "yesterday" or (match["day"] is None and clock > here.time())
+        return datetime.combine(here.date() - timedelta(days=back), clock).timestamp()
+    if "-" in word:
+        return datetime.fromisoformat(word.upper()).timestamp()
+    if (days := _DAYS.fullmatch(word)) is not None:
+        return (here - timedelta(days=int(days[1]))).timestamp()
+    return here.timestamp() - parse_duration(word)

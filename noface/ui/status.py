@@ -99,7 +99,6 @@ def effective_status(row: IssueRow, statuses: Mapping[str, str]) -> tuple[str, s
 
 
 def edited_since(row: IssueRow) -> str:
-    """Say how an issue stands that was blocked or skipped, and that a person has edited since."""
     return f"edited since it was {row.status}; the next run goes on with it"
 
 
@@ -146,7 +145,6 @@ def status_document(
 
 
 def counts_of(issues: Iterable[IssueRow]) -> dict[str, int]:
-    """Return how many issues have each status."""
     return dict(Counter(issue.status for issue in issues))
 
 
@@ -239,7 +237,6 @@ def family(issues: Sequence[IssueRow]) -> tuple[tuple[IssueRow, ...], Parts]:
 
 
 def group_lines(issues: Sequence[IssueRow], related: Parts, now: float, width: int) -> Iterator[str]:
-    """Return the lines of a group's issues, which share the columns."""
     id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
     for issue in issues:
         yield from _issue_lines(issue, related, now, width, id_cells, 0)
@@ -303,7 +300,6 @@ def _reason(issue: IssueRow, now: float) -> str:
 
 
 def reviewed(reason: str, address: str) -> str:
-    """Say how an issue in review stands, with the address of its pull request."""
     return reason if address in reason else f"{reason} ({address})"
 
 
@@ -435,7 +431,6 @@ def _fault_lines(faults: Sequence[IssueFault], width: int) -> Iterator[str]:
 
 
 def _gap_lines(gaps: Sequence[Gap], width: int) -> Iterator[str]:
-    """Return where to read of what workers found missing (L2)."""
     if not gaps:
         return
     ids = list(dict.fromkeys(str(gap.id) for gap in gaps))

@@ -27,12 +27,10 @@ class Story(NamedTuple):
 
     @property
     def charged_attempts(self) -> Annotated[int, "The attempts that count, since it was last given back."]:
-        """How many attempts count against the issue's limit."""
         return self.issue.attempts
 
     @property
     def progress(self) -> Annotated[str, "How many of its parts are merged; empty without any."]:
-        """How far its parts are."""
         return progress([(part.status, part.satisfied) for part in self.parts])
 
 

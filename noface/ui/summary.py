@@ -76,7 +76,6 @@ class RunSummary(NamedTuple):
     seconds: float
 
     def issues(self, status: str) -> list[IssueRow]:
-        """Return the issues that are left with a status."""
         return [issue for issue in self.status.issues if issue.present and issue.status == status]
 
     @property
@@ -127,7 +126,6 @@ def _left(issue: IssueRow, waits: Sequence[ModelWait], now: float) -> IssueRow:
 
 
 def _withdrawn(row: IssueRow) -> str:
-    """Say that people took an issue from the backlog, and where its work is."""
     kept = f"its work is kept on {row.branch}" if row.branch else "it left no work"
     return f"it is not in the backlog any more; {kept}"
 
@@ -215,7 +213,6 @@ def summary_lines(summary: RunSummary) -> list[Line]:
 
 
 def _of_gates(summary: RunSummary) -> Iterator[Line]:
-    """Yield what is told of gates and tests that fail now and then."""
     met = f"{count(len(summary.met), 'gate')} failed only beside others ([[gates]] alone = true)"
     for gates, head in ((summary.flaky, count(len(summary.flaky), "flaky gate")), (summary.met, met)):
         if gates:
@@ -243,7 +240,6 @@ def _title(issue: IssueRow | LandedIssue) -> str:
 
 
 def _how(summary: RunSummary, issue: LandedIssue) -> str:
-    """Say what an issue took until it landed, and whether its last worker ended badly."""
     worker = summary.tally.landed.get(issue.id, "")
     tried = count(issue.attempts, "attempt") if issue.attempts > 1 else ""
     return "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)

@@ -37,14 +37,12 @@ def cells(text: str) -> int:
 
 
 def fit(text: str, room: int) -> str:
-    """Cut a text to `room` cells, with a mark where something was cut off."""
     if cells(text) <= room:
         return text
     return _pieces(text, max(room - 1, 1))[0].rstrip() + _ELLIPSIS
 
 
 def pad(text: str, room: int) -> str:
-    """Cut or fill a text to exactly `room` cells."""
     fitted = fit(text, room)
     return fitted + " " * (room - cells(fitted))
 
@@ -91,7 +89,6 @@ def pointed(line: str, room: int, rows_max: int) -> list[str]:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: 1 issue, 2 issues."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

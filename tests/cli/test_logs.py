@@ -192,10 +192,7 @@ def test_the_order_tells_the_agent_where_the_configuration_no_longer_does(projec
     assert project.noface("logs", "1").stdout == READABLE
 
 
-def test_an_attempt_is_named_by_its_place_or_by_an_option(project, story):
-    (story.directory("1", 1) / "agent.log").write_text("first\n")
-    assert project.noface("logs", "1", "--attempt", "1").stdout == "first\n"
-    assert "Give one of them." in refused(project, "1", "1", "--attempt", "2")
+def test_what_does_not_go_together_is_told(project, story):
     assert "--follow only with --gate or --raw" in refused(project, "1", "-f", "--json")
 
 

@@ -19,10 +19,8 @@ from noface.ui.summary import RunTally, run_summary, summary_lines
 
 PROPOSED = "· work that passes becomes a pull request; running its gates on dev first"
 WAIT = f"… 7 waits until {time.strftime('%a %Y-%m-%d %H:%M', time.localtime(1_790_090_000.0))} for opus: Cache"
-UNTOLD = set(
-    """action approval_requested attempt_started continuing issue_epic main_red provider_away pull_request run_started
-    run_ended progress summary waiting""".split()
-)
+UNTOLD = {"action", "approval_requested", "attempt_started", "continuing", "issue_epic", "main_red", "provider_away"}
+UNTOLD |= {"pull_request", "run_started", "run_ended", "progress", "summary", "waiting"}
 """Another event tells it, or the view shows it in its own way."""
 TITLE = "Fix the login of visitors whose name holds a comma"
 

@@ -63,7 +63,6 @@ def github_findings(repository: "Repository", config: "Config") -> Iterator[Find
 
 
 def _here(repository: "Repository", config: "Config") -> Iterator[Point]:
-    """Yield what this machine alone can tell: the library, the place, the token."""
     if find_spec("requests") is not None:
         yield Point("requests", State.OK, "is installed")
     else:
@@ -100,7 +99,6 @@ def _found(client: "Client", path: str, refused: int = _NOT_FOUND) -> dict[str, 
 
 
 def _answers(client: "Client", config: "Config") -> Iterator[Point]:
-    """Yield who we are on GitHub, what we may, and what is there."""
     user, name = _found(client, "/user", _FORBIDDEN), client.location.repository
     whose = f"the token belongs to {user.get('login')}" if user else "a workflow's or an app's token"
     yield Point("login", State.OK, whose)

@@ -100,7 +100,6 @@ def _processes() -> Point:
 
 
 def _sandbox(config: Config | None) -> Point:
-    """Say what agents and gates run in, and what that does not stop."""
     chosen = config.sandbox if config is not None else Sandbox()
     if chosen.wrap:
         return Point("sandbox", State.OK, f"[sandbox] wrap: {' '.join(chosen.wrap)[:_WRAP_CHARS_MAX]}")
@@ -208,7 +207,6 @@ _AREAS = {"gate": "gates", "step": "ladder"}
 
 
 def _backlog(config: Config, repository: Repository) -> Iterator[Point]:
-    """Yield how many issues there are, and which are faulty."""
     path = repository.state_dir / "state.db"
     try:
         with closing(Database.at(path)) as database:

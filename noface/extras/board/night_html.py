@@ -94,7 +94,7 @@ def _environment() -> "Environment":
         "money": money,
         "moment": moment,
         "share": lambda part: f"{part:.0%}",
-        "size": page.size_of,
+        "size": lambda issue: f"{page.lines_of(issue)} in {count(issue.files, 'file')}",
         "state": _state,
         "safe_markup": Markup,
     }
@@ -103,7 +103,6 @@ def _environment() -> "Environment":
         "summary": page.summary,
         "run_words": page.run_words,
         "look_command": page.look_command,
-        "trend_words": page.trend_words,
         "quota_words": page.quota_words,
     }
     return made
