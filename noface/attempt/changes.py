@@ -23,6 +23,7 @@ _CHUNK_BYTES = 1 << 19
 TOTAL_BYTES_MAX = 1 << 30
 PATCH_BYTES_MAX = 20 * 1024 * 1024
 _SHOWN_MAX = 10
+_LEAVE_OUT = "leave out what need not be committed, or name it in .gitignore"
 
 
 def added_secrets(
@@ -50,7 +51,12 @@ def added_secrets(
         for at, change in enumerate(files):
             left -= blobs.size(change.new_oid) or 0
             if left < 0:
-                return _unread(tuple(each.path for each in files[at:]))
+                paths, rule = tuple(each.path for each in files[at : at + _SHOWN_MAX]), "not-looked-through"
+                message = (
+                    f"the change is too large to search for secrets: {', '.join(paths)} were not read; {_LEAVE_OUT}"
+                )
+                kind = FailureKind.RESOURCE_EXHAUSTED
+                return Failure(kind, message, rule=rule, location=paths[0], signature=rule, evidence=paths)
             added = _added(masker, blobs, change, keys=not matches_any(change.path, env.diff_limits.test_keys))
             if not added:
                 continue
@@ -83,28 +89,13 @@ def _held(masker: Masker, blobs: ObjectReader, oid: str, *, keys: bool) -> dict[
 
 
 def _found(masker: Masker, data: bytes, *, keys: bool, more: bool) -> dict[str, str]:
-    """Return the secrets in bytes: values as they are written, and keys by a line of each, also in UTF-16.
-
-    Where there is `more`, a key at the end may be cut off, and is found in the next bytes.
-    """
+    """Return the secrets in bytes, also in UTF-16. If there is `more`, a key at the end is found in the next bytes."""
     values = {form: name for form in masker.telling(data) for name in masker.names_of((form,))}
     found: dict[str, str] = {}
     texts = (data.decode("latin-1"), *((data.replace(b"\0", b"").decode("latin-1"),) if b"\0" in data else ()))
     for text in texts if keys else ():
         found |= {key.telltale: key.name for key in keys_of(text) if not (more and key.end == len(text))}
     return found | values
-
-
-def _unread(paths: tuple[str, ...]) -> Failure:
-    return Failure(
-        FailureKind.RESOURCE_EXHAUSTED,
-        f"the change is too large to search for secrets: {', '.join(paths[:_SHOWN_MAX])} were not read;"
-        " leave out what need not be committed, or name it in .gitignore",
-        rule="not-looked-through",
-        location=paths[0],
-        signature="not-looked-through",
-        evidence=paths[:_SHOWN_MAX],
-    )
 
 
 def own_values(env: AttemptEnvironment, main: str, names: Collection[str]) -> frozenset[str]:

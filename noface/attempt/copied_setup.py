@@ -44,10 +44,8 @@ def _copy_kept(scope: Scope, source: Path, target: Path, path: str) -> bool:
     if any((top / parent).is_symlink() for top in (source, target) for parent in list(Path(path).parents)[:-1]):
         return False
     remove_below(target, path)
-    if not os.path.lexists(source / path):
-        return True
     (target / path).parent.mkdir(parents=True, exist_ok=True)
-    return _copy(source / path, target / path, scope.cancel)
+    return not os.path.lexists(source / path) or _copy(source / path, target / path, scope.cancel)
 
 
 def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
@@ -58,7 +56,7 @@ def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
     slot = env.setup_slot() if env.address else None
     before = _state(slot) if slot is not None else "its own"
     fetched = beside(slot.path if slot is not None else Path(workspace), f"caches-{SETUP_CACHES}")
-    target, copy = beside(Path(workspace), f"caches-{kind}"), beside(Path(workspace), f"caches-{kind}-new")
+    target, copy = (beside(Path(workspace), f"caches-{kind}{end}") for end in ("", "-new"))
     wanted = kind in (SETUP_CACHES, GATE_CACHES) or (kind.startswith("model-") and not env.setup.keep)
     if not wanted or os.path.lexists(target) or not before or target == fetched or not is_folder(fetched):
         return
@@ -79,10 +77,7 @@ def _state(source: Slot) -> str:
 
 
 def _copy(source: Path, target: Path, cancel: Canceller | None = None) -> bool:
-    """Copy a folder, file or link as it is to `target`, where nothing is; False if that failed or was cancelled.
-
-    Links, times and modes stay, and blocks are shared if the file system can.
-    """
+    """Copy a folder, file or link as it is, its times and modes too; False if that failed or was cancelled."""
     null = subprocess.DEVNULL
     argv = ("cp", "-a", "--reflink=auto", "-T", "--", str(source), str(target))
     copying = subprocess.Popen(argv, stdin=null, stdout=null, stderr=null, cwd="/")

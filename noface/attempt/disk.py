@@ -1,16 +1,15 @@
 """A full disk: known by what a command ended with, and measured; it ends the run, and nobody is charged.
 
-Whatever ran out of room, nothing else on this machine has any. So the run stops in good order, with what to do; the
-next one goes on where it was. Words are not believed at once if there is room: a worker's own temporary files may
-have been what was full, so it is run again, as for any cause that passes; and a gate or a setup that runs a worker's
-code prints what that code prints, so that only the same on main ends the run.
+Words are not believed at once if there is room: a worker's own temporary files may have been what was full, so it is
+run again, as for any cause that passes; and a gate or a setup prints what a worker's code prints, so that only the same
+on main ends the run.
 """
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from noface.model.taxonomy import FailureKind
 _WHAT_TO_DO = (
     "Make room on the disk. Nothing is lost and nothing was charged: the next `noface run` goes on where this one was."
 )
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _SAYS_FULL = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "database or disk is full")
 ROOM_BYTES_MIN = 4 << 20
 """With less than this nothing works: a commit, a database, a compiler's temporary file."""
@@ -32,14 +30,7 @@ ROOM_BYTES_MIN = 4 << 20
 def full_places(env: AttemptEnvironment) -> tuple[str, ...]:
     """Return the folders in use that have no room now: the workspaces, noface's state, temporary files."""
     places = (env.slots_dir, env.plumbing.repository.state_dir, Path(tempfile.gettempdir()))
-    return tuple(str(place) for place in places if _free_bytes(place) < ROOM_BYTES_MIN)
-
-
-def _free_bytes(place: Path) -> int:
-    with suppress(OSError):
-        status = os.statvfs(place)
-        return status.f_bavail * status.f_frsize
-    return ROOM_BYTES_MIN
+    return tuple(str(place) for place in places if place.exists() and shutil.disk_usage(place).free < ROOM_BYTES_MIN)
 
 
 def as_disk_full(failure: Failure, cause: FinalError, places: Iterable[str] = ()) -> Failure:
@@ -60,11 +51,10 @@ def worker_without_room(env: AttemptEnvironment, error: Failure) -> Failure | No
 
 def main_without_room(env: AttemptEnvironment, *failures: Failure | None) -> Failure | None:
     """Return the first failure of main's gates or its setup that is one of a full disk, as such; None if none is."""
-    for failure in failures:
-        cause = final_error_of(failure) if failure is not None else None
-        if failure is not None and failure.rule == DISK_FULL:
+    for failure in filter(None, failures):
+        if failure.rule == DISK_FULL:
             return failure
-        if failure is not None and cause is not None and cause.disk_full:
+        if (cause := final_error_of(failure)) is not None and cause.disk_full:
             return as_disk_full(failure, cause, full_places(env))
     return None
 
@@ -80,7 +70,6 @@ def says_full(message: str) -> bool:
 def why_ended(error: BaseException) -> str:
     """Say why what broke ended the run, and what to do where the disk is full."""
     message = getattr(error, "message", "") or f"{type(error).__name__}: {error}"
-    full = isinstance(error, DiskFullError) or (isinstance(error, OSError) and error.errno in _NO_ROOM)
-    if full or says_full(message):
-        return f"{message.rstrip('.')}. {_WHAT_TO_DO}"
-    return message
+    return (
+        f"{message.rstrip('.')}. {_WHAT_TO_DO}" if isinstance(error, DiskFullError) or says_full(message) else message
+    )

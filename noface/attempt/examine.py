@@ -54,8 +54,6 @@ _EVASIONS_MAX = 100
 Contents = tuple[bytes, bytes]
 _MANIFEST_BYTES_MAX = 1_000_000
 _PLACES_MAX = 200
-_MARKERS_ONLY_IN_STRINGS = syntax.FULLY_PARSED - {"json", "yaml"}
-"""JSON has no string of two lines; in YAML a line without bracket, quote or colon is a string, as is a marker."""
 
 
 class _Examination:
@@ -70,6 +68,7 @@ class _Examination:
         """Return the change as the rules see it."""
         issue, env, changes = self.attempt.issue, self.attempt.env, self.change.files
         commands = tuple(gate.command for gate in self.attempt.order.gates)
+        on_main = self._on_main if adds(changes) else frozenset[str]()
         return rules.Diff(
             changes=changes,
             patch=self.patch,
@@ -81,7 +80,7 @@ class _Examination:
                 *self._shadows(),
                 *self._evading_lines(),
             ),
-            on_main=self._on_main if adds(changes) else (),
+            on_main=on_main,
             mere_text=self._mere_text(),
             workspaces=(str(env.slots_dir), os.path.realpath(env.slots_dir)),  # as named and as reached
             repositories=made_repositories(changes, self._on_main, issue.may_change),
@@ -89,12 +88,7 @@ class _Examination:
             only_form=self._only_form(),
             made_asked=asks_for("generated", words_of(issue)) or any(names_file(issue, each.path) for each in changes),
             weaker=weaker_tests(self.blobs, issue, changes),
-            unfit=(
-                *unfit_names(changes, self._on_main if adds(changes) else frozenset(), asked_paths(issue)),
-                *self._refused(),
-                *self._links(),
-                *self._raw(),
-            ),
+            unfit=(*unfit_names(changes, on_main, asked_paths(issue)), *self._refused(), *self._unfit_contents()),
         )
 
     @property
@@ -146,14 +140,12 @@ class _Examination:
             for one in refused(plumbing, tree, (main,)):
                 yield refused_by_servers(*one)
 
-    def _raw(self) -> Iterator[Unfit]:
-        for one in changed_form(self.attempt.plumbing, self.attempt.order.main, self.change.files):
-            if not matches_any(one.path, asked_paths(self.attempt.issue)):
-                yield Unfit(UnfitRule.FILTERED, decoded(one.path), f"kept through {short(one.by, _TARGET_CHARS_MAX)}")
+    def _unfit_contents(self) -> Iterator[Unfit]:
+        """Yield the new links out of the project, or in a circle, and what is not kept as it is written.
 
-    def _links(self) -> Iterator[Unfit]:
-        """Yield the new links out of the project, or in a circle. One that names the workspace has its own rule."""
-        asked = asked_paths(self.attempt.issue)
+        A link that names the workspace has its own rule.
+        """
+        asked, main = asked_paths(self.attempt.issue), self.attempt.order.main
         for change in self.change.files:
             if change.new_mode != _LINK or change.old_mode == _LINK or matches_any(change.path, asked):
                 continue
@@ -161,26 +153,27 @@ class _Examination:
             astray = leads_outside(change.path, target) or leads_in_a_circle(change.path, target)
             if astray and str(self.attempt.env.slots_dir) not in target:
                 yield Unfit(UnfitRule.LINK, decoded(change.path), f"it leads to {short(target, _TARGET_CHARS_MAX)}")
+        for one in changed_form(self.attempt.plumbing, main, self.change.files):
+            if not matches_any(one.path, asked):
+                yield Unfit(UnfitRule.FILTERED, decoded(one.path), f"kept through {short(one.by, _TARGET_CHARS_MAX)}")
+
+    def _bytes(self, change: FileChange) -> bytes:
+        return self.blobs.read(change.new_oid, syntax.FILE_BYTES_MAX) or b")"
 
     def _mere_text(self) -> frozenset[str]:
-        """Return the files whose conflict markers are text, and no conflict.
-
-        They are data of tests, or main has such lines in them already; a full parser finds them inside a string; or
-        the issue names the file.
-        """
-        suspects = frozenset(left_markers(self.patch))
-        changes = (change for change in self.change.files if decoded(change.path) in suspects)
-        return frozenset(decoded(change.path) for change in changes if self._shows_markers(change))
-
-    def _shows_markers(self, change: FileChange) -> bool:
-        path = change.path
-        if matches_any(path, self.attempt.issue.may_change) or (part_of(path) is Part.TEST and not is_code(path)):
-            return True
-        if shows_conflict(_text(self.blobs, change.old_mode, change.old_oid) or ""):
-            return True
-        language = syntax.language_of(path)
-        data = self.blobs.read(change.new_oid, syntax.FILE_BYTES_MAX) if language in _MARKERS_ONLY_IN_STRINGS else None
-        return data is not None and language is not None and syntax.check(path, language, data) is None
+        """Return the files whose conflict markers are text: data of tests, in a string, of the issue, or as on main."""
+        suspects, named = frozenset(left_markers(self.patch)), self.attempt.issue.may_change
+        return frozenset(
+            decoded(change.path)
+            for change in self.change.files
+            if decoded(change.path) in suspects
+            and (
+                matches_any(change.path, named)
+                or (part_of(change.path) is Part.TEST and not is_code(change.path))
+                or shows_conflict(_text(self.blobs, change.old_mode, change.old_oid) or "")
+                or (change.path.endswith(".py") and not syntax.check(change.path, "python", self._bytes(change)))
+            )
+        )
 
 
 def examine_change(attempt: Attempt, change: Change) -> tuple[Failure, ...]:
@@ -251,12 +244,10 @@ def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FI
 
 def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> list[Manifest]:
     manifests = []
-    for change in changes:
-        if may_steer(change.path):
-            old = _text(blobs, change.old_mode, change.old_oid)
-            new = _text(blobs, change.new_mode, change.new_oid)
-            if old is not None and new is not None:
-                manifests.append(Manifest(decoded(change.path), old, new, gone=change.new_mode == ABSENT))
+    for change in filter(lambda each: may_steer(each.path), changes):
+        old, new = _text(blobs, change.old_mode, change.old_oid), _text(blobs, change.new_mode, change.new_oid)
+        if old is not None and new is not None:
+            manifests.append(Manifest(decoded(change.path), old, new, gone=change.new_mode == ABSENT))
     return manifests
 
 
@@ -285,13 +276,8 @@ def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[synta
             continue
         left -= len(data)
         broken = syntax.check(decoded(change.path), language, data)
-        if broken is not None and _parsed_on_main(blobs, change, language):
+        old = b"" if change.old_mode == ABSENT or broken is None else blobs.read(change.old_oid, syntax.FILE_BYTES_MAX)
+        was_whole = change.old_mode == ABSENT or (old is not None and not syntax.check(change.path, language, old))
+        if broken is not None and was_whole:
             files_broken.append(broken)
     return tuple(files_broken)
-
-
-def _parsed_on_main(blobs: ObjectReader, change: FileChange, language: str) -> bool:
-    if change.old_mode == ABSENT:
-        return True
-    old = blobs.read(change.old_oid, syntax.FILE_BYTES_MAX)
-    return old is not None and syntax.check(change.path, language, old) is None

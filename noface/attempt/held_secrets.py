@@ -1,9 +1,8 @@
 """Keeps secrets, and what servers refuse, out of the commits that hold work, and off branches and pushes (I12).
 
-What an attempt left is kept below `refs/noface/` (law 2) with marks in place of the secrets that it adds; a file that
-cannot be marked is left as on main. No branch and no push gets a commit that has a secret, or what git's own checks
-refuse, in itself or in an ancestor that main has not: `why_held_back` is asked where a branch is moved and where git
-pushes (refs.py, landing.py, remote.py). Work whose history holds one goes on without that history.
+What an attempt left is kept below `refs/noface/` (law 2) with marks in place of the secrets that it adds. No branch and
+no push gets a commit that has a secret, or what git's own checks refuse, in itself or in an ancestor that main has not:
+`why_held_back` is asked there. Work whose history holds one goes on without that history.
 """
 
 from noface.attempt.changes import added_secrets
@@ -78,28 +77,21 @@ def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, t
 def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, decoded: str | None) -> str:
     """Return a commit that may stand on a branch: `commit`, or its work without secrets and what servers refuse.
 
-    `ref` holds that then.
-
-    It is what is `decoded` there already where that says the same.
+    `ref` holds that then. It is what is `decoded` there already if that says the same.
     """
     if history_failure(env, commit) is None:
         return commit
     plumbing = env.plumbing
     base = plumbing.git.ask("merge-base", plumbing.main(), commit)
-    tree = _without_refused(plumbing, base, without_added_secrets(env, base, plumbing.tree(commit))[0])
-    if decoded is not None and plumbing.tree(decoded) == tree and history_failure(env, decoded) is None:
-        return decoded
-    return put_on(plumbing, ref, base, tree, commit)
-
-
-def _without_refused(plumbing: Plumbing, base: str, tree: str) -> str:
+    tree = without_added_secrets(env, base, plumbing.tree(commit))[0]
     changed = plumbing.changes(base, tree)
     errors = refused(plumbing, tree, (base,)) if may_be_refused(each.path for each in changed) else ()
     places = tuple({path for path, *_ in errors})
-    taken_back = [
-        file for file in changed if "." in places or any(f"{file.path}/".startswith(f"{place}/") for place in places)
-    ]
-    return plumbing.tree_with(tree, entries_before(taken_back)) if taken_back else tree
+    under = (c for c in changed if "." in places or any(f"{c.path}/".startswith(f"{place}/") for place in places))
+    tree = plumbing.tree_with(tree, entries_before(tuple(under))) if places else tree
+    if decoded is not None and plumbing.tree(decoded) == tree and history_failure(env, decoded) is None:
+        return decoded
+    return put_on(plumbing, ref, base, tree, commit)
 
 
 def put_on(plumbing: Plumbing, ref: str, base: str, tree: str, commit: str) -> str:
@@ -120,7 +112,13 @@ def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> tupl
         return tree, ()
     entries: dict[str, Entry | None] = {}
     for file in _holding(changes, met):
-        entries |= _masked(env, file)
+        with env.plumbing.blobs() as blobs:
+            data = blobs.read(file.new_oid, _BYTES_MAX)
+        if data is None:
+            entries |= entries_before((file,))
+        else:
+            masked = store_text(env.plumbing, without_secrets(data, env.masker))
+            entries |= {file.path: None, shown_path(file.path, env.masker): (file.new_mode, masked)}
     tree = env.plumbing.tree_with(tree, entries)
     changes = env.plumbing.changes(main, tree)
     left = added_secrets(env, main, changes)
@@ -132,12 +130,3 @@ def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> tupl
 def _holding(changes: tuple[FileChange, ...], secrets: tuple[AddedSecret, ...]) -> tuple[FileChange, ...]:
     places = {secret.path for secret in secrets}
     return tuple(file for file in changes if file.path in places)
-
-
-def _masked(env: AttemptEnvironment, file: FileChange) -> dict[str, Entry | None]:
-    with env.plumbing.blobs() as blobs:
-        data = blobs.read(file.new_oid, _BYTES_MAX)
-    if data is None:
-        return entries_before((file,))
-    masked = store_text(env.plumbing, without_secrets(data, env.masker))
-    return {file.path: None, shown_path(file.path, env.masker): (file.new_mode, masked)}

@@ -14,7 +14,6 @@ from noface.attempt.not_in_change import (
     TOO_BIG,
     TOO_MANY,
     left_ungated,
-    says_nothing,
     unchanged,
     with_places,
     with_put_back,
@@ -88,16 +87,16 @@ def _disk_is_full(attempt: Judging) -> Failure | None:
 
 
 def _workspace_is_gone(attempt: Judging) -> Failure | None:
-    error = attempt.work.agent.error
-    if not attempt.snapshot.lost or (error is not None and error.category.external):
+    if not attempt.snapshot.lost or _provider_is_away(attempt) is not None:
         return None
     return Failure(FailureKind.AGENT_CRASH, _GONE, rule="workspace-gone", signature="workspace-gone", charged=False)
 
 
 def _program_was_out_of_reach(attempt: Judging) -> Failure | None:
     nothing, agent = attempt.idle, attempt.work.agent
-    unexplained = nothing is not None and (agent.error is not None or says_nothing(attempt, nothing))
-    return agent.out_of_reach if unexplained else None
+    silent = nothing is not None and nothing.kind is FailureKind.NO_DIFF
+    says_why = bool(says_done(attempt.work.report, agent.last_words))
+    return agent.out_of_reach if nothing is not None and (agent.error or (silent and not says_why)) else None
 
 
 def _provider_is_away(attempt: Judging) -> Failure | None:
@@ -128,9 +127,8 @@ def _nothing_was_done(attempt: Judging) -> Failure | None:
     words = says_done(report, agent.last_words) or nothing_left(attempt.issue, report, agent.last_words)
     plain = nothing.kind is FailureKind.NO_DIFF and nothing.rule == UNCHANGED and agent.error is None
     plumbing, snapshot, gates = attempt.plumbing, attempt.snapshot, attempt.order.gates
-    if not words or not plain or snapshot.protected_edits:
-        return nothing
-    if snapshot.candidate_tree != plumbing.tree(attempt.order.main):
+    left_alone = not snapshot.protected_edits and snapshot.candidate_tree == plumbing.tree(attempt.order.main)
+    if not (words and plain and left_alone):
         return nothing
     main = plumbing.main()
     on_main = attempt.prove(plumbing.tree(main), main, commit=main)
@@ -171,10 +169,9 @@ def _files_are_too_big(attempt: Judging) -> Failure | None:
 def _change_breaks_a_rule(attempt: Judging) -> Failure | None:
     """Examine the change. That tests were weakened may only be suspected: then the gates have their say first."""
     failure = next(iter(examine_change(attempt, attempt.change)), None)
-    if failure is None or not gates_decide(failure, attempt.issue):
-        return failure
-    attempt.suspicion = failure
-    return None
+    if failure is not None and gates_decide(failure, attempt.issue):
+        attempt.suspicion, failure = failure, None
+    return failure
 
 
 def _main_conflicts(attempt: Judging) -> Failure | None:

@@ -4,7 +4,6 @@ The worker is told once, before its work lands. A person reads of it wherever a 
 """
 
 import re
-from collections.abc import Iterator
 
 from noface.attempt.attempt import Judging
 from noface.attempt.changes import PATCH_BYTES_MAX
@@ -17,6 +16,7 @@ from noface.model.quoting import some
 from noface.process.files import read_regular
 
 _SHOWN_MAX = 5
+_TOLD = f"{LEFT_OUT}: "
 
 
 def left_out(attempt: Judging) -> tuple[NotTaken, ...]:
@@ -42,28 +42,20 @@ def put_back(attempt: Judging) -> dict[str, str]:
 
 def keep_left_out(attempt: Judging) -> tuple[str, ...]:
     """Write the patch that brings back what is left out, and return the note on it; nothing if all is taken."""
-    now = left_out(attempt)
-    before = tuple(_left_out_before(attempt, {one.path for one in now}))
+    now, last = left_out(attempt), attempt.reminded
+    seen = (*(change.path for change in attempt.change.files), *(one.path for one in now))
+    told = last.excerpt.splitlines() if last is not None and attempt.order.start != attempt.order.main else []
+    words = (line.removeprefix(_TOLD) for line in told if line.startswith(_TOLD))
+    before = tuple(each for each in words if each.partition(" (")[0] not in seen)
     if not now and not before:
         return ()
-    last, masked = attempt.reminded, without_secrets(_patch(attempt), attempt.env.masker, ())
+    masked = without_secrets(_patch(attempt), attempt.env.masker, ())
     if before and last is not None:
-        taken = tuple(change.path for change in attempt.change.files)
         old = read_regular(attempt.folder.parent / str(last.number) / LEFT_OUT_FILE, PATCH_BYTES_MAX) or b""
-        masked += without_files(old, (*taken, *(one.path for one in now)))
+        masked += without_files(old, seen)
     if masked:
         put(attempt.folder / LEFT_OUT_FILE, masked)
     return (f"{LEFT_OUT}: {some((*(f'{one.path} ({one.why})' for one in now), *before), _SHOWN_MAX)}",)
-
-
-def _left_out_before(attempt: Judging, now: set[str]) -> Iterator[str]:
-    last, taken = attempt.reminded, {change.path for change in attempt.change.files} | now
-    if last is None or attempt.order.start == attempt.order.main:
-        return
-    for line in last.excerpt.splitlines():
-        words = line.removeprefix(f"{LEFT_OUT}: ")
-        if words != line and words.partition(" (")[0] not in taken:
-            yield words
 
 
 def _patch(attempt: Judging) -> bytes:

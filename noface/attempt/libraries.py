@@ -2,7 +2,6 @@
 
 from noface.attempt.environment import AttemptEnvironment
 from noface.diagnosis.missing_library import (
-    MissingLibrary,
     imported_at,
     is_named,
     library_failure,
@@ -52,7 +51,8 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
     if library is None:
         return failure
     paths = plumbing.paths(tree)
-    if (named := _manifest(plumbing, library, tree, paths)) is not None:
+    texts = plumbing.texts(tree, manifests(library, paths)[:_FILES_MAX], _SOURCE_BYTES_MAX)
+    if (named := next((path for path, text in texts.items() if is_named(library, path, text)), None)) is not None:
         return own_library_failure(failure, library, f"{named} names it", (), paths)
     if (place := place_among(library, paths, failure.location)) is not None:
         return own_library_failure(failure, library, place, (), paths)
@@ -61,8 +61,3 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
         return failure
     why = f"{place} is in your checkout, not on {state.main}"
     return own_library_failure(failure, library, why, ways_to_commit((Lacking(place),), state), paths)
-
-
-def _manifest(plumbing: Plumbing, library: MissingLibrary, tree: str, paths: tuple[str, ...]) -> str | None:
-    texts = plumbing.texts(tree, manifests(library, paths)[:_FILES_MAX], _SOURCE_BYTES_MAX)
-    return next((path for path, text in texts.items() if is_named(library, path, text)), None)

@@ -15,11 +15,11 @@ from noface.git.guarded import PROTECTED
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these
 from noface.model.attempt import Snapshot
-from noface.model.failure import UNCHANGED, Failure, PriorFailure
+from noface.model.failure import UNCHANGED, Failure
 from noface.model.protection import Protection
 from noface.model.quoting import some, speaks
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import PLAIN_AGENTS, AgentRun, ReportStatus
+from noface.model.worker_run import PLAIN_AGENTS, ReportStatus
 from noface.recovery.done_already import says_done
 from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
 from noface.recovery.retry_policy import TEXT_EDITED
@@ -44,6 +44,8 @@ _FIXTURES = (
     "A conftest.py may only gain fixtures with new names, without autouse, hooks and code that runs by itself; others"
     " belong into the test file that uses them"
 )
+_WORK_HERE = "work in the checkout itself; a folder whose files belong to the change has no .git of its own"
+_LEAVE_FILES = "what counts is the files of the checkout when the work ends, so leave them there; no commit is needed"
 _LIFTED = "a person can name the file in its paths or may_change"
 
 
@@ -55,9 +57,11 @@ def unchanged(attempt: Judging) -> Failure:
     # Who was told last what is left out of work that passed may leave the same again: that work is there.
     sought = agent.error is None and status is not ReportStatus.BLOCKED and order.earlier[-1:] != (attempt.reminded,)
     if snapshot.elsewhere and sought:
-        return _worked_elsewhere(attempt)
+        message = f"the change lies in {repositories(snapshot.elsewhere)}: {_WORK_HERE}"
+        return _elsewhere(attempt, message, snapshot.elsewhere)
     if snapshot.branches and sought:
-        return _committed_elsewhere(attempt)
+        message = f"the checkout is as it was, though there are commits on {some(snapshot.branches, _SHOWN_MAX)}"
+        return _elsewhere(attempt, f"{message}: {_LEAVE_FILES}", snapshot.branches)
     if snapshot.not_taken and sought:
         ignored = tuple(one for one in snapshot.not_taken if one.ignored)
         reminded = any(before.rule == NOT_TAKEN for before in order.earlier)
@@ -70,16 +74,12 @@ def unchanged(attempt: Judging) -> Failure:
     return of_report(report) or unread or _nothing_changed(attempt)
 
 
-def says_nothing(attempt: Judging, nothing: Failure) -> bool:
-    return nothing.kind is FailureKind.NO_DIFF and not says_done(attempt.work.report, attempt.work.agent.last_words)
-
-
 def left_ungated(attempt: Judging, nothing: Failure) -> bool:
     """True if no gate has ever failed the work that the attempt started with and left alone, or may have wrongly.
 
     Then it is examined and gated like any other: nobody has examined it before. What the first attempt at a part has
-    from the whole issue may be half of it: then the worker has to say that it is done. So it has where the tests that
-    failed are main's: it has seen them pass. Where a reviewer only asks, words are the answer.
+    from the whole issue may be half of it: then the worker has to say that it is done. So it has if nothing failed but
+    tests in files that it left as they are. If a reviewer only asks, words are the answer.
     """
     order, work, change = attempt.order, attempt.work, attempt.change
     if any(last.rule == PULL_QUESTION for last in order.earlier[-1:]):
@@ -93,26 +93,24 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
         for last in order.earlier[-1:]
     )
     done = status is ReportStatus.DONE or bool(says_done(work.report, words))
-    of_main = any(_only_mains_tests(last) for last in order.earlier[-1:])
+    of_main = any(
+        last.kind == FailureKind.TEST_FAILURE
+        and last.rule != UNSTEADY_BY_CHANGE
+        and bool(files := {test.partition("::")[0] for test in last.failing_tests})
+        and not files & set(last.changed)
+        for last in order.earlier[-1:]
+    )
     return alone and bool(change.files) and (never_gated or (done and (of_main or not order.earlier)))
 
 
-def _only_mains_tests(last: PriorFailure) -> bool:
-    """True if an attempt failed by nothing but tests in files that it left as they are."""
-    files = {test.partition("::")[0] for test in last.failing_tests}
-    by_itself = last.kind == FailureKind.TEST_FAILURE and last.rule != UNSTEADY_BY_CHANGE
-    return by_itself and bool(files) and not files & set(last.changed)
-
-
 def _nothing_changed(attempt: Judging) -> Failure:
-    """Return why nothing changed: the run's error, what its last words mean, or plain NO_DIFF.
-
-    Of a worker with a report the last words are JSON, of which people and workers read the summary.
-    """
+    """Return why nothing changed: the run's error, what its last words or its report mean, or plain NO_DIFF."""
     order, work, agent = attempt.order, attempt.work, attempt.work.agent
     summary = work.report.summary if work.report is not None else agent.last_words
     if order.model.agent in PLAIN_AGENTS:
-        asked = asked_by_program(order.model.agent, _output(agent))
+        silent = agent.error is None or agent.error.rule == f"command-exit-{agent.exit_code}"
+        ended = agent.error.excerpt if agent.error is not None else ""  # a question, if nothing else explains its end
+        asked = asked_by_program(order.model.agent, (ended or agent.answer or agent.last_words) if silent else "")
         error = of_its_provider(agent.error) if agent.error is not None else page_instead(agent.answer)
         error = error or passed_over(agent.answer or agent.last_words)
         return asked or error or _no_diff(attempt, summary)
@@ -122,14 +120,6 @@ def _nothing_changed(attempt: Judging) -> Failure:
         return failure
     refused = tuple(f"{order.model.agent} itself refused: {words}" for words in agent.refused)
     return replace(failure, message=f"{refused[-1]}; {failure.message}", evidence=(*refused, *failure.evidence))
-
-
-def _output(agent: AgentRun) -> str:
-    """Return what a plain program said that may be a question: what it ended with, if nothing else explains its end."""
-    if agent.error is None:
-        return agent.answer or agent.last_words
-    silent = agent.error.rule == f"command-exit-{agent.exit_code}" and agent.error.kind is FailureKind.AGENT_CRASH
-    return (agent.error.excerpt or agent.answer or agent.last_words) if silent else ""
 
 
 def _no_diff(attempt: Judging, last_words: str) -> Failure:
@@ -147,24 +137,6 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
     return Failure(
         FailureKind.NO_DIFF, message, rule=UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words
     )
-
-
-def _worked_elsewhere(attempt: Judging) -> Failure:
-    places = attempt.work.snapshot.elsewhere
-    message = (
-        f"the change lies in {repositories(places)}: work in the checkout itself; a folder whose files belong to the"
-        " change has no .git of its own"
-    )
-    return _elsewhere(attempt, message, places)
-
-
-def _committed_elsewhere(attempt: Judging) -> Failure:
-    branches = attempt.work.snapshot.branches
-    message = (
-        f"the checkout is as it was, though there are commits on {some(branches, _SHOWN_MAX)}: what counts is the files"
-        " of the checkout when the work ends, so leave them there; no commit is needed"
-    )
-    return _elsewhere(attempt, message, branches)
 
 
 def _elsewhere(attempt: Judging, message: str, places: tuple[str, ...]) -> Failure:

@@ -16,7 +16,6 @@ import select
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,8 +24,6 @@ from noface.attempt.copied_setup import MADE, beside, copy_setup
 from noface.attempt.disk import as_disk_full, full_places
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope, SetupState
 from noface.attempt.isolation import gate_box, gate_variables, wrapping
-from noface.diagnosis.evidence import GateEvidence
-from noface.diagnosis.gate import classify
 from noface.diagnosis.known_causes import final_error, killed_by, passing_cause
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in, write_forms
@@ -38,7 +35,7 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.command import LOG_BYTES_MAX, OnOutput
 from noface.process.files import bytes_in, read_bounded, read_regular, write_atomic
-from noface.process.supervise import Command, Exit
+from noface.process.supervise import Command
 
 _LINKED_FILES_MAX = 1 << 20
 
@@ -92,7 +89,6 @@ INCOMPLETE = "workspace-incomplete"
 SETUP_PAUSES_S = (2.0, 8.0)
 _FINAL_LINES = 4
 _SHOWN_MAX = 3
-_TURN_S = 0.2
 _FIRST_LOOK_S = 5.0
 
 
@@ -105,16 +101,7 @@ class Preparation:
     token: str
 
     def prepare(self, commit: str) -> Failure | None:
-        """Check `commit` out in the slot and set it up; return why that failed, if it did.
-
-        Where the folder went away meanwhile it is made once more: who clears caches is to blame, and no change.
-        """
-        failure = self._prepare(commit)
-        there = os.path.lexists(self.slot.path / ".git" / "HEAD")
-        cleared = failure is not None and failure.rule == SETUP_FAILED and not there
-        return self._prepare(commit) if cleared and not self.scope.cancel.cancelled else failure
-
-    def _prepare(self, commit: str) -> Failure | None:
+        """Check `commit` out in the slot and set it up; return why that failed, if it did."""
         env, slot = self.scope.env, self.slot
         _clear_beside(slot)
         if (missing := check_out(env, slot, commit)) is not None:  # it may have to empty the slot, with the stamp
@@ -125,18 +112,16 @@ class Preparation:
         slot.setup_stamp.unlink(missing_ok=True)
         _unlink_kept(slot)
         copied = self._copied(stamp)
-        failure = copied if isinstance(copied, Failure) else None if copied else self._made_here(commit)
+        failure = copied if isinstance(copied, Failure) else None
+        if copied is False:
+            # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
+            give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
+            failure = self._set_up(commit)
         if failure is not None:
             return failure
         made = (path for path in slot.keep if os.path.lexists(slot.path / path))
         write_atomic(slot.setup_stamp, "\n".join((stamp, *made)))
         return None
-
-    def _made_here(self, commit: str) -> Failure | None:
-        env, slot = self.scope.env, self.slot
-        # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
-        give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
-        return self._set_up(commit)
 
     def _copied(self, stamp: str) -> Failure | bool:
         """Copy what setup made on main's tree, which is made first if that is due; a failure is that of setup."""
@@ -144,9 +129,7 @@ class Preparation:
         source = env.setup_slot()
         if slot.name == source.name or not env.address:
             return False
-        with self._granted() as granted:
-            if not granted:
-                return False
+        with env.setting_up:
             if not _is_set_up(source, stamp) or not _kept_untouched(source):
                 main = env.plumbing.main()
                 if setup_stamp(env, main) != stamp:
@@ -157,23 +140,11 @@ class Preparation:
                     return failure
         return copy_setup(self.scope, source, slot)
 
-    @contextmanager
-    def _granted(self) -> Iterator[bool]:
-        lock = self.scope.env.setting_up
-        while not (granted := lock.acquire(timeout=_TURN_S)) and not self.scope.cancel.cancelled:
-            pass
-        try:
-            yield granted
-        finally:
-            if granted:
-                lock.release()
-
     def prepare_for_gates(self, commit: str, main: str) -> Failure | None:
         """Check `commit` out for gates. The kept paths come from setup on main's tree, which no worker wrote (law 11).
 
-        What the gates of the last task, or a worker in the slot beside it, changed there is removed, and setup runs
-        again: it could let this change pass. If the change itself alters a setup input (a new dependency), setup runs
-        on the change, once, and the slot is set up from main again before the next use.
+        What somebody has changed there is made anew. If the change itself alters a setup input (a new dependency),
+        setup runs on the change, once.
         """
         env, slot, setup = self.scope.env, self.slot, bool(self.scope.env.setup.command)
         if not _kept_untouched(slot):
@@ -182,15 +153,20 @@ class Preparation:
             forget_setup(slot)
             failure = self.prepare_and_note(commit)
             slot.setup_stamp.unlink(missing_ok=True)  # the next use sets it up from main again
-            return _charged_to_change(failure, main) if failure is not None else None
-        failure = None
+            if failure is None or failure.rule != SETUP_FAILED:
+                return failure
+            note = f"the change alters what [project] setup depends on, compared with main ({main[:12]})"
+            message = f"{failure.message}, since the change alters what it depends on"
+            evidence = (*failure.evidence, note)
+            kind = FailureKind.RUNTIME_ERROR
+            return replace(failure, kind=kind, message=message, charged=True, evidence=evidence)
         if setup and not _is_set_up(slot, setup_stamp(env, main)):
             forget_setup(slot)
-            failure = self.prepare_and_note(main)
-        if failure is None:
-            failure = check_out(env, slot, commit)
-            if failure is None and setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder
-                failure = self.prepare_and_note(main) or check_out(env, slot, commit)
+            if (failure := self.prepare_and_note(main)) is not None:
+                return failure
+        failure = check_out(env, slot, commit)
+        if failure is None and setup and _read(slot.setup_stamp) is None:  # the checkout had to empty the folder
+            failure = self.prepare_and_note(main) or check_out(env, slot, commit)
         return failure
 
     def prepare_and_note(self, commit: str) -> Failure | None:
@@ -243,13 +219,15 @@ class Preparation:
             how = f"did not end within {env.setup.timeout_s:.0f} s"
         tail = env.masker.text(read_bounded(log, 0, _TAIL_BYTES)) if log.exists() else ""
         last = final_error(reversed([line for line in tail.splitlines() if line.strip()][-_FINAL_LINES:]))
-        cause = passing_cause(tail) or _ended_from_outside(ended)
+        by_limit = ended.ended_by is not EndedBy.ITSELF or ended.output_limit or bool(ended.out_of_memory)
+        from_outside = ended.error if ended.ended_by is EndedBy.LOST else "" if by_limit else killed_by(ended.code)
+        cause = passing_cause(tail) or from_outside
         hope = f"; it may pass: {cause}" if cause else ""
         failure = Failure(
             FailureKind.ENVIRONMENT,
             f"[project] setup `{env.setup.command}` {how}{hope}",
             rule=SETUP_PASSING if cause else SETUP_FAILED,
-            evidence=(*_telling_lines(env.setup.command, ended, tail), f"log: {log}"),
+            evidence=(*tail.splitlines()[-_TAIL_LINES:], f"log: {log}"),
             excerpt=tail,
             signature=SETUP_FAILED,
             charged=False,
@@ -262,10 +240,7 @@ class Preparation:
 
 
 def _is_set_up(slot: Slot, stamp: str) -> bool:
-    """True if setup ran in a slot for the inputs of a stamp, and all kept paths that it made are still there.
-
-    Who clears caches removes them, and the stamp lies elsewhere.
-    """
+    """True if setup ran in a slot for the inputs of a stamp, and no cleaner of caches has removed what it made."""
     then, *made = (_read(slot.setup_stamp) or "").split("\n")
     return then == stamp and all(os.path.lexists(slot.path / path) for path in made)
 
@@ -304,17 +279,6 @@ def check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | Non
     return Failure(FailureKind.ENVIRONMENT, message, rule=INCOMPLETE, signature=INCOMPLETE, charged=False)
 
 
-def _charged_to_change(failure: Failure, main: str) -> Failure:
-    """Charge a setup that fails on a change of its inputs to that change, unless its cause may pass."""
-    if failure.rule != SETUP_FAILED:
-        return failure
-    note = f"the change alters what [project] setup depends on, compared with main ({main[:12]})"
-    message = f"{failure.message}, since the change alters what it depends on"
-    return replace(
-        failure, kind=FailureKind.RUNTIME_ERROR, message=message, charged=True, evidence=(*failure.evidence, note)
-    )
-
-
 def forget_setup(slot: Slot) -> None:
     """Remove what is kept and have setup run again before the slot is used next."""
     slot.setup_stamp.unlink(missing_ok=True)
@@ -328,20 +292,13 @@ def _unlink_kept(slot: Slot) -> None:
 
     Setup may run outside the sandbox: what a worker has linked there, it would empty or write to.
     """
-    inside = slot.path.resolve()
-    for path in slot.keep:
-        for place in (*reversed([str(parent) for parent in Path(path).parents][:-1]), path.rstrip("/")):
+    inside = os.path.realpath(slot.path) + "/"
+    for path in map(Path, slot.keep):
+        for place in (*reversed(list(path.parents)[:-1]), path):
             here = slot.path / place
-            if here.is_symlink() and (place == path.rstrip("/") or not _leads_into(here, inside)):
-                remove_below(slot.path, place)
+            if here.is_symlink() and (place == path or not os.path.realpath(here).startswith(inside)):
+                remove_below(slot.path, str(place))
                 break
-
-
-def _leads_into(link: Path, folder: Path) -> bool:
-    try:
-        return link.resolve().is_relative_to(folder)
-    except (OSError, RuntimeError):
-        return False
 
 
 def _kept_untouched(slot: Slot) -> bool:
@@ -357,34 +314,16 @@ def setup_stamp(env: AttemptEnvironment, commit: str) -> str:
     """Return what names the inputs of setup on a commit or tree: what it makes there, as far as that is up to it."""
     if not env.setup.command:
         return ""
-    inputs = env.setup.inputs
-    plain = tuple(path for path in inputs if not any(mark in path for mark in "*?["))
-    globs = tuple(path for path in inputs if path not in plain)
-    if globs:
-        plain += tuple(path for path in env.plumbing.paths(commit) if matches_any(path, globs))
-    entries = sorted(env.plumbing.entries(commit, plain).items())
+    globs = tuple(path for path in env.setup.inputs if any(mark in path for mark in "*?["))
+    found = tuple(path for path in env.plumbing.paths(commit) if matches_any(path, globs)) if globs else ()
+    named = tuple(path for path in env.setup.inputs if path not in globs)
+    entries = sorted(env.plumbing.entries(commit, (*named, *found)).items())
     return hashlib.sha256(repr((env.setup.command, entries)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _read(stamp: Path) -> str | None:
     data = read_regular(stamp, _STAMP_BYTES_MAX)
     return data.decode("utf-8", "replace") if data is not None else None
-
-
-def _ended_from_outside(ended: Exit) -> str:
-    """Say what ended setup that was neither itself nor a limit, "" if nothing did."""
-    if ended.ended_by is EndedBy.LOST:
-        return ended.error
-    by_limit = ended.ended_by is not EndedBy.ITSELF or ended.output_limit or bool(ended.out_of_memory)
-    return "" if by_limit else killed_by(ended.code)
-
-
-def _telling_lines(command: str, ended: Exit, tail: str) -> tuple[str, ...]:
-    """Return the last lines of a setup that failed, after the one above them that says why."""
-    verdict = classify(GateEvidence(command, ended.code, tail, ""))
-    last = tail.splitlines()[-_TAIL_LINES:]
-    why = [line for line in verdict.evidence[:1] if verdict.key_line == line and line not in last]
-    return (*why, *last)
 
 
 def looking(env: AttemptEnvironment, log: Path, tell: Callable[[str, float], None]) -> OnOutput:
