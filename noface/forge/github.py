@@ -4,18 +4,17 @@ Every call may wait for the network and is made by a thread of its own, never by
 something looks first whether it is there, so that a call which was killed half-way is repeated.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 
 from noface.errors import ForgeError
 from noface.forge import parse
 from noface.forge.graphql import merge_when_ready, resolved_threads, viewer
-from noface.forge.job_log import failed_steps
 from noface.forge.parse import Object
 from noface.forge.people import People
 from noface.forge.rest import Client, RefusedError
-from noface.forge.rules import BranchRule, RuleRefusal, may_bypass, refusals, rules_of, wants_linear
+from noface.forge.rules import RuleRefusal, Rules, refusals
 from noface.model.pull_request import Check, PullDraft, PullRequest, PullReview, PullState
 from noface.model.quoting import short
 
@@ -85,7 +84,9 @@ class Forge:
         return tuple(refusals(self._rules(branch), branch, email, messages))
 
     def wants_linear(self, branch: str) -> bool:
-        return wants_linear(self._rules(branch))
+        return any(
+            parse.text(rule, "type") == "required_linear_history" and not free for rule, free in self._rules(branch)
+        )
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request from a branch of this repository, open ones first; None without one."""
@@ -100,7 +101,8 @@ class Forge:
         known = self._newest_pull(draft.branch)
         if known is None or parse.text(known, "state") != "open":
             try:
-                source = self._created(draft)
+                wanted = {**_words(draft), "head": draft.branch, "base": draft.base}
+                source: Object = self.client.post(self.client.repo("pulls"), wanted)
             except RefusedError as error:
                 known = self._newest_pull(draft.branch) if error.status == _INVALID else None
                 if known is None or parse.text(known, "state") != "open":
@@ -160,7 +162,7 @@ class Forge:
         if kind != parse.JOB:
             return self._check_run_text(number)
         try:
-            return failed_steps(self.client.text(self.client.repo("actions", "jobs", number, "logs")))
+            return parse.failed_steps(self.client.text(self.client.repo("actions", "jobs", number, "logs")))
         except RefusedError as error:
             try:
                 summary = self._check_run_text(number)
@@ -183,7 +185,7 @@ class Forge:
         listed = []
         for review, source in parse.reviews(given, on_lines, plain):
             if _OWN_MARK not in review.text:
-                trusted = self._people.may_decide(review.author, bot=parse.is_bot(source))
+                trusted = self._people.may_decide(review.author, bot=parse.text(source, "user", "type") != "User")
                 comments = tuple(replace(each, resolved=each.thread in resolved) for each in review.comments)
                 listed.append(replace(review, trusted=trusted, comments=comments))
         return tuple(sorted(listed, key=lambda review: review.at))
@@ -230,25 +232,27 @@ class Forge:
             self._home = self.client.get(self.client.repo(), keep=True).body
         return self._home
 
-    def _rules(self, branch: str) -> tuple[BranchRule, ...]:
+    def _rules(self, branch: str) -> Rules:
         """Return the rules for a branch, with whether the token's owner may bypass them; none if they are not shown."""
-        client = self.client
+        client, words = self.client, dict[int, str]()
         try:
-            rules = rules_of(client.items(client.repo("rules", "branches", branch), keep=True))
+            rules = parse.objects(client.items(client.repo("rules", "branches", branch), keep=True))
         except RefusedError as error:
             if error.status not in _NOT_FOR_THIS_TOKEN:
                 raise
             return ()
-        known = {ruleset: self._may_bypass(ruleset) for ruleset in {rule.ruleset for rule in rules} if ruleset}
-        return tuple(replace(rule, bypass=known.get(rule.ruleset)) for rule in rules)
-
-    def _may_bypass(self, ruleset: int) -> bool | None:
-        try:
-            return may_bypass(self.client.get(self.client.repo("rulesets", ruleset), keep=True).body)
-        except RefusedError as error:
-            if error.status not in _NOT_FOR_THIS_TOKEN:
-                raise
-            return None  # one of the organization's, or not to be seen
+        for ruleset in {parse.number(rule, "ruleset_id") for rule in rules} - {0}:
+            try:
+                body = client.get(client.repo("rulesets", ruleset), keep=True).body
+            except RefusedError as error:  # one of the organization's, or not to be seen
+                if error.status not in _NOT_FOR_THIS_TOKEN:
+                    raise
+            else:
+                words[ruleset] = parse.text(body, "current_user_can_bypass")
+        told = [words.get(parse.number(rule, "ruleset_id"), "") for rule in rules]
+        return tuple(
+            (rule, word in ("always", "exempt") if word else None) for rule, word in zip(rules, told, strict=True)
+        )
 
     def _check_may_propose(self, home: Object) -> None:
         """Raise ForgeError if workflows may open no pull requests here.
@@ -275,12 +279,6 @@ class Forge:
         own = [pull for pull in listed if parse.text(pull, "head", "ref") == branch and parse.is_own(pull)]
         return next((pull for pull in own if parse.text(pull, "state") == "open"), own[0] if own else None)
 
-    def _created(self, draft: PullDraft) -> Object:
-        body = {**_words(draft), "head": draft.branch, "base": draft.base}
-        path = self.client.repo("pulls")
-        created: Object = self.client.post(path, body)
-        return created
-
     def _updated(self, number: int, draft: PullDraft) -> Object:
         changed: Object = self.client.patch(self.client.repo("pulls", number), _words(draft))
         return changed
@@ -290,10 +288,12 @@ class Forge:
             return []
         home = self._repository()
         method = next((method for key, method in _MERGE_METHODS if home.get(key, True) is True), "MERGE")
-        return _note_if_refused(
-            lambda: merge_when_ready(self.client, parse.text(source, "node_id"), method),
-            "auto_merge (it wants Allow auto-merge in the repository's settings, and a rule to wait for)",
-        )
+        try:
+            merge_when_ready(self.client, parse.text(source, "node_id"), method)
+        except RefusedError as error:
+            what = "auto_merge (it wants Allow auto-merge in the repository's settings, and a rule to wait for)"
+            return [f"{what} could not be had: {error.message}"]
+        return []
 
     def _jobs(self, commit: str, refused: RefusedError) -> list[Object]:
         """Return the jobs of a commit's workflows. Raises `refused` if these cannot be had either."""
@@ -331,14 +331,3 @@ def _words(draft: PullDraft) -> dict[str, str]:
 def _plain_login(login: str) -> str:
     """Return a login without what REST, and not always GraphQL, puts behind an app's."""
     return login.removesuffix("[bot]")
-
-
-def _note_if_refused(ask: Callable[[], object], what: str) -> list[str]:
-    """Do what may be refused without harm; return a note if it was."""
-    try:
-        ask()
-    except ForgeError as error:
-        if not isinstance(error, RefusedError):
-            raise
-        return [f"{what} could not be had: {error.message}"]
-    return []

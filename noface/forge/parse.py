@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from noface.model.pull_request import (
@@ -30,6 +31,10 @@ _JOB = re.compile(r"/actions/runs/\d+/job/(?P<job>\d+)")
 _EXITED = re.compile(r"Process completed with exit code \d+\.\Z")
 """What GitHub puts on every job that failed: it says nothing."""
 _SUMMARY_CHARS_MAX = 2_000
+_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z ?", re.MULTILINE)
+_STEP = re.compile(r"##\[group\]Run |Post job cleanup\.|Cleaning up orphan processes")
+_FAILED = re.compile(r"##\[error\](?:Process completed with exit code|The operation was canceled|.* has timed out)")
+_ERROR = "##[error]"
 _GHOST = "ghost"
 """What GitHub calls an account that is gone."""
 
@@ -79,11 +84,6 @@ def time_of(source: object, *keys: str) -> float | None:
 
 def author_of(source: object) -> str:
     return text(source, "user", "login") or _GHOST
-
-
-def is_bot(source: object) -> bool:
-    """True if a program wrote something, or an account that is gone."""
-    return text(source, "user", "type") != "User"
 
 
 def _at(source: object, keys: Sequence[str]) -> object:
@@ -208,6 +208,20 @@ def annotations_text(run: Object, annotations: Iterable[Object]) -> str:
         words = [word for word in (text(point, "title"), text(point, "message"), text(point, "raw_details")) if word]
         parts.append(f"{place}:{line}: {text(point, 'annotation_level')}: {': '.join(words)}")
     return "\n".join(part for part in parts if part)
+
+
+def failed_steps(log: str) -> str:
+    """Return the lines of a job's steps that failed, without their times; the whole log if none can be told.
+
+    A step that may fail looks the same as one that failed, so all stay that did.
+    """
+    whole = _TIME.sub("", log.replace("\r\n", "\n").removeprefix("\ufeff"))
+    lines = whole.split("\n")
+    begins = [0, *(at for at, line in enumerate(lines) if at and _STEP.match(line)), len(lines)]
+    steps = [lines[start:end] for start, end in pairwise(begins)]
+    failed = [step for step in steps if any(_FAILED.match(line) for line in step)]
+    failed = failed or [step for step in steps if any(line.startswith(_ERROR) for line in step)]
+    return "\n".join(line for step in failed for line in step) if failed else whole
 
 
 def reviews(

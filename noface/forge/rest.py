@@ -7,14 +7,11 @@
     client.post(client.repo("issues", 7, "comments"), {"body": "…"}) # patch, delete
     client.graphql("mutation($id: ID!) {…}", {"id": "…"})
 
-Every method raises ForgeAwayError if GitHub cannot answer now, with the time until which that lasts; after a rate
-limit each request before that time raises it without being sent. What GitHub refuses raises RefusedError, a ForgeError
-whose `status` tells a 404 from a 422. Requests that may be repeated are, twice, after short waits; a POST is not: its
-sender looks first whether it is there. A client may be used by several threads.
+Every method raises ForgeAwayError if GitHub cannot answer now, and RefusedError if it refuses. Requests that may be
+repeated are, twice; a POST is not: its sender looks first whether it is there. Threads may share a client.
 
 Nothing is read or written outside the repository of the configuration, which is known by its id: one that was renamed
-goes on, what was transferred to another repository is refused as MOVED. With a folder of `state` a repository that only
-has the name of the one before (forge/identity.py) is refused as well.
+goes on, what was transferred to another repository is refused as MOVED.
 """
 
 import re
@@ -26,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
-from noface.forge.cache import AnswerCache
 from noface.forge.identity import check_identity
 from noface.forge.limits import (
     WRITE_PAUSE_S,
@@ -50,6 +46,7 @@ if TYPE_CHECKING:
 Json = Any
 """What a body holds; whoever asked takes it apart at once."""
 
+_KEPT_CHARS_MAX = 64_000_000
 _PER_PAGE = 100
 _PAGES_MAX = 1000
 _TRIES = 3
@@ -110,7 +107,7 @@ class Client:
         self.location = location
         self.token = token
         self._clock = clock
-        self._cache = AnswerCache()
+        self._kept: dict[str, HttpReply] = {}
         self._cancel = cancel
         self._dice = dice
         self._transport = transport
@@ -131,14 +128,17 @@ class Client:
 
     def get(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Document:
         """Return what is at a path. With `keep` only if it has changed is it sent again: that costs no budget."""
-        url = _with_params(path, params)
-        kept = self._cache.find(url) if keep else None
+        url = f"{path}?{urlencode(sorted((name, str(value)) for name, value in params.items()))}" if params else path
+        kept = self._kept.get(url) if keep else None
         reply = self._exchange("GET", url, None, {"If-None-Match": kept.headers["etag"]} if kept is not None else {})
         if reply.status == _NOT_MODIFIED and kept is not None:
             return Document(kept.json(), changed=False, next=self._next(kept))
         document = Document(self._parsed(reply, f"GET {path}"), next=self._next(reply))
         if keep and reply.headers.get("etag"):
-            self._cache.keep(url, reply)
+            with self._lock:
+                self._kept[url] = reply
+                if sum(len(each.body) for each in self._kept.values()) > _KEPT_CHARS_MAX:
+                    self._kept.clear()  # asking for them anew costs requests, and nothing else
         return document
 
     def pages(
@@ -176,7 +176,8 @@ class Client:
 
     def graphql(self, query: str, variables: Mapping[str, object]) -> Json:
         """Return the data of a query or mutation. It is sent once."""
-        path = graphql_url(self.location.api)
+        # It lies beside the REST API on GitHub Enterprise Server, below it elsewhere.
+        path = f"{self.location.api.removesuffix('/v3')}/{_GRAPHQL}"
         reply = self._exchange("POST", path, {"query": query, "variables": dict(variables)}, {})
         parsed = self._parsed(reply, "the GraphQL query")
         if not isinstance(parsed, dict) or not isinstance(parsed.get("data"), dict):
@@ -197,10 +198,20 @@ class Client:
     ) -> HttpReply:
         """Send until there is an answer to give. Raises as the module says."""
         asked = Request(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self.token.source)
-        self._check_ours(verb, url)
+        if not _is_plain(url):
+            raise ForgeError(f"noface makes no such request: {verb} {self._path(url)} is not sent.")
+        if (named := self._named(url)) and not self._is_ours(verb, url, named):
+            only = f"noface works with {self.location.repository} only"
+            raise ForgeError(f"{only}: {verb} {self._path(url)} is not sent.")
         tries = 1
         while True:
-            self._check_may_send()
+            now = self._clock.now()
+            if self._cancel is not None and self._cancel.cancelled:
+                raise ForgeAwayError("The run is being stopped; nothing more is sent.", now)
+            with self._lock:
+                until, why = self._away
+            if now < until:
+                raise ForgeAwayError(why, until, _AWAY_HINT)
             self._space(verb)
             reply, verdict = self._once(verb, url, body, headers, asked, follow_away=follow_away)
             if verdict is None:
@@ -247,7 +258,8 @@ class Client:
             if reply.status not in _REDIRECTS or not reply.headers.get("location"):
                 return reply
             target = urljoin(f"{self.location.api}/", reply.headers["location"])
-            if self._is_api(target):
+            root = f"{urlsplit(self.location.api).path}/"  # on a server of one's own other things lie at the same host
+            if _origin(target) == _origin(self.location.api) and f"{urlsplit(target).path}/".startswith(root):
                 self._check_stays(verb, url, target)
                 url = target
                 reply = self._transport.send(verb, url, body, dict(headers))
@@ -259,18 +271,6 @@ class Client:
                     f"{self.location.host} leads {asked} to {where}: the token is not sent there.", _URL_HINT
                 )
         raise ForgeError(f"{self.location.host} answers {asked} with redirects only.", _URL_HINT)
-
-    def _is_api(self, url: str) -> bool:
-        root = urlsplit(self.location.api).path
-        return _origin(url) == _origin(self.location.api) and f"{urlsplit(url).path}/".startswith(f"{root}/")
-
-    def _check_ours(self, verb: str, url: str) -> None:
-        """Raise ForgeError for a request about another repository, or with a path that leads elsewhere."""
-        if not _is_plain(url):
-            raise ForgeError(f"noface makes no such request: {verb} {self._path(url)} is not sent.")
-        named, only = self._named(url), f"noface works with {self.location.repository} only"
-        if named and not self._is_ours(verb, url, named):
-            raise ForgeError(f"{only}: {verb} {self._path(url)} is not sent.")
 
     def _is_ours(self, verb: str, url: str, named: str) -> bool:
         """True if `named` is this repository: its name in the configuration, its id, or what it is called now."""
@@ -325,15 +325,6 @@ class Client:
                 f"{self.location.host} answered {what} with something that is no JSON.", _URL_HINT
             ) from None
 
-    def _check_may_send(self) -> None:
-        now = self._clock.now()
-        if self._cancel is not None and self._cancel.cancelled:
-            raise ForgeAwayError("The run is being stopped; nothing more is sent.", now)
-        with self._lock:
-            until, why = self._away
-        if now < until:
-            raise ForgeAwayError(why, until, _AWAY_HINT)
-
     def _space(self, verb: str) -> None:
         """Keep writes apart, as GitHub asks for; on a company's own server no limit is on unless it is set there."""
         if verb == "GET" or not is_hosted(self.location.host):
@@ -350,21 +341,9 @@ class Client:
             self._clock.sleep(min(left, _STEP_S))
 
 
-def graphql_url(api: str) -> str:
-    """Return the GraphQL API that belongs to a REST API: beside it on GitHub Enterprise Server, below it elsewhere."""
-    return f"{api.removesuffix('/v3')}/{_GRAPHQL}"
-
-
 def _is_plain(url: str) -> bool:
     """True if a URL means what it says: libraries drop other characters, and resolve dots, also those quoted as %2E."""
     return url.isascii() and url.isprintable() and not any(unquote(part) in _DOTS for part in url.split("/"))
-
-
-def _with_params(path: str, params: Mapping[str, object] | None) -> str:
-    if not params:
-        return path
-    query = urlencode(sorted((name, str(value)) for name, value in params.items()))
-    return f"{path}{'&' if '?' in path else '?'}{query}"
 
 
 def _origin(url: str) -> tuple[str, str]:

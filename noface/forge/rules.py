@@ -5,11 +5,11 @@ may read the repository may ask. A rule that the token's owner may bypass refuse
 those of GitHub's page "Available rules for rulesets".
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from noface.forge.parse import number, table, text
+from noface.forge.parse import table, text
 
 _OUT = "Leave branches noface/* out of it, or let this account bypass it"
 _KINDS = {
@@ -32,14 +32,8 @@ _PATTERNS = {
 _REGEX_S_MAX = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class BranchRule:
-    """A rule that holds for a branch; `bypass` is None if it is not known whether the token's owner may bypass it."""
-
-    kind: str
-    parameters: Mapping[str, Any]
-    ruleset: int = 0
-    bypass: bool | None = None
+Rules = Sequence[tuple[Mapping[str, Any], bool | None]]
+"""Rules that hold for a branch; beside each whether the token's owner may bypass it, None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,41 +46,25 @@ class RuleRefusal:
     certain: bool
 
 
-def rules_of(listed: Iterable[Any]) -> tuple[BranchRule, ...]:
-    return tuple(
-        BranchRule(text(each, "type"), table(each, "parameters"), number(each, "ruleset_id")) for each in listed
-    )
-
-
-def may_bypass(ruleset: object) -> bool | None:
-    """True if who asks may bypass a ruleset, None if GitHub does not say."""
-    word = text(ruleset, "current_user_can_bypass")
-    return word in ("always", "exempt") if word else None
-
-
-def wants_linear(rules: Iterable[BranchRule]) -> bool:
-    return any(rule.kind == "required_linear_history" and not rule.bypass for rule in rules)
-
-
-def refusals(rules: Iterable[BranchRule], branch: str, email: str, messages: tuple[str, ...]) -> Iterator[RuleRefusal]:
+def refusals(rules: Rules, branch: str, email: str, messages: tuple[str, ...]) -> Iterator[RuleRefusal]:
     """Yield what rules would refuse of pushes to a branch, by commits of this address with these messages."""
-    for rule in rules:
-        if rule.bypass:
+    for rule, bypass in rules:
+        kind, parameters, certain = text(rule, "type"), table(rule, "parameters"), bypass is False
+        if bypass:
             continue
-        certain = rule.bypass is False
-        if rule.kind in _KINDS:
-            name, means = _KINDS[rule.kind]
-            or_sign = ", or sign with [landing] sign = true" if rule.kind == "required_signatures" else ""
+        if kind in _KINDS:
+            name, means = _KINDS[kind]
+            or_sign = ", or sign with [landing] sign = true" if kind == "required_signatures" else ""
             sentence = f"the rule `{name}` holds for {branch}: {means}"
-            yield RuleRefusal(rule.kind, sentence, f"{_OUT}{or_sign} (Settings, Rules).", certain)
-        elif rule.kind in _PATTERNS:
-            name, what = _PATTERNS[rule.kind]
+            yield RuleRefusal(kind, sentence, f"{_OUT}{or_sign} (Settings, Rules).", certain)
+        elif kind in _PATTERNS:
+            name, what = _PATTERNS[kind]
             values = {"branch": (branch,), "email": (email,), "message": messages}[what]
-            if values and not any(_fits(rule.parameters, value) for value in values):
-                how = f"{text(rule.parameters, 'operator').replace('_', ' ')} {text(rule.parameters, 'pattern')!r}"
-                no = "not " * bool(rule.parameters.get("negate"))
+            if values and not any(_fits(parameters, value) for value in values):
+                how = f"{text(parameters, 'operator').replace('_', ' ')} {text(parameters, 'pattern')!r}"
+                no = "not " * bool(parameters.get("negate"))
                 sentence = f"the rule `{name}` wants {no}{how}, and {values[0]!r} is otherwise"
-                yield RuleRefusal(rule.kind, sentence, f"{_OUT} (Settings, Rules).", certain)
+                yield RuleRefusal(kind, sentence, f"{_OUT} (Settings, Rules).", certain)
 
 
 def _fits(parameters: Mapping[str, Any], value: str) -> bool:

@@ -47,7 +47,10 @@ def find_token(location: Location, environment: Mapping[str, str] | None = None)
     if value:
         return Token(_checked(value, "What `gh auth token` prints"), "gh auth token")
     raise UsageError(
-        f"There is no token for {location.host}: {', '.join(names)} are not set, and {why}.", how_to_make(location)
+        f"There is no token for {location.host}: {', '.join(names)} are not set, and {why}.",
+        f"Run `gh auth login --hostname {location.host}`, or make a fine-grained token for {location.repository} at"
+        f" https://{location.host}/settings/personal-access-tokens/new with the permissions contents, issues and pull"
+        f" requests: read and write; actions and commit statuses: read; and set it as {variables(location, {})[1]}.",
     )
 
 
@@ -56,15 +59,6 @@ def variables(location: Location, environment: Mapping[str, str]) -> tuple[str, 
         return _PUBLIC
     here = environment.get("GITHUB_SERVER_URL", "").rstrip("/") == f"https://{location.host}"
     return (*_SERVER, "GITHUB_TOKEN") if here else _SERVER  # a workflow's own token is that of the server it runs on
-
-
-def how_to_make(location: Location) -> str:
-    name = variables(location, {})[1]
-    return (
-        f"Run `gh auth login --hostname {location.host}`, or make a fine-grained token for {location.repository} at"
-        f" https://{location.host}/settings/personal-access-tokens/new with the permissions contents, issues and pull"
-        f" requests: read and write; actions and commit statuses: read; and set it as {name}."
-    )
 
 
 def _checked(value: str, what: str) -> str:

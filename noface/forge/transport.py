@@ -1,19 +1,22 @@
 """How a request reaches GitHub: requests, with its own habits off. It never follows, never waits, never sends again.
 
-Only this module and forge/deadline.py import the library, and only a run that talks to GitHub imports them.
+Only a run that talks to GitHub imports this module, the one that imports the library.
 """
 
-from typing import Any
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import requests
 
 from noface import __version__
 from noface.errors import ForgeError
-from noface.forge.deadline import within
 from noface.forge.limits import HttpReply
 from noface.forge.location import is_loopback
 
+_T = TypeVar("_T")
 API_VERSION = "2022-11-28"
 """GitHub answers in the form of this version as long as it supports it; its servers from 3.9 on know it."""
 BYTES_MAX = 64_000_000
@@ -48,19 +51,13 @@ class Transport:
         self._session.trust_env = not is_loopback(self._origin[1])  # a proxy has no way to this machine's own servers
 
     def send(self, verb: str, url: str, body: Any = None, headers: dict[str, str] | None = None) -> HttpReply:
-        """Send a request to the API. `url` is a path below it, or one of its own whole URLs. Redirects are answers.
-
-        Raises UnreachableError, and ForgeError for a certificate that cannot be trusted.
-        """
+        """Send a request to a path of the API, or one of its own URLs. Raises UnreachableError, and ForgeError."""
         whole = urlsplit(self._api + url if url.startswith("/") else url)
         here = urlunsplit((*self._origin, *whole[2:]))  # whatever URL an answer told: the token goes to no other host
         return self._sent(verb, here, {**self._headers, **(headers or {})}, body)
 
     def fetch(self, url: str) -> HttpReply:
-        """Get a file from wherever the API has sent us, without the token. Its end is kept if it is too long.
-
-        Raises UnreachableError, and ForgeError for a certificate that cannot be trusted.
-        """
+        """Get a file from wherever the API has sent us, without the token. Its end is kept if it is too long."""
         return self._sent("GET", url, _AGENT, keep_end=True)
 
     def close(self) -> None:
@@ -88,6 +85,28 @@ class Transport:
             return within(self._whole_s, ask)
         except requests.RequestException as error:
             raise _unreachable(error, host) from None
+
+
+def within(seconds: float, make: Callable[[], _T]) -> _T:
+    """Return what a request brings, which is made in a thread of its own; one that takes longer is left behind.
+
+    The library's own time begins anew at each byte that a server sends. Raises what `make` does, and requests.Timeout.
+    """
+    outcome: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(make())
+        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="request", daemon=True).start()
+    try:
+        return outcome.result(seconds)
+    except TimeoutError:
+        if outcome.done():
+            raise
+        raise requests.Timeout(f"the answer took more than {seconds:.0f} s") from None
 
 
 def _text(response: requests.Response, host: str, *, keep_end: bool) -> str:

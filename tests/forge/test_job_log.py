@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.forge.job_log import failed_steps
+from noface.forge.parse import failed_steps
 
 CHECKOUT = ["##[group]Run actions/checkout@v4", "with:", "##[endgroup]", "Syncing repository: acme/shop"]
 LINT = ["##[group]Run ruff check", "ruff check", "##[endgroup]", "E501 too long", "##[error]Process completed with exit code 1."]  # fmt: skip

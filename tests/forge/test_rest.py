@@ -8,7 +8,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from http.server import HTTPServer
@@ -22,10 +21,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from support.scripted_http import TOKEN, Handler, Script, client_of
 
 from noface.errors import ForgeAwayError, ForgeError
-from noface.forge.cache import AnswerCache
-from noface.forge.limits import HttpReply
 from noface.forge.location import Location
-from noface.forge.rest import Client, RefusedError, graphql_url
+from noface.forge.rest import Client, RefusedError
 from noface.forge.token import Token
 from noface.forge.transport import Transport
 from noface.process.command import Canceller
@@ -395,17 +392,6 @@ def test_graphql_errors_are_refusals(script, client):
     assert client.graphql("query { viewer { login } }", {}) == {"viewer": {"login": "pat"}}
 
 
-@pytest.mark.parametrize(
-    ("api", "url"),
-    [
-        ("https://api.github.com", "https://api.github.com/graphql"),
-        ("https://git.acme.example/api/v3", "https://git.acme.example/api/graphql"),
-    ],
-)
-def test_the_graphql_api_is_beside_that_of_a_server_of_its_own(api, url):
-    assert graphql_url(api) == url
-
-
 def test_a_run_that_is_stopped_sends_nothing_more(script, clock):
     cancel = Canceller()
     client = client_of(script, clock, cancel=cancel)
@@ -414,19 +400,6 @@ def test_a_run_that_is_stopped_sends_nothing_more(script, clock):
     with pytest.raises(ForgeAwayError, match="being stopped"):
         client.get(PATH)
     assert script.asked == []
-
-
-def test_the_answers_that_were_not_asked_for_the_longest_are_let_go():
-    cache = AnswerCache(chars_max=10)
-    first, other, newest = (
-        HttpReply(200, {"etag": mark}, text) for mark, text in (("1", "aaaa"), ("1", "bbbb"), ("2", "cc"))
-    )
-    cache.keep("a", first)
-    cache.keep("b", other)
-    assert cache.find("a") is not None
-    cache.keep("c", replace(newest, body="cccc"))
-    cache.keep("c", newest)
-    assert [cache.find(url) for url in "abc"] == [first, None, newest]
 
 
 def test_threads_share_a_client_and_its_connections(script, client):

@@ -177,7 +177,7 @@ def request(service: Service, method: str, url: str, **what: Any) -> bytes:
     """Make a request of HTTP; return what it brought, within limits of time and size. Raises RemoteError."""
     import requests
 
-    from noface.forge.deadline import within
+    from noface.forge.transport import within
 
     def ask() -> tuple[int, bytes]:
         with (
