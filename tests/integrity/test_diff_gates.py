@@ -91,11 +91,11 @@ def test_a_package_json_that_does_not_parse_is_no_tampering():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("-m 'not slow'", "-m 'unit'", "pytest's addopts was changed (-m unit)"),
+        ("-m 'not slow'", "-m 'unit'", "pytest.addopts (-m unit) was changed"),
         ("--cov=x", "--cov=x --ignore tests/a", "(--ignore tests/a)"),
         ("--strict-markers ", "", "(without --strict-markers)"),
-        ('testpaths = ["tests"]', 'testpaths = ["tests/unit"]', "pytest's testpaths was changed"),
-        ('["error"]', '["ignore"]', "no longer makes warnings errors"),
+        ('testpaths = ["tests"]', 'testpaths = ["tests/unit"]', "pytest.testpaths was changed"),
+        ('["error"]', '["ignore"]', "pytest.filterwarnings was changed"),
         ('testpaths = ["tests"]', 'testpaths = ["tests"]\nnorecursedirs = ["a"]', "norecursedirs"),
         ("branch = true", "branch = false", "coverage.run.branch was changed"),
         ('["x/a.py"]', '["x/a.py", "x/b.py"]', "coverage.run.omit was changed"),

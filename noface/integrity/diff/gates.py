@@ -4,11 +4,10 @@ A gate's own command stands in noface.toml, which is protected; but `npm test` i
 says. Each file is read as it is on main and as the change leaves it. What only adds to a check is no finding.
 """
 
-import json
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from configparser import ConfigParser
 from configparser import Error as IniError
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 from noface.data import pattern
 from noface.diagnosis.syntax import parse_toml
+from noface.model.json_record import json_value
 from noface.model.patch import ChangedLine
 
 _CALLS_PACKAGE = re.compile(
@@ -25,7 +25,6 @@ _CALLS_PACKAGE = re.compile(
 _SHORT = {"t": "test", "tst": "test", "it": "test"}
 _SECTIONED = ("pyproject.toml", "setup.cfg", "tox.ini")
 _PACKAGE_TESTS = ("jest", "mocha", "ava", "nyc", "c8", "tap", "vitest")
-Sections = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +53,18 @@ def changed_gates(manifests: Iterable[Manifest], commands: tuple[str, ...]) -> t
         else:
             folders.setdefault(folder, []).append(manifest)
     for files in folders.values():  # what moves from one file of a folder to another is no change
-        pairs = [(_sections(file.path, file.old), _sections(file.path, file.new)) for file in files]
-        old, new = ({name: part for each in sides for name, part in each.items()} for sides in zip(*pairs, strict=True))
-        changes += [f"{', '.join(file.path for file in files)}: {change}" for change in _changed_sections(old, new)]
+        old, new = dict[str, _Settings](), dict[str, _Settings]()
+        for file in files:
+            old |= _settings(file.path, file.old)
+            new |= _settings(file.path, file.new)
+        paths = ", ".join(file.path for file in files)
+        changes += [f"{paths}: {change} was changed" for name in {**old, **new} for change in _changed(name, old, new)]
     return tuple(changes)
 
 
-def _json(text: str) -> dict[str, Any] | None:
-    try:
-        read = json.loads(text.lstrip("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
-    return read if isinstance(read, dict) else None
-
-
 def _package(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
-    old, new = _json(manifest.old), {} if manifest.gone else _json(manifest.new)
-    if old is None or new is None:
+    old, new = json_value(manifest.old.lstrip("\ufeff")), json_value("{}" if manifest.gone else manifest.new)
+    if not isinstance(old, dict) or not isinstance(new, dict):
         return []  # it does not parse, which the syntax check reports
     before, after = _scripts(old), _scripts(new)
     changes = []
@@ -84,8 +78,7 @@ def _package(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
 
 
 def _scripts(package: Mapping[str, Any]) -> dict[str, str]:
-    scripts = package.get("scripts")
-    return {str(k): v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
+    return {str(k): v for k, v in _table(package, "scripts").items() if isinstance(v, str)}
 
 
 def _called_scripts(scripts: Mapping[str, str], commands: Iterable[str]) -> list[str]:
@@ -111,42 +104,6 @@ def _extends(old: str, new: str) -> bool:
     return rest != now and not re.search(r"\|\||;|\bexit\b|(?<!&)&(?!&)|\|", rest) and not re.search(r"\|\||;", was)
 
 
-def _sections(path: str, text: str) -> dict[str, dict[str, Any]]:
-    """Return the sections of pytest and coverage under the names that ini files use; none if it does not parse."""
-    if not path.endswith(".toml"):
-        parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
-        try:
-            parser.read_string(text)
-        except IniError:
-            return {}
-        return {section.removeprefix("tool:"): dict(parser.items(section)) for section in parser.sections()}
-    try:
-        tools = parse_toml(text).get("tool", {})
-    except (ValueError, RecursionError):
-        return {}
-    pytest, coverage = _table(tools, "pytest"), _table(tools, "coverage")
-    return {"pytest": _table(pytest, "ini_options") or pytest} | {
-        f"coverage:{each}": _table(coverage, each) for each in coverage
-    }
-
-
-def _table(parent: object, name: str) -> dict[str, Any]:
-    table = parent.get(name) if isinstance(parent, dict) else None
-    return table if isinstance(table, dict) else {}
-
-
-def _changed_sections(old: Sections, new: Sections) -> list[str]:
-    """Return what now checks less than on main."""
-    changes = []
-    for name in dict.fromkeys((*old, *new)):
-        was, now = old.get(name, {}), new.get(name, {})
-        if name == "pytest":
-            changes += _pytest(was, now)
-        elif name.startswith("coverage:"):
-            changes += [f"{name.replace(':', '.')}.{key} was changed" for key in _coverage(was, now)]
-    return changes
-
-
 # Options of pytest that leave tests out, end early, or switch something off.
 _NARROWS = (
     r"-k|-m|--deselect\b|--ignore(-glob)?\b|--co\b|--collect-only|--lf|--last-failed|--sw|--stepwise|--no-cov\b"
@@ -158,32 +115,57 @@ _NARROWING = re.compile(_NARROWS)
 _MAY_GO = re.compile(
     rf"{_NARROWS}|-[qvrs]\w*|--(tb|color|durations|verbose|quiet|show|no-header|cov-(report|fail-under))\b"
 )
-_PYTEST_SET = ("testpaths", "python_files", "python_classes", "python_functions", "xfail_strict", "collect_ignore")
-_COVERAGE_LESS = ("omit", "exclude_lines", "exclude_also", "exclude", "partial_branches")
-_COVERAGE_MORE = ("source", "source_pkgs", "include", "branch")
+_STAYS = ("testpaths", "python_files", "python_classes", "python_functions", "xfail_strict", "collect_ignore", "source",
+          "source_pkgs", "include", "branch")  # fmt: skip
+_MAY_SHRINK = ("norecursedirs", "omit", "exclude_lines", "exclude_also", "exclude", "partial_branches")
+_Settings = dict[str, list[str]]
+"""The settings of a section, each as its words."""
 
 
-def _pytest(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    changes = [
-        f"pytest's {key} was changed" for key in _PYTEST_SET if key in old and _words(old[key]) != _words(new.get(key))
-    ]
-    if set(_words(new.get("norecursedirs"))) - set(_words(old.get("norecursedirs"))):
-        changes.append("pytest's norecursedirs was changed")
-    if "error" in _words(old.get("filterwarnings")) and "error" not in _words(new.get("filterwarnings")):
-        changes.append("pytest's filterwarnings no longer makes warnings errors")
-    was, now = _options(old.get("addopts")), _options(new.get("addopts"))
-    lost = [f"without {word}" for word in was if word not in now and not _MAY_GO.match(word)]
-    more = [word for word in now if word not in was and _NARROWING.match(word)]
-    if lost or more:
-        changes.append(f"pytest's addopts was changed ({', '.join([*lost, *more])})")
-    return changes
+def _settings(path: str, text: str) -> dict[str, _Settings]:
+    """Return the sections of pytest and coverage under the names that ini files use; none if it does not parse."""
+    sections: dict[str, dict[str, Any]]
+    try:
+        if path.endswith(".toml"):
+            tools = parse_toml(text).get("tool", {})
+            pytest, coverage = _table(tools, "pytest"), _table(tools, "coverage")
+            sections = {f"coverage:{each}": _table(coverage, each) for each in coverage}
+            sections["pytest"] = _table(pytest, "ini_options") or pytest
+        else:
+            parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
+            parser.read_string(text)
+            sections = {name.removeprefix("tool:"): dict(parser.items(name)) for name in parser.sections()}
+    except (ValueError, RecursionError, IniError):
+        return {}
+    ours = {name: part for name, part in sections.items() if name == "pytest" or name.startswith("coverage:")}
+    return {name: {key: _words(value) for key, value in part.items()} for name, part in ours.items()}
 
 
-def _options(value: object) -> list[str]:
+def _table(parent: object, name: str) -> dict[str, Any]:
+    table = parent.get(name) if isinstance(parent, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
+def _changed(name: str, old: Mapping[str, _Settings], new: Mapping[str, _Settings]) -> list[str]:
+    """Return which settings of a section now check less than on main."""
+    was, now = old.get(name, {}), new.get(name, {})
+    keys = [key for key in _STAYS if key in was and was[key] != now.get(key)]
+    keys += [key for key in _MAY_SHRINK if {*now.get(key, ())} - {*was.get(key, ())}]
+    if "error" in was.get("filterwarnings", ()) and "error" not in now.get("filterwarnings", ()):
+        keys.append("filterwarnings")
+    before, after = _options(was.get("addopts", [])), _options(now.get("addopts", []))
+    lost = [f"without {word}" for word in before if word not in after and not _MAY_GO.match(word)]
+    lost += [word for word in after if word not in before and _NARROWING.match(word)]
+    if lost:
+        keys.append(f"addopts ({', '.join(lost)})")
+    return [f"{name.replace(':', '.')}.{key}" for key in keys]
+
+
+def _options(words: list[str]) -> list[str]:
     """Return the words, those that narrow a run together with what follows them."""
     options: list[str] = []
     narrows = False
-    for word in _words(value):
+    for word in words:
         if narrows and not word.startswith("-"):
             options[-1] += f" {word}"
         else:
@@ -192,23 +174,15 @@ def _options(value: object) -> list[str]:
     return options
 
 
-def _coverage(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    keys = [key for key in _COVERAGE_LESS if set(_words(new.get(key))) - set(_words(old.get(key)))]
-    return keys + [key for key in _COVERAGE_MORE if key in old and _words(old[key]) != _words(new.get(key))]
-
-
 def _words(value: object) -> list[str]:
     """Return a setting's words: of a list its items, of a text what the shell would make of it."""
-    if value is None:
-        return []
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return [str(item) for item in value]
-    if isinstance(value, bool):
-        return [str(value).lower()]
+    text = str(value).lower() if isinstance(value, bool) else str(value or "")
     try:
-        return shlex.split(str(value), comments=True)
+        return shlex.split(text, comments=True)
     except ValueError:
-        return str(value).split()
+        return text.split()
 
 
 _NUMBER = r"[\"'\s:=>(]*(?P<value>-?\d+(?:\.\d+)?)"
@@ -225,42 +199,28 @@ _MOST = re.compile(r"(?P<key>--max-warnings|max[_-]?complexity)" + _NUMBER, re.I
 _COMMENT = re.compile(r"^\s*(#|//|;|<!--|\*|/\*)")
 
 
-def may_hold_threshold(path: str) -> bool:
-    """True if a file is of a kind that tools read thresholds from."""
-    return pattern("integrity", "thresholds", "files").search(path) is not None
-
-
 def lowered_thresholds(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
     """Return the thresholds that were lowered or taken away, each as a short phrase."""
-    old: dict[tuple[str, int], list[float]] = defaultdict(list)
-    new: dict[tuple[str, int], list[float]] = defaultdict(list)
+    files = pattern("integrity", "thresholds", "files")
+    thresholds = defaultdict[tuple[str, int], tuple[list[float], list[float]]](lambda: ([], []))
     for line in lines:
-        if may_hold_threshold(line.path) and not _COMMENT.match(line.text):
+        if files.search(line.path) and not _COMMENT.match(line.text):
             for key, sign, value in _values(line):
-                (old if line.removed else new)[key, sign].append(sign * value)
+                thresholds[key, sign][not line.removed].append(sign * value)
     changes = []
-    for (key, sign), before in old.items():
-        after = sorted(new.get((key, sign), ()))
+    for (key, sign), (before, after) in thresholds.items():
+        was, now = (", ".join(f"{sign * value:g}" for value in sorted(values)) for values in (before, after))
         if len(after) < len(before):
-            changes.append(f"the threshold {key} was taken away ({_listed(before, sign)})")
-        elif any(now < was for now, was in zip(after, sorted(before), strict=False)):
-            moved = f"{_listed(before, sign)} to {_listed(after, sign)}"
-            changes.append(f"the threshold {key} was {'lowered' if sign > 0 else 'raised'}: {moved}")
+            changes.append(f"the threshold {key} was taken away ({was})")
+        elif any(new < old for new, old in zip(sorted(after), sorted(before), strict=False)):
+            changes.append(f"the threshold {key} was {'lowered' if sign > 0 else 'raised'}: {was} to {now}")
     return tuple(changes)
 
 
-def _values(line: ChangedLine) -> list[tuple[str, int, float]]:
-    values = [(_key(match["key"]), 1, float(match["value"])) for match in _LEAST.finditer(line.text)]
-    values += [(_key(match["key"]), -1, float(match["value"])) for match in _MOST.finditer(line.text)]
-    if pattern("integrity", "thresholds", "jest_files").search(line.path):
-        values += [(match["key"], 1, float(match["value"])) for match in _JEST.finditer(line.text)]
-    return values
-
-
-def _key(key: str) -> str:
-    """Return one name for a threshold's spellings: `--cov-fail-under` overrules `fail_under`."""
-    return key.lower().lstrip("-").replace("-", "_").removeprefix("cov_")
-
-
-def _listed(values: list[float], sign: int) -> str:
-    return ", ".join(f"{sign * value:g}" for value in sorted(values))
+def _values(line: ChangedLine) -> Iterator[tuple[str, int, float]]:
+    """Yield the thresholds of a line; `--cov-fail-under` overrules `fail_under`, and has its name."""
+    jest = pattern("integrity", "thresholds", "jest_files").search(line.path)
+    for expression, sign in ((_LEAST, 1), (_MOST, -1), *([(_JEST, 1)] if jest else ())):
+        for match in expression.finditer(line.text):
+            key = match["key"].lower().lstrip("-").replace("-", "_").removeprefix("cov_")
+            yield key, sign, float(match["value"])

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.integrity.build_output import generated, is_generated, new_folders
-from noface.integrity.diff.gates import lowered_thresholds, may_hold_threshold
+from noface.integrity.diff.gates import lowered_thresholds
 from noface.integrity.diff.names import WORDS, Unfit
 from noface.integrity.diff.text import left_markers, tied_lines
 from noface.integrity.strength import AS_STRONG, Weaker
@@ -166,7 +166,7 @@ def unfit_failures(every: Collection[Unfit]) -> Iterator[Failure]:
 
 def _tampering(diff: Diff) -> Failure | None:
     tests = weakened_tests(tuple(c for c in diff.changes if c.path not in diff.lifted), diff.patch, diff.weaker)
-    gates = (*_thresholds(diff), *diff.gates)
+    gates = (*lowered_thresholds(changed_lines(diff.patch)), *diff.gates)
     evidence = (*tests.reasons, *gates)
     if not evidence:
         return None
@@ -178,12 +178,6 @@ def _tampering(diff: Diff) -> Failure | None:
     message, kind = f"{headline}: {'; '.join(evidence[:_SHOWN_MAX])}", FailureKind.GATE_TAMPERING
     failure = _failure(kind, rule, message, evidence, ";".join(evidence))
     return replace(failure, failing_tests=tests.taken) if rule in BY_BODY else failure
-
-
-def _thresholds(diff: Diff) -> tuple[str, ...]:
-    if not any(may_hold_threshold(change.path) for change in diff.changes):
-        return ()
-    return lowered_thresholds(changed_lines(diff.patch))
 
 
 def _markers(diff: Diff) -> Failure | None:
