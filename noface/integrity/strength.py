@@ -1,14 +1,14 @@
 """How many assertions tests make, body by body, in whatever language (law 11). Pure.
 
 A body is a function of a test file, or what stands outside of all functions. Where it ends, its indentation says. It is
-known by its name and by what it stands in, so that each of main's has its counterpart, or one that was renamed or moved
-and is much like it. What a body loses counts unless other tests gain it: a test may be split, merged,
-parametrised, or call a helper that asserts. Assertions that ask for less are for `tampering`.
+known by its name and by what it stands in. What a body loses counts unless other tests gain it: a test may be renamed,
+moved, split, merged, parametrised, or call a helper that asserts. Assertions that ask for less are for `tampering`.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,11 +24,7 @@ _GOES_ON = re.compile(r"\s*([)\]}>{]|(?:end|else|elif|except|catch|finally|rescu
 _ENDS = re.compile(r"\s*(?:return|raise\s+unittest\.SkipTest|sys\.exit|process\.exit|exit)\b")
 _BLANKS = re.compile(r" (?!\w)|(?<!\w) ")
 _TAB = 4
-_ALIKE = 0.6
-_LINE_ALIKE = 0.75
-_SAME_NAME = 0.3
 _CHARS_MAX = 1_000
-_PAIRS_MAX = 2_000
 _JOINED_MAX = 60
 _MOST = 2
 """So many assertions have to be gone where others remain; a body that keeps fewer than half then has lost most."""
@@ -49,38 +45,27 @@ class Body:
 
     @property
     def label(self) -> str:
-        """The test's file and name."""
         return f"{self.path}::{self.name}" if self.name else self.path
-
-    @cached_property
-    def asserts(self) -> tuple[str, ...]:
-        """Its assertions, each on one line and without space."""
-        return tuple(map(_plain, filter(asserting, self.lines)))
 
     @cached_property
     def all(self) -> Counter[str]:
         """Its lines without space."""
         return Counter(map(_plain, self.lines))
 
-    @cached_property
-    def words(self) -> Counter[str]:
-        """The words and values of its lines."""
-        return Counter(word for line in self.lines for each in (_NAME, _VALUE) for word in each.findall(line))
+    def asserts(self, helpers: AbstractSet[str]) -> tuple[str, ...]:
+        """Return its assertions and calls of helpers that assert, each on one line and without space."""
+        lines = (line for line in self.lines if asserting(line) or not helpers.isdisjoint(_CALL.findall(line)))
+        return tuple(map(_plain, lines))
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a body of main has lost. `gone`: the test is not there any more."""
+    """What a body of main, the `test` of its file and name, has lost. `gone`: it is not there any more."""
 
     path: str
-    name: str
-    how: str = ""
-    gone: bool = False
-
-    @property
-    def test(self) -> str:
-        """The test's file and name."""
-        return f"{self.path}::{self.name}" if self.name else self.path
+    test: str
+    how: str
+    gone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,85 +201,52 @@ def all_bodies(texts: Texts) -> dict[_Key, Body]:
 def weaker(main: Texts, now: Texts) -> Weaker:
     """Return what test files have lost since main; those that differ are enough."""
     before, after = all_bodies(main), all_bodies(now)
-    instead = _counterparts(before, after)
-    former = {id(body): before[key] for key, body in instead.items()}
-    changed = {key: body for key, body in before.items() if after.get(key) != body}
-    differing = [
-        (body, former.get(id(body)) or before.get(key)) for key, body in after.items() if before.get(key) != body
-    ]
+    changed = [(body, after.get(key)) for key, body in before.items() if after.get(key) != body]
+    differing = [(body, before.get(key)) for key, body in after.items() if before.get(key) != body]
     new = [
         (body.test, line) for body, was in differing for line in (body.all - (was.all if was else Counter())).elements()
     ]
-    helpers = {body.name for body in after.values() if body.name and body.asserts and not body.test}
-    pairs = ((before[key].name, body.name) for key, body in instead.items() if not body.test)
-    renamed = {old: name for old, name in pairs if old and name}
-    gained = _Gained((line for _, line in new), renamed)
+    gained = _Gained(line for _, line in new)
     # What was a test and is no longer called one asserts nothing, as no runner takes it up.
-    by_tests = _Gained((line for test, line in new if test or not asserting(line)), renamed)
-    lost, less, lacking = [], [], 0
-    for key, body in changed.items():
-        other = after.get(key) or instead.get(key)
-        how = _gone(body, by_tests) if other is None else _emptied(body, other, gained, helpers)
-        lost += [Loss(body.path, body.name, how, gone=other is None)] if how else []
-        if net := max(len(body.asserts) - (len(other.asserts) if other is not None else 0), 0):
-            less.append(body.label)
-            lacking += min(net, gained.lacking(body, other))
-    fewer = sum(len(body.asserts) for body in changed.values()) - sum(len(body.asserts) for body, _ in differing)
+    by_tests = _Gained(line for test, line in new if test or not asserting(line))
+    by_assertions = _Gained(line for _, line in new if asserting(line))
+    old_helpers, helpers = _helpers(before), _helpers(after)
+    fewer = -sum(len(body.asserts(helpers)) for body, _ in differing)
+    lost, less, lacking = list[Loss](), list[str](), 0
+    for body, other in changed:
+        asserted, kept = body.asserts(old_helpers), other.asserts(helpers) if other is not None else ()
+        net = len(asserted) - len(kept)
+        missing = min(net, gained.missing((Counter(asserted) - Counter(kept)).elements(), kept)) if net > 0 else 0
+        if other is not None:
+            how = _emptied(body, len(asserted), len(kept), missing)
+        elif body.test or body.name in old_helpers:
+            how = _gone(body, asserted, by_tests if body.test else by_assertions)
+        else:
+            how = ""
+        lost += [Loss(body.path, body.label, how, gone=other is None)] if how else []
+        less += [body.label] if missing else []
+        fewer, lacking = fewer + len(asserted), lacking + missing
     return Weaker(tuple(lost), max(min(fewer, lacking), 0), tuple(less))
 
 
-def _counterparts(main: Mapping[_Key, Body], now: Mapping[_Key, Body]) -> dict[_Key, Body]:
-    """Return the new bodies that are much like those which are gone under their name: renamed or moved."""
-    old, new = [k for k in main if k not in now], [k for k in now if k not in main]
-    pairs = [(_alike(main[k], now[n]), k, n) for k in old for n in new][:_PAIRS_MAX]
-    result: dict[_Key, Body] = {}
-    taken: set[_Key] = set()
-    for alike, key, other in sorted(pairs, key=lambda pair: -pair[0]):
-        if alike >= _ALIKE and key not in result and other not in taken:
-            result[key] = now[other]
-            taken.add(other)
-    return result
-
-
-def _alike(one: Body, other: Body) -> float:
-    if one.test and not other.test:
-        return 0.0
-    fewest = min(one.all.total(), other.all.total())
-    shared = (one.all & other.all).total() / fewest if fewest else 0.0
-    return max(shared, _ratio(one.words, other.words)) + _SAME_NAME * (one.name == other.name)
-
-
-def _ratio(words: Counter[str], others: Counter[str]) -> float:
-    both = words.total() + others.total()
-    return 2 * (words & others).total() / both if both else 0.0
+def _helpers(bodies: Mapping[_Key, Body]) -> set[str]:
+    return {body.name for body in bodies.values() if body.name and not body.test and any(map(asserting, body.lines))}
 
 
 class _Gained:
-    """The lines and values that the tests of a change gain; each makes up for one that is lost elsewhere.
+    """The lines and values that the tests of a change gain; each makes up for one that is lost elsewhere."""
 
-    `renamed` are the new names of functions that are no tests.
-    """
-
-    def __init__(self, lines: Iterable[str], renamed: Mapping[str, str]) -> None:
-        self._renamed = renamed
+    def __init__(self, lines: Iterable[str]) -> None:
         self._lines = Counter(lines)
-        self._words = {line: Counter(_NAME.findall(line)) for line in self._lines}
         self._values = sum(map(_values, self._lines.elements()), Counter[str]())
 
-    def lacking(self, body: Body, other: Body | None) -> int:
-        """Count the assertions that a body has lost and that no other one gains."""
-        kept = other.asserts if other is not None else ()
-        return self.missing((Counter(body.asserts) - Counter(kept)).elements(), kept)
-
     def missing(self, lost: Iterable[str], own: Iterable[str] = ()) -> int:
-        """Count the lost lines that nothing gained makes up for: the same line, one much like it, or all its values."""
+        """Count the lost lines that nothing gained makes up for: the same line, or all its values."""
         lines, pool, count = self._lines - Counter(dict.fromkeys(own, self._lines.total())), Counter(self._values), 0
-        for line in (_NAME.sub(lambda name: self._renamed.get(name[0], name[0]), each) for each in lost):
-            values, words = _values(line), Counter(_NAME.findall(line))
-            alike = (each for each in lines if not values and _ratio(words, self._words[each]) >= _LINE_ALIKE)
-            match = line if line in lines else next(alike, None)
-            if match is not None:
-                lines -= Counter([match])
+        for line in lost:
+            values = _values(line)
+            if line in lines:
+                lines -= Counter([line])
                 pool -= values
             elif values and values <= pool:
                 pool -= values
@@ -303,23 +255,19 @@ class _Gained:
         return count
 
 
-def _gone(body: Body, gained: _Gained) -> str:
-    """Say that a test is gone, "" if other tests gain what it asserts, or calls where it asserts nothing."""
-    asserted = body.asserts or tuple(_plain(line) for line in body.lines if _CALL.search(line))
+def _gone(body: Body, asserted: tuple[str, ...], gained: _Gained) -> str:
+    """Say that a body is gone, "" if others gain what it asserts, or calls where it asserts nothing."""
+    asserted = asserted or tuple(_plain(line) for line in body.lines if _CALL.search(line))
     lacking = not asserted or 2 * gained.missing(asserted) > len(asserted) - (len(asserted) == 1)
-    return "is gone" if body.test and lacking else ""
+    return "is gone" if lacking else ""
 
 
-def _emptied(body: Body, now: Body, gained: _Gained, helpers: set[str]) -> str:
+def _emptied(body: Body, before: int, after: int, missing: int) -> str:
     """Say what a body has lost of its assertions, "" if that is little or stands elsewhere.
 
     What still stands and asserts nothing must at least call what does: a new test may say the same words.
     """
-    before, after = len(body.asserts), len(now.asserts)
-    if before <= after:
-        return ""
-    lacking = min(before - after, gained.lacking(body, now))
-    if not after and (lacking or body.name) and helpers.isdisjoint(now.words):
+    if before and not after and (missing or body.name):
         return f"asserts nothing any more ({before} before)"
-    most = lacking >= _MOST and 2 * (before - lacking) < before
+    most = missing >= _MOST and 2 * (before - missing) < before
     return f"keeps {after} of {before} assertions" if most else ""
