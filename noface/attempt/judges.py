@@ -35,7 +35,7 @@ from noface.integrity.tampering import (
 )
 from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import CHANGED_FILES, Failure
-from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
 
 _TESTING = (GateKind.BUILD, GateKind.TEST)
@@ -46,8 +46,8 @@ class JudgedChange:
     """A change whose gates, as it has them, are green: `tree`, made of main by work on an issue.
 
     `on_main` are the tests that main's gates ran, `unsteady` those of them that fail now and then, by command.
-    `only_new`: what main fails does not count. `taken` are tests that may be gone, as far as main's ids tell: it is
-    asked, or was, whether the issue wants that. `made` are files that a gate makes anew: they judge nothing there.
+    `only_new`: what main fails does not count. `taken` are tests that may be gone, since the issue is asked for that.
+    `made` are files that a gate makes anew: they judge nothing there.
     """
 
     plumbing: Plumbing
@@ -66,7 +66,7 @@ class JudgedChange:
     def __post_init__(self) -> None:
         self.files = self.plumbing.changes(self.parts.main, self.tree)
         judging = touched(self.files, self.issue, self.parts)
-        judges = [c for path, each in self._of_main().items() if self.parts(path) in _JUDGING for c in each]
+        judges = [c for path, each in self.of_main().items() if self.parts(path) in _JUDGING for c in each]
         in_place_of = (change for change in judges if change.old_mode == ABSENT)
         self.judging = replace(judging, tests=tuple(dict.fromkeys((*judging.tests, *in_place_of))))
 
@@ -87,13 +87,7 @@ class JudgedChange:
         )
         return replace(self.judging, tests=tests, config=config, soft=soft)
 
-    @property
-    def by_use(self) -> tuple[FileChange, ...]:
-        """What may judge, since only judges use it: it is put back in a run of its own."""
-        of_main = self._of_main()
-        return tuple(change for path in self.parts.by_use(of_main) for change in of_main[path])
-
-    def _of_main(self) -> dict[str, list[FileChange]]:
+    def of_main(self) -> dict[str, list[FileChange]]:
         """Return what the change does to files of main, and which new files may be found in the place of one."""
         by_part = defaultdict[str, list[FileChange]](list)
         for change in self.files:
@@ -102,14 +96,11 @@ class JudgedChange:
                 by_part[path].append(change)
         return by_part
 
-    def with_mains(self, entries: Entries) -> str:
-        return self.plumbing.tree_with(self.tree, entries) if entries else self.tree
-
     def run_of(self, judging: Touched, entries: Entries) -> Run:
         """Return the run of the gates on which main's versions of what judges may have a say."""
         kinds = tuple(GateKind) if judging.config or judging.manifests else _TESTING
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
-        return Run(self.with_mains(entries), gates, named=True, steady=False)
+        return Run(self.plumbing.tree_with(self.tree, entries), gates, named=True, steady=False)
 
 
 _JUDGING = (Part.TEST, Part.CONFIG)
@@ -123,7 +114,9 @@ def mains_tests(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
     that they cannot help it. What may judge and may as well be the product (build files, settings) is main's in
     another run, if ids do not show what the tests do.
     """
-    for by_use in dict.fromkeys(((), change.by_use)):
+    of_main = change.of_main()
+    by_use_alone = tuple(each for path in change.parts.by_use(of_main) for each in of_main[path])
+    for by_use in dict.fromkeys(((), by_use_alone)):
         while True:
             judging = change.touching(by_use)
             entries = mains_versions(change.plumbing, judging)
@@ -232,30 +225,21 @@ def _red(change: JudgedChange, run: Run, paths: Collection[str]) -> Generator[Ru
     if ran.failure is not None:
         return altered(tuple(paths), replace(ran.failure, charged=True), change.parts.why)
     testing = {gate.kind for gate in run.gates} <= {*_TESTING}
-    reds = (each for each in ran.results if not each.passed and not (testing and _lacks_new_tests(change, ran, each)))
-    red = next(reds, None)
-    if red is None or red.failure is None:
-        return None
-    tests = red.failing_tests or red.failure.failing_tests
-    return altered(tuple(paths), replace(red.failure, gate=red.gate.name, failing_tests=tests), change.parts.why)
-
-
-def _lacks_new_tests(change: JudgedChange, ran: Ran, red: GateResult) -> bool:
-    """True if a gate is red only because the change's own tests are missing: a threshold of coverage, say.
-
-    Then each of main's tests passes by its id, and with the change's tests the gate met main's settings.
-    """
-    if red.failing_tests or red.failure is None or red.failure.failing_tests:
-        return False
-    main, now = (each.tests.get(red.gate.command) for each in (change.on_main, ran))
-    return main is not None and bool(main.tests) and now is not None and each_once(main, now)
+    for red in ran.results:
+        if red.passed or red.failure is None:
+            continue
+        tests = red.failing_tests or red.failure.failing_tests
+        main, now = (each.tests.get(red.gate.command) for each in (change.on_main, ran))
+        # Each of main's tests passes: it lacks the change's own, as a threshold of coverage does.
+        whole = main is not None and bool(main.tests) and now is not None and each_once(main, now)
+        if not (testing and whole and not tests):
+            failure = replace(red.failure, gate=red.gate.name, failing_tests=tests)
+            return altered(tuple(paths), failure, change.parts.why)
+    return None
 
 
 def _made(change: JudgedChange, name: str | None, judging: Touched) -> Generator[Run, Ran, frozenset[str]]:
-    """Return which of the change's text and data the gate of this `name` makes itself: they judge nothing there.
-
-    Main shows that, if none of the change's code is: of their versions the gate makes main's again.
-    """
+    """Return which of the change's text and data the gate of this `name` makes itself: it makes main's of them."""
     plumbing, main = change.plumbing, change.plumbing.tree(change.parts.main)
     by_use = (c for c in judging.tests if part_of(c.path) is not Part.TEST)
     files = (c for c in (*by_use, *judging.config, *judging.soft) if {c.old_mode, c.new_mode} <= REGULAR)
@@ -272,9 +256,8 @@ def _made(change: JudgedChange, name: str | None, judging: Touched) -> Generator
 def _only_contradicted(change: JudgedChange, judging: Touched, entries: Entries) -> Generator[Run, Ran, bool]:
     """Return whether all that speaks against the change is that tests it keeps ask for something else than main's.
 
-    Every test that passes on main is there by its id, if need be with other parameters or another name, and passes in
-    the change's version, but for those that are `taken`. The change rewrites those that fail in main's version, or what
-    they are made of: a new file beside them is no reason. What else of the change judges it is as good as main's. Only
+    Every test that passes on main is there, perhaps renamed, and passes in the change's version, but for those that are
+    `taken`. The change rewrites those that fail in main's version. What else of it judges is as good as main's. Only
     then can the issue be asked.
     """
     own = yield Run(change.tree, _hard(change), named=True)
@@ -297,15 +280,11 @@ def _only_contradicted(change: JudgedChange, judging: Touched, entries: Entries)
         others |= entries_before(each for each in judging.tests if each.old_mode == ABSENT)
     if not others:
         return True
-    run = Run(change.with_mains(others), _hard(change), named=True, steady=False)
+    run = Run(change.plumbing.tree_with(change.tree, others), _hard(change), named=True, steady=False)
     return (yield from _red(change, run, others)) is None
 
 
 def _loses_tests(change: JudgedChange, own: Ran, moved: dict[str, str]) -> bool:
-    """True if a test of main is not kept by the change, whatever its name or parameters, or a new one skipped.
-
-    Those that are `taken` need not be.
-    """
     patch = change.plumbing.diff(change.parts.main, change.tree).patch
     names = renamed_tests(patch.decode("utf-8", "replace")) | moved
     for gate in change.by_id:
@@ -323,7 +302,7 @@ def _in_two_runs(change: JudgedChange, gate: GateSpec, held: Ran) -> Generator[R
     on_main = yield Run(change.on_main.tree, (gate,), anew=True, named=True)
     both = on_main.tests.get(gate.command) or Inventory()
     short = compared(both, held.tests.get(gate.command))
-    if short.gone or short.fewer or short.broken_off:  # a disk that was full for a moment, say
+    if short.gone or short.fewer or short.broken_off:
         again = yield Run(held.tree, (gate,), anew=True, named=True)
         short = compared(both, again.tests.get(gate.command))
     return short

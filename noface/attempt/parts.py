@@ -23,7 +23,6 @@ from noface.integrity.uses import names_file, names_folder, names_module, stem_o
 
 _TEXT_BYTES_MAX = 512 * 1024
 _USERS_MAX = 200
-_PLAIN = "100644"
 _DEPTH_MAX = 6
 _SETTINGS = (Part.CONFIG, Part.MANIFEST)
 
@@ -45,7 +44,6 @@ class Parts:
     _users: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
     _stems: dict[str, str] | None = None
-    _modes: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, path: str) -> Part:
         if path not in self._known:
@@ -58,8 +56,11 @@ class Parts:
             return named
         if path not in self.plumbing.whole(self.main).paths:
             return Part.PRODUCT if self._new_in_product(path) else named
-        if not is_code(path) or (path in self.listed and (named is Part.TEST or self._is_all_tests(path))):
+        if not is_code(path):
             return Part.TEST if path in self.listed else named
+        # Of what a runner names, examples in docstrings and tests beside functions that somebody uses are the product.
+        if path in self.listed and (named is Part.TEST or (begins_test(self._text(path)) and not self._users_of(path))):
+            return Part.TEST
         if named in (Part.TEST, Part.CONFIG):
             return Part.PRODUCT if path not in self.reached.files and self._surely_by_product(path) else named
         return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
@@ -74,13 +75,6 @@ class Parts:
             return f"since it is found in the place of {other}"
         by_use = path not in self.listed and (self._is_expected(path) or self._only_judges(path, _DEPTH_MAX))
         return "since only judges use it" if by_use else "since main's tests stand in it"
-
-    def _is_all_tests(self, path: str) -> bool:
-        """True if code of which a runner names tests is nothing else: it begins some, and nobody uses it.
-
-        What has examples in its docstrings, or tests beside its functions, is the product.
-        """
-        return begins_test(self._text(path)) and not self._users_of(path)
 
     def by_use(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return which of these files of the product may judge it, since only judges use them.
@@ -101,41 +95,28 @@ class Parts:
     def _judges_itself(self, path: str) -> bool:
         """True if code looks like a part of its judges: it asserts, holds only data, or lies beside them."""
         text, users = self._text(path), self._users_of(path) or ()
-        beside = all(user in self.reached.started and _folder(user) == _folder(path) for user in users)
+        folder = posixpath.dirname(path)
+        beside = all(user in self.reached.started and posixpath.dirname(user) == folder for user in users)
         return beside or asserts(text) or not has_functions(text)
 
     def _is_expected(self, path: str) -> bool:
-        """True if a file that is no program is read for a gate's own use: nothing of the product names it."""
-        if self(path) not in (Part.PRODUCT, Part.SOFT) or not self._is_data(path):
+        """True if data are read for a gate's own use: code or settings name them or their folder, and no product."""
+        program = "." not in posixpath.basename(path) or is_code(path) or sources((path,), ()) or builds(path)
+        on_main = path in self.plumbing.whole(self.main).paths
+        if program or not on_main or self(path) not in (Part.PRODUCT, Part.SOFT):
             return False
-        naming = self._naming(path)
-        return bool(naming) and not any(self._is_product(user) for user in naming or ())
-
-    def _is_data(self, path: str) -> bool:
-        if "." not in posixpath.basename(path) or is_code(path) or sources((path,), ()) or builds(path):
-            return False
-        if path not in self._modes:
-            self._modes[path] = self.plumbing.entries(self.main, (path,)).get(path, ("", ""))[0]
-        return self._modes[path] == _PLAIN
-
-    def _naming(self, path: str) -> frozenset[str] | None:
-        """Return the code that names a file or its folder, and settings that name it; None if there is too much."""
-        words = (posixpath.basename(path), *(part for part in _folder(path).split("/") if part))
-        files = self._code_with(words, settings=True)
-        if files is None:
-            return None
-        folder = (f for f in files if part_of(f) not in _SETTINGS and names_folder(self._text(f), path))
-        return frozenset((*folder, *(f for f in files if f != path and names_file(self._judging_text(f), path))))
+        words = (posixpath.basename(path), *(part for part in posixpath.dirname(path).split("/") if part))
+        users = self._code_with(words) or ()
+        naming = {user for user in users if user != path and names_file(self._judging_text(user), path)}
+        naming |= {u for u in users if part_of(u) not in _SETTINGS and names_folder(self._text(u), path)}
+        return bool(naming) and not any(self._is_product(user) for user in naming)
 
     def _surely_by_product(self, path: str) -> bool:
         users = (user for user in self._users_of(path) or () if self._is_product(user))
         return any(uses_code(user, self._text(user), path, surely=True) for user in users)
 
     def _new_in_product(self, path: str) -> bool:
-        """True if the product of the change surely uses a new file, which no tool looks for by itself.
-
-        It can do nothing then that the product could not do as well.
-        """
+        """True if the product of the change surely uses a new file, which no tool looks for by itself."""
         if not self.tree or part_of(path) is Part.PRODUCT or steers_by_name(path):
             return False
         words = (word_of(path) if is_code(path) else posixpath.basename(path),)
@@ -148,42 +129,37 @@ class Parts:
         texts = self.plumbing.texts(self.tree, tuple(users[:_USERS_MAX]), _TEXT_BYTES_MAX)
         return any(uses_code(user, text, path, surely=True) for user, text in texts.items())
 
-    def _by_product(self, path: str) -> bool:
-        return any(self._is_product(user) for user in self._users_of(path) or ())
-
     def _is_product(self, path: str) -> bool:
         return part_of(path, self.reached.files) is Part.PRODUCT and path not in self.reached.started
 
     def _starts(self, path: str) -> bool:
-        """True if a gate begins with a file that is no way into the product: nothing uses it, or declares it.
-
-        It uses something else of the project, which is what it judges.
-        """
-        if path not in self.reached.started or self._by_product(path):
-            return False
-        manifests = (each for each in self.plumbing.whole(self.main).paths if part_of(each) is Part.MANIFEST)
-        if any(names_module(self._describing_text(each), path) for each in manifests):
+        """True if a gate begins with a file that judges the project: it uses some, and nothing uses or declares it."""
+        if path not in self.reached.started or any(self._is_product(user) for user in self._users_of(path) or ()):
             return False
         tree = self.plumbing.whole(self.main).paths
+        for each in (each for each in tree if part_of(each) is Part.MANIFEST):
+            describing = with_main_judging(each, "{}" if each.endswith(".json") else "", self._text(each))
+            if names_module(describing or "", path):
+                return False
         product = (other for other in tree if is_code(other) and other != path and self._is_product(other))
         text = self._text(path)
         return any(uses_code(path, text, other) or names_file(text, other) for other in product)
 
     def _only_judges(self, path: str, depth: int) -> bool:
         users = self._users_of(path)
-        opens = stem_of(path) == _folder(path) and not asserts(self._text(path))  # a package of the product
+        opens = stem_of(path) == posixpath.dirname(path) and not asserts(self._text(path))  # a package of the product
         if not users or depth == 0 or opens:
             return False
         return all(self(user) is not Part.PRODUCT or self._only_judges(user, depth - 1) for user in users)
 
     def _users_of(self, path: str) -> frozenset[str] | None:
+        """Return the code that uses a file of code, and settings that load it; None if there is too much to tell."""
         if path not in self._users:
-            files = self._code_with((word_of(path),), settings=True)
+            files = self._code_with((word_of(path),))
             self._users[path] = None if files is None else frozenset(f for f in files if self._uses(f, path))
         return self._users[path]
 
     def _uses(self, user: str, path: str) -> bool:
-        """True if code uses a file of code, or settings have a judge load it by its name."""
         if is_code(user) or builds(user):
             return uses_code(user, self._text(user), path)
         return names_module(self._judging_text(user), path)
@@ -195,13 +171,9 @@ class Parts:
             return with_main_judging(user, text, "{}" if user.endswith(".json") else "") or ""
         return text
 
-    def _describing_text(self, manifest: str) -> str:
-        return with_main_judging(manifest, "{}" if manifest.endswith(".json") else "", self._text(manifest)) or ""
-
-    def _code_with(self, words: tuple[str, ...], *, settings: bool = False) -> tuple[str, ...] | None:
-        judging = _SETTINGS if settings else ()
+    def _code_with(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
         named = self.plumbing.files_with(self.main, words)
-        files = tuple(path for path in named if is_code(path) or builds(path) or part_of(path) in judging)
+        files = tuple(path for path in named if is_code(path) or builds(path) or part_of(path) in _SETTINGS)
         return files if len(files) <= _USERS_MAX else None
 
     def stands_for(self, path: str) -> str:
@@ -216,7 +188,3 @@ class Parts:
         if path not in self._texts:
             self._texts[path] = self.plumbing.texts(self.main, (path,), _TEXT_BYTES_MAX).get(path, "")
         return self._texts[path]
-
-
-def _folder(path: str) -> str:
-    return posixpath.dirname(path)

@@ -1,7 +1,6 @@
 """Proves a tree: the gates, then main's judges (laws 1, 11). For an attempt, a landing, or several of them in a row.
 
-Whoever has the steps between the two (what gates wrote, work that is half done) takes them one by one; `prove` takes
-both. A cancel raises CutShort.
+An attempt takes the steps one by one; `prove` takes all. A cancel raises CutShort.
 """
 
 from dataclasses import dataclass, replace
@@ -58,14 +57,15 @@ class Proving:
         if ran.failure is not None:
             return Unproven(ran.failure)
         if ran.fixed:
-            return Unproven(_to_be_fixed(ran.results[-1]))
+            name = ran.results[-1].gate.name
+            message = f"gate {name} changes files of the work once it is merged with the present main"
+            kind = FailureKind.MERGE_CONFLICT
+            return Unproven(Failure(kind, message, rule=CHANGED_FILES, gate=name, charged=False))
         if (red := gates_failure(ran.results, self.gates)) is not None:
             return Unproven(red, of_work=True)
         if not all_hard_passed(self.gates, ran.results):
-            missing = Failure(
-                FailureKind.ENVIRONMENT, "not every hard gate was run", rule="gates-missing", charged=False
-            )
-            return Unproven(missing)
+            message = "not every hard gate was run"
+            return Unproven(Failure(FailureKind.ENVIRONMENT, message, rule="gates-missing", charged=False))
         return None
 
     def beside_main(self, failure: Failure, *, merged: bool = False) -> Unproven:
@@ -80,7 +80,9 @@ class Proving:
             key = env.key(env.plumbing.tree(task.main), failed.gate)
             green = env.memory.green(key)
             lacking = failure.kind is FailureKind.ENVIRONMENT and failure.rule != OTHERS_SERVER
-            if lacking and green is not None and _steadily_green(green):
+            first = green.first_failure if green is not None else None
+            by_name = green is not None and bool(green.unsteady) and first and first.kind != FailureKind.ENVIRONMENT
+            if lacking and green is not None and (first is None or by_name):  # a gate green now and then blames nobody
                 failure = _blamed(failure, task.main)
             unknown = lacking and green is None
             if task.known is None and (merged or failure.charged or unknown):
@@ -94,9 +96,8 @@ class Proving:
     def _main_is_red(self, failed: GateResult) -> Failure | None:
         """Return the failure of main itself at the gate that `failed` on the tree; None if main passes it (law 8).
 
-        That it was green there before does not count: the machine may have changed since (a tool gone, a service down).
-        So the gate runs once in a run, and again if that is long ago by the time it takes. An issue's own `accept` is
-        red on main by right.
+        The machine may have changed since it was green (a tool gone, a service down), so it runs once in a run, and
+        again if that is long ago by the time it takes. An issue's own `accept` is red on main by right.
         """
         env, main = self.scope.env, self.task.main
         tree = env.plumbing.tree(main)
@@ -168,22 +169,8 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
     return proving.proof
 
 
-def _to_be_fixed(result: GateResult) -> Failure:
-    message = f"gate {result.gate.name} changes files of the work once it is merged with the present main"
-    return Failure(FailureKind.MERGE_CONFLICT, message, rule=CHANGED_FILES, gate=result.gate.name, charged=False)
-
-
-def _steadily_green(green: GateResult) -> bool:
-    """True unless a gate is green only now and then, which blames nobody; unsteady tests are known by name."""
-    first = green.first_failure
-    return first is None or (bool(green.unsteady) and first.kind is not FailureKind.ENVIRONMENT)
-
-
 def _blamed(failure: Failure, main: str) -> Failure:
-    """Return an environment failure as one of the change's, with which alone the gate has it.
-
-    Not if the project's own rule calls it that: the person who wrote it knows what its line means.
-    """
+    """Return an environment failure as one of the change's, unless the project's own rule calls it that."""
     if is_of_project(failure.rule):
         return failure
     note = f"the same gate passes on main ({main[:12]}), so the change is to blame"

@@ -11,6 +11,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from noface.integrity.inventory import Inventory, Outcome, inventory, joined, merged, steady
@@ -89,9 +90,13 @@ def _go_flags(values: Mapping[str, str]) -> str:
 def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:
     runs: list[Inventory] = []
     bytes_left, tests_left = BYTES_MAX, TESTS_MAX
-    for path in _files(reports):
+    if reports.is_symlink() or not reports.is_dir():
+        return [_UNREAD]
+    files = list(islice(reports.iterdir(), FILES_MAX + 1))
+    runs += [_UNREAD] if len(files) > FILES_MAX else []
+    for path in files[:FILES_MAX]:
         # One byte more than fits shows that it does not fit.
-        data = read_regular(path, bytes_left + 1) if path is not None else None
+        data = read_regular(path, bytes_left + 1)
         if data is None or len(data) > bytes_left:
             runs.append(_UNREAD)
             continue
@@ -102,19 +107,6 @@ def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:
                 return [*runs, _UNREAD]
             runs.append(run)
     return runs
-
-
-def _files(reports: Path) -> Iterator[Path | None]:
-    """Yield the files of a folder, and at last None if there are more than are read."""
-    if reports.is_symlink() or not reports.is_dir():
-        yield None
-        return
-    with os.scandir(reports) as entries:
-        for number, entry in enumerate(entries):
-            if number >= FILES_MAX:
-                yield None
-                return
-            yield Path(entry.path)
 
 
 def _runs(data: bytes, roots: tuple[str, ...]) -> Iterator[Inventory]:

@@ -7,6 +7,7 @@ under test may write here, too; what it cannot do is to write results without na
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -14,7 +15,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType, TracebackType
+    from types import ModuleType
     from typing import Any
 
 __unittest = True  # unittest leaves the frames of such modules out of what it prints
@@ -31,17 +32,8 @@ _ONLY: list[str] = json.loads(os.environ.pop("NOFACE_ONLY_TESTS", "[]"))
 """The ids of the only tests to run, counted from the checkout; none if all run."""
 
 
-class _Quiet:
-    """Swallows what goes wrong in the reporter: the tests run as if it were not there."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, _error: object, _where: TracebackType | None) -> bool:
-        return kind is not None and issubclass(kind, Exception)
-
-
-_quiet = _Quiet()
+_quiet = contextlib.suppress(Exception)
+"""The tests run as if the reporter were not there, whatever goes wrong in it."""
 
 
 class RunnerRun:
@@ -53,26 +45,24 @@ class RunnerRun:
         self._path = f"{_REPORTS}/{self._process}-{os.urandom(8).hex()}.jsonl"
         self._taken: dict[str, tuple[str, str | None]] = {}
         self.write(run=runner, root=root)
-        for name, cleaned in (("PYTHONPATH", _without_folder), ("NODE_OPTIONS", _without_preload)):
-            if name in os.environ:
-                self._take(name, cleaned(os.environ[name]))
+        path, node = os.environ.get("PYTHONPATH"), os.environ.get("NODE_OPTIONS")
+        if path is not None:
+            self._take("PYTHONPATH", os.pathsep.join(part for part in path.split(os.pathsep) if part != _FOLDER))
+        if node is not None:
+            self._take("NODE_OPTIONS", node.replace(f'--require "{_PRELOAD}"', "").strip())
         _runs.append(self)
 
     @property
-    def here(self) -> bool:
-        """False in a fork of the process that the run began in."""
+    def here(self) -> bool:  # not in a fork of the process that the run began in
         return _CALLS[0]() == self._process
 
     def write(self, **record: object) -> None:
         """Add one line to the file, which stays closed in between: tests close descriptors that are not theirs."""
-        if not self.here:
-            return
-        _, opened, write, close = _CALLS
-        line = ", ".join(f"{_quote(name)}: {_json(value)}" for name, value in record.items())
-        descriptor = opened(self._path, _APPEND, 0o600)
-        try:
+        if self.here:
+            _, opened, write, close = _CALLS
+            line = ", ".join(f"{_quote(name)}: {_json(value)}" for name, value in record.items())
+            descriptor = opened(self._path, _APPEND, 0o600)
             write(descriptor, f"{{{line}}}\n".encode())
-        finally:
             close(descriptor)
 
     def end(self, whole: bool) -> None:
@@ -96,14 +86,6 @@ def _json(value: object) -> str:
     return str(value).lower() if value is True or value is False else _quote(str(value))
 
 
-def _without_folder(value: str) -> str:
-    return os.pathsep.join(part for part in value.split(os.pathsep) if part != _FOLDER)
-
-
-def _without_preload(value: str) -> str:
-    return value.replace(f'--require "{_PRELOAD}"', "").strip()
-
-
 def _watch_limit() -> None:
     """Have the stacks written to standard error shortly before the gate's time limit: where it stands if it hangs."""
     ends = os.environ.pop("NOFACE_GATE_ENDS", "")
@@ -113,24 +95,15 @@ def _watch_limit() -> None:
     import time
 
     at, limit = (float(part) for part in ends.split("/"))
-    left = at - time.time() - min(_MARGIN_S, limit * _MARGIN)
+    left = at - time.time() - min(2.0, limit * 0.1)
     if left > 0:
         faulthandler.dump_traceback_later(left, file=os.dup(2))
-
-
-_MARGIN_S = 2.0
-_MARGIN = 0.1
 
 
 def _left_out(name: str) -> bool:
     return bool(_ONLY) and not any(
         only == name or only.endswith("/" + name) or name.endswith("/" + only) for only in _ONLY
     )
-
-
-def _runs_here() -> bool:
-    """True if a run is open already, here or in the process that this one is a fork of."""
-    return bool(_runs)
 
 
 def attach_pytest(config: ModuleType) -> None:
@@ -169,12 +142,10 @@ class _Pytest:
 
     def pytest_sessionstart(self, session: Any) -> None:
         with _quiet:
-            options = session.config.option
-            only_looks = any(
-                getattr(options, name, False) for name in ("collectonly", "showfixtures", "show_fixtures_per_test")
-            )
+            looks = ("collectonly", "showfixtures", "show_fixtures_per_test")
+            only_looks = any(getattr(session.config.option, name, False) for name in looks)
             # A session in another one: started by a test, or a worker of xdist, whose tests the first one reports.
-            inside = _runs_here() or hasattr(session.config, "workerinput") or "PYTEST_CURRENT_TEST" in os.environ
+            inside = bool(_runs) or hasattr(session.config, "workerinput") or "PYTEST_CURRENT_TEST" in os.environ
             if not only_looks and not inside:
                 root = getattr(session.config, "rootpath", None) or session.config.rootdir
                 self.run = RunnerRun("pytest", str(root))
@@ -217,7 +188,7 @@ class _Pytest:
 
 
 def _outcome(report: Any) -> str | None:
-    """Return how a phase ended, None if it says nothing of the test: a setup that went well, a rerun, a part of one."""
+    """Return how a phase ended, None if it says nothing of the test: a setup that went well, a rerun, a subtest."""
     if report.outcome == "failed":
         return _FAILED
     if hasattr(report, "context"):  # a subtest
@@ -263,16 +234,14 @@ _running: list[object] = []
 
 
 def _counted(result: Any) -> tuple[int, int]:
-    """Return how many tests have failed by a result, and how many are skipped or were expected to fail."""
     failed = (result.failures, result.errors, result.unexpectedSuccesses)
     return sum(map(len, failed)), len(result.skipped) + len(result.expectedFailures)
 
 
 def _begins(test: object, result: Any) -> bool:
     """True if a test's outcome is noted: not if pytest runs it, or another test does."""
-    if result is None or _running or (_runs and (_runs[0].runner != "unittest" or not _runs[0].here)):
-        return False
-    if type(result).__module__.startswith("_pytest."):
+    inside = _runs and (_runs[0].runner != "unittest" or not _runs[0].here)
+    if result is None or _running or inside or type(result).__module__.startswith("_pytest."):
         return False
     if not _runs:
         RunnerRun("unittest", os.getcwd())  # noqa: PTH109
