@@ -93,26 +93,21 @@ def with_rest(
     return (*parts, *rest_of(issue, parts, left, known_ids(context))) if left else parts
 
 
-_TEXT_BYTES_MAX = 200_000
+_HEAD_BYTES = 8_000
 
 
 def _touched(plumbing: Plumbing, attempt: PastAttempt) -> TouchedFiles:
     commit = plumbing.resolve(attempt.candidate) if attempt.candidate is not None else None
     if commit is None:
-        return attempt.changed, {}, ()
+        return attempt.changed, ()
     ours, mains = (plumbing.entries(tree, attempt.changed) for tree in (commit, plumbing.main()))
     differing = [path for path in attempt.changed if ours.get(path) != mains.get(path)]
     no_work = {path for path in differing if path not in ours or ours[path][1:] == mains.get(path, ("", ""))[1:]}
     work = tuple(path for path in differing if path not in no_work)
-    texts = {}
     with plumbing.blobs() as blobs:
-        for path in work:
-            data = b"".join(blobs.chunks(ours[path][1], _TEXT_BYTES_MAX)) if ours[path][0].startswith("100") else b""
-            if b"\0" in data:
-                no_work.add(path)
-            elif len(data) <= _TEXT_BYTES_MAX:
-                texts[path] = data.decode("utf-8", "replace")
-    return tuple(path for path in work if path not in no_work), texts, tuple(sorted(no_work))
+        regular = [path for path in work if ours[path][0].startswith("100")]
+        no_work |= {path for path in regular if b"\0" in b"".join(blobs.chunks(ours[path][1], _HEAD_BYTES))}
+    return tuple(path for path in work if path not in no_work), tuple(sorted(no_work))
 
 
 class Advisors:

@@ -4,13 +4,14 @@ Each file is a part, together with the tests that are named after it. Where that
 together, from the innermost folders outwards; where even that does not fit, neighbours in the order of their paths.
 
 No part is without work: a file that is on main as the attempt left it is in none, and what is only deleted, is no
-text, or was written by tools (lock files, build output), goes with the nearest part. Parts that use others wait for
-them, as far as the lines tell that name what a file imports; tests that belong to no file wait for what is tested.
+text, or was written by tools (lock files, build output), goes with the nearest part. Tests that belong to no file wait
+for all other parts.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import replace
+from itertools import chain
 
 from noface.integrity.build_output import generated
 from noface.model.issue import Issue
@@ -31,55 +32,36 @@ _TEST_NAMES = (
     re.compile(r"(?P<of>[^/]+?)[._-](?:tests?|spec)"),
     re.compile(r"(?P<of>[A-Za-z]\w*?)Tests?"),
 )
-_IMPORT = re.compile(
-    r"^[^\S\n]*+(?:from|import|export|use|mod|include|require\w*|#\s*include|@import|package|using|source|extern)\b.*"
-    r"|^.{0,300}\b(?:require|import)\s{0,20}\(.*",
-    re.MULTILINE,
-)
-_IMPORT_CHARS_MAX = 300
-_OF_ITS_FOLDER = ("__init__", "index", "mod", "main", "lib")
-"""What such a file is called is its folder's name."""
 
-
-TouchedFiles = tuple[tuple[str, ...], Mapping[str, str], tuple[str, ...]]
-"""What an attempt touched: the files with work left to do, the text of those that are text, and the rest.
+TouchedFiles = tuple[tuple[str, ...], tuple[str, ...]]
+"""What an attempt touched: the files with work left to do, and the rest.
 
 The rest has none by itself: what was deleted, what is no text, and what only lost or got the right to be executed.
 """
 
 
 def split_by_files(
-    parent: Issue,
-    touched: TouchedFiles,
-    children_max: int,
-    known_ids: Collection[str],
-    *,
-    least: int = 2,
+    parent: Issue, touched: TouchedFiles, children_max: int, known_ids: Collection[str], *, least: int = 2
 ) -> tuple[Issue, ...]:
     """Return the parts of `parent`, one a group of touched files; none if these are less than `least`.
 
-    One part is the issue itself, unless what is left of it is another (`closing.rest_of`).
+    One part is the issue itself, unless what is left of it is another (`rest_of`).
     Files outside the parent's paths, and names that cannot be a path of an issue, are left out. The parts have no
-    accept commands: the parent's are run when all have landed. Whom a part waits for comes before it.
+    accept commands: the parent's are run when all have landed.
     """
-    work, texts, beside = touched
+    work, beside = touched
     made = generated(work)
-    written = _fit(parent, tuple(made))[:_WRITTEN_MAX]
-    files = _fit(parent, tuple(path for path in work if path not in made))
-    groups = _grouped(_with_tests(files), children_max)
+    groups = _grouped(_with_tests(_fit(parent, tuple(path for path in work if path not in made))), children_max)
     ids = child_ids(parent, len(groups), known_ids)
     if len(groups) < least or isinstance(ids, str):
         return ()
-    needs = _needs(groups, texts)
-    order = _in_order(needs)
-    whole = _joined_by_nearest(groups, [*written, *_fit(parent, beside)])
-    names = {group: ids[place] for place, group in enumerate(order)}
-    return tuple(
-        _child(
-            parent, ids, [whole[group] for group in order], place, tuple(sorted(names[need] for need in needs[group]))
-        )
-        for place, group in enumerate(order)
-    )
+    groups.sort(key=_only_tests)
+    subjects = ids[: sum(not _only_tests(group) for group in groups)]
+    needs = [() if place < len(subjects) else subjects for place in range(len(groups))]
+    for path in (*_fit(parent, tuple(made))[:_WRITTEN_MAX], *_fit(parent, beside)):
+        nearest = max(range(len(groups)), key=lambda place: _shared(groups[place][0], path))
+        groups[nearest] = (*groups[nearest], path)
+    return tuple(_child(parent, ids, groups, place, needs[place]) for place in range(len(groups)))
 
 
 def _fit(parent: Issue, paths: tuple[str, ...]) -> list[str]:
@@ -92,67 +74,8 @@ def _fit(parent: Issue, paths: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _joined_by_nearest(groups: list[Group], more: list[str]) -> dict[int, Group]:
-    """Return each group by its place, with those of `more` to whose first file it is the nearest."""
-    joined = dict(enumerate(groups))
-    for path in more:
-        nearest = max(joined, key=lambda place: (_depth_shared(groups[place][0], path), -place))
-        joined[nearest] = (*joined[nearest], path)
-    return joined
-
-
-def _depth_shared(one: str, other: str) -> int:
-    """Count the folders from the top that two paths share."""
-    pairs = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return next(
-        (depth for depth, (mine, yours) in enumerate(pairs) if mine != yours), min(one.count("/"), other.count("/"))
-    )
-
-
-def _needs(groups: list[Group], texts: Mapping[str, str]) -> dict[int, set[int]]:
-    """Return by its place which other groups each one uses, without a cycle: the first by its path keeps its needs."""
-    places = range(len(groups))
-    tests = {place for place in places if all(_tested(path) is not None for path in groups[place])}
-    needs: dict[int, set[int]] = {place: set() for place in places}
-    for place in places:
-        used = _imported(groups[place], texts)
-        users = {other for other in places if other != place and used.intersection(map(_module, groups[other]))}
-        wanted = users or (set(places) - tests if place in tests else set())
-        for other in sorted(wanted):
-            if place not in _reached(other, needs):
-                needs[place].add(other)
-    return needs
-
-
-def _reached(place: int, needs: Mapping[int, set[int]]) -> set[int]:
-    """Return a group with all that it needs, near or far."""
-    reached, pending = set[int](), [place]
-    while pending:
-        each = pending.pop()
-        if each not in reached:
-            reached.add(each)
-            pending += needs[each]
-    return reached
-
-
-def _in_order(needs: Mapping[int, set[int]]) -> list[int]:
-    """Return the groups so that each comes after those that it needs, else by their place."""
-    order: list[int] = []
-    while len(order) < len(needs):
-        order.append(next(place for place in needs if place not in order and needs[place] <= set(order)))
-    return order
-
-
-def _imported(group: Group, texts: Mapping[str, str]) -> set[str]:
-    lines = (line[0][:_IMPORT_CHARS_MAX] for path in group for line in _IMPORT.finditer(texts.get(path, "")))
-    return {word.lower() for line in lines for word in re.findall(r"\w+", line)}
-
-
-def _module(path: str) -> str:
-    """Return the name by which others import a file."""
-    folder, _, _ = path.rpartition("/")
-    stem = _stem(path)
-    return folder.rpartition("/")[2].lower() if stem in _OF_ITS_FOLDER and folder else stem
+def _only_tests(group: Group) -> bool:
+    return all(_tested(path) is not None for path in group)
 
 
 def rest_of(
@@ -216,16 +139,11 @@ def _whole(parent: Issue) -> str:
 def _with_tests(files: list[str]) -> list[Group]:
     """Return each file with the tests named after it; tests that belong to no file stand for themselves."""
     tested = {path: _tested(path) for path in files}
-    by_stem: dict[str, list[str]] = {}
-    for path in files:
-        if tested[path] is None:
-            by_stem.setdefault(_stem(path), []).append(path)
     groups: dict[str, list[str]] = {path: [path] for path in files}
-    for test, stem in tested.items():
-        subjects = by_stem.get(stem, []) if stem is not None else []
+    for test in files:
+        subjects = [path for path in files if tested[path] is None and _stem(path) == tested[test]]
         if subjects:
-            nearest = max(subjects, key=lambda path: _shared(path, test))
-            groups[nearest].extend(groups.pop(test))
+            groups[max(subjects, key=lambda path: _shared(path, test))].extend(groups.pop(test))
     return [tuple(group) for group in groups.values()]
 
 
@@ -234,23 +152,13 @@ def _grouped(groups: list[Group], children_max: int) -> list[Group]:
     if len(groups) <= children_max:
         return groups
     for depth in range(_FOLDERS_MAX, 0, -1):
-        joined = _joined(groups, depth)
-        if 2 <= len(joined) <= children_max:  # noqa: PLR2004 - one part is the issue itself
-            return joined
+        folders: dict[tuple[str, ...], list[Group]] = {}
+        for group in groups:  # its tests follow its first file
+            folders.setdefault(tuple(group[0].split("/")[:-1][:depth]), []).append(group)
+        if 2 <= len(folders) <= children_max:  # noqa: PLR2004 - one part is the issue itself
+            return [tuple(chain.from_iterable(members)) for members in folders.values()]
     share = -(-len(groups) // max(children_max, 1))
-    return [_flat(groups[start : start + share]) for start in range(0, len(groups), share)]
-
-
-def _joined(groups: list[Group], depth: int) -> list[Group]:
-    """Join groups by `depth` folders of their first file, which is the one that its tests follow."""
-    folders: dict[tuple[str, ...], list[Group]] = {}
-    for group in groups:
-        folders.setdefault(tuple(group[0].split("/")[:-1][:depth]), []).append(group)
-    return [_flat(members) for members in folders.values()]
-
-
-def _flat(groups: Iterable[Group]) -> Group:
-    return tuple(path for group in groups for path in group)
+    return [tuple(chain.from_iterable(groups[at : at + share])) for at in range(0, len(groups), share)]
 
 
 def _tested(path: str) -> str | None:

@@ -12,15 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from noface.model.actions import (
-    Action,
-    Ask,
-    RunWorker,
-    Terminal,
-    WaitUntil,
-    model_of,
-    thinks,
-)
+from noface.model.actions import Action, Ask, RunWorker, Terminal, WaitUntil, model_of, thinks
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
@@ -58,7 +50,6 @@ class Trouble:
     reviewer: str | None = None
 
     def charged(self, before: int) -> bool:
-        """True if the attempt after `before` such ones is charged (law 8)."""
         if self.kind.category.external or self.kind is FailureKind.MERGE_CONFLICT:
             return False
         if self.kind is FailureKind.REVIEW_REJECTED:
@@ -66,7 +57,6 @@ class Trouble:
         return self.kind is not FailureKind.OUTPUT_FORMAT or before > 0
 
     def failure(self, number: int) -> Failure:
-        """Return the failure of attempt `number`."""
         text = f"<message {1 if self.repeats is not Repeats.NOTHING else number}>"
         if self.kind is FailureKind.REVIEW_REJECTED and self.reviewer is not None:
             return rejection(Advice(Topic.REVIEW, number, model=self.reviewer, cause="<points>", text=text))
@@ -74,7 +64,6 @@ class Trouble:
         return Failure(self.kind, "<message>", rule="simulated", signature=text, charged=charged)
 
     def attempt(self, number: int, action: RunWorker | WaitUntil, tiers: Mapping[str, int], now: float) -> PastAttempt:
-        """Return attempt `number` as it failed, begun by `action`."""
         model, failure = action.model, self.failure(number)
         changes = self.kind is not FailureKind.NO_DIFF
         diff = f"<diff {1 if self.repeats is Repeats.DIFF else number}>"
@@ -116,7 +105,7 @@ ATTEMPTS_MAX = 60
 _STEPS_MAX = 4 * ATTEMPTS_MAX
 _WAITS_MAX = 3
 """So many waits for a provider are simulated if nothing but time ends them."""
-ANY_ISSUE = Issue("ID", "any issue")
+_ANY_ISSUE = History(Issue("ID", "any issue"))
 _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE)
 """The kinds that may stand for the others where it matters only that failures repeat."""
 
@@ -170,38 +159,22 @@ def terminal(action: Action) -> bool:
     return isinstance(action, Terminal)
 
 
-def path(
-    policy: Policy,
-    kind: FailureKind,
-    issue: Issue = ANY_ISSUE,
-    *,
-    model: str | None = None,
-    attempts_max: int | None = None,
-) -> tuple[SimulatedStep, ...]:
-    """Return the decisions about an issue of which every attempt fails with `kind`, to the bitter end.
-
-    `model` and `attempts_max` are what a person said when they unblocked the issue.
-    """
-    return course(policy, kind, issue, model=model, attempts_max=attempts_max).steps
-
-
 def course(
-    policy: Policy,
-    kind: FailureKind,
-    issue: Issue = ANY_ISSUE,
-    *,
-    model: str | None = None,
-    attempts_max: int | None = None,
-    repeats: Repeats | None = None,
+    policy: Policy, kind: FailureKind, begun: History = _ANY_ISSUE, repeats: Repeats | None = None
 ) -> SimulatedIssue:
-    """Simulate an issue of which every attempt fails with `kind`; see `path`. `repeats` None: as is usual for it."""
+    """Simulate an issue of which every attempt fails with `kind`, to the bitter end; `begun` has no attempts yet.
+
+    `repeats` None: as is usual for the kind.
+    """
     trouble = _trouble(policy, kind, repeats)
     tiers = dict(policy.tiers)
-    history = History(issue, model=model, attempts_max=attempts_max)
+    history = begun
     now, away, steps = 0.0, dict[str, float](), list[SimulatedStep]()
     while len(steps) < _STEPS_MAX and len(history.attempts) < ATTEMPTS_MAX:
         action = next_action(history, policy, now, jitter=1.0, away=away)
-        history = _noted(history, action)
+        *rest, last = history.attempts or (None,)
+        if last is not None:  # written down on the last attempt, as the loop does
+            history = replace(history, attempts=(*rest, replace(last, answer=action.name)))
         after = len(history.attempts)
         wait_s = max(action.until - now, 0.0) if isinstance(action, WaitUntil) else 0.0
         steps.append(SimulatedStep(after, action, tiers.get(model_of(action)), wait_s, trouble.charged(after)))
@@ -228,11 +201,11 @@ def table(policy: Policy) -> tuple[Row, ...]:
     """
     rows: dict[tuple[object, ...], Row] = {}
     for kind in FailureKind:
-        steps = path(policy, kind)
+        steps = course(policy, kind).steps
         before = rows.get(_shape(steps), Row((), steps))
         rows[_shape(steps)] = replace(before, kinds=(*before.kinds, kind))
     ordinary = _ordinary(policy)
-    usual, again = path(policy, ordinary), course(policy, ordinary, repeats=Repeats.FAILURE).steps
+    usual, again = (course(policy, ordinary, repeats=repeats).steps for repeats in (None, Repeats.FAILURE))
     return (*rows.values(), *([Row((ordinary,), again, Repeats.FAILURE)] if _shape(again) != _shape(usual) else []))
 
 
@@ -250,11 +223,3 @@ def _ordinary(policy: Policy) -> FailureKind:
     """Return a kind that the configuration leaves to the ladder."""
     own = dict(policy.strategies)
     return next((kind for kind in _ORDINARY if kind not in own), _ORDINARY[0])
-
-
-def _noted(history: History, action: Action) -> History:
-    """Write down on the last attempt what followed it, as the loop does."""
-    if not history.attempts:
-        return history
-    *rest, last = history.attempts
-    return replace(history, attempts=(*rest, replace(last, answer=action.name)))

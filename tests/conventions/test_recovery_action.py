@@ -22,10 +22,10 @@ from noface.model.actions import NAMES, action_instruction, cell_of, followed_by
 from noface.model.taxonomy import FailureKind
 from noface.prompts.data import situation_for
 from noface.recovery.policy import Policy, Rung
-from noface.recovery.policy_table import path
+from noface.recovery.policy_table import course
 
 name = "WorkInPairs"
-steps = path(Policy((Rung("small", 1, 5),), (("small", 1),)), FailureKind.TIMEOUT)
+steps = course(Policy((Rung("small", 1, 5),), (("small", 1),)), FailureKind.TIMEOUT).steps
 print(name in NAMES, name in [step.action.name for step in steps], situation_for(name, "TIMEOUT"))
 print(action_instruction(name), cell_of(name), followed_by(name))
 """

@@ -9,15 +9,16 @@ from support.policies import LADDER, POLICY, TIERS, policies
 
 from noface.model.actions import Mode, RunWorker
 from noface.model.attempt import NotStarted
-from noface.model.history import Topic
+from noface.model.history import History, Topic
 from noface.model.issue import Issue
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
-from noface.recovery.policy_table import ATTEMPTS_MAX, Repeats, Trouble, course, path, table, terminal
+from noface.recovery.policy_table import ATTEMPTS_MAX, Repeats, Trouble, course, table, terminal
 from noface.recovery.retry_policy import Policy, ReviewRules, RoleModels, Rung
 
 K = FailureKind
+ISSUE = Issue("7", "Seven")
 EVERYBODY = RoleModels("opus", "opus", "opus", "opus", "opus")
 
 
@@ -26,8 +27,12 @@ def told(steps):
     return [(s.after, s.action.name, getattr(s.action, "model", None), getattr(s.action, "think", None)) for s in steps]
 
 
-def actions(kind, policy=POLICY, issue=None):
-    return [step.action for step in (path(policy, kind, issue) if issue else path(policy, kind))]
+def path(policy, kind, issue=ISSUE, **more):
+    return course(policy, kind, History(issue, **more)).steps
+
+
+def actions(kind, policy=POLICY, issue=ISSUE):
+    return [step.action for step in path(policy, kind, issue)]
 
 
 def row_of(kind, policy=POLICY):
