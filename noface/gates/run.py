@@ -19,10 +19,10 @@ from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.command import LOG_BYTES_MAX, OnOutput
+from noface.process.connections import strangers
 from noface.process.environment import Variables
 from noface.process.files import read_bounded
 from noface.process.sandbox import Box
-from noface.process.strangers import strangers
 from noface.process.supervise import Canceller, Command, Exit, Launcher
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import socket
 import stat
 import struct
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from noface.process.process_tree import below, libc, prctl
 
@@ -31,15 +31,13 @@ _ASK, _ALLOW = 0x7FC00000, 0x7FFF0000
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _REQUEST, _ANSWER = struct.Struct("QIIiIQ6Q"), struct.Struct("QqiI")
 _GO_ON = 1
-_SOCKET_DIAGNOSIS, _BY_FAMILY, _DUMP, _ERROR, _LISTEN = 4, 20, 0x301, 2, 1 << 10
-_QUESTION, _MESSAGE = struct.Struct("=IHHIIBBxxI48x"), struct.Struct("=IH")
-_PORT, _INODE, _PORT_AT, _INODE_AT = struct.Struct("!H"), struct.Struct("=I"), 20, 84
-_ANSWER_BYTES = 1 << 16
-_UNIX_LISTENS = 0x10000
+_TCP_LISTENS, _UNIX_LISTENS = "0A", 0x10000
 _UNIX_FIELDS = 8
 _ADDRESS_BYTES_MAX = 128
 _SHARED_FOLDERS = ("/tmp/", "/var/tmp/")  # noqa: S108 - where programs of a person meet by a fixed name
 _FOREIGN_MAX = 20
+_PUBLISH = frozenset(("docker-proxy", "dockerd", "rootlesskit", "rootlessport", "containerd-shim-runc-v2", "conmon"))
+"""Programs that listen on behalf of containers, which a command may have started and which are not below it."""
 
 
 class ConnectWatch:
@@ -51,12 +49,12 @@ class ConnectWatch:
     `named` are those that are meant to be used.
     """
 
-    def __init__(self, descriptor: int, named: list[str], ports: dict[int, set[str]]) -> None:
+    def __init__(self, descriptor: int, named: list[str]) -> None:
         self.descriptor = descriptor
         self.foreign: dict[str, str] = {}
         self._named = frozenset(named)
         self._own: set[int] = set()
-        self._ports, self._sockets = ports, _unix_listening()
+        self._ports, self._sockets = _listening(), _unix_listening()
 
     def answer(self) -> None:
         """Let one connect go on, after a look at where it leads."""
@@ -77,14 +75,12 @@ class ConnectWatch:
         if family == socket.AF_UNIX:
             self._look_at_socket(pid, address[2:])
             return
-        if family == socket.AF_INET:
-            (port,), host = struct.unpack_from("!H", address, 2), socket.inet_ntop(family, address[4:8])
-        elif family == socket.AF_INET6:
-            (port,), host = struct.unpack_from("!H", address, 2), socket.inet_ntop(family, address[8:24])
-        else:
+        if family not in (socket.AF_INET, socket.AF_INET6):
             return
+        (port,) = struct.unpack_from("!H", address, 2)
+        host = socket.inet_ntop(family, address[4:8] if family == socket.AF_INET else address[8:24])
         name = f"localhost:{port}"
-        if port in self._own or name in self._named or not _is_here(family, host):
+        if port in self._own or name in self._named or name in self.foreign or not _is_here(family, host):
             return
         now = _listening().get(port, set())
         if not now or _is_datagram(pid, descriptor):
@@ -94,7 +90,7 @@ class ConnectWatch:
         elif now & _sockets_of(below([os.getpid()])):
             self._own.add(port)
         else:
-            self.foreign.setdefault(name, min(now))
+            self.foreign[name] = min(now)
 
     def _look_at_socket(self, pid: int, name: bytes) -> None:
         if name[:1] == b"\0":
@@ -119,10 +115,6 @@ def watching(named: list[str], *, boxed: bool) -> ConnectWatch | None:
     abi = _ABI.get(os.uname().machine)
     if abi is None or sys.platform != "linux":
         return None
-    try:
-        ports = _listening()
-    except OSError:
-        return None
     machine, connect, seccomp = abi
     rules = ((_LOAD, 0, 0, 4), (_IF_EQUAL, 0, 3, machine), (_LOAD, 0, 0, 0), (_IF_EQUAL, 0, 1, connect))
     program = b"".join(struct.pack("HBBI", *rule) for rule in (*rules, (_RETURN, 0, 0, _ASK), (_RETURN, 0, 0, _ALLOW)))
@@ -135,7 +127,7 @@ def watching(named: list[str], *, boxed: bool) -> ConnectWatch | None:
     if descriptor < 0:
         return None
     os.set_inheritable(descriptor, False)
-    return ConnectWatch(descriptor, named, ports)
+    return ConnectWatch(descriptor, named)
 
 
 def available() -> bool:
@@ -147,26 +139,12 @@ def available() -> bool:
 
 
 def _listening() -> dict[int, set[str]]:
+    """Return the TCP ports at which somebody listens here, each with what identifies the sockets."""
     ports: dict[int, set[str]] = {}
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _SOCKET_DIAGNOSIS) as asked:
-        for family in (socket.AF_INET, socket.AF_INET6):  # /proc/net/tcp takes a hundred times as long
-            asked.send(_QUESTION.pack(_QUESTION.size, _BY_FAMILY, _DUMP, 1, 0, family, socket.IPPROTO_TCP, _LISTEN))
-            for port, inode in _answers(asked):
-                ports.setdefault(port, set()).add(str(inode))
+    for fields in (*_rows("/proc/self/net/tcp"), *_rows("/proc/self/net/tcp6")):
+        if fields[3] == _TCP_LISTENS:
+            ports.setdefault(int(fields[1].rpartition(":")[2], 16), set()).add(fields[9])
     return ports
-
-
-def _answers(asked: socket.socket) -> Iterator[tuple[int, int]]:
-    """Yield port and inode of each socket that an answer of the kernel names (sock_diag(7))."""
-    while data := asked.recv(_ANSWER_BYTES):
-        while data:
-            size, kind = _MESSAGE.unpack_from(data)
-            if kind == _ERROR:
-                raise OSError("the kernel does not tell of sockets")
-            if kind != _BY_FAMILY:
-                return
-            yield _PORT.unpack_from(data, _PORT_AT)[0], _INODE.unpack_from(data, _INODE_AT)[0]
-            data = data[(size + 3) & ~3 :]
 
 
 def _unix_listening() -> dict[str, os.stat_result]:
@@ -213,12 +191,8 @@ def _memory(pid: int, place: int, length: int) -> bytes:
         os.close(descriptor)
 
 
-def _is_loopback(host: str) -> bool:
-    return host.removeprefix("::ffff:").startswith(("127.", "0.")) or host in ("::1", "::")
-
-
 def _is_here(family: int, host: str) -> bool:
-    if _is_loopback(host):
+    if host.removeprefix("::ffff:").startswith(("127.", "0.")) or host in ("::1", "::"):
         return True
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as trial:
@@ -232,3 +206,44 @@ def _is_datagram(pid: int, descriptor: int) -> bool:
     """True for a socket of UDP, with which a look-up of a name connects without sending anything."""
     inode = _socket_behind(Path(f"/proc/{pid}/fd/{descriptor}"))
     return any(inode == fields[9] for table in ("udp", "udp6") for fields in _rows(f"/proc/self/net/{table}"))
+
+
+def strangers(met: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Return the servers, by name, that are not the command's own, each with the process behind it, "" if unknown.
+
+    `met` is what `ConnectWatch` tells. One that came after the command had begun counts only if its process is seen: it
+    may publish a port of the command's own containers.
+    """
+    others = {}
+    for name, inode in met:
+        process = _listener(name)
+        if process is None and inode:
+            continue
+        if process is not None and inode and process.name() in _PUBLISH:
+            continue
+        others[name] = _described(process)
+    return others
+
+
+def _listener(name: str) -> Any:
+    import psutil
+
+    port = name.rpartition(":")[2]
+    try:
+        open_now = psutil.net_connections("tcp" if port.isdecimal() else "unix")
+        for each in open_now:
+            here = each.laddr.port == int(port) and each.status == "LISTEN" if port.isdecimal() else each.laddr == name
+            if here and each.pid:
+                return psutil.Process(each.pid)
+    except (psutil.Error, OSError):
+        pass
+    return None
+
+
+def _described(process: Any) -> str:
+    import psutil
+
+    try:
+        return f"{process.name()}, pid {process.pid}, in {process.cwd()}" if process is not None else ""
+    except psutil.Error:
+        return ""

@@ -26,7 +26,7 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds the lock by its own account. `started` is its start in epoch seconds, 0 if unknown."""
+    """The process that holds the lock by its own account. `started` is its start in epoch seconds."""
 
     pid: int
     started: float
@@ -167,24 +167,16 @@ def holder_of(path: Path) -> str:
 
 def _locked(path: Path) -> LockedError:
     deadline = time.monotonic() + HOLDER_PATIENCE_S
-    holder = _parse_holder(path)
-    while (holder is None or not holder.is_here()) and time.monotonic() < deadline:
+    while ((holder := _parse_holder(path)) is None or not holder.is_here()) and time.monotonic() < deadline:
         time.sleep(0.02)  # one that took it just now has yet to write itself down
-        holder = _parse_holder(path)
-    if holder is None:
+    if holder is None or (holder.host == socket.gethostname() and not runs(holder.pid)):
         return LockedError(
             "another noface works on this repository",
             f"wait for it to end; `fuser -v {path}` shows which process it is",
         )
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.started)) if holder.started else "an unknown time"
-    who = f"noface with pid {holder.pid} on {holder.host}, since {since}"
-    if holder.host == socket.gethostname() and not runs(holder.pid):
-        return LockedError(
-            f"this repository is locked by {who}; that process is gone, but another one has its lock",
-            f"`fuser -v {path}` shows which process it is; end that",
-        )
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.started))
     return LockedError(
-        f"another noface works on this repository: {who}",
+        f"another noface works on this repository: noface with pid {holder.pid} on {holder.host}, since {since}",
         f"wait for it to end, or end it with `kill -INT {holder.pid}`; it keeps what it has done",
     )
 
@@ -192,7 +184,7 @@ def _locked(path: Path) -> LockedError:
 def _parse_holder(path: Path) -> Holder | None:
     try:
         document = json.loads(read_regular(path, HOLDER_BYTES_MAX) or b"")
-        return Holder(int(document["pid"]), float(document.get("started", 0)), str(document["host"]))
+        return Holder(int(document["pid"]), float(document["started"]), str(document["host"]))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

@@ -44,15 +44,12 @@ class OomKills(NamedTuple):
         return max(0, counted[0]) if counted else 0
 
 
-def oom_kills(group: str = "", *, both: bool = True) -> OomKills:
-    """Return the kernel's figures, for `group` (noface's own by default); unless `both`, the machine's only if need be.
-
-    The machine's stand in a long file that the kernel writes anew for each reader.
-    """
+def oom_kills(group: str = "") -> OomKills:
+    """Return the kernel's figures, for `group` (noface's own by default) and the machine."""
     folder = Path(group) if group else next(iter(_own_groups()), None)
     counts = [_count(folder / name) for name in _EVENTS] if folder is not None else []
     in_group = next((count for count in counts if count is not None), None)
-    return OomKills(str(folder or ""), in_group, _count(_MACHINE) if both or in_group is None else None)
+    return OomKills(str(folder or ""), in_group, _count(_MACHINE))
 
 
 def _count(file: Path) -> int | None:
@@ -153,7 +150,7 @@ class MemoryWatch:
     def __init__(self, name: str, limit: int | None) -> None:
         self._limit = limit
         self._group = MemoryGroup.make(name, limit) if limit is not None else None
-        self._before = oom_kills(both=False)
+        self._before = oom_kills()
 
     @contextmanager
     def bounded(self) -> Iterator[None]:
@@ -178,7 +175,7 @@ class MemoryWatch:
         """Say whether the kernel has killed for want of memory meanwhile: "limit" (here), "machine" or ""."""
         if self._group is not None and self._group.kills():
             return "limit"
-        return "machine" if oom_kills(self._before.group, both=False).since(self._before) else ""
+        return "machine" if oom_kills(self._before.group).since(self._before) else ""
 
     def close(self) -> None:
         """Remove the group once nothing of the command is left."""

@@ -6,18 +6,18 @@ no other noface on this machine takes the range then, and however noface ends, t
 
 import errno
 import socket
+from itertools import chain
 from threading import Lock
 
 SIZE = 10
-FIRST, LAST = 20_000, 32_767  # below are those that servers are known by, above those of outgoing connections
+_STARTS = range(20_000, 32_760, SIZE)  # below are those that servers are known by, above those of outgoing connections
 
 
 class PortRanges:
     """The ranges of a repository's workspaces. `seed` keeps repositories apart before they look at what is in use."""
 
-    def __init__(self, seed: int, starts: tuple[int, ...] = tuple(range(FIRST, LAST - SIZE + 2, SIZE))) -> None:
+    def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._starts = starts
         self._held: dict[int, socket.socket] = {}
         self._lock = Lock()
 
@@ -27,16 +27,13 @@ class PortRanges:
         None of them if the machine has no free range left.
         """
         with self._lock:
-            before = self._held.pop(number, None)
-            for step in range(-1 if before is not None else 0, len(self._starts)):
-                start = self._starts[(self._seed + number + step) % len(self._starts)]
-                held = before if step < 0 else _bound(start)
-                if held is None:
-                    continue
-                start = held.getsockname()[1]
-                if all(map(is_free, range(start + 1, start + SIZE))):
+            at = (self._seed + number) % len(_STARTS)
+            others = (_bound(start) for start in (*_STARTS[at:], *_STARTS[:at]))
+            for held in filter(None, chain([self._held.pop(number, None)], others)):
+                ports = range(held.getsockname()[1] + 1, held.getsockname()[1] + SIZE)
+                if all(map(is_free, ports)):
                     self._held[number] = held
-                    return range(start + 1, start + SIZE)
+                    return ports
                 held.close()
             return range(0)
 

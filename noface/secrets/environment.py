@@ -18,6 +18,7 @@ Gates (and `[project] setup`) run code that an agent wrote, so they get by the s
 `[[gates]] env_pass` names: no GITHUB_TOKEN, no AWS keys, no SSH_AUTH_SOCK, no DATABASE_URL unless a person says so.
 """
 
+import fnmatch
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
@@ -105,28 +106,12 @@ def _for_gate(name: str, env_pass: tuple[str, ...]) -> bool:
 
 
 def fits(name: str, patterns: tuple[str, ...]) -> bool:
-    plain, globs = _sorted(patterns)
-    return name in plain or any(_fits(name, parts) for parts in globs)
+    return _any_of(patterns).match(name) is not None
 
 
 @lru_cache(maxsize=64)
-def _sorted(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
-    globs = tuple(tuple(pattern.split("*")) for pattern in patterns if "*" in pattern)
-    return frozenset(pattern for pattern in patterns if "*" not in pattern), globs
-
-
-def _fits(name: str, parts: tuple[str, ...]) -> bool:
-    """Match the pieces between the stars one after the other: linear, whatever the pattern."""
-    first, *middle, last = parts
-    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
-        return False
-    position, end = len(first), len(name) - len(last)
-    for part in middle:
-        position = name.find(part, position, end)
-        if position < 0:
-            return False
-        position += len(part)
-    return True
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, patterns)) or r"(?!)")
 
 
 def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[str] | None:

@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from noface.data import table
 from noface.model.worker_run import ModelSpec
@@ -24,12 +25,12 @@ def login_id(spec: ModelSpec) -> str:
     matter: only the same command has the same.
     """
     known = table("agents").get(spec.agent, {}).get("login", {})
-    own = sorted(pair for pair in spec.env if _of_login(pair[0], spec.agent, known) and not _is_amount(*pair))
-    passed = sorted(name for name in spec.env_pass if _of_login(name, spec.agent, known))
+    own = sorted(pair for pair in spec.env if _of_login(*pair, spec.agent, known))
+    passed = sorted(name for name in spec.env_pass if _of_login(name, "", spec.agent, known))
     chosen = known.get("uncertain_argument", "")
     args = spec.args if chosen and any(chosen in argument for argument in spec.args) else ()
-    provider = _provider(spec) if known.get("by_provider") else ""
-    facts = (provider, own, passed, args, spec.command if not known else "")
+    asked = providers_of(spec.agent, spec.model, dict(spec.env)) or {spec.model.partition("/")[0]}
+    facts = (sorted(asked) if known.get("by_provider") else [], own, passed, args, spec.command if not known else "")
     digest = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()
     return f"{spec.agent}-{digest[:_DIGEST_CHARS]}"
 
@@ -43,7 +44,7 @@ def login_fix(spec: ModelSpec) -> str:
     known = table("agents").get(spec.agent, {}).get("login")
     if known is None:
         return ""
-    keys = (*known.get("keys", ()), *(keys_of(spec.model) if known.get("by_provider") else ()))
+    keys = _keys(spec, known)
     own = [name for name in (*dict(spec.env), *spec.env_pass) if is_secret_name(name) and fits(name, keys)]
     if own:
         return f"correct {own[0]}, which [models.{spec.name}] names"
@@ -68,11 +69,14 @@ def payer(spec: ModelSpec, given: Collection[str]) -> str:
     known = table("agents").get(spec.agent, {}).get("login")
     if known is None:
         return ""
-    keys = (*known.get("keys", ()), *(keys_of(spec.model) if known.get("by_provider") else ()))
-    key = next((name for name in keys if name in given), "")
+    key = next((name for name in _keys(spec, known) if name in given), "")
     if key:
         return f"a subscription ({key})" if "OAUTH" in key else f"each call is paid ({key})"
     return "its login: a subscription, or credit" if known.get("files") or known.get("keychain") else ""
+
+
+def _keys(spec: ModelSpec, known: Mapping[str, Any]) -> tuple[str, ...]:
+    return (*known.get("keys", ()), *(keys_of(spec.model) if known.get("by_provider") else ()))
 
 
 def keys_of(model: str) -> tuple[str, ...]:
@@ -92,20 +96,11 @@ def key_fix(model: str, command: str) -> str:
     return ", or ".join(ways) or f"set the key of the provider of {model or 'its model'}"
 
 
-def _provider(spec: ModelSpec) -> str:
-    """Return the provider of an entry's model; if none is known, what its name begins with."""
-    providers = providers_of(spec.agent, spec.model, dict(spec.env))
-    return ",".join(sorted(providers)) if providers else spec.model.partition("/")[0]
-
-
-def _of_login(name: str, agent: str, known: dict[str, object]) -> bool:
+def _of_login(name: str, value: str, agent: str, known: Mapping[str, Any]) -> bool:
+    """True if a variable of an entry leads to a login; a number, as MAX_THINKING_TOKENS, turns nothing on."""
+    if _LEADS_ELSEWHERE.search(name):
+        return True
     homes = table("agents")[agent].get("homes", ()) if known else ()
-    folders = [known.get("folder_variable"), *(home.get("variable") for home in homes)]
-    keys = known.get("keys", ())
-    listed = tuple(keys) if isinstance(keys, list) else ()
-    leads = name in (*_HOMES, *folders) or is_secret_name(name) or bool(_LEADS_ELSEWHERE.search(name))
-    return leads or fits(name, listed)
-
-
-def _is_amount(name: str, value: str) -> bool:
-    return value.isdigit() and not _LEADS_ELSEWHERE.search(name)
+    folders = (known.get("folder_variable"), *(home.get("variable") for home in homes))
+    listed = name in (*_HOMES, *folders) or is_secret_name(name) or fits(name, tuple(known.get("keys", ())))
+    return listed and not value.isdigit()

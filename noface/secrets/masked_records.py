@@ -8,7 +8,7 @@ commands and all other paths are left alone, since programs use them.
 
 from collections.abc import Collection
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from noface.model.attempt import ABSENT, NotTaken, Snapshot
 from noface.secrets.masking import Masker
@@ -23,8 +23,7 @@ Record = TypeVar("Record")
 
 def masked_record(record: Record, masker: Masker) -> Record:
     """Return a record whose words, and those of the records in it, hold no secret."""
-    done: Record = _walked(record, masker, "")
-    return done
+    return cast("Record", _walked(record, masker, ""))
 
 
 def _walked(value: Any, masker: Masker, name: str) -> Any:
@@ -36,31 +35,29 @@ def _walked(value: Any, masker: Masker, name: str) -> Any:
         return tuple(_walked(each, masker, name) for each in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    return replace(
-        value, **{each.name: _walked(getattr(value, each.name), masker, each.name) for each in fields(value)}
-    )
+    names = (each.name for each in fields(value))
+    return replace(value, **{each: _walked(getattr(value, each), masker, each) for each in names})
 
 
 def masked_snapshot(snapshot: Snapshot, masker: Masker, own: Collection[str]) -> Snapshot:
     """Return a snapshot whose notes and names of new files hold no secret; `own` are values that main holds anyway."""
+    named = {path: masker.path(path, own) for path in named_anew(snapshot)}
 
     def paths(those: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(masker.path(path, own) for path in those)
+        return tuple(named[path] for path in those)
 
     def files(those: tuple[NotTaken, ...]) -> tuple[NotTaken, ...]:
-        return tuple(replace(one, path=masker.path(one.path, own)) for one in those)
+        return tuple(replace(masked_record(one, masker), path=named[one.path]) for one in those)
 
+    changes = (replace(each, path=named[each.path]) if each.old_mode == ABSENT else each for each in snapshot.changes)
     return replace(
         masked_record(snapshot, masker),
-        changes=tuple(
-            replace(change, path=masker.path(change.path, own)) if change.old_mode == ABSENT else change
-            for change in snapshot.changes
-        ),
+        changes=tuple(changes),
         protected_edits=paths(snapshot.protected_edits),
         oversized=paths(snapshot.oversized),
         elsewhere=paths(snapshot.elsewhere),
-        not_taken=files(masked_record(snapshot.not_taken, masker)),
-        suspects=files(masked_record(snapshot.suspects, masker)),
+        not_taken=files(snapshot.not_taken),
+        suspects=files(snapshot.suspects),
     )
 
 

@@ -9,18 +9,23 @@ In bytes, of logs and of agents' own files, what stands for a value has its leng
 short one. In texts that loses its filling again.
 """
 
+import base64
 import html
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from noface.secrets.forms import LONG_BYTES_MIN, WordFilter, encoded
 from noface.secrets.rules import VALUE_CHARS_MIN
 from noface.secrets.shapes import begun_key, in_length, keys_in_place, without_keys
 
 _LINE_CHARS_MIN = 24
 _TELLING_CHARS_MIN = 12
 _HEAD_BYTES = 4
+_ENCODED_CHARS_MIN = 15
+_ENCODED_FROM_CHARS_MAX = 2048
+"""Of a longer value its beginning stands for all of it: encodings of the whole would make every look slow."""
+_COLUMNS = 76
+"""After so many characters programs such as base64 begin a new line."""
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 _FILLED = re.compile(r"\*\*\*(\w[\w-]{0,200}?)-+\*\*\*")
@@ -37,12 +42,10 @@ class Masker:
         self.secrets = dict(secrets)
         telling = {value: name for value, name in secrets.items() if _is_telling(value)}
         self.names, self._telling = frozenset(secrets.values()), frozenset(telling.values())
-        hidden = {form: name for value, name in telling.items() for form in encoded(value)}
+        hidden = {form: name for value, name in telling.items() for form in _encoded(value)}
         forms = sorted((hidden | _forms(secrets)).items(), key=lambda item: (-len(item[0]), item[0]))
         self._names = dict(forms)
         self._byte_names = {form.encode("utf-8", "surrogateescape"): name for form, name in forms}
-        self._short = tuple(form for form in self._byte_names if len(form) < LONG_BYTES_MIN)
-        self._long = WordFilter(form for form in self._byte_names if len(form) >= LONG_BYTES_MIN)
         self._over_lines = any(b"\n" in form for form in self._byte_names)
         self._heads: dict[bytes, list[bytes]] = {}
         for form in self._byte_names:
@@ -87,8 +90,6 @@ class Masker:
         )
 
     def holds(self, data: bytes) -> bool:
-        if not any(form in data for form in self._short) and not self._long.may_hold(data):
-            return False
         return any(form in data for form in self._byte_names)
 
     def in_place(self, data: bytes) -> list[tuple[int, bytes]]:
@@ -188,6 +189,19 @@ def _written(value: str) -> tuple[str, ...]:
 def _percent(value: str) -> str:
     data = value.encode("utf-8", "surrogateescape")
     return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in data)
+
+
+def _encoded(value: str) -> tuple[str, ...]:
+    """Return a value backwards, in hexadecimal and in base64, whatever is encoded with it before or after."""
+    data = value[:_ENCODED_FROM_CHARS_MAX].encode("utf-8", "surrogateescape")
+    forms = [value[:_ENCODED_FROM_CHARS_MAX][::-1], data.hex(), data.hex().upper()]
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        # What is encoded before it in the same text shifts it; what no neighbour changes is left.
+        texts = (encode(b"\0" * before + data).decode() for before in range(3))
+        forms += [text[-(-8 * before // 6) : 8 * (before + len(data)) // 6] for before, text in enumerate(texts)]
+        whole = encode(data).decode().rstrip("=")
+        forms += [whole[at : at + _COLUMNS] for at in range(0, len(whole), _COLUMNS)]
+    return tuple(dict.fromkeys(form for form in forms if len(form) >= _ENCODED_CHARS_MIN and form != value))
 
 
 def _any_of(forms: Iterable[str]) -> "re.Pattern[str]":

@@ -91,7 +91,7 @@ def test_lock_kept_by_someone_else_than_its_writer_is_explained(path):
     path.write_text(f'{{"pid": {gone.pid}, "started": 0, "host": "{os.uname().nodename}"}}')
     with path.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(LockedError, match="that process is gone, but another one has its lock") as caught:
+        with pytest.raises(LockedError, match="another noface works on this repository") as caught:
             RepositoryLock(path).acquire()
     assert f"fuser -v {path}" in caught.value.hint
 

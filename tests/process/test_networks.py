@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from noface.model.network import Network
-from noface.process.connections import available
+from noface.process.connections import available, strangers
 from noface.process.sandbox import CONNECTORS, Box, find_bubblewrap
-from noface.process.strangers import strangers
 from noface.process.supervise import Command, Ladder, Launcher
 
 ROOT = Path(__file__).parents[2]
