@@ -119,24 +119,19 @@ class Advisors:
     def answer_itself(self, history: History, action: Ask) -> bool:
         """Answer a question that needs no model, or whose answer is remembered; False if it needs one."""
         context, issue, last = self._context, history.issue, history.attempts[-1]
-        cure = remembered(context, history) if action.topic is Topic.DIAGNOSIS else None
-        if cure is not None:
-            self._record(record_question(context, history, action.topic), issue, cure, ())
-            return True
-        against = contested(context, history) if action.topic is Topic.CHANGED_TESTS and action.model else None
-        if against is not None:
-            self._record(record_question(context, history, action.topic), issue, against, ())
-            return True
-        if action.model:
-            return False
-        row = record_question(context, history, action.topic)
-        if action.topic is Topic.DEPENDENCY:
-            self._record(row, issue, check_dependencies(context, issue, last, history.epoch), ())
+        children: tuple[Issue, ...] = ()
+        answer = None
+        if action.topic is Topic.DIAGNOSIS:
+            answer = remembered(context, history)
         elif action.topic is Topic.CHANGED_TESTS:
-            self._record(row, issue, let_by_configuration(history), ())
-        else:
-            self._record(row, issue, *split(context, issue, history.attempts, history.epoch))
-        return True
+            answer = contested(context, history) if action.model else let_by_configuration(history)
+        elif action.topic is Topic.DEPENDENCY:
+            answer = check_dependencies(context, issue, last, history.epoch)
+        elif not action.model:
+            answer, children = split(context, issue, history.attempts, history.epoch)
+        if answer is not None:
+            self._record(record_question(context, history, action.topic), issue, answer, children)
+        return answer is not None
 
     def begin(self, history: History, action: Ask, state: IssueState, allowance: Allowance | None) -> None:
         """Ask a model, in a slot, which must be free. `allowance` is the money that this may take."""
@@ -176,7 +171,9 @@ class Advisors:
             context.journal.status(now, issue_id, IssueStatus.READY, f"{why or 'interrupted'}; asks again")
             return
         if answer.away:
-            self._rest(question, answer)
+            cause, until = advice.cause, answer.retry_at or now + context.settings.policy.backoff_base_s
+            name, since = question.model.name, question.asked_at
+            context.open_breaker(name, started_at=since, until=until, kind=FailureKind.OVERLOADED, reason=cause)
         elif advice.outcome is not AdviceOutcome.UNAVAILABLE:
             answers_again(context, question.model.name, question.asked_at)
         if question.topic is Topic.BREAKDOWN and advice.outcome is not AdviceOutcome.ADVISED:
@@ -224,11 +221,3 @@ class Advisors:
                 text = f"{advice.topic.value}: {advice.strategy or advice.outcome.lower()}".replace("_", " ")
                 context.journal.status(now, issue.id, IssueStatus.READY, text)
         hit("answer_recorded")
-
-    def _rest(self, question: Question, answer: Answer) -> None:
-        """Open the breaker of the model, whose provider is away; the issue goes on without the answer."""
-        context = self._context
-        until = answer.retry_at or context.clock.now() + context.settings.policy.backoff_base_s
-        cause, kind = answer.advice.cause if answer.advice else "", FailureKind.OVERLOADED
-        model, started_at = question.model.name, question.asked_at
-        context.open_breaker(model, started_at=started_at, until=until, kind=kind, reason=cause)

@@ -148,16 +148,17 @@ def question_usage(env: AttemptEnvironment, model: ModelSpec, directory: str) ->
 
 
 def _paid(answer: Answer, usage: Usage) -> Answer:
-    used = summed(answer.used, usage)
-    advice = answer.advice
-    if advice is not None:
-        advice = replace(advice, cost_usd=used.cost_usd, tokens=used.tokens)
-    return replace(answer, advice=advice, used=used)
+    used, advice = summed(answer.used, usage), answer.advice
+    counted = replace(advice, cost_usd=used.cost_usd, tokens=used.tokens) if advice is not None else None
+    return replace(answer, advice=counted, used=used)
 
 
 def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
     env, issue = scope.env, question.issue
-    order = replace(_order(question, env.masker), answer_schema=_schema(question, env))
+    form = ANSWERS[question.topic].schema
+    takes = env.agents[question.model.agent].takes_schema and question.by_option
+    takes = takes and question.model.name not in env.without_schema
+    order = replace(_order(question, env.masker), answer_schema=json.dumps(provider_schema(form)) if takes else "")
     asked = Attempt(order, scope)
     scope.progress(issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}")
     slot = env.agent_slot(question.slot)
@@ -178,14 +179,6 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
         return Answer(question, None, used=run.usage, at_allowance=run.ended_by is EndedBy.ALLOWANCE), None
     answer, fault = _read(question, run, by_schema=bool(order.answer_schema))
     return _paid(answer, run.usage), fault
-
-
-def _schema(question: Question, env: AttemptEnvironment) -> str:
-    """Return the schema that the agent is given, "" if it has no option for one or has refused it in this run."""
-    takes = env.agents[question.model.agent].takes_schema and question.by_option
-    if not takes or question.model.name in env.without_schema:
-        return ""
-    return json.dumps(provider_schema(ANSWERS[question.topic].schema))
 
 
 def _run(asked: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
@@ -233,7 +226,7 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
     answer = validate(text, form.schema, question.topic.value)
     if isinstance(answer, Invalid):
         if error is None or error.kind is FailureKind.OUTPUT_FORMAT:
-            return _unusable(question, answer), answer
+            return _without(question, AdviceOutcome.UNUSABLE, answer), answer
         outcome = AdviceOutcome.UNAVAILABLE if error.category.external else AdviceOutcome.UNUSABLE
         away = error.category is Category.TRANSIENT
         return replace(_without(question, outcome, error.message, away=away), retry_at=error.retry_at), None
@@ -248,9 +241,8 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
 def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answer, Invalid | None]:
     """Take a yes to changed tests, or a finding of what is missing, for one only if the sentences quoted bear it."""
     if advice.topic is Topic.MISSING:
-        sentence = next(
-            (each for each in advice.points if not any(stands_in(each, text) for text in grounds.texts)), ""
-        )
+        absent = (each for each in advice.points if not any(stands_in(each, text) for text in grounds.texts))
+        sentence = next(absent, "")
         wrong = NOT_THERE if sentence else ""
     else:
         sentence, wrong = advice.text, unfounded(advice.text, grounds)
@@ -264,7 +256,7 @@ def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Inva
     planned = plan_children(question.issue, value, question.limits, question.known_ids, question.forms)
     if isinstance(planned, PlanFault):
         fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX])
-        return _unusable(question, fault), fault if planned.mendable else None
+        return _without(question, AdviceOutcome.UNUSABLE, fault), fault if planned.mendable else None
     text = f"divided into {', '.join(child.id for child in planned)}"
     if refused := left_out(value, question.forms):
         text += f"; accept commands that are none of the project's were left out: {', '.join(refused)}"
@@ -272,16 +264,10 @@ def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Inva
     return Answer(question, advice, planned), None
 
 
-def _unusable(question: Question, fault: Invalid) -> Answer:
-    answer = _without(question, AdviceOutcome.UNUSABLE, fault.violation)
-    return replace(answer, advice=replace(answer.advice, failure=of_invalid(fault)) if answer.advice else None)
-
-
-def _without(question: Question, outcome: AdviceOutcome, why: str, *, away: bool = False) -> Answer:
-    topic, model = question.topic, question.model.name
-    return Answer(
-        question, Advice(topic, question.after, outcome, question.epoch, model, cause=why, away=away), away=away
-    )
+def _without(question: Question, outcome: AdviceOutcome, why: str | Invalid, *, away: bool = False) -> Answer:
+    failure, cause = (None, why) if isinstance(why, str) else (of_invalid(why), why.violation)
+    advice = Advice(question.topic, question.after, outcome, question.epoch, question.model.name, cause=cause)
+    return Answer(question, replace(advice, away=away, failure=failure), away=away)
 
 
 _SITUATIONS = {
@@ -303,7 +289,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     """Return a question, with its row written: asking begins now."""
     issue, last = history.issue, history.current[-1]
     main = context.env.plumbing.main()
-    forms = _forms(context, issue)
+    forms = AcceptForms((*(gate.command for gate in context.settings.gates), *issue.accept))
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
     words = earlier_answers(history, topic) if topic is not Topic.REVIEW else arguments(history)
     data = QuestionData(
@@ -320,7 +306,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         limits=_limits(context, issue, topic, forms),
         questions=_questions(last),
         paths=_paths(issue, topic, last),
-        results=gate_lines(context.reader.gates_of(issue.id, last.number)),
+        results=tuple(map(_result, context.reader.gates_of(issue.id, last.number))),
         points=history.open_points if topic is Topic.REVIEW else (),
         others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
         earlier_form=context.settings.earlier_form,
@@ -366,16 +352,13 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     )
 
 
-_MAIN_SIDE = "what main has changed there since, below what brought it"
-
-
 def _files(context: RunContext, history: History, topic: Topic, start: str, main: str) -> tuple[FileExcerpt, ...]:
     """Return what else a question quotes: of a conflict main's side, which is not in the work that is looked at."""
     if topic is Topic.CLARIFICATION:
         return related_files(context, history, start)[0]
     last = history.current[-1]
     text = main_since(context.env.plumbing, last, main, conflicts_of(last)) if topic is Topic.MERGE_CONFLICT else ""
-    return (FileExcerpt(_MAIN_SIDE, text),) if text else ()
+    return (FileExcerpt("what main has changed there since, below what brought it", text),) if text else ()
 
 
 def record_question(context: RunContext, history: History, topic: Topic, model: str = "", directory: str = "") -> int:
@@ -386,26 +369,20 @@ def record_question(context: RunContext, history: History, topic: Topic, model: 
     )
 
 
-def _forms(context: RunContext, issue: Issue) -> AcceptForms:
-    commands = tuple(gate.command for gate in context.settings.gates)
-    return AcceptForms((*commands, *issue.accept))
-
-
-def gate_lines(gates: tuple[GateRun, ...]) -> tuple[str, ...]:
-    return tuple(
-        f"{gate.name}: {'passed' if gate.passed else 'failed'}"
-        f"{', only when it was run again' if gate.flaky else ''}{'' if gate.hard else ' (reported only)'}"
-        for gate in gates
-    )
+def _result(gate: GateRun) -> str:
+    again = ", only when it was run again" if gate.flaky else ""
+    return f"{gate.name}: {'passed' if gate.passed else 'failed'}{again}{'' if gate.hard else ' (reported only)'}"
 
 
 def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms) -> tuple[str, ...]:
     if topic is not Topic.BREAKDOWN:
         return ()
     rules = context.settings.policy.breakdown
-    lines = [f"At least 2 and at most {rules.children_max} parts, each smaller than the issue."]
-    lines.append("Each part names the paths it may change, inside the repository.")
-    lines.append(f"Accept commands that are allowed: {forms.listed}.")
+    lines = [
+        f"At least 2 and at most {rules.children_max} parts, each smaller than the issue.",
+        "Each part names the paths it may change, inside the repository.",
+        f"Accept commands that are allowed: {forms.listed}.",
+    ]
     if issue.paths:
         lines.append(f"Only paths within: {', '.join(issue.paths)}.")
     if issue.accept:

@@ -17,13 +17,11 @@ from noface.model.budget import (
     Budget,
     EndedFor,
     Estimates,
-    Paid,
     Passed,
     Refusal,
     Spent,
     allowed,
     can_pay,
-    first_to_end,
     overrun,
     passed_by,
 )
@@ -40,13 +38,11 @@ class LiveSpending:
     """Adds up the reported usage of each issue's work, by the number of its attempt: candidates work at once."""
 
     def __init__(self, context: RunContext, budget: Budget) -> None:
-        self._context = context
-        self._budget = budget
+        self._context, self._budget = context, budget
         self._used: dict[tuple[str, int], Spent] = {}
         self._before: dict[str, Spent] = {}
         self._since: dict[str, tuple[float, int]] = {}
         self._answers: dict[tuple[str, int], int] = {}
-        self._excess = Spent()
 
     def update(self, progress: AttemptProgress) -> None:
         used, whose = progress.used, (progress.issue_id, progress.number)
@@ -74,15 +70,10 @@ class LiveSpending:
             return None
         context = self._context
         spent = _sum(context.spending.of_run(context.run_id), *self._used.values())
-        allowed = Spent(spent.usd - self._excess.usd, spent.tokens - self._excess.tokens)
-        return passed_by(self._budget, spent) if self._passed(_RUN, self._budget, allowed) else None
+        return self._passed(_RUN, self._budget, spent)
 
-    def ended_for_run(self, excess: Spent) -> None:
-        """Note that work was ended for the run's budget, `excess` beyond its reservation.
-
-        The others keep their reservations: N workers overshoot a budget by one attempt (I7).
-        """
-        self._excess = _sum(self._excess, excess)
+    def ended_one(self) -> None:
+        """Note that work was ended for the run's budget: the others have the same time as it had."""
         self._since.pop(_RUN, None)
 
     def issues_passed(self) -> tuple[tuple[str, Passed], ...]:
@@ -90,17 +81,15 @@ class LiveSpending:
         budget = self._context.settings.policy.budget
         if not budget.limited:
             return ()
-        names = dict.fromkeys(name for name, _ in self._used)
-        each = ((name, self._passed(name, budget, self._of(name, self.used(name)))) for name in names)
-        return tuple((name, passed) for name, passed in each if passed is not None)
-
-    def _of(self, issue_id: str, used: Spent) -> Spent:
-        context = self._context
-        if issue_id not in self._before:
-            issue = next((each for each in context.issues if each.id == issue_id), Issue(issue_id, ""))
-            history = history_of(context.reader, context.questions, issue, context.reader.state(issue_id))
-            self._before[issue_id] = history.spent
-        return _sum(self._before[issue_id], used)
+        context, reader, found = self._context, self._context.reader, []
+        for name in dict.fromkeys(name for name, _ in self._used):
+            if name not in self._before:
+                issue = next((each for each in context.issues if each.id == name), Issue(name, ""))
+                self._before[name] = history_of(reader, context.questions, issue, reader.state(name)).spent
+            passed = self._passed(name, budget, _sum(self._before[name], self.used(name)))
+            if passed is not None:
+                found.append((name, passed))
+        return tuple(found)
 
     def _passed(self, name: str, budget: Budget, spent: Spent) -> Passed | None:
         passed = passed_by(budget, spent)
@@ -148,7 +137,8 @@ class RunLimits:
             attempts = "1 attempt" if self._started == 1 else f"{self._started} attempts"
             return f"stopped at the limit max_iterations: {attempts} started"
         if settings.seconds_max is not None and context.clock.now() - self._began_at >= settings.seconds_max:
-            return f"stopped {self._in_time}"
+            limit = f"the limit max_hours: {settings.seconds_max / 3600:g} h"
+            return f"stopped at {settings.until}, as --until says" if settings.until else f"stopped at {limit}"
         if self._budget.limited:
             spent, usd, tokens = context.spending.of_run(context.run_id), self._budget.usd, self._budget.tokens
             if usd is not None and spent.usd >= usd:
@@ -156,12 +146,6 @@ class RunLimits:
             if tokens is not None and spent.tokens >= tokens:
                 return Passed("run", "max_tokens", spent.tokens, tokens).reason
         return ""
-
-    @property
-    def _in_time(self) -> str:
-        settings = self._context.settings
-        hours = (settings.seconds_max or 0.0) / 3600
-        return f"at {settings.until}, as --until says" if settings.until else f"at the limit max_hours: {hours:g} h"
 
     def in_the_end(self, limit: str) -> str:
         """Return why the run stopped, with what was used when all had ended, where a budget was why."""
@@ -221,12 +205,10 @@ class RunLimits:
 
 
 class BudgetGuard:
-    """Ends what has passed a budget, charging nobody: first the work that is over its own limit, or has used most."""
+    """Ends what has passed a budget, charging nobody: at the run's first the work that has used most, then the rest."""
 
-    def __init__(self, context: RunContext, jobs: Jobs, limits: RunLimits) -> None:
-        self._context = context
-        self._jobs = jobs
-        self._live = limits.live
+    def __init__(self, jobs: Jobs, limits: RunLimits) -> None:
+        self._jobs, self._live = jobs, limits.live
         self._ended_some = False
 
     def hold(self) -> str:
@@ -237,19 +219,12 @@ class BudgetGuard:
         over = live.run_passed()
         if over is None:
             return ""
-        paid = self._paid()
-        for each in () if self._ended_some else first_to_end(over, paid):
+        why = EndedFor.WITH_RUN if self._ended_some else EndedFor.RUN
+        ends = [(each.issue_id, overrun(why, over, live.used(each.issue_id, each.number))) for each in self._jobs.paid]
+        if ends and not self._ended_some:
+            ends = [max(ends, key=lambda each: each[1].own)]
             self._ended_some = True
-            self._jobs.end(each.issue_id, overrun(EndedFor.RUN, over, each.used))
-            live.ended_for_run(each.excess)
-            paid = ()
-        for each in paid:
-            self._jobs.end(each.issue_id, overrun(EndedFor.WITH_RUN, over, each.used))
+            live.ended_one()
+        for issue_id, end in ends:
+            self._jobs.end(issue_id, end)
         return over.reason
-
-    def _paid(self) -> tuple[Paid, ...]:
-        may_use, live = estimates(self._context), self._live
-        return tuple(
-            Paid(each.issue_id, live.used(each.issue_id, each.number), may_use.of(each.model, think=each.think))
-            for each in self._jobs.paid
-        )

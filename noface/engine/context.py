@@ -154,14 +154,13 @@ class RunContext(Planning):
 
     def tell_progress(self, seen: object) -> bool:
         """Tell how far `[project] setup` or a gate of main is; False for any other message of a thread."""
-        match seen:
-            case MainSeen("", text, seconds, state, made):
-                facts = {"state": state, "text": text, "seconds": round(seconds, 1), "bytes": made}
-                self.announce("setup", None, facts)
-            case MainSeen(gate, text, seconds):
-                self.announce("main_gate", None, {"gate": gate, "text": text, "seconds": round(seconds, 1)})
-            case _:
-                return False
+        if not isinstance(seen, MainSeen):
+            return False
+        facts = {"text": seen.text, "seconds": round(seen.seconds, 1)}
+        if seen.gate:
+            self.announce("main_gate", None, {"gate": seen.gate, **facts})
+        else:
+            self.announce("setup", None, {"state": seen.state, "bytes": seen.bytes, **facts})
         return True
 
     def quiet_scope(self, cancel: Canceller) -> Scope:
@@ -176,19 +175,11 @@ class RunContext(Planning):
             return  # told already
         self.hosts[seen.host] = seen._replace(since=now)
         self.journal.fact(HOSTS, json.dumps(encode(tuple(self.hosts.values()))))
-        if seen.up:
-            self.log_event("host_up", None, host=seen.host, slots=seen.slots)
-        else:
-            self.log_event("host_away", None, host=seen.host, why=seen.why)
+        kind, more = ("host_up", {"slots": seen.slots}) if seen.up else ("host_away", {"why": seen.why})
+        self.log_event(kind, None, host=seen.host, **more)
 
     def set_status(
-        self,
-        issue_id: str,
-        status: IssueStatus,
-        reason: str,
-        until: float | None = None,
-        *,
-        cause: Cause = Cause.NONE,
+        self, issue_id: str, status: IssueStatus, reason: str, until: float | None = None, *, cause: Cause = Cause.NONE
     ) -> None:
         """Move an issue to another status now, with the reason a person reads."""
         self.journal.status(self.clock.now(), issue_id, status, reason, until, cause=cause)
@@ -208,29 +199,21 @@ class RunContext(Planning):
 
     def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:
         """Return the project's gates and, after them, an issue's own, and those of issues it may have touched."""
-        again = tuple(
-            GateSpec(f"recheck-{number}", command, network=self._widest(Network.OWN))
-            for number, command in enumerate(issue.recheck, 1)
-        )
+        wide = self._widest(Network.OWN)
+        again = tuple(GateSpec(f"recheck-{n}", command, network=wide) for n, command in enumerate(issue.recheck, 1))
         return self.settings.gates + self.accept_gates(issue) + again
 
     def accept_gates(self, issue: Issue) -> tuple[GateSpec, ...]:
         """Return an issue's `accept` commands as hard gates of its own."""
         limit = issue.accept_timeout_s if issue.accept_timeout_s is not None else ACCEPT_TIMEOUT_S
-        many = len(issue.accept) > 1
+        many, wide = len(issue.accept) > 1, self._widest()
         return tuple(
-            GateSpec(
-                f"accept-{number}" if many else "accept",
-                command,
-                timeout_s=limit,
-                accept=True,
-                network=self._widest(),
-            )
-            for number, command in enumerate(issue.accept, 1)
+            GateSpec(f"accept-{n}" if many else "accept", command, timeout_s=limit, accept=True, network=wide)
+            for n, command in enumerate(issue.accept, 1)
         )
 
     def _widest(self, least: Network = Network.AUTO) -> Network:
         """Return what issues' own commands have of the network: what [sandbox] says, or what any gate needs."""
-        if self.settings.config.sandbox.network is not Network.AUTO:
-            return self.settings.config.sandbox.network
+        if (given := self.settings.config.sandbox.network) is not Network.AUTO:
+            return given
         return max((least, *(gate.network for gate in self.settings.gates)), key=tuple(Network).index)

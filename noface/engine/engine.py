@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from noface.attempt.environment import AttemptProgress
+from noface.attempt.environment import AttemptProgress, GateAgain, GateRan, MainSeen, UnsteadySeen
 from noface.engine.attempts import Attempts
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.candidates import Candidates
@@ -24,7 +24,6 @@ from noface.engine.kept_work import KeptWork
 from noface.engine.landing.queue import MergeQueue
 from noface.engine.last_look import last_look
 from noface.engine.main_checks import AcceptChecks, Epics
-from noface.engine.news import record_news
 from noface.engine.outages import answers_again, notice_waits, shows_life
 from noface.engine.outside import BacklogWatch
 from noface.engine.parts import RunParts
@@ -67,7 +66,7 @@ class Engine:
         self._jobs = Jobs(context.inbox, context.executor)
         self._stations = Stations(context.clock, context.inbox, self._jobs, self._again, self._story_broke)
         self._limits = RunLimits(context)
-        self._guard = BudgetGuard(context, self._jobs, self._limits)
+        self._guard = BudgetGuard(self._jobs, self._limits)
         self._quota = QuotaGuard(context, self._jobs, self._limits.live)
         self._withdrawals = Withdrawals(context, self._jobs, self._watch)
         self._ending, self._once = Ending(), Once(asked=context.settings.once)
@@ -134,7 +133,6 @@ class Engine:
             self._red_main.step()
             self._close_epics()
             self._attempts.resume()
-            self._checks.lift_committed()
             planned = self._start()
             self._look_at_blocked()
             if self._is_idle() and not self._idling.wait(planned):
@@ -242,7 +240,7 @@ class Engine:
             case Stop(urgent):
                 self._stop(urgent=urgent)
             case _:
-                return not record_news(self._context, message)
+                return not _record_news(self._context, message)
         return True
 
     def _heed(self, message: object) -> bool:
@@ -384,3 +382,28 @@ class Engine:
         ending.drain_until = ending.drain_until or now + _DRAIN_S
         self._stations.stopping = True
         self._jobs.stop(everything=now >= ending.drain_until, urgent=urgent)
+
+
+def _record_news(context: RunContext, message: object) -> bool:
+    """Record a message that changes nothing of what can start next; False if it is none of these."""
+    now = context.clock.now()
+    match message:
+        case MainSeen():
+            context.tell_progress(message)
+        case GateRan(issue_id, number, result, key, tests):
+            if result.flaky:
+                failure = result.first_failure.message if result.first_failure else ""
+                more = {"message": failure, "tree": result.tree, "tests": list(result.unsteady)}
+                context.log_event("gate_flaky", issue_id or None, number=number, gate=result.gate.name, **more)
+            if key:
+                context.env.memory.remember(key, result)
+                context.journal.gate_recorded(now, key, result, tests)
+        case GateAgain(issue_id, number, gate, line, beside=()):
+            context.log_event("gate_repeated", issue_id or None, number=number, gate=gate, message=line)
+        case GateAgain(issue_id, number, gate, line, beside):
+            context.log_event("gate_met", issue_id or None, number=number, gate=gate, beside=beside, message=line)
+        case UnsteadySeen(issue_id, gate, tests):
+            context.journal.unsteady(now, issue_id, gate, tests, context.env.memory.all_unsteady())
+        case _:
+            return False
+    return True

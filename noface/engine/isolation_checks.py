@@ -84,12 +84,11 @@ _ALL = ("*",)
 class Lack:
     """What a gate may need to be green on main: variables that it does not get, or to run outside the sandbox.
 
-    `tried`: it is green with both. `closed` are folders it could not write, `unseen` places of the home it did not see.
+    `closed` are folders that it could not write, `unseen` places of the home that it did not see.
     """
 
     variables: tuple[str, ...] = ()
     sandbox: bool = False
-    tried: bool = True
     closed: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
 
@@ -106,35 +105,37 @@ class Lack:
 
 
 def lacks(context: RunContext, red: list[GateResult], cancel: Canceller) -> dict[str, Lack]:
-    """Return what each of these gates, red on main, may lack. If agents' code has landed, nothing is run."""
+    """Return what each of these gates, red on main, lacks. If agents' code has landed, nothing is run."""
+    if _holds_agents_code(context):
+        return {}
     kept = {gate.name: kept_from_gates(os.environ, gate.env_pass) for gate in context.settings.gates}
     suspects = [r for r in red if (_boxes(context) and r.gate.boxed) or kept[r.gate.name]]
-    tried, inside = not _holds_agents_code(context), set[str]()
-    if suspects and tried:
+    inside = set[str]()
+    if suspects:
         outside = _green(context, cancel, "outside", lambda gate: replace(gate, boxed=False, env_pass=_ALL))
         suspects = [result for result in suspects if result.gate.name in outside]
-        if suspects:
-            inside = _green(context, cancel, "all-variables", lambda gate: replace(gate, env_pass=_ALL))
+    if suspects:
+        inside = _green(context, cancel, "all-variables", lambda gate: replace(gate, env_pass=_ALL))
     found = {}
     for gate, failure in ((each.gate, each.failure) for each in suspects):
         boxed = _boxes(context) and gate.boxed and gate.name not in inside
-        lack = _lack(context, gate.command, kept[gate.name], boxed, tried)
-        found[gate.name] = _places(lack, failure, gate.env_pass)
+        found[gate.name] = _lack(context, gate.command, kept[gate.name], boxed, failure, gate.env_pass)
     return {name: lack for name, lack in found.items() if lack.variables or lack.sandbox}
 
 
-def _lack(context: RunContext, command: str, kept: tuple[str, ...], boxed: bool, tried: bool) -> Lack:
-    named = _named(context.env.plumbing, command, kept)
-    return Lack(named or (kept if tried and not boxed else ()), boxed, tried)
-
-
-def _places(lack: Lack, failure: Failure | None, env_pass: tuple[str, ...]) -> Lack:
-    """Return what is lacking with the places that the output says the sandbox closes or hides."""
-    if not lack.sandbox or failure is None:
+def _lack(
+    context: RunContext,
+    command: str,
+    kept: tuple[str, ...],
+    boxed: bool,
+    failure: Failure | None,
+    env_pass: tuple[str, ...],
+) -> Lack:
+    lack = Lack(_named(context.env.plumbing, command, kept) or (() if boxed else kept), boxed)
+    if not boxed or failure is None:
         return lack
     variables = dict(gate_environment(env_pass))
-    closed = closed_places(failure, variables) if lack.tried else ()
-    return replace(lack, closed=closed, unseen=unseen_places(failure, variables))
+    return replace(lack, closed=closed_places(failure, variables), unseen=unseen_places(failure, variables))
 
 
 def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> set[str]:
@@ -144,23 +145,22 @@ def reach_out(context: RunContext, red: list[GateResult], cancel: Canceller) -> 
     if not names or not checkouts(env.plumbing.repository, home_of(dict(os.environ))):
         return set()
     hidden = any(gate.boxed for gate in gates) and bool(env.sandbox.bubblewrap)
-    led = any(
-        gate_variables(env, gate.env_pass, "") != gate_variables(env, gate.env_pass, "", leaky=True) for gate in gates
-    )
-    if not (hidden or led):
+    given = ((gate_variables(env, gate.env_pass, "", leaky=leaky) for leaky in (False, True)) for gate in gates)
+    if not (hidden or any(alone != leaky for alone, leaky in given)):
         return set()
     return names & _green(context, cancel, "checkout", lambda gate: replace(gate, leaky=True))
 
 
 def setup_lacks(context: RunContext, failure: Failure, cancel: Canceller) -> Lack | None:
-    """Return what `[project] setup`, which fails on main, may lack; None if it fails outside as well."""
-    setup, tried = context.env.setup, not _holds_agents_code(context)
+    """Return what `[project] setup`, which fails on main, lacks; None if it fails outside as well, or may not run."""
+    setup = context.env.setup
     kept, boxed = kept_from_gates(os.environ, setup.env_pass), setup.boxed and _boxes(context)
-    if tried and (boxed or kept):
-        if not _sets_up(context, cancel, replace(setup, boxed=False, env_pass=_ALL)):
-            return None
-        boxed = boxed and not _sets_up(context, cancel, replace(setup, env_pass=_ALL))
-    lack = _places(_lack(context, setup.command, kept, boxed, tried), failure, setup.env_pass)
+    if _holds_agents_code(context) or not (boxed or kept):
+        return None
+    if not _sets_up(context, cancel, replace(setup, boxed=False, env_pass=_ALL)):
+        return None
+    boxed = boxed and not _sets_up(context, cancel, replace(setup, env_pass=_ALL))
+    lack = _lack(context, setup.command, kept, boxed, failure, setup.env_pass)
     return lack if lack.variables or lack.sandbox else None
 
 

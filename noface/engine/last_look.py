@@ -8,7 +8,6 @@ from noface.engine.outside import edited_since
 from noface.engine.parts import RunParts
 from noface.engine.stations import Station
 from noface.engine.withdrawals import Withdrawals
-from noface.git.fast_forward import Blocked
 from noface.model.actions import Land
 from noface.model.failure import Failure
 from noface.model.taxonomy import IssueStatus
@@ -16,7 +15,7 @@ from noface.model.taxonomy import IssueStatus
 
 def last_look(
     run: RunParts, withdrawals: Withdrawals, others: Collection[Station], entry: QueueEntry
-) -> Failure | Blocked | bool:
+) -> Failure | bool:
     """Tell whether work may land; a failure is why it is done once more (`LastLook`).
 
     Withdrawn work is kept, what was approved is wanted. If anything has changed, the policy decides once more.
@@ -36,9 +35,6 @@ def last_look(
         queue.drop(name)
         context.set_status(name, IssueStatus.READY, f"passed; {why}")
         return False
-    if watch.only_on_branch(name):
-        main = context.env.plumbing.repository.main_name
-        return Blocked(f"{main} does not have the issue any more, only the branch that is checked out")
     issue = watch.issue(name) or entry.issue
     approved = any(each.attempt == entry.number for each in context.questions.approvals(name))
     edited = None if approved else edited_since(context, issue, entry.number)

@@ -4,7 +4,7 @@ An epic (N9, K4) is closed once its parts are merged and its gates pass on main;
 cannot be done and nothing else can go on, the parent learns what failed (P8), and its ladder goes on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -47,7 +47,6 @@ class AcceptChecks:
         self._context, self._jobs, self._stations = context, jobs, stations
         self._watch = watch
         self._failing: dict[tuple[str, str], int] = {}
-        self._uncommitted: dict[str, str] = {}
 
     def needed(self, issue: Issue) -> bool:
         """True if an issue must be checked before work on it starts."""
@@ -74,8 +73,6 @@ class AcceptChecks:
             commit = outcome.evidence if outcome.rule == UNCOMMITTED else ()
             cannot = "" if commit else "its accept command cannot be run: "
             journal.blocked(now, issue.id, f"{cannot}{outcome.message}", accept_request(issue, outcome, commit))
-            if commit:
-                self._uncommitted[issue.id] = self._context.env.plumbing.main()
         elif outcome.failing == 0:
             reason = "already satisfied: its accept commands pass on main"
             journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
@@ -83,18 +80,6 @@ class AcceptChecks:
             self._failing[issue.id, issue.content_hash] = outcome.failing
             known = replace(outcome, failure=masked_record(outcome.failure, self._context.env.masker))
             journal.fact(*fact_of(issue, known))
-
-    def lift_committed(self) -> None:
-        """Let the issues go on whose `accept` named what main has not, where main has moved and has it now."""
-        main = self._context.env.plumbing.main() if self._uncommitted else ""
-        for issue_id in [each for each, seen in self._uncommitted.items() if seen != main]:
-            self._uncommitted[issue_id] = main
-            issue = self._watch.issue(issue_id)
-            if issue is not None and _uncommitted(self._context, issue.accept, issue.accept) is not None:
-                continue
-            del self._uncommitted[issue_id]
-            if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
-                self._context.journal.unblocked(self._context.clock.now(), issue_id, "", "main has what it named")
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:
@@ -109,8 +94,8 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
     failing = sum(max(1, len(result.failing_tests)) for result in red)
     failures = {r.gate.command: r.failure for r in red if r.failure is not None}
-    lost = [command for command, failure in failures.items() if failure.kind is FailureKind.ENVIRONMENT]
-    uncommitted = _uncommitted(context, failures, lost, failures.values()) if red else None
+    lost = tuple(command for command, failure in failures.items() if failure.kind is FailureKind.ENVIRONMENT)
+    uncommitted = _uncommitted(context, failures, lost) if red else None
     useless = uncommitted or unrunnable or _refused(red)
     ran = {result.gate for result in gated.results}
     if not red and any(gate not in ran for gate in gates):  # a build that failed before them tells nothing of them
@@ -134,24 +119,22 @@ def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
 def _refused(red: list[GateResult]) -> Failure | None:
     """Return the failure of a command that no worker can change: a refused access, or what a project's rule names."""
     failures = (result.failure for result in red if result.failure is not None)
-    refused = next((failure for failure in failures if access_refused_of(failure) or _by_rule(failure)), None)
-    return replace(refused, kind=FailureKind.ENVIRONMENT, charged=False) if refused is not None else None
+    for failure in failures:
+        by_rule = failure.kind is FailureKind.ENVIRONMENT and is_of_project(failure.rule)
+        if by_rule or access_refused_of(failure):
+            return replace(failure, kind=FailureKind.ENVIRONMENT, charged=False)
+    return None
 
 
-def _by_rule(failure: Failure) -> bool:
-    return failure.kind is FailureKind.ENVIRONMENT and is_of_project(failure.rule)
-
-
-def _uncommitted(
-    context: RunContext, commands: Iterable[str], unrunnable: Iterable[str], failures: Iterable[Failure] = ()
-) -> Failure | None:
+def _uncommitted(context: RunContext, commands: Mapping[str, Failure], unrunnable: tuple[str, ...]) -> Failure | None:
     """Return the failure of commands that name, or miss as a module, what lies in the person's checkout only."""
     checkout = PersonsCheckout(context.env.plumbing, context.tracker.protected)
     gates = (gate.command for gate in context.settings.gates)
+    failures = commands.values()
     missed = ((library, each.location) for each in failures if (library := missing_library(each)) is not None)
     places = (place_among(library, checkout.state.new, location) for library, location in missed)
     modules = tuple(Lacking(place) for place in places if place is not None)
-    things = checkout.lacking(commands, gates, named_paths(tuple(unrunnable))) or modules
+    things = checkout.lacking(commands, gates, named_paths(unrunnable)) or modules
     if not things:
         return None
     message = lack_text(things, checkout.state, "needs" if things is modules else "names")
@@ -215,11 +198,10 @@ class Epics:
         context, now = self._context, self._context.clock.now()
         failures = tuple(self._failure(part, states[part.id]) for part in parts if states[part.id].status in _STUCK)
         done = [f"{part.id} ({part.title})" for part in parts if states[part.id].done]
-        never = [f"{part.id} ({part.title})" for part in parts if states[part.id].status in _OPEN]
         first = (
             f"It was divided into {len(parts)} parts. Merged, and not to be done again: {', '.join(done) or 'none'}."
-            f" Never begun: {', '.join(never) or 'none'}. What is not merged belongs to the whole again; where a part's"
-            " request kept it from being done, do it another way."
+            " What is not merged belongs to the whole again; if a part's request kept it from being done, do it another"
+            " way."
         )
         text = "\n\n".join((first, *map(subtask_in_words, failures)))
         with context.questions.together():

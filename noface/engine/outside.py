@@ -45,8 +45,6 @@ class BacklogWatch:
         self._seen: tuple[str, str] | None = None
         self._present: dict[str, tuple[str, str]] = {}
         self._known: set[str] = set()
-        self._first_main: dict[str, str] = {}
-        self._sources: dict[str, str] = {}
         self._masked: dict[str, tuple[Issue, Issue]] = {}
         self._by_id: dict[str, Issue] = {}
         self.backlog = Backlog()
@@ -74,26 +72,21 @@ class BacklogWatch:
         if context.at_first is None:
             context.at_first = frozenset(issue.id for issue in agreed)
         self._known = {issue.id for issue in self.backlog.issues} | {each.id for each in listed.faults if each.id}
-        known = dict.fromkeys(
-            self._known, ("", "") if context.issues_elsewhere else checkout_and_stash(context.env.plumbing)
-        )
-        self._present |= known
-        main = context.env.plumbing.main()
-        self._first_main |= dict.fromkeys(self._known - self._first_main.keys(), main)
-        self._sources |= {issue.id: issue.source for issue in agreed}
+        place = ("", "") if context.issues_elsewhere else checkout_and_stash(context.env.plumbing)
+        self._present |= dict.fromkeys(self._known, place)
         self.lift_edited()
 
     def withdrew(self, issue_id: str) -> str:
         """Tell how people have taken an issue from noface, "" if they have not, or if that is not clear.
 
-        Files also go while another branch is checked out, or with a stash: they may come back unless main lost them.
+        Files also go while another branch is checked out, or with a stash: they may come back.
         """
         if issue_id in self._known:
             return ""
         if self._context.issues_elsewhere:
             return self.backlog.gone.get(issue_id, _WITHDRAWN_THERE)
         stays = self._present.get(issue_id) == checkout_and_stash(self._context.env.plumbing)
-        return self.backlog.gone.get(issue_id, _WITHDRAWN_HERE) if stays or self._taken_from_main(issue_id) else ""
+        return self.backlog.gone.get(issue_id, _WITHDRAWN_HERE) if stays else ""
 
     def not_now(self, issue_id: str) -> str:
         """Tell why an issue's work must not land as the issue is written now, "" if it may; the plan waits for that."""
@@ -104,20 +97,6 @@ class BacklogWatch:
         needed = issue.depends_on if issue is not None else ()
         open_ones = tuple(name for name in needed if name in states and not states[name].done)
         return f"it depends on {some(open_ones, _NAMED_MAX)} by now" if open_ones else ""
-
-    def only_on_branch(self, issue_id: str) -> bool:
-        """True if a commit has taken an issue from main, and the branch that is checked out has it still."""
-        repository = self._context.env.plumbing.repository
-        on_main = checkout_and_stash(self._context.env.plumbing)[0] == repository.main
-        return issue_id in self._known and not on_main and self._taken_from_main(issue_id)
-
-    def _taken_from_main(self, issue_id: str) -> bool:
-        """True if main had an issue's file when the run saw it first, and does not have it now."""
-        plumbing, source = self._context.env.plumbing, (self._sources.get(issue_id, ""),)
-        before, main = self._first_main.get(issue_id), plumbing.main()
-        if self._context.issues_elsewhere or not source[0] or before in (None, main):
-            return False
-        return not plumbing.entries(main, source) and bool(plumbing.entries(str(before), source))
 
     def lift_edited(self) -> None:
         """Unblock blocked and skipped issues whose text a person has edited (N14)."""

@@ -1,6 +1,5 @@
 """What must hold before any work is paid for: agents installed, gates green on main (or their failures known)."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from noface.attempt.gate_session import CutShort
 from noface.attempt.gating import Gating, Ran, main_task
 from noface.attempt.libraries import with_own_library
 from noface.attempt.prepare import INCOMPLETE, SETUP_FAILED
-from noface.attempt.steadiness import remember_unsteady
 from noface.diagnosis.known_causes import final_error
 from noface.diagnosis.missing_library import library_of
 from noface.engine.context import RunContext
@@ -21,7 +19,6 @@ from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import OTHERS_SERVER, names_suffice
 from noface.git.plumbing import Plumbing
 from noface.integrity.inventory import Inventory
-from noface.integrity.unsteady import failed_in
 from noface.model.failure import CHANGED_FILES, SETUP_PASSING, Failure
 from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -35,14 +32,11 @@ _COMMAND_MAX = 120
 _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
-def check_agents(context: RunContext) -> None:
-    """Raise UsageError if a needed model's program is not there, or nobody can keep a role from writing."""
+def _check_agents(context: RunContext) -> None:
     settings, policy = context.settings, context.settings.policy
     workers = tuple(rung.model for rung in policy.ladder)
-    box = context.env.sandbox.bubblewrap
-    unbound = box_findings(settings.models, workers, asdict(policy.roles), box)
-    error = refusal((*model_findings(settings.models, policy.models), *unbound))
-    if error is not None:
+    unbound = box_findings(settings.models, workers, asdict(policy.roles), context.env.sandbox.bubblewrap)
+    if error := refusal((*model_findings(settings.models, policy.models), *unbound)):
         raise error
 
 
@@ -51,41 +45,36 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
 
     Raises UsageError (agents), DiskFullError, BaselineRedError.
     """
-    check_agents(context)
+    _check_agents(context)
     fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
     try:
         gated = check_baseline(context, cancel, anew=fresh)
     except CutShort:
         raise KeyboardInterrupt from None
     tell_networks(context)
-    full = main_without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard))
-    if full is not None:
+    if full := main_without_room(context.env, gated.failure, *(r.failure for r in gated.results if r.gate.hard)):
         raise disk_full_error(full)
     if gated.failure is not None:
         lack = setup_lacks(context, gated.failure, cancel) if gated.failure.rule == SETUP_FAILED else None
         raise _not_set_up(gated.failure, lack)
     red = [result for result in gated.results if result.gate.hard and result.failure is not None]
-    strangers = [result for result in red if result.failure is not None and result.failure.rule == OTHERS_SERVER]
-    if strangers:
-        raise _red(strangers, {})
-    reaching = reach_out(context, red, cancel) if red else set()
-    if reaching:
+    if strangers := [each for each in red if each.failure is not None and each.failure.rule == OTHERS_SERVER]:
+        raise _red(strangers)
+    if reaching := reach_out(context, red, cancel):
         raise _leaking([result.gate for result in red if result.gate.name in reaching], _REACHES)
-    lack_of = lacks(context, red, cancel) if red else {}
-    lacking = {name: lack for name, lack in lack_of.items() if lack.tried}
-    if lacking:
+    if lacking := lacks(context, red, cancel) if red else {}:
         raise _lacking([result for result in red if result.gate.name in lacking], lacking)
     green = tuple(result.gate for result in gated.results if result.failure is None)
-    leaking = leaks(context, green, cancel) if fresh else ()
-    if leaking:
+    if leaking := leaks(context, green, cancel) if fresh else ():
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
         if red:
-            raise _red(_with_own_library(context.env.plumbing, red), lack_of, after_others=_after_others(gated, red))
+            before = gated.results[: gated.results.index(red[0])]  # their output is gone
+            others = any(result.gate.kind is not GateKind.BUILD for result in before)
+            raise _red(_with_own_library(context.env.plumbing, red), after_others=others)
         return gated.results
-    unreadable = [result for result in red if not _by_names(result)]
-    if unreadable:
-        raise _red(_with_own_library(context.env.plumbing, unreadable), lack_of, only_new=True)
+    if unreadable := [result for result in red if not _by_names(result)]:
+        raise _red(_with_own_library(context.env.plumbing, unreadable), only_new=True)
     context.known = tuple((result.gate.name, result.failing_tests) for result in gated.results)
     return gated.results
 
@@ -110,10 +99,7 @@ def count_of_tests(result: GateResult, inventory: Inventory) -> str:
     if not count:
         return name
     tests = f"{count:,} test{'s' if count != 1 else ''}"
-    # One that is expected to fail ran, though its failure is none.
-    skipped = min(inventory.skipped, max(0, len(inventory.tests) + (inventory.count or 0) - count))
-    more = f", {skipped:,} skipped" if skipped else ""
-    return f"{name} ({tests}{more})"
+    return f"{name} ({tests})"
 
 
 def _with_own_library(plumbing: Plumbing, red: list[GateResult]) -> list[GateResult]:
@@ -123,11 +109,8 @@ def _with_own_library(plumbing: Plumbing, red: list[GateResult]) -> list[GateRes
 def _anything_to_do(context: RunContext) -> bool:
     """True if the backlog may hold work: an issue that is not settled, or was edited since it was."""
     states = context.reader.states()
-    for issue in context.tracker.backlog().issues:
-        state = states.get(issue.id)
-        if state is None or state.status not in _SETTLED or state.content_hash != issue.content_hash:
-            return True
-    return False
+    known = {name: state.content_hash for name, state in states.items() if state.status in _SETTLED}
+    return any(known.get(issue.id) != issue.content_hash for issue in context.tracker.backlog().issues)
 
 
 _REACHES = "passes on main only with your checkout within its reach"
@@ -137,20 +120,12 @@ _STAYS_GREEN = (
 )
 
 
-_WAYS = (
-    "Usual ways: an environment outside the workspace with an editable install or a copy of the project, a link in"
-    " node_modules, a variable such as PYTHONPATH."
-)
-
-
 def _leaking(leaking: Sequence[GateSpec], what: str) -> UsageError:
     lines = [f"gate {gate.name} (`{gate.command}`) {what}." for gate in leaking]
-    lines.append(_WAYS)
-    rightly = (
-        " A gate that rightly stays green (it checks documents, say) has canary = false."
-        if what == _STAYS_GREEN
-        else ""
+    lines.append(
+        "Usual ways: an editable install or a copy outside the workspace, a link, a variable such as PYTHONPATH."
     )
+    rightly = " A gate that rightly stays green (of documents, say) has canary = false." if what == _STAYS_GREEN else ""
     return UsageError(
         "A gate does not judge the work.\n" + "\n".join(lines),
         "Have [project] setup make an environment in the workspace, and the gate use it, as `noface init` writes it:"
@@ -167,9 +142,7 @@ def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
     lines += [f"  {line}" for line in failure.evidence]
     passing = failure.rule == SETUP_PASSING
     hint = "Run again once that is over." if passing else "Correct [project] setup, or what it needs, and run again."
-    if lack is not None and not lack.tried:
-        hint += _supposed({"setup": lack}, setup=True)
-    elif lack is not None:
+    if lack is not None:
         hint = f"It works {_surroundings(lack)}: {lack.remedy(setup=True)}."
     return BaselineRedError("\n".join(lines), hint)
 
@@ -178,19 +151,12 @@ def _surroundings(lack: Lack) -> str:
     return "outside the sandbox" if lack.sandbox else "with variables that it is not given"
 
 
-def _after_others(gated: Ran, red: list[GateResult]) -> bool:
-    before = gated.results[: gated.results.index(red[0])]
-    return any(result.gate.kind is not GateKind.BUILD for result in before)
-
-
 def _by_names(result: GateResult) -> bool:
     kind, rule = (result.failure.kind, result.failure.rule) if result.failure is not None else (None, "")
     return names_suffice(kind, rule, result.exit_code, result.failing_tests)
 
 
-def _red(
-    red: list[GateResult], supposed: Mapping[str, Lack], *, only_new: bool = False, after_others: bool = False
-) -> BaselineRedError:
+def _red(red: list[GateResult], *, only_new: bool = False, after_others: bool = False) -> BaselineRedError:
     lines = []
     for result in red:
         failure = result.failure
@@ -202,9 +168,7 @@ def _red(
         lines += _logs(result)
     return BaselineRedError(
         "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
-        way_out(red, only_new=only_new)
-        + (_OUTPUT_OF_OTHERS if after_others else "")
-        + _supposed({r.gate.name: supposed[r.gate.name] for r in red if r.gate.name in supposed}),
+        way_out(red, only_new=only_new) + (_OUTPUT_OF_OTHERS if after_others else ""),
     )
 
 
@@ -216,17 +180,6 @@ def _logs(result: GateResult) -> list[str]:
     out = Path(result.stdout_log)
     written = [log for log in (out, out.with_suffix(".err")) if log.is_file() and log.stat().st_size]
     return [f"  log: {log}" for log in written or (out,)]
-
-
-def _supposed(lacks: Mapping[str, Lack], *, setup: bool = False) -> str:
-    """Say what may be lacking, where noface does not try: outside the sandbox it would run agents' code."""
-    if not lacks:
-        return ""
-    keys = "; ".join(f"{name}: {lack.remedy(setup=setup)}" for name, lack in lacks.items())
-    return (
-        " Or the sandbox or the environment keeps something from it. Agents' code has landed on main, so noface does"
-        f" not run it outside to find out; once you have looked at it, you can, by these keys. For {keys}."
-    )
 
 
 def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedError:
@@ -263,44 +216,24 @@ def way_out(red: list[GateResult], *, only_new: bool) -> str:
             return "What is said there may pass: run again once it has, or have `[project] setup` fetch what is needed."
         return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
     if not all(_by_names(result) for result in red):
-        return f"Make main green first, or correct the command of {names}.{_softly(red)}"
+        linters = [result.gate.name for result in red if result.gate.kind is GateKind.LINT]
+        softly = f" To have it only report: `noface config set gates.{linters[0]}.hard false`." if linters else ""
+        return f"Make main green first, or correct the command of {names}.{softly}"
     return "Make main green first; or let only new failures count: `noface run --allow-red`."
 
 
-def _softly(red: list[GateResult]) -> str:
-    """Return the command that has linters only report, as one of a newer version than main's code may have to."""
-    linters = [result.gate.name for result in red if result.gate.kind is GateKind.LINT]
-    if not linters or not all(re.fullmatch(r"[\w-]+", name) for name in linters):
-        return ""
-    command = " ".join(f"gates.{name}.hard false" for name in linters)
-    return f" To have {', '.join(linters)} only report: `noface config set {command}`."
-
-
-def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool, before: Ran | None = None) -> Ran:
-    """Run the project's gates on main; with `before` only what was red then runs again. A cancel raises CutShort."""
-    scope, memory = context.first_scope(cancel), context.env.memory
-    gating = Gating(scope, main_task(context.env, "baseline"), with_known_networks(context))
-    ran = gating.run(anew=anew) if before is None else _red_again(gating, before)
-    gating, ran = widened(context, gating, ran, _red_again)
+def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Ran:
+    """Run the project's gates on main. `anew`: known results do not count. A cancel raises CutShort."""
+    memory = context.env.memory
+    gating = Gating(context.first_scope(cancel), main_task(context.env, "baseline"), with_known_networks(context))
+    gating, ran = widened(context, gating, gating.run(anew=anew), _red_again)
     remember_networks(context, ran)
     if not (asked := {each.gate.command for each in ran.results if _red_test(each)} - memory.plain):
         return ran
-    # It may be red only because its test runner is asked for a report.
-    failed = {command: failed_in(memory.tests(gating.task.tree, command)) for command in asked}
-    memory.plain |= asked
+    memory.plain |= asked  # it may be red only because its test runner is asked for a report
     plain = _red_again(gating, ran)
-    green = asked - {result.gate.command for result in plain.results if _red_test(result)}
-    memory.plain -= asked
-    if not green:
-        return plain
-    # Or by chance: then it is green also when it is asked.
-    again = _red_again(gating, ran)
-    red_again = {result.gate.command for result in again.results if _red_test(result)}
-    memory.plain |= green & red_again
-    for result in again.results:
-        if result.failure is None and result.gate.command in green:
-            remember_unsteady(scope, result.gate, failed[result.gate.command], failed=2, runs=3)
-    return plain if red_again else again
+    memory.plain -= {result.gate.command for result in plain.results if _red_test(result)}
+    return plain
 
 
 def _red_again(gating: Gating, before: Ran) -> Ran:

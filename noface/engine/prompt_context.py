@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -25,7 +25,7 @@ from noface.model.quoting import one_line
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec
 from noface.process.files import read_regular
-from noface.prompts.check import TemplateFault, faults, suggestion, variables
+from noface.prompts.check import faults, suggestion, variables
 from noface.prompts.context_files import ContextFile, context_files
 from noface.prompts.data import SUFFIX, FileExcerpt, Quote
 from noface.prompts.render import BUILT_IN
@@ -38,14 +38,10 @@ from noface.store.reader import Reader
 def history_of(reader: Reader, questions: Questions, issue: Issue, state: IssueState | None) -> History:
     """Return an issue's history (`state` None: not seen yet); what an answer waits for is left out once merged."""
     history = recorded_history(reader, questions, issue, state)
-    return replace(history, advice=tuple(_still_needed(advice, reader) for advice in history.advice))
-
-
-def _still_needed(advice: Advice, reader: Reader) -> Advice:
-    if not advice.needs:
-        return advice
-    open_ones = tuple(need for need in advice.needs if reader.issue(need) is not None and not reader.state(need).done)
-    return replace(advice, needs=open_ones)
+    needs = {need for advice in history.advice for need in advice.needs}
+    open_ones = {need for need in needs if reader.issue(need) is not None and not reader.state(need).done}
+    advice = (replace(each, needs=tuple(need for need in each.needs if need in open_ones)) for each in history.advice)
+    return replace(history, advice=tuple(advice))
 
 
 def files_given(
@@ -105,7 +101,9 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             command=commands.get(failure.gate or "", ""),
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
-            summary=attempt.report.summary if attempt.report is not None else _last_line(attempt.last_output),
+            summary=attempt.report.summary
+            if attempt.report is not None
+            else attempt.last_output.strip().rpartition("\n")[2],
         )
         for attempt in attempts
         if (failure := attempt.failure) is not None
@@ -120,10 +118,6 @@ def _printed(attempt: PastAttempt, failure: Failure) -> str:
     if failure.gate is not None or words in printed:
         return failure.excerpt
     return words if printed in words else f"{words}\n{printed}"
-
-
-def _last_line(text: str) -> str:
-    return text.strip().rpartition("\n")[2]
 
 
 _LIMIT_OF = re.compile(r" \((?:idle_)?timeout of [^()\n]{1,100}\)")
@@ -177,22 +171,8 @@ def landed_patch(context: RunContext, issue: Issue) -> str:
     return "\n".join(patches)[:_PATCH_BYTES_MAX]
 
 
-_ON_THE_FAILURE = (Topic.DIAGNOSIS, Topic.REFLECTION, Topic.BOUNDARY, Topic.MERGE_CONFLICT)
+ON_THE_FAILURE = (Topic.DIAGNOSIS, Topic.REFLECTION, Topic.BOUNDARY, Topic.MERGE_CONFLICT)
 _LASTING = (Topic.ARCHITECT, Topic.BREAKDOWN, Topic.CLARIFICATION)
-
-
-def quotes_of(history: History) -> tuple[Quote, ...]:
-    """Return the answers since the last attempt, and earlier ones that still hold: a design, the fate of parts."""
-    return _quotes(history, tuple(Topic))
-
-
-def diagnosis_of(history: History) -> tuple[Quote, ...]:
-    """Return those of the answers that explain the last failure."""
-    return _quotes(history, _ON_THE_FAILURE)
-
-
-def advice_of(history: History) -> tuple[Quote, ...]:
-    return _quotes(history, tuple(topic for topic in Topic if topic not in _ON_THE_FAILURE))
 
 
 def arguments(history: History) -> tuple[Quote, ...]:
@@ -207,30 +187,23 @@ def arguments(history: History) -> tuple[Quote, ...]:
 
 def earlier_answers(history: History, topic: Topic) -> tuple[Quote, ...]:
     """Return the earlier answers on a topic, each with what came of the attempt that followed it (S5)."""
-    last = history.current[-1].number if history.current and topic in _ON_THE_FAILURE else 0
+    last = history.current[-1].number if history.current and topic in ON_THE_FAILURE else 0
     usable = [a for a in history.asked if a.topic is topic and a.outcome is AdviceOutcome.ADVISED and a.after < last]
-    return tuple(
-        Quote(
-            f"{_title(advice)}, after attempt {advice.after}{f' ({advice.strategy})' if advice.strategy else ''}, which"
-            f" did not help: {_came_of(advice, history)}",
-            _text(advice),
-            advice.model,
-        )
-        for advice in usable
-    )
+    quotes = []
+    for advice in usable:
+        then = next((attempt for attempt in history.current if attempt.number > advice.after), None)
+        came = "no attempt followed it"
+        if then is not None and then.failure is not None:
+            why = one_line(then.failure.message, _OUTCOME_CHARS_MAX)
+            came = f"attempt {then.number} failed with {then.outcome}: {why}"
+        strategy = f" ({advice.strategy})" if advice.strategy else ""
+        title = f"{_title(advice)}, after attempt {advice.after}{strategy}, which did not help: {came}"
+        quotes.append(Quote(title, _text(advice), advice.model))
+    return tuple(quotes)
 
 
-def _came_of(advice: Advice, history: History) -> str:
-    then = next((attempt for attempt in history.current if attempt.number > advice.after), None)
-    if then is None or then.failure is None:
-        return "no attempt followed it"
-    before = next((attempt for attempt in history.current if attempt.number == advice.after), None)
-    same = "in the same way" if before is not None and before.signature == then.signature else "otherwise"
-    why = one_line(then.failure.message, _OUTCOME_CHARS_MAX)
-    return f"attempt {then.number} failed {same}, with {then.outcome}: {why}"
-
-
-def _quotes(history: History, topics: tuple[Topic, ...]) -> tuple[Quote, ...]:
+def quotes_of(history: History, topics: Collection[Topic] = tuple(Topic)) -> tuple[Quote, ...]:
+    """Return the answers since the last attempt, and earlier ones that still hold: a design, the fate of parts."""
     last = history.current[-1].number if history.current else 0
     usable = (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED)
     answers = [
@@ -277,8 +250,7 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[t
             if data is not None and b"\0" not in data:
                 quoted[match] = FileExcerpt(path, _around(data.decode("utf-8", "replace"), words))
     scores = ", ".join(f"{path} ({score:.2f})" for path, score, _ in quoted)
-    note = f"{FILES_QUOTED}{scores}" if scores else ""
-    return tuple(quoted.values()), note
+    return tuple(quoted.values()), f"{FILES_QUOTED}{scores}" if scores else ""
 
 
 _BEFORE_CHARS = 1_000
@@ -290,10 +262,6 @@ def _around(text: str, words: tuple[str, ...]) -> str:
     start = max(0, min(places, default=0) - _BEFORE_CHARS) if len(text) > _FILE_BYTES_MAX else 0
     start = text.rfind("\n", 0, start) + 1
     return f"{'[…]' if start else ''}{text[start : start + _FILE_BYTES_MAX]}"
-
-
-TEMPLATE_BYTES_MAX = 100_000
-_TEMPLATES_MAX = 1_000
 
 
 def built_in() -> dict[str, str]:
@@ -320,54 +288,36 @@ def check_templates(templates: Mapping[str, str], folder: str = "") -> None:
     all_faults = faults(templates)
     if not all_faults:
         return
-    places = "\n".join(f"  {_placed(fault, folder)}: {fault.message}" for fault in all_faults)
-    known: dict[str, str] = {}
+    places, known = "", dict[str, str]()
     for fault in all_faults:
+        own = fault.template.startswith(BUILT_IN) or not folder
+        line = "" if fault.line is None else f":{fault.line}"
+        places += f"\n  {'' if own else f'{folder}/'}{fault.template}{line}: {fault.message}"
         known |= variables(fault.template)
     lines = "".join(f"\n  {name}: {meaning}" for name, meaning in known.items())
     raise ConfigError(
-        f"the prompt templates have {len(all_faults)} fault{'s' if len(all_faults) > 1 else ''}:\n{places}",
+        f"the prompt templates have {len(all_faults)} fault{'s' if len(all_faults) > 1 else ''}:{places}",
         f"a template can use these variables:{lines}" if lines else "compare it with noface's own",
     )
 
 
 def _read_folder(folder: Path, known: tuple[str, ...]) -> dict[str, str]:
+    """Return the templates of a folder, in which other files may lie."""
     try:
-        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:_TEMPLATES_MAX]
+        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        read = {path: path.read_bytes() for path in paths if ".j2" in path.name or f"{path.name}.j2" in known}
     except OSError as error:
-        problem = error.strerror or "it cannot be read"
-        raise ConfigError(
-            f"[prompts] dir: {folder}: {problem}", "make the folder, or take the key out of noface.toml"
-        ) from error
-    meant = [entry for entry in entries if _is_template(entry.name, known)]
-    unknown = [entry.name for entry in meant if entry.name not in known]
-    if unknown:
-        lines = "\n".join(f'  "{name}"{suggestion(name, known)}' for name in unknown)
-        raise ConfigError(
-            f"{folder} holds templates that noface never uses:\n{lines}", f"the names are: {', '.join(known)}"
-        )
-    return {entry.name: _read_template(entry) for entry in meant}
-
-
-def _is_template(name: str, known: tuple[str, ...]) -> bool:
-    """True if a file is meant as a template; a README beside them is not."""
-    return ".j2" in name or any(name == one.removesuffix(".j2") for one in known)
-
-
-def _read_template(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(TEMPLATE_BYTES_MAX + 1)
-        if len(content) <= TEMPLATE_BYTES_MAX:
-            return content.decode("utf-8").replace("\r\n", "\n")
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}", "a template is a text file that noface can read") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: byte {error.start + 1} is not UTF-8", "save it as UTF-8") from error
-    raise ConfigError(f"{path} is longer than {TEMPLATE_BYTES_MAX} bytes", "templates are short texts")
-
-
-def _placed(fault: TemplateFault, folder: str) -> str:
-    own = fault.template.startswith(BUILT_IN)
-    name = f"{folder}/{fault.template}" if folder and not own else fault.template
-    return name if fault.line is None else f"{name}:{fault.line}"
+        what = f"[prompts] dir: {error.filename or folder}: {error.strerror}"
+        raise ConfigError(what, "make the folder, or take the key out of noface.toml") from error
+    if unknown := "".join(
+        f'\n  "{path.name}"{suggestion(path.name, known)}' for path in read if path.name not in known
+    ):
+        what = f"{folder} holds templates that noface never uses:{unknown}"
+        raise ConfigError(what, f"the names are: {', '.join(known)}")
+    texts = {}
+    for path, content in read.items():
+        try:
+            texts[path.name] = content.decode("utf-8").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path}: byte {error.start + 1} is not UTF-8", "save it as UTF-8") from error
+    return texts

@@ -8,11 +8,11 @@ from noface.engine.accept_on_main import accept_on_main
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
 from noface.engine.prompt_context import (
-    advice_of,
-    diagnosis_of,
+    ON_THE_FAILURE,
     main_since,
     patch_of,
     prior_failures,
+    quotes_of,
     related_files,
 )
 from noface.integrity import leftovers, not_taken
@@ -20,7 +20,6 @@ from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
 from noface.model.attempt import HINTED, PastAttempt, failure_of
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
-from noface.model.quoting import one_line
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import example_of
@@ -57,8 +56,9 @@ def prompt_data(
     failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
     reached = tuple(attempt for attempt in failed if reaches_workers(attempt.outcome, charged=attempt.charged))
     last, last_reaching = (row[-1] if row else None for row in (failed, reached))
-    hung = last_reaching is not None and _gate_hung(last_reaching)
-    name = Mode.FEEDBACK.value if hung and action.name == Mode.REDUCE else action.name
+    reached_with = last_reaching.failure if last_reaching is not None else None
+    hung = reached_with is not None and reached_with.kind is FailureKind.TIMEOUT and reached_with.gate is not None
+    name = Mode.FEEDBACK.value if hung and action.name == Mode.REDUCE else action.name  # then the change loops
     situation = situation_for(name, last_reaching.outcome if last_reaching is not None else None)
     of_others = start.commit is not None and start.origin is Origin.PARTS  # no diff of one attempt tells what is there
     quoted = 0 if of_others else start.number or (last.number if last is not None else 0)
@@ -68,8 +68,9 @@ def prompt_data(
         context.log_event("hint_too_slow", issue.id, message=warning)
     rejected = failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else ""
     note = given.note.replace(rejected, "").strip() if rejected else given.note
-    asked = last_reaching.failure.points if last_reaching is not None and last_reaching.failure is not None else ()
-    unsure = _unsure(history, situation)
+    asked = reached_with.points if reached_with is not None else ()
+    # Agents can read files, but an unsure one has missed these.
+    unsure = situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
     related, chosen = related_files(context, history, given.commit) if unsure else ((), "")
     orders = orders_of(history, name, start, last_reaching)
     data = PromptData(
@@ -88,8 +89,8 @@ def prompt_data(
         instruction=_since_then(context.reader, history, note) or orders.instruction,
         strategy=orders.strategy,
         another_way=orders.another_way,
-        diagnosis=(*_known(last_reaching), *diagnosis_of(history)),
-        advice=advice_of(history),
+        diagnosis=(*_known(last_reaching), *quotes_of(history, ON_THE_FAILURE)),
+        advice=quotes_of(history, {*Topic}.difference(ON_THE_FAILURE)),
         lessons=given.lessons,
         files=related,
         notes=tuple(filter(None, (chosen, HINTED if hints else ""))),
@@ -117,12 +118,6 @@ def _main_since(context: RunContext, history: History, start: StartPoint, main: 
         return ""
     paths = start.without or (conflicts_of(left) if conflicts else ()) or left.changed
     return main_since(context.env.plumbing, left, main, paths)
-
-
-def _gate_hung(attempt: PastAttempt) -> bool:
-    """True if a gate did not end in time: then the change loops, and doing less of it helps nobody."""
-    failure = attempt.failure
-    return failure is not None and failure.kind is FailureKind.TIMEOUT and failure.gate is not None
 
 
 def _since_then(reader: Reader, history: History, note: str) -> str:
@@ -193,20 +188,13 @@ def _way_described(history: History) -> bool:
 
 def _stuck(charged: tuple[PastAttempt, ...]) -> str:
     if alternating(charged):
-        return _circle(charged)
+        return _CIRCLE
     return FailureKind.NO_PROGRESS.info.instruction if identical(charged) > 1 else ""
 
 
-_CIRCLE_CHARS_MAX = 300
-
-
-def _circle(charged: tuple[PastAttempt, ...]) -> str:
-    one, other, _, _ = charged[-4:]
-    first, second = (one_line(failure_of(attempt).message, _CIRCLE_CHARS_MAX) for attempt in (one, other))
-    return (
-        f"The last four attempts went round in a circle: one failed with ({first}), the next with ({second}), and so on"
-        " in turn. What answers the one brings the other back: find a change that answers both."
-    )
+_CIRCLE = """\
+The last four attempts went round in a circle, with two failures in turn. What answers the one brings the other back: \
+find a change that answers both."""
 
 
 _NO_POINT_OF_FAILURE = (
@@ -235,11 +223,6 @@ def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
     is_known = last is not None and last.outcome != FailureKind.MERGE_CONFLICT
     cause = known_cause(failure_of(last)) if last is not None and is_known else None
     return (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause else ()
-
-
-def _unsure(history: History, situation: Situation) -> bool:
-    """True if the prompt quotes related files: agents can read files, but an unsure one has missed these."""
-    return situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
 
 
 def _read_first(context: RunContext, model: str) -> tuple[str, ...]:

@@ -333,23 +333,6 @@ def allowed(
     return replace(least, usd=max(least.usd, _CENT)) if least is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Paid:
-    """Work on an issue that can be ended: what it has used, and what it may use as far as anybody knows."""
-
-    issue_id: str
-    used: Spent
-    may_use: Estimate
-
-    @property
-    def excess(self) -> Spent:
-        usd, tokens = self.may_use.usd, self.may_use.tokens
-        return Spent(
-            max(0.0, self.used.usd - usd) if usd is not None else 0.0,
-            max(0, self.used.tokens - tokens) if tokens is not None else 0,
-        )
-
-
 def passed_by(budget: Budget, spent: Spent) -> Passed | None:
     if budget.usd is not None and spent.usd > budget.usd:
         return Passed(budget.owner, _MONEY, spent.usd, budget.usd)
@@ -360,14 +343,6 @@ def passed_by(budget: Budget, spent: Spent) -> Passed | None:
 
 def overrun(ended_for: EndedFor, passed: Passed, used: Spent) -> Overrun:
     return Overrun(ended_for, passed, used.usd if passed.key == _MONEY else used.tokens)
-
-
-def first_to_end(passed: Passed, paid: Sequence[Paid]) -> tuple[Paid, ...]:
-    """Return whom to end first where a run's budget is passed: those over their own limit, else the dearest one."""
-    beyond = tuple(each for each in paid if each.may_use.capped and each.excess.usd > 0)
-    if beyond or not paid:
-        return beyond
-    return (max(paid, key=lambda each: each.used.usd if passed.key == _MONEY else each.used.tokens),)
 
 
 def ended_at(mark: str) -> EndedFor | None:

@@ -23,7 +23,7 @@ from support.spending import (
 from noface.agents.claude import ClaudeAgent
 from noface.attempt.worker.agent_watch import at_least
 from noface.model.actions import Block
-from noface.model.budget import Budget, EndedFor, Estimate, Paid, Spent, first_to_end, overrun, passed_by
+from noface.model.budget import Budget, EndedFor, Spent, overrun, passed_by
 from noface.model.history import Topic
 from noface.model.worker_run import Usage
 from noface.store.database import Database
@@ -219,38 +219,6 @@ def test_what_a_question_s_first_run_used_counts_while_it_is_reminded_of_its_for
 
 
 # One runaway
-
-
-@pytest.mark.thorough
-def test_a_runaway_over_its_own_limit_takes_nobody_with_it(project):
-    small = json.dumps(answer(100_000, 0))
-    other = f"echo '{small}'\nsleep 9\necho done > b.txt\necho '{json.dumps(result(0.2))}'"
-    program(project, "claude", f'if [ "$NOFACE_ISSUE_ID" = 1 ]; then\n{says_when_it_is_ended(NOTHING)}\nfi\n{other}')
-    configure(project, "max_cost_usd = 1.0")
-    project.issue(2)
-    project.commit("another issue")
-    project.run("--max-cost", "2.2", "--workers", "2", code=4)
-    assert project.statuses() == {"1": "ready", "2": "merged"}
-    assert [attempt["outcome"] for attempt in project.attempts("2")] == ["PASSED"]
-    assert only_attempt(project)["cost_usd"] == pytest.approx(2.1)
-
-
-def paid(name, usd, may_use=None, *, capped=False, tokens=0):
-    return Paid(name, Spent(usd, tokens), Estimate("m", may_use, capped=capped))
-
-
-def test_those_over_their_own_limit_end_first_then_the_dearest():
-    money, tokens = passed_by(Budget("run", 5.0), Spent(6.0)), passed_by(Budget("run", None, 5), Spent(0.0, 6))
-    over, dear, cheap = (
-        paid("a", 2.0, 1.0, capped=True),
-        paid("b", 3.0, 1.0),
-        paid("c", 0.5, 1.0, capped=True, tokens=9),
-    )
-    assert first_to_end(money, (cheap, dear, over)) == (over,)
-    assert first_to_end(money, (cheap, dear)) == (dear,)
-    assert first_to_end(tokens, (dear, cheap)) == (cheap,)
-    assert first_to_end(money, ()) == ()
-    assert (over.excess, cheap.excess, paid("d", 9.0).excess) == (Spent(1.0), Spent(), Spent())
 
 
 # The policy

@@ -162,7 +162,7 @@ def test_a_linter_that_is_red_on_main_may_only_report(project):
     project.issue(7)
     project.commit()
     said = " ".join(refused(project, code=3).split())
-    assert "To have lint only report: `noface config set gates.lint.hard false`." in said
+    assert "To have it only report: `noface config set gates.lint.hard false`." in said
     project.noface("config", "set", "gates.lint.hard", "false")
     project.run()
     assert project.statuses() == {"7": "merged"}

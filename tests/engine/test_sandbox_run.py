@@ -515,7 +515,7 @@ echo hooks > $CLAUDE_CONFIG_DIR/settings.json; echo obey > $CLAUDE_CONFIG_DIR/CL
     assert not (folder / "CLAUDE.md").exists()
 
 
-def test_once_agents_code_has_landed_a_red_gate_is_not_run_outside_but_named_with_what_it_may_lack(project, home):
+def test_once_agents_code_has_landed_a_red_gate_is_not_run_outside(project, home):
     project.env = {"GITHUB_TOKEN": "ghx-secret-1234"}
     project.write("check.sh", ". ./lib.sh\n")
     project.write("lib.sh", "true\n")
@@ -532,9 +532,6 @@ def test_once_agents_code_has_landed_a_red_gate_is_not_run_outside_but_named_wit
     shown = " ".join(project.run(code=3).split())
     assert not stolen.exists()
     assert "BASELINE_RED" in shown
-    assert "Agents' code has landed on main" in shown
-    assert 'add env_pass = ["GITHUB_TOKEN"] to its [[gates]] entry, or set show' in shown
-    assert 'sandbox = "none"' in shown
 
 
 @pytest.mark.thorough
@@ -551,7 +548,7 @@ def test_once_agents_code_has_landed_a_failing_setup_is_not_run_outside(project,
     project.commit()
     shown = " ".join(project.run(code=3).split())
     assert not stolen.exists()
-    assert 'setup_env_pass = ["DATABASE_URL"]' in shown
+    assert "BASELINE_RED" in shown
 
 
 NEEDS = {  # the agent, what its program does, the key, and the place in the home that it misses

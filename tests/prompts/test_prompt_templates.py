@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.engine.prompt_context import TEMPLATE_BYTES_MAX, built_in, check_templates, load_templates
+from noface.engine.prompt_context import built_in, check_templates, load_templates
 from noface.errors import ConfigError
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
@@ -122,8 +122,6 @@ def test_a_fault_in_a_shared_template_is_told_once_for_each_place(tmp_path):
 def test_files_that_are_no_templates_are_refused_with_the_reason(tmp_path):
     (tmp_path / "retry.md.j2").write_bytes(b"abc\xff")
     assert "retry.md.j2: byte 4 is not UTF-8" in refused(tmp_path).message
-    (tmp_path / "retry.md.j2").write_text("x" * (TEMPLATE_BYTES_MAX + 1))
-    assert f"is longer than {TEMPLATE_BYTES_MAX} bytes" in refused(tmp_path).message
     (tmp_path / "retry.md.j2").unlink()
     (tmp_path / "retry.md.j2").mkdir()
     assert "retry.md.j2: Is a directory" in refused(tmp_path).message

@@ -59,7 +59,7 @@ class Publisher(Protocol):
         """The issues whose work is on its way."""
 
 
-LastLook = Callable[[QueueEntry], Failure | Blocked | bool]
+LastLook = Callable[[QueueEntry], Failure | bool]
 """Looks at an issue right before main moves: may its work land? A failure is why it is done once more.
 
 Blocked: it waits for a person, as what they have changed is. False: not now, or no more; then it is out of the queue.
@@ -233,9 +233,6 @@ class MergeQueue:
                 case Failure() as failure:
                     self._waiting.refuse(entry, failure)
                     return False
-                case Blocked() as held:
-                    self._hold(proven, held, of=entry)
-                    return False
                 case False if self._waiting.holds(entry) and not self._stations.stopping:
                     return None
                 case False:
@@ -333,16 +330,15 @@ class MergeQueue:
         for landing in intended.landings:
             self._context.journal.landing_dropped(landing)
 
-    def _look_anew(self, entries: Iterable[QueueEntry]) -> None:
+    @staticmethod
+    def _look_anew(entries: Iterable[QueueEntry]) -> None:
         """Have the next look wait for what a tracker elsewhere says from now on."""
         for entry in entries:
             entry.ready_at = None
 
-    def _hold(
-        self, proven: ProvenStack, held: Blocked, until: float | None = None, of: QueueEntry | None = None
-    ) -> None:
+    def _hold(self, proven: ProvenStack, held: Blocked, until: float | None = None) -> None:
         """Hold up the entries that something of the person's is in the way of; the others may land without them."""
-        plumbing, below, touching = self._context.env.plumbing, proven.main, [of] if of is not None else []
+        plumbing, below, touching = self._context.env.plumbing, proven.main, list[QueueEntry]()
         for step in proven.steps if held.paths and len(proven.steps) > 1 else ():
             if {change.path for change in plumbing.changes(below, step.tree)} & {*held.paths}:
                 touching.append(step.entry)
