@@ -15,6 +15,7 @@ import socket
 import stat
 import struct
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,11 @@ _ASK, _ALLOW = 0x7FC00000, 0x7FFF0000
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _REQUEST, _ANSWER = struct.Struct("QIIiIQ6Q"), struct.Struct("QqiI")
 _GO_ON = 1
-_TCP_LISTENS, _UNIX_LISTENS = "0A", 0x10000
+_SOCKET_DIAGNOSIS, _BY_FAMILY, _DUMP, _LISTEN = 4, 20, 0x301, 1 << 10
+_QUESTION, _MESSAGE = struct.Struct("=IHHIIBBxxI48x"), struct.Struct("=IH")
+_PORT, _INODE, _PORT_AT, _INODE_AT = struct.Struct("!H"), struct.Struct("=I"), 20, 84
+_ANSWER_BYTES = 1 << 16
+_UNIX_LISTENS = 0x10000
 _UNIX_FIELDS = 8
 _ADDRESS_BYTES_MAX = 128
 _SHARED_FOLDERS = ("/tmp/", "/var/tmp/")  # noqa: S108 - where programs of a person meet by a fixed name
@@ -141,10 +146,23 @@ def available() -> bool:
 def _listening() -> dict[int, set[str]]:
     """Return the TCP ports at which somebody listens here, each with what identifies the sockets."""
     ports: dict[int, set[str]] = {}
-    for fields in (*_rows("/proc/self/net/tcp"), *_rows("/proc/self/net/tcp6")):
-        if fields[3] == _TCP_LISTENS:
-            ports.setdefault(int(fields[1].rpartition(":")[2], 16), set()).add(fields[9])
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _SOCKET_DIAGNOSIS) as asked:
+        for family in (socket.AF_INET, socket.AF_INET6):  # /proc/net/tcp takes a hundred times as long: 50 ms
+            asked.send(_QUESTION.pack(_QUESTION.size, _BY_FAMILY, _DUMP, 1, 0, family, socket.IPPROTO_TCP, _LISTEN))
+            for port, inode in _answers(asked):
+                ports.setdefault(port, set()).add(str(inode))
     return ports
+
+
+def _answers(asked: socket.socket) -> Iterator[tuple[int, int]]:
+    """Yield port and inode of each socket that an answer of the kernel names (sock_diag(7))."""
+    while data := asked.recv(_ANSWER_BYTES):
+        while data:
+            size, kind = _MESSAGE.unpack_from(data)
+            if kind != _BY_FAMILY:
+                return  # the end, or the kernel does not tell of sockets
+            yield _PORT.unpack_from(data, _PORT_AT)[0], _INODE.unpack_from(data, _INODE_AT)[0]
+            data = data[(size + 3) & ~3 :]
 
 
 def _unix_listening() -> dict[str, os.stat_result]:
