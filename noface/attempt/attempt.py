@@ -19,10 +19,11 @@ from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import earlier_notes
-from noface.model.attempt import AttemptOrder, FileChange, Snapshot, Work, met_note
+from noface.model.attempt import MET, AttemptOrder, FileChange, Snapshot, Work
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, Proof
 from noface.model.issue import Issue
+from noface.model.quoting import some
 from noface.model.scratch import ASIDE
 from noface.model.taxonomy import PASSED
 from noface.process.failpoints import hit
@@ -187,8 +188,9 @@ class Attempt:
         if not proven and snapshot.candidate_tree != snapshot.tree:
             candidate, others = without_added_secrets(self.env, self.order.main, snapshot.candidate_tree)
             met = met or others
-        named = (f"{secret.type} in {shown_path(secret.path, self.env.masker)}" for secret in met)
-        notes = (*snapshot.notes, *((met_note(named),) if met else ()))
+        named = dict.fromkeys(f"{secret.type} in {shown_path(secret.path, self.env.masker)}" for secret in met)
+        note = f"{MET}: {some(tuple(named), 5)}; what is kept of the work is without it"
+        notes = (*snapshot.notes, note) if met else snapshot.notes
         return replace(snapshot, tree=tree, candidate_tree=candidate, notes=notes)
 
 

@@ -25,7 +25,7 @@ from noface.integrity.diff.rules import REWRITTEN, gates_decide
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, with_bodies
-from noface.model.attempt import unfinished_note
+from noface.model.attempt import UNFINISHED
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed
 from noface.model.quoting import one_line, some
@@ -77,7 +77,8 @@ def _decided(attempt: Judging) -> Judging:
         attempt.proof = attempt.proving.proof if attempt.provable else None
         if (unfinished := _unfinished(attempt)) is not None:  # for whoever reads of it later
             why = one_line(unfinished.message, _WHY_CHARS_MAX)
-            attempt.notes = (*attempt.notes, unfinished_note(why))
+            note = f"{UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
+            attempt.notes = (*attempt.notes, note)
     return attempt
 
 

@@ -16,7 +16,7 @@ from noface.engine.stations import Stations, Steps
 from noface.git.plumbing import Plumbing
 from noface.integrity.build_output import generated
 from noface.model.actions import Ask
-from noface.model.attempt import PastAttempt, changed_tests_note
+from noface.model.attempt import CHANGED_TESTS, PastAttempt
 from noface.model.budget import ENDS_MAX, Allowance, EndedFor, Overrun
 from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
@@ -208,7 +208,7 @@ class Advisors:
             if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
                 context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
             if advice.topic is Topic.CHANGED_TESTS and advice.strategy == ASKED_FOR:
-                note = changed_tests_note(why_let(advice))
+                note = f"{CHANGED_TESTS}: {why_let(advice)}"
                 context.journal.attempt_accepted(now, issue.id, advice.after, note)
             if (failure := excused(advice, before)) is not None:
                 context.journal.attempt_excused(now, issue.id, advice.after, failure)

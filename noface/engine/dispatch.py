@@ -36,6 +36,8 @@ from noface.model.actions import (
     model_of,
 )
 from noface.model.attempt import (
+    BRING_BACK,
+    LEFT_OUT,
     LEFT_OUT_FILE,
     AttemptOrder,
     AttemptReport,
@@ -43,7 +45,6 @@ from noface.model.attempt import (
     NotStarted,
     PastAttempt,
     beside_mark,
-    left_out_notes,
 )
 from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
@@ -129,7 +130,8 @@ def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> t
     if isinstance(report, NotStarted):
         return ()
     agent = report.agent
-    notes = list(left_out_notes(report.notes, _way_back(context.env.plumbing, order)))
+    back = _way_back(context.env.plumbing, order)
+    notes = [f"{note}{BRING_BACK}{back}" if back and note.startswith(LEFT_OUT) else note for note in report.notes]
     if agent is not None and (many := agent.survivors_killed):
         what, were = ("process", "was") if many == 1 else ("processes", "were")
         notes.append(f"{many} {what} that the worker left behind {were} ended")

@@ -188,25 +188,11 @@ def action_instruction(name: str, *, from_main: bool = False) -> str:
 
     `from_main`: the work of the attempt before is not in the workspace.
     """
-    return _entry(name, "from_main" if from_main and "from_main" in table("actions").get(name, {}) else "instruction")
+    return (action_text(name, "from_main") if from_main else "") or action_text(name, "instruction")
 
 
-def started_by(name: str) -> str:
-    """Return how an attempt begins that the action of that name starts; "" if there is nothing to add."""
-    return _entry(name, "started")
-
-
-def cell_of(name: str) -> str:
-    """Return what a cell of `noface policy` says beside the model; "" if the model says it all."""
-    return _entry(name, "cell")
-
-
-def prompt_of(name: str) -> str:
-    """Return the situation whose template the action of that name uses; "" if the failure before decides."""
-    return _entry(name, "prompt")
-
-
-def _entry(name: str, key: str) -> str:
+def action_text(name: str, key: str) -> str:
+    """Return what the table of actions says under a key of the action of that name; "" for nothing."""
     return str(table("actions").get(name, {}).get(key, ""))
 
 

@@ -14,7 +14,6 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.protection import Protection
-from noface.model.quoting import some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import AgentRun, ModelSpec, Resumed, Session, UnreadableReport, WorkerReport
 
@@ -299,33 +298,16 @@ BESIDE = "a candidate beside attempt"
 the change, it left secrets, its host was lost, or the work of another candidate was taken."""
 HINTED = "told hints of [[failure_hints]]"
 """The note of an attempt whose prompt holds hints of a person's."""
-_MET_MAX = 5
 
 
-def unfinished_note(why: str) -> str:
-    """Return the note of an attempt that passed though its worker was ended, broke off or calls it incomplete."""
-    return f"{UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
-
-
-_BRING_BACK = "; to bring it back: "
-
-
-def left_out_notes(notes: Iterable[str], command: str) -> tuple[str, ...]:
-    return tuple(f"{note}{_BRING_BACK}{command}" if command and note.startswith(LEFT_OUT) else note for note in notes)
+BRING_BACK = "; to bring it back: "
+"""Stands in a note of what is left out before the command that brings it back."""
 
 
 def brings_back(note: str) -> tuple[str, str]:
     """Return what a note tells of what is left out, and the command that brings it back; "" for what it has not."""
-    what, _, command = note.partition(_BRING_BACK)
+    what, _, command = note.partition(BRING_BACK)
     return what, command
-
-
-def changed_tests_note(why: str) -> str:
-    return f"{CHANGED_TESTS}: {why}"
-
-
-def host_lost_note(host: str, why: str) -> str:
-    return f"{HOST_LOST}: {host} ({why})"
 
 
 _BESIDE_MARK = "beside: "
@@ -348,15 +330,6 @@ def as_decided(attempts: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
         return int(number) if beside else attempt.number, not beside, attempt.number
 
     return tuple(sorted(attempts, key=order))
-
-
-def beside_note(taken: int) -> str:
-    return f"{BESIDE} {taken}, whose work was taken"
-
-
-def met_note(named: Iterable[str]) -> str:
-    places = some(tuple(dict.fromkeys(named)), _MET_MAX)
-    return f"{MET}: {places}; what is kept of the work is without it"
 
 
 def noted(notes: tuple[str, ...], begins: str) -> str:

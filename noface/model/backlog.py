@@ -90,7 +90,6 @@ def check(issues: Iterable[Issue], faults: Iterable[IssueFault] = (), merged: Co
     _check_ids(graph, broken)
     _link(graph, broken, merged)
     _check_cycles(graph)
-    _spread(graph)
     sound: list[Issue] = []
     faulty = list(broken)
     for issue, resolved, problems in zip(graph.issues, graph.resolved, graph.problems, strict=True):
@@ -161,41 +160,28 @@ def _link(graph: _Graph, faults: Sequence[IssueFault], merged: Collection[str]) 
 
 
 def _check_cycles(graph: _Graph) -> None:
-    """Name each cycle: what waits for nothing is taken away, and then what waits for that, until a cycle is left."""
-    left, open_needs = set(range(len(graph.issues))), [len(needs) for needs in graph.needs]
-    settled = [at for at in left if not graph.needs[at]]
-    for start in range(len(graph.issues)):
-        while settled or start in left:
-            if not settled:
-                settled += _name_cycle(graph, start, left)
-            at = settled.pop()
-            left.discard(at)
-            for waiting in graph.needed_by[at]:
-                open_needs[waiting] -= 1
-                settled += [waiting] if waiting in left and not open_needs[waiting] else []
-
-
-def _name_cycle(graph: _Graph, start: int, left: Collection[int]) -> list[int]:
-    """Follow what an issue waits for, among those `left`, until one comes again; return the members of that cycle."""
-    way: dict[int, int] = {}
-    at = start
-    while at not in way:
-        way[at] = at = next(other for other in graph.needs[at] if other in left)
-    first, members = at, [at]
-    while (at := way[at]) != first:
-        members.append(at)
-    lowest = members.index(min(members))
-    members = [*members[lowest:], *members[:lowest]]
-    names = [graph.issues[at].id for at in members]
-    hint = "Take one of these dependencies out."
-    graph.problems[members[0]].append((f"dependency cycle: {' -> '.join((*names, names[0]))}", hint))
-    for at in members[1:]:
-        problem = f"waits for itself: tangled in the dependency cycle reported at {names[0]}"
-        graph.problems[at].append((problem, hint))
-    return members
-
-
-def _spread(graph: _Graph) -> None:
+    """Name each cycle at its first member; all that wait for that one are faulty as well, the other members too."""
+    open_needs = [len(needs) for needs in graph.needs]
+    settled = [at for at, many in enumerate(open_needs) if not many]
+    for at in settled:
+        for waiting in graph.needed_by[at]:
+            open_needs[waiting] -= 1
+            if not open_needs[waiting]:
+                settled.append(waiting)
+    left, walked = set(range(len(graph.issues))).difference(settled), set[int]()
+    for start in sorted(left):
+        way: list[int] = []
+        at = start
+        while at not in walked:
+            walked.add(at)
+            way.append(at)
+            at = next(other for other in graph.needs[at] if other in left)
+        if at in way:
+            cycle = way[way.index(at) :]
+            lowest = cycle.index(min(cycle))
+            names = [graph.issues[at].id for at in (*cycle[lowest:], *cycle[: lowest + 1])]
+            hint = "Take one of these dependencies out."
+            graph.problems[cycle[lowest]].append((f"dependency cycle: {' -> '.join(names)}", hint))
     queue = deque(at for at, problems in enumerate(graph.problems) if problems)
     while queue:
         at = queue.popleft()
@@ -235,7 +221,9 @@ def without_unknown_models(backlog: Backlog, models: Mapping[str, ModelSpec]) ->
 
 def _model_problem(issue: Issue, models: Mapping[str, ModelSpec]) -> tuple[str, str] | None:
     if issue.model is not None and issue.model not in models:
-        return f"model = {literal(issue.model)} is no model of the configuration", _nearest_model(issue.model, models)
+        near = nearest(issue.model, models)
+        hint = f"did you mean {near}?" if near else f"name one of: {', '.join(sorted(models))}"
+        return f"model = {literal(issue.model)} is no model of the configuration", hint
     if issue.tier is None:
         return None
     if issue.model is not None and (own := models[issue.model].tier) < issue.tier:
@@ -245,12 +233,6 @@ def _model_problem(issue: Issue, models: Mapping[str, ModelSpec]) -> tuple[str, 
     if highest < issue.tier:
         return f"tier = {issue.tier} is above every model of the configuration", f"The highest tier there is {highest}."
     return None
-
-
-def _nearest_model(name: str, models: Collection[str]) -> str:
-    near = nearest(name, models)
-    known = ", ".join(sorted(models))
-    return f"did you mean {near}?" if near else f"name one of: {known}"
 
 
 def numbered_again(backlog: Backlog, landed: Mapping[str, str]) -> Backlog:

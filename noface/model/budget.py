@@ -20,12 +20,11 @@ from enum import StrEnum
 from typing import TypeVar
 
 from noface.model.quoting import in_dollars
-from noface.model.worker_run import ModelSpec, Usage
+from noface.model.worker_run import PLAIN_AGENTS, ModelSpec, Usage
 
 _Amount = TypeVar("_Amount", int, float)
 _TINY = 1e-9
-_REPORTS_NOTHING = frozenset({"command", "scripted"})
-"""Agents that never report what they use: it counts as nothing."""
+_MONEY, _TOKENS = "max_cost_usd", "max_tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Estimates:
     def of(self, model: str, *, think: bool = False) -> Estimate:
         """Return the estimate for a model; where it thinks longer its own limit is `thinking_factor` times as high."""
         spec, peak = self.models.get(model), self.peaks.get(model, Estimate(model))
-        silent = spec is not None and spec.agent in _REPORTS_NOTHING
+        silent = spec is not None and spec.agent in PLAIN_AGENTS  # what never reports its use counts as nothing
         # An agent that reports tokens and no price, or the reverse, will not report the other next time.
         usd = peak.usd if peak.usd is not None else 0.0 if silent or peak.tokens is not None else None
         tokens = peak.tokens if peak.tokens is not None else 0 if silent or peak.usd is not None else None
@@ -94,45 +93,29 @@ class Estimates:
 
 def can_pay(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
     """Return why a budget cannot pay for a run, or None if it can. `reserved` is what is under way."""
-    return _money(budget, spent, reserved, estimate) or _tokens(budget, spent, reserved, estimate)
+    for key, limit, used, held, need, capped in (
+        (_MONEY, budget.usd, spent.usd, [each.usd for each in reserved], estimate.usd, estimate.capped),
+        (_TOKENS, budget.tokens, spent.tokens, [each.tokens for each in reserved], estimate.tokens, False),
+    ):
+        if limit is None:
+            continue
+        whole = f"the {budget.owner}'s {_told(key, limit)}"
+        if used >= limit:
+            return Refusal(key, f"{_told(key, used)} used of {whole}")
+        final = _short(limit - used, held, need, lenient=not capped and not used)
+        if final is None:
+            continue
+        if need is None:
+            return Refusal(key, f"nobody knows yet what {estimate.model} uses: one run of it first", final)
+        amount = f"may cost {_told(key, need)} (its {key})" if capped else f"has used up to {_told(key, need)} here"
+        under_way = "" if final else f", less {_told(key, _sum_known(held))} for what is under way"
+        left = f"{_told(key, limit - used)} of {whole} are left{under_way}"
+        return Refusal(key, f"a run of {estimate.model} {amount}; {left}", final)
+    return None
 
 
-def _money(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
-    if budget.usd is None:
-        return None
-    if spent.usd >= budget.usd:
-        whole = in_dollars(budget.usd)
-        return Refusal("max_cost_usd", f"{in_dollars(spent.usd)} spent of the {budget.owner}'s {whole}")
-    held = [each.usd for each in reserved]
-    final = _short(budget.usd - spent.usd, held, estimate.usd, lenient=not estimate.capped and not spent.usd)
-    if final is None:
-        return None
-    if estimate.usd is None:
-        return Refusal("max_cost_usd", f"nobody knows yet what {estimate.model} costs: one run of it first", final)
-    may = "may cost" if estimate.capped else "has cost up to"
-    where = " (its max_cost_usd)" if estimate.capped else " here"
-    left = f"{in_dollars(budget.usd - spent.usd)} of the {budget.owner}'s {in_dollars(budget.usd)} are left"
-    under_way = "" if final else f", less {in_dollars(_sum_known(held))} for what is under way"
-    return Refusal(
-        "max_cost_usd", f"a run of {estimate.model} {may} {in_dollars(estimate.usd)}{where}; {left}{under_way}", final
-    )
-
-
-def _tokens(budget: Budget, spent: Spent, reserved: Sequence[Estimate], estimate: Estimate) -> Refusal | None:
-    if budget.tokens is None:
-        return None
-    if spent.tokens >= budget.tokens:
-        return Refusal("max_tokens", f"{spent.tokens:,} tokens used of the {budget.owner}'s {budget.tokens:,}")
-    held = [each.tokens for each in reserved]
-    final = _short(budget.tokens - spent.tokens, held, estimate.tokens, lenient=not spent.tokens)
-    if final is None:
-        return None
-    if estimate.tokens is None:
-        return Refusal("max_tokens", f"nobody knows yet how many tokens {estimate.model} uses: one run first", final)
-    left = f"{budget.tokens - spent.tokens:,} of the {budget.owner}'s {budget.tokens:,} are left"
-    under_way = "" if final else f", less {_sum_known(held):,.0f} for what is under way"
-    reason = f"a run of {estimate.model} has used up to {estimate.tokens:,} tokens here; {left}{under_way}"
-    return Refusal("max_tokens", reason, final)
+def _told(key: str, amount: float) -> str:
+    return in_dollars(amount) if key == _MONEY else f"{amount:,.0f} tokens"
 
 
 def _sum_known(amounts: Sequence[float | None]) -> float:
@@ -225,8 +208,6 @@ def _sane(count: int | None) -> int | None:
 ENDS_MAX = 2
 """So many attempts in a row, or runs of a question, may a run's budget end; one more would end like them."""
 
-_MONEY = "max_cost_usd"
-
 
 class EndedFor(StrEnum):
     """Whose budget ended work. WITH_RUN: other work had passed the run's before."""
@@ -245,16 +226,13 @@ class Passed:
     used: float
     limit: float
 
-    def amount_text(self, amount: float) -> str:
-        return in_dollars(amount) if self.key == _MONEY else f"{amount:,.0f}"
-
     @property
     def of(self) -> str:
-        return f"{self.key} = {self.amount_text(self.limit)}"
+        return f"{self.key} = {_told(self.key, self.limit)}"
 
     @property
     def reason(self) -> str:
-        return f"stopped at the limit {self.key}: {self.amount_text(self.used)} of {self.amount_text(self.limit)}"
+        return f"stopped at the limit {self.key}: {_told(self.key, self.used)} of {_told(self.key, self.limit)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +246,9 @@ class Overrun:
 
     @property
     def note(self) -> str:
-        passed = self.passed
-        kept = f"; {passed.amount_text(self.kept)} kept for other work" if self.kept else ""
-        used = f"{passed.amount_text(passed.used)} used, {passed.amount_text(self.own)} of it here"
+        passed, key = self.passed, self.passed.key
+        kept = f"; {_told(key, self.kept)} kept for other work" if self.kept else ""
+        used = f"{_told(key, passed.used)} used, {_told(key, self.own)} of it here"
         return f"ended at the {passed.owner}'s {passed.of}: {used}{kept}"
 
     @property
@@ -337,7 +315,7 @@ def passed_by(budget: Budget, spent: Spent) -> Passed | None:
     if budget.usd is not None and spent.usd > budget.usd:
         return Passed(budget.owner, _MONEY, spent.usd, budget.usd)
     if budget.tokens is not None and spent.tokens > budget.tokens:
-        return Passed(budget.owner, "max_tokens", spent.tokens, budget.tokens)
+        return Passed(budget.owner, _TOKENS, spent.tokens, budget.tokens)
     return None
 
 

@@ -88,7 +88,11 @@ def _decode(kind: Any, value: Any) -> Any:
         options = [option for option in typing.get_args(kind) if option is not types.NoneType]
         return None if value is None else _decode(options[0], value)
     if origin is tuple:
-        return _decode_tuple(typing.get_args(kind), value)
+        _require(value, list, tuple)
+        args = typing.get_args(kind)
+        if args[-1] is Ellipsis:
+            return tuple(_decode(args[0], item) for item in value)
+        return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
     if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
         known = _hints(kind)
         _require(value, dict, kind)
@@ -102,13 +106,6 @@ def _decode(kind: Any, value: Any) -> Any:
         if kind is int and isinstance(value, bool):
             raise TypeError(f"expected int, found {value!r}")
     return value
-
-
-def _decode_tuple(args: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
-    _require(value, list, tuple)
-    if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - the shape of tuple[X, ...]
-        return tuple(_decode(args[0], item) for item in value)
-    return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
 
 
 def _require(value: Any, expected: type, kind: Any) -> None:

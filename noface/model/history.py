@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
 from typing import Annotated
 
 from noface.data import table
@@ -83,13 +82,9 @@ def _gist(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return what an advice names (files, numbers, identifiers), and the beginnings of its other longer words."""
     words = [word.strip("./-") for word in _WORD.findall(_HEADING.sub("", text[:_GIST_CHARS_MAX], count=1))]
     names = frozenset(word.lower() for word in words if _NAME.search(word))
-    telling = {word.lower() for word in words if len(word) >= _WORD_CHARS_MIN} - names - _common_words()
+    telling = {word.lower() for word in words if len(word) >= _WORD_CHARS_MIN}
+    telling -= names | set(table("stop_words")["words"].split())
     return names, frozenset(word[:_STEM_CHARS] for word in telling)
-
-
-@cache
-def _common_words() -> frozenset[str]:
-    return frozenset(table("stop_words")["words"].split())
 
 
 @dataclass(frozen=True, slots=True)

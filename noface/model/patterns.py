@@ -6,6 +6,7 @@ A path that a model names lies inside the repository, and has one spelling. Any 
 import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+from itertools import takewhile
 
 from noface.data import table
 from noface.model.quoting import literal
@@ -174,7 +175,7 @@ def within(path: str, pattern: str) -> bool:
         return True
     if not has_wildcards(inner):
         return matches(inner, pattern)
-    fixed = "/".join(_before_wildcard(inner.split("/")))
+    fixed = "/".join(takewhile(lambda part: not has_wildcards(part), inner.split("/")))
     if fixed and matches(fixed, outer):
         return True  # everything below a folder that is meant is meant
     return "**" not in inner and "?" not in outer and matches(inner, pattern)
@@ -209,15 +210,6 @@ def _folder(pattern: str) -> str:
         return ""
     folder = next((pattern.removesuffix(end) for end in ("/**", "/*") if pattern.endswith(end)), pattern)
     return pattern if has_wildcards(folder) else folder
-
-
-def _before_wildcard(parts: list[str]) -> list[str]:
-    plain: list[str] = []
-    for part in parts:
-        if has_wildcards(part):
-            break
-        plain.append(part)
-    return plain
 
 
 _POSITION = re.compile(r"(:\d+){1,2}$")

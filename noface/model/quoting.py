@@ -27,16 +27,10 @@ def printable_lines(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    lines = re.sub(r"\r+\n?", _line_ends, re.sub(_ESCAPES, "", text))
+    # A run of returns is one match: an expression that tries each of them anew takes the square of its length.
+    plain = re.sub(_ESCAPES, "", text)
+    lines = re.sub(r"\r+\n?", lambda match: "\n" if match[0].endswith("\n") else "\n" * len(match[0]), plain)
     return re.sub(_FORBIDDEN, "\ufffd", lines.expandtabs(4))
-
-
-def _line_ends(match: re.Match[str]) -> str:
-    """Return one line end for a run of carriage returns before a line end, else one for each of them.
-
-    The whole run is one match: an expression that tries each return anew takes the square of a run's length.
-    """
-    return "\n" if match[0].endswith("\n") else "\n" * len(match[0])
 
 
 def short(text: str, chars_max: int) -> str:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cache
 
 from noface.data import table
+from noface.model.codec import decode
 from noface.model.quoting import some
 
 
@@ -69,11 +70,7 @@ class StartInfo:
 
 @cache
 def _infos() -> dict[StartReason, StartInfo]:
-    return {StartReason(name): _info(**entry) for name, entry in table("starts").items()}
-
-
-def _info(origin: str, worker: str, person: str, earlier: str = "", rest: str = "") -> StartInfo:
-    return StartInfo(Origin(origin), worker, person, EarlierWork(earlier), rest)
+    return {StartReason(name): decode(StartInfo, entry) for name, entry in table("starts").items()}
 
 
 _FILES_TOLD_MAX = 20

@@ -1,12 +1,12 @@
 """The failure taxonomy (N12, K1, P1): every way an attempt can end, and what noface knows of each (kinds.toml)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 from noface.data import table
+from noface.model.codec import decode
 
 
 class Category(StrEnum):
@@ -151,17 +151,7 @@ class KindInfo:
 
 @cache
 def _infos() -> Mapping[FailureKind, KindInfo]:
-    return {FailureKind(kind): _info(**entry) for kind, entry in table("kinds").items()}
-
-
-def _info(category: str, strategy: str, reason: str, redundant_prefixes: Sequence[str] = (), **rest: Any) -> KindInfo:
-    return KindInfo(
-        category=Category(category),
-        strategy=Strategy(strategy),
-        reason=Reason(reason),
-        redundant_prefixes=tuple(redundant_prefixes),
-        **rest,
-    )
+    return {FailureKind(kind): decode(KindInfo, entry) for kind, entry in table("kinds").items()}
 
 
 def gate_kinds() -> tuple[FailureKind, ...]:

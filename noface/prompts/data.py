@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from noface.integrity.named_files import named_paths
-from noface.model.actions import Mode, prompt_of
+from noface.model.actions import Mode, action_text
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
@@ -184,7 +184,7 @@ def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
     first = action_kind == Mode.FIRST
     if not first and failure_kind in _BY_FAILURE:
         return _BY_FAILURE[FailureKind(failure_kind)]
-    named = prompt_of(action_kind)
+    named = action_text(action_kind, "prompt")
     if named:
         return Situation(named)
     return Situation.FIRST if failure_kind is None else Situation.RETRY

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from noface.model.actions import Action, Mode, RunWorker
-from noface.model.attempt import AttemptReport, Interrupted, Judged, NotStarted, beside_note
+from noface.model.attempt import BESIDE, AttemptReport, Interrupted, Judged, NotStarted
 from noface.model.budget import Estimate, Estimates, can_pay
 from noface.model.failure import Failure
 from noface.model.history import History
@@ -110,13 +110,14 @@ def set_aside(report: AttemptReport, winner: int) -> AttemptReport:
 
     What failed for a cause outside the work stays as it is: it says something of its model, or of the machine.
     """
+    beside = f"{BESIDE} {winner}, whose work was taken"
     match report:
         case Judged(failure=failure) if failure is None or not failure.category.external:
-            note = f"{beside_note(winner)}; it {_how(failure)}"
+            note = f"{beside}; it {_how(failure)}"
             whose, left = (report.token, report.issue_id, report.number), (report.agent, report.snapshot, report.gates)
             return Interrupted(*whose, *left, (*report.notes, note), report.patch_hash, report.worker)
         case Interrupted():
-            return replace(report, notes=(*report.notes, beside_note(winner)))
+            return replace(report, notes=(*report.notes, beside))
         case NotStarted() | Judged():
             return report
 

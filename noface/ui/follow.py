@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from noface.model.actions import started_by
+from noface.model.actions import action_text
 from noface.model.taxonomy import happened
 from noface.process.files import open_regular
 from noface.process.lock import runs
@@ -174,7 +174,7 @@ class Follower:
         self._finish()
         before = self._reader.attempt(attempt.issue_id, attempt.number - 1)
         action = before.action if before is not None else None
-        how = (action and started_by(action.kind)) or ("thinking longer" if attempt.think else "")
+        how = (action and action_text(action.kind, "started")) or ("thinking longer" if attempt.think else "")
         self._say(f"attempt {attempt.number} with {attempt.model}{f', {how}' if how else ''}")
         self._attempt, self._heading = attempt, "the worker"
         return True

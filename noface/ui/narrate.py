@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from noface.data import table
-from noface.model.actions import started_by
+from noface.model.actions import action_text
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.reader import Reader
@@ -344,7 +344,7 @@ class Narrator:
         if kind == "issue_ready" and self._before.get(issue_id) in _TELL_WHY_READY:
             return None
         past = self._reader.past(issue_id) if kind == "issue_running" else ()
-        how = started_by(past[-1].answer) if past else ""
+        how = action_text(past[-1].answer, "started") if past else ""
         model = self._awaited(issue_id, data) if kind == "issue_waiting" else ""
         row = self._reader.issue(issue_id) if issue_id else None
         title = short_title(row.title) if row is not None else ""

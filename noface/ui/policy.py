@@ -15,7 +15,7 @@ from noface.model.actions import (
     RunWorker,
     Skip,
     WaitUntil,
-    cell_of,
+    action_text,
     model_of,
     thinks,
 )
@@ -230,7 +230,7 @@ def _worded(action: Action, names: Mapping[str, str]) -> str:
         case RunWorker(model=model, think=think) | WaitUntil(model=model, think=think):
             mode = action.mode if isinstance(action, RunWorker) else None
             name = names.get(model, model) + (" ↑" if mode is Mode.ESCALATE else "")
-            manner = "" if mode is Mode.FEEDBACK and think else cell_of(action.name)
+            manner = "" if mode is Mode.FEEDBACK and think else action_text(action.name, "cell")
             return " ".join(text for text in (name, "thinks" if think else "", manner) if text)
 
 

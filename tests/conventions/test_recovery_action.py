@@ -10,7 +10,7 @@ EDITS = {
     "model/actions.py": ('    SWITCH = "SwitchModel"\n', '    SWITCH = "SwitchModel"\n    PAIR = "WorkInPairs"\n'),
     "data/actions.toml": (
         "[SwitchModel]\n",
-        '[WorkInPairs]\ninstruction = "Two."\nfollowed = "two"\ncell = "pair"\nprompt = "reduce"\n\n[SwitchModel]\n',
+        '[WorkInPairs]\ninstruction = "Two."\ncell = "pair"\nprompt = "reduce"\n\n[SwitchModel]\n',
     ),
     "recovery/policy.py": ("with the order to reduce the scope.", "with the order to work in pairs."),
     "recovery/policy_state.py": ("RunWorker(Mode.REDUCE, ", "RunWorker(Mode.PAIR, "),
@@ -18,7 +18,7 @@ EDITS = {
 """By file: what stands there, and what stands there with the new action."""
 
 USE = """
-from noface.model.actions import NAMES, action_instruction, cell_of
+from noface.model.actions import NAMES, action_instruction, action_text
 from noface.model.taxonomy import FailureKind
 from noface.prompts.data import situation_for
 from noface.recovery.policy import Policy, Rung
@@ -27,7 +27,7 @@ from noface.recovery.policy_table import course
 name = "WorkInPairs"
 steps = course(Policy((Rung("small", 1, 5),), (("small", 1),)), FailureKind.TIMEOUT).steps
 print(name in NAMES, name in [step.action.name for step in steps], situation_for(name, "TIMEOUT"))
-print(action_instruction(name), cell_of(name))
+print(action_instruction(name), action_text(name, "cell"))
 """
 
 

@@ -68,7 +68,7 @@ def test_a_run_stops_before_it_starts_what_it_cannot_pay(project):
     issues(project, 6)
     said = project.run(code=4)
     assert costs(project) == [0.6, 0.6]
-    assert "a run of small has cost up to $0.60 here; $0.30 of the run's $1.50 are left" in " ".join(said.split())
+    assert "a run of small has used up to $0.60 here; $0.30 of the run's $1.50 are left" in " ".join(said.split())
 
 
 def test_four_workers_overshoot_by_one_attempt_at_most(project):
@@ -83,7 +83,7 @@ def test_four_workers_overshoot_by_one_attempt_at_most(project):
         json.loads(data)["reason"] for (data,) in state.execute("SELECT data FROM events WHERE kind = 'issue_ready'")
     }
     state.close()
-    why = "waits for the run's max_cost_usd: nobody knows yet what small costs: one run of it first"
+    why = "waits for the run's max_cost_usd: nobody knows yet what small uses: one run of it first"
     assert why in told, "or four workers seem to be one"
 
 

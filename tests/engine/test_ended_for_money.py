@@ -116,7 +116,7 @@ def test_an_agent_that_ends_itself_at_what_its_issue_has_left_has_its_issue_bloc
     attempt = only_attempt(project)
     assert (attempt["outcome"], attempt["charged"], attempt["cost_usd"]) == ("INTERRUPTED", False, 1.52)
     shown = project.shown("show", "1")
-    assert (shown["status"], shown["reason"]) == ("blocked", "$1.52 spent of the issue's $1.50")
+    assert (shown["status"], shown["reason"]) == ("blocked", "$1.52 used of the issue's $1.50")
 
 
 @pytest.mark.thorough
@@ -126,7 +126,7 @@ def test_a_question_may_take_what_is_left_and_is_of_no_use_beyond(project):
     project.run(code=3)
     assert told_budgets(project) == ["1.4"]
     assert asked(project) == [("UNUSABLE", 1.42)]
-    assert project.shown("show", "1")["reason"] == "$1.52 spent of the issue's $1.50"
+    assert project.shown("show", "1")["reason"] == "$1.52 used of the issue's $1.50"
 
 
 # Remembered
@@ -144,7 +144,7 @@ def test_an_issue_ended_for_its_budget_is_blocked_whatever_its_agent_says_last_u
     assert attempt["cost_usd"] == pytest.approx(2.1)
     assert "ended at the issue's max_cost_usd = $1.50: $2.10 used, $2.10 of it here" in attempt["notes"]
     shown = project.shown("show", "1")
-    assert (shown["status"], shown["reason"]) == ("blocked", "$2.10 spent of the issue's $1.50")
+    assert (shown["status"], shown["reason"]) == ("blocked", "$2.10 used of the issue's $1.50")
     (blocked,) = project.shown("blocked")["blocked"]
     assert blocked["question"] == "May issue 1 cost more than [retry] max_cost_usd allows?"
     assert blocked["next_steps"][0].startswith("Raise max_cost_usd of [retry] and run noface again.")
@@ -205,7 +205,7 @@ def test_a_question_is_ended_at_its_issue_s_budget(project):
         shown["asked"][0]["answer"]["cause"]
         == "ended at the issue's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
     )
-    assert (shown["status"], shown["reason"]) == ("blocked", "$2.20 spent of the issue's $1.50")
+    assert (shown["status"], shown["reason"]) == ("blocked", "$2.20 used of the issue's $1.50")
 
 
 @pytest.mark.thorough

@@ -167,7 +167,7 @@ def test_an_issue_is_blocked_once_its_budget_is_used_up_by_work_under_way(projec
     configure(project, retry="max_tokens = 500_000")
     project.run(code=3)
     assert only_attempt(project)["outcome"] == "INTERRUPTED"
-    assert "1,010,000 tokens used of the issue's 500,000" in project.shown("show", "1")["reason"]
+    assert "1,010,000 tokens used of the issue's 500,000 tokens" in project.shown("show", "1")["reason"]
 
 
 def order(max_cost_usd, *, think=False):

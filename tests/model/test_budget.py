@@ -81,7 +81,7 @@ def test_what_fits_into_what_is_left_can_be_paid():
 
 def test_what_is_more_than_is_left_is_refused_with_what_it_has_cost():
     assert can_pay(RUN, Spent(4.5), (), seen(1.0)) == Refusal(
-        "max_cost_usd", "a run of m has cost up to $1.00 here; $0.50 of the run's $5.00 are left"
+        "max_cost_usd", "a run of m has used up to $1.00 here; $0.50 of the run's $5.00 are left"
     )
 
 
@@ -91,7 +91,7 @@ def test_a_models_own_limit_is_named_as_such():
 
 
 def test_a_spent_budget_pays_for_nothing_not_even_what_is_free():
-    assert can_pay(RUN, Spent(5.0), (), seen(0.0)).reason == "$5.00 spent of the run's $5.00"
+    assert can_pay(RUN, Spent(5.0), (), seen(0.0)).reason == "$5.00 used of the run's $5.00"
 
 
 def test_what_is_under_way_is_reserved_and_the_refusal_is_for_now_only():
@@ -118,7 +118,7 @@ def test_a_models_own_limit_above_the_budget_is_refused_from_the_start():
 def test_of_a_model_that_nobody_knows_one_run_goes_first():
     assert can_pay(RUN, NOTHING, (), seen(None)) is None
     refusal = can_pay(RUN, NOTHING, (seen(None, "other"),), seen(None))
-    assert (refusal.final, refusal.reason) == (False, "nobody knows yet what m costs: one run of it first")
+    assert (refusal.final, refusal.reason) == (False, "nobody knows yet what m uses: one run of it first")
 
 
 def test_what_is_known_may_start_beside_what_is_unknown():
@@ -137,9 +137,9 @@ def test_tokens_are_a_budget_of_their_own():
     big = Estimate("m", 0.0, 600)
     assert can_pay(TOKENS, Spent(99.0, 400), (), big) is None
     assert can_pay(TOKENS, Spent(0.0, 500), (), big) == Refusal(
-        "max_tokens", "a run of m has used up to 600 tokens here; 500 of the run's 1,000 are left"
+        "max_tokens", "a run of m has used up to 600 tokens here; 500 tokens of the run's 1,000 tokens are left"
     )
-    assert can_pay(TOKENS, Spent(0.0, 1000), (), big).reason == "1,000 tokens used of the run's 1,000"
+    assert can_pay(TOKENS, Spent(0.0, 1000), (), big).reason == "1,000 tokens used of the run's 1,000 tokens"
     assert not can_pay(TOKENS, Spent(0.0, 300), (big,), big).final
     assert not can_pay(TOKENS, NOTHING, (Estimate("m"),), Estimate("m")).final
 
@@ -208,7 +208,7 @@ SEEN = estimates(small=("claude", None, Estimate("small", 0.6, 100)), big=("clau
 def test_an_issue_that_cannot_pay_the_next_run_is_blocked_before_it_starts():
     last = failed(K.TEST_FAILURE, cost_usd=0.6)
     assert decide(history_of(last), SEEN, issue_cost_usd_max=1.0) == Block(
-        K.TEST_FAILURE, "a run of small has cost up to $0.60 here; $0.40 of the issue's $1.00 are left", "max_cost_usd"
+        K.TEST_FAILURE, "a run of small has used up to $0.60 here; $0.40 of the issue's $1.00 are left", "max_cost_usd"
     )
     assert not isinstance(decide(history_of(last), SEEN, issue_cost_usd_max=2.0), Block)
     assert not isinstance(decide(history_of(last), None, issue_cost_usd_max=1.0), Block)
@@ -228,7 +228,7 @@ def test_an_issues_tokens_run_out_like_its_money():
     last = failed(K.TEST_FAILURE, tokens=950)
     assert decide(history_of(last), SEEN, issue_tokens_max=1000).reason.startswith("a run of small has used up to 100")
     assert decide(history_of(replace(last, tokens=1000)), None, issue_tokens_max=1000) == Block(
-        K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000", "max_tokens"
+        K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000 tokens", "max_tokens"
     )
 
 

@@ -93,7 +93,7 @@ def test_an_issue_that_has_spent_its_money_is_blocked():
     rich = policy(issue_cost_usd_max=1.0)
     assert not isinstance(decide(failed(K.TEST_FAILURE, cost_usd=0.99), policy=rich), Block)
     blocked = decide(failed(K.TEST_FAILURE, cost_usd=1.0), policy=rich)
-    assert blocked == Block(K.TEST_FAILURE, "$1.00 spent of the issue's $1.00", "max_cost_usd")
+    assert blocked == Block(K.TEST_FAILURE, "$1.00 used of the issue's $1.00", "max_cost_usd")
 
 
 def test_money_spent_on_interrupted_attempts_and_on_questions_counts():
@@ -121,7 +121,7 @@ def test_money_and_answers_of_an_earlier_epoch_count_no_more():
 def test_spent_money_is_not_given_anew_by_the_next_run_as_if_a_provider_had_come_back(kind):
     events = [failed(K.TEST_FAILURE, cost_usd=4.0), failed(kind, cost_usd=2.0)]
     blocked = decide(*events, policy=policy(issue_cost_usd_max=5.0))
-    assert "$6.00 spent" in blocked.reason
+    assert "$6.00 used" in blocked.reason
     assert not blocked.kind.category.external
 
 
@@ -162,7 +162,7 @@ def test_what_a_model_has_cost_here_is_what_it_may_cost_again():
     chosen, estimates = limited(5.0)
     rules = chosen, replace(estimates, peaks={"small": Estimate("small", usd=2.5)})
     assert decides(rules, failed(K.TEST_FAILURE, cost_usd=2.5)).name == "RetryWithFeedback"
-    assert "has cost up to $2.50 here" in decides(rules, failed(K.TEST_FAILURE, cost_usd=2.6)).reason
+    assert "has used up to $2.50 here" in decides(rules, failed(K.TEST_FAILURE, cost_usd=2.6)).reason
 
 
 def test_thinking_longer_is_paid_at_its_own_price():
@@ -193,7 +193,7 @@ def test_an_issue_that_has_used_its_tokens_is_blocked():
     frugal = policy(issue_tokens_max=1000)
     assert not isinstance(decide(failed(K.TEST_FAILURE, tokens=999), policy=frugal), Block)
     blocked = decide(failed(K.TEST_FAILURE, tokens=600), said(Topic.REFLECTION, tokens=400), policy=frugal)
-    assert blocked == Block(K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000", "max_tokens")
+    assert blocked == Block(K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000 tokens", "max_tokens")
 
 
 def test_money_that_does_not_pay_for_a_question_still_pays_for_the_worker():

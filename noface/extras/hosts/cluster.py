@@ -26,7 +26,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.set_aside import ASIDE_MESSAGE
 from noface.git.snapshot import SlotSnapshot
-from noface.model.attempt import AttemptReport, Interrupted, NotStarted, Work, host_lost_note
+from noface.model.attempt import HOST_LOST, AttemptReport, Interrupted, NotStarted, Work
 from noface.model.failure import Failure
 from noface.model.listed import HostState
 from noface.model.taxonomy import Category, FailureKind
@@ -222,7 +222,7 @@ class Cluster(LocalExecutor):
         place.unfit = why
         self._see(place, f"{why.rstrip('.')}. It is not used in this run any more: put that right there", up=False)
         order = attempt.order
-        return Interrupted(order.token, order.issue.id, order.number, notes=(host_lost_note(place.name, why),))
+        return Interrupted(order.token, order.issue.id, order.number, notes=(f"{HOST_LOST}: {place.name} ({why})",))
 
     def _lost(self, attempt: Attempt, place: HostPlace, why: str) -> AttemptReport:
         """Return the report of an attempt whose host was lost: nobody is charged, and it goes elsewhere."""
@@ -230,7 +230,7 @@ class Cluster(LocalExecutor):
         if attempt.scope.cancel.cancelled:
             return Interrupted(order.token, order.issue.id, order.number)
         if self._losses[order.issue.id] < LOSSES_MAX:
-            notes = (host_lost_note(place.name, why),)
+            notes = (f"{HOST_LOST}: {place.name} ({why})",)
             return Interrupted(order.token, order.issue.id, order.number, notes=notes)
         message = f"{LOSSES_MAX} times a host was lost while it had this issue alone, last {place.name}: {why}"
         return _not_started(attempt, Failure(FailureKind.ENVIRONMENT, message, rule="host-lost", charged=False))
