@@ -16,7 +16,6 @@ from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Su
 from noface.detection.files import is_committed, present, text_of
 from noface.detection.node import detect_node
 from noface.detection.python import PROGRAMS, VENV, detect_python
-from noface.detection.toolchains import toolchain_notes
 
 _ROWS = data.table("ecosystems")["rows"]
 _MANIFESTS = ("pyproject.toml", "setup.py", "package.json", *(file for row in _ROWS for file in row["files"]))
@@ -32,7 +31,7 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
         detection += _in_folders(root, surroundings)
     # What builds comes first: a red build keeps the gates after it from running.
     gates = tuple(sorted(detection.gates, key=lambda gate: gate.kind != "build"))
-    notes = (*_missing(detection, surroundings), *toolchain_notes(root, surroundings))
+    notes = tuple(_missing(detection, surroundings))
     return replace(detection, gates=gates) + Detection(notes=notes, ci=ci_commands(root))
 
 
@@ -46,8 +45,10 @@ def _at(root: Path, surroundings: Surroundings) -> Detection:
         known.add(row["of"])
         for gate in _gates(root, row, files[0]):
             superfluous = detection.gates if gate.kind == "build" else detection.has(gate.kind)
+            if row.get("last") and any(VENV in setup.keep for setup in detection.setups):
+                gate = replace(gate, command=f"{PROGRAMS}{gate.command}")  # noqa: PLW2901
             if not (row.get("last") and superfluous):
-                detection += Detection((_in_environment(gate, detection) if row.get("last") else gate,))
+                detection += Detection((gate,))
         if "setup" in row:
             inputs = (each for each in row["inputs"] if "*" in each or (root / each).is_file())
             needs = tuple(row["needs"])
@@ -65,12 +66,6 @@ def _gates(root: Path, row: dict[str, Any], file: str) -> Iterator[DetectedGate]
 
 def _says(file: Path, pattern: str | None) -> bool:
     return pattern is None or re.search(pattern, text_of(file), re.MULTILINE) is not None
-
-
-def _in_environment(gate: DetectedGate, detection: Detection) -> DetectedGate:
-    """Return a gate that finds the programs of the Python environment, if setup makes one."""
-    makes = any(VENV in setup.keep for setup in detection.setups)
-    return replace(gate, command=f"{PROGRAMS}{gate.command}") if makes else gate
 
 
 def _in_folders(root: Path, surroundings: Surroundings) -> Detection:

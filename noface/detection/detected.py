@@ -11,13 +11,11 @@ GateKindName = Literal["build", "lint", "test"]
 class Surroundings:
     """What the caller knows of the machine and the repository; detection itself looks at files only.
 
-    `has` tells whether a program is on PATH, `version_of` what it says when asked for its version, "" if nothing.
-    `version` is the version of the newest tag, "" without one.
+    `has` tells whether a program is on PATH; `version` is the version of the newest tag, "" without one.
     """
 
     has: Callable[[str], bool] = lambda _program: True
     version: str = ""
-    version_of: Callable[[str], str] = lambda _program: ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -326,7 +326,7 @@ def test_a_scripted_model_needs_its_script(doctor):
 def test_the_machine_is_told(doctor):
     doctor.agents()
     machine = doctor.told(**LOGGED_IN)["machine"]
-    names = ["noface", "git", "processes", "sandbox", "syntax"]
+    names = ["noface", "git", "processes", "sandbox"]
     assert [each["name"] for each in machine] == names
     sandbox = named(machine, "sandbox")
     assert (sandbox["state"], sandbox["text"].split(";")[0]) == ("note", "none: bubblewrap is not installed")
