@@ -54,12 +54,10 @@ class Output:
 
     @property
     def text(self) -> str:
-        """Standard output as text, without the last newline."""
         return self.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
 
     @property
     def parts(self) -> list[str]:
-        """What a command with `-z` lists; empty parts are left out."""
         return [part for part in self.stdout.decode("utf-8", "surrogateescape").split("\0") if part]
 
     def problem(self, name: str) -> str:
@@ -157,14 +155,12 @@ class Git:
             return self._execute(args, feed)
 
     def answer(self, *args: str, stdin: bytes | str | None = None, codes: tuple[int, ...] = (0,)) -> Output:
-        """Run `git args` and return what it answered; raise GitError if it ends with none of `codes`."""
         output = self.run(*args, stdin=stdin)
         if output.code not in codes:
             raise failed(args, output)
         return output
 
     def ask(self, *args: str, stdin: bytes | str | None = None) -> str:
-        """Run `git args` and return its output as text; raise GitError if it fails."""
         return self.answer(*args, stdin=stdin).text
 
     def open(self, *args: str, stdin: IO[bytes] | int = subprocess.PIPE) -> Any:
@@ -210,7 +206,6 @@ class Git:
 
 
 def failed(args: tuple[str, ...], output: Output) -> GitError:
-    """Return the error for a git command that should not have failed."""
     words = " ".join([word for word in args if not word.startswith("-")][:3])
     return GitError(f"git {words} failed with code {output.code}: {output.stderr.strip() or '(no message)'}")
 
@@ -232,7 +227,6 @@ class GitProcess:
         self._end()
 
     def close(self) -> None:
-        """End the process; a later question starts another."""
         with self._lock:
             self._end()
 

@@ -87,7 +87,6 @@ class Move:
 
 
 def lock_of(tree: Worktree) -> Path:
-    """Return the lock by which git commands keep each other from a working tree's index."""
     return tree.git_dir / "index.lock"
 
 
@@ -120,7 +119,6 @@ def lock(move: Move) -> bool:
 
 
 def unlock(tree: Worktree) -> None:
-    """Let the person's git in again."""
     lock_of(tree).unlink(missing_ok=True)
 
 

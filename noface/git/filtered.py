@@ -129,7 +129,6 @@ def _index_of(repository: Repository, commit: str, inner: Submodule | None) -> I
 
 
 def _files(git: Git) -> dict[str, str]:
-    """Return the regular files of an index with their objects."""
     entries = (entry.partition("\t") for entry in git.answer("ls-files", "--stage", "-z").parts)
     return {path: meta.split(" ")[1] for meta, _, path in entries if meta.startswith("100")}
 
@@ -191,7 +190,6 @@ def _is_pointer(folder: Path, path: str) -> bool:
 
 
 def record_of(private_git_dir: Path, inner: Submodule | None = None) -> Path:
-    """Return the file that tells which files of a workspace, or of a submodule in it, were written so."""
     return private_git_dir / "filtered" if inner is None else Path(f"{inner.index(private_git_dir)}.filtered")
 
 

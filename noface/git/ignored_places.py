@@ -49,7 +49,6 @@ def _apart(root: str, depth: int) -> Iterator[str]:
 
 
 def _submodules(git: Git, root: str) -> list[str]:
-    """Return where submodules may lie, as the checkout says."""
     if not Path(root, ".gitmodules").is_file():
         return []
     entries = git.run("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$").parts

@@ -101,7 +101,6 @@ def pushed_work(plumbing: Plumbing, issue_id: str, old: str, new: str) -> tuple[
 
 
 def landed_issues(plumbing: Plumbing) -> tuple[tuple[str, str], ...]:
-    """Return issue id and commit of every landing that main's first-parent history tells of, oldest first."""
     return tuple((landing.issue, landing.commit) for landing in landings(plumbing))
 
 

@@ -15,7 +15,6 @@ class RepositoryFolders(NamedTuple):
 
     @property
     def state_dir(self) -> Path:
-        """Where noface keeps its state."""
         return self.common_dir / "noface"
 
     def has_branch(self, name: str) -> bool:
@@ -25,7 +24,6 @@ class RepositoryFolders(NamedTuple):
 
 
 def locate(start: Path) -> RepositoryFolders:
-    """Return the repository around `start`; raise UsageError if there is none."""
     for folder in (start, *start.parents):
         if (git_dir := git_dir_of(folder)) is not None:
             return RepositoryFolders(folder, common_dir_of(git_dir))
@@ -33,7 +31,6 @@ def locate(start: Path) -> RepositoryFolders:
 
 
 def nothing_around(start: Path) -> UsageError:
-    """Return the error for a folder that no repository is around."""
     return UsageError(
         f"{start} is not in a git repository.", "Change to your project's folder, or make one: `git init`."
     )
@@ -54,7 +51,6 @@ def git_dir_of(path: Path) -> Path | None:
 
 
 def common_dir_of(git_dir: Path) -> Path:
-    """Return the git dir that all working trees share, of one of them or its own."""
     try:
         pointer = (git_dir / "commondir").read_text().strip()
     except OSError:

@@ -62,7 +62,6 @@ class ObjectReader(_ObjectProcess):
         return fields[0] if fields else None
 
     def kind(self, name: str) -> str:
-        """Return what an object is (commit, tree, blob, tag), "" if there is none."""
         return next(iter(self._info(name)[1:]), "")
 
     def whole(self, oid: str, kind: str) -> bytes:
@@ -82,7 +81,6 @@ class ObjectReader(_ObjectProcess):
             return bytes(content[:-1])
 
     def size(self, oid: str) -> int | None:
-        """Return how many bytes a blob has, None if there is no such blob."""
         fields = self._info(oid)
         return int(fields[2]) if fields and fields[1] == "blob" else None
 
@@ -116,7 +114,6 @@ class ObjectReader(_ObjectProcess):
             end_process(process)
 
     def _info(self, name: str) -> tuple[str, ...]:
-        """Return id, type and size of an object, () if there is none."""
         with self._lock:
             fields = self._answer(f"info {name}").decode("ascii", "replace").split()
         return tuple(fields) if len(fields) == _FIELDS and fields[2].isdigit() else ()
@@ -199,7 +196,6 @@ class TreeDiff:
 
     @property
     def hash(self) -> str:
-        """A short name for exactly this change; empty if nothing changed."""
         return hashlib.sha256(self.patch).hexdigest()[:16] if self.changes else ""
 
 

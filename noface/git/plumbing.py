@@ -44,13 +44,11 @@ class Plumbing:
         self._trees: dict[str, str] = {}
 
     def close(self) -> None:
-        """End the persistent git processes."""
         self.refs.close()
         self._stored.close()
         self._names.close()
 
     def resolve(self, name: str) -> str | None:
-        """Return the commit `name` stands for, or None."""
         return self._names.resolve(f"{name}^{{commit}}")
 
     def work_from(self, base: str) -> None:
@@ -66,7 +64,6 @@ class Plumbing:
         return commit
 
     def local_main(self) -> str:
-        """Return main's commit; raise UsageError if the branch is gone."""
         commit = self.references(self.repository.main).get(self.repository.main)
         if commit is None:
             raise UsageError(
@@ -79,7 +76,6 @@ class Plumbing:
         return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.main)
 
     def ahead_behind(self, ours: str, theirs: str) -> tuple[int, int]:
-        """Return how many commits each of two has that the other lacks."""
         counts = self.git.ask("rev-list", "--count", "--left-right", f"{ours}...{theirs}", "--").split()
         return int(counts[0]), int(counts[1])
 
@@ -203,7 +199,6 @@ class Plumbing:
         return self.git.answer("diff-tree", *args, self.tree(old), self.tree(new)).stdout
 
     def raw_changes(self, old: str, new: str) -> Iterator[FileChange]:
-        """Yield the files in which two trees differ, without line counts."""
         return self._stored.changes(self.tree(old), self.tree(new))
 
     def patch_since(self, commit: str, main: str, paths: tuple[str, ...]) -> bytes:
@@ -216,11 +211,9 @@ class Plumbing:
         return self.git.answer("diff-tree", "-r", *args, base.text, main, "--", *names).stdout
 
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
-        """Return the files in which two trees differ."""
         return self.diff(old, new).changes
 
     def paths(self, tree: str) -> tuple[str, ...]:
-        """List the files of a tree."""
         return tuple(path for path, _, _ in self.files(tree))
 
     def new_history(self, commit: str) -> NewHistory:
@@ -265,7 +258,6 @@ class Plumbing:
         return whole
 
     def blobs(self) -> AbstractContextManager[ObjectReader]:
-        """Return a reader of files' contents; no process is started before it is asked."""
         return nullcontext(self._names)
 
     def texts(self, tree: str, paths: tuple[str, ...], bytes_max: int) -> dict[str, str]:
@@ -274,7 +266,6 @@ class Plumbing:
             return {path: blobs.text(oid, bytes_max) for path, (_, oid) in self.entries(tree, paths).items()}
 
     def entries(self, tree: str, paths: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-        """Return mode and object id of the files in `tree` that are among `paths` or in a folder that is."""
         if not paths:
             return {}
         return {path: (mode, oid) for path, mode, oid in self._stored.at(self.tree(tree), paths)}
@@ -303,15 +294,12 @@ class Plumbing:
         return frozenset(name.removeprefix(f"{commit}:") for name in output.parts) if output.code == 0 else frozenset()
 
     def objects(self, tree: str) -> frozenset[str]:
-        """Return the ids of all files in `tree`."""
         return frozenset(oid for _, _, oid in self.files(tree))
 
     def files(self, tree: str) -> Iterator[tuple[str, str, str]]:
-        """Yield path, mode and object id of the files of a tree."""
         return self._stored.files(self.tree(tree))
 
     def has_links(self, tree: str) -> bool:
-        """True if a tree has submodules."""
         return any(mode == LINK_MODE for _, mode, _ in self.files(tree))
 
     def may_land_several(self, commit: str) -> bool:
@@ -326,7 +314,6 @@ class Plumbing:
         return base.text if base.code == 0 else ""
 
     def references(self, prefix: str) -> dict[str, str]:
-        """Return the refs below `prefix` with the objects they name."""
         return self.repository.references(prefix)
 
 
@@ -347,7 +334,6 @@ def write_entries(git: Git, entries: Mapping[str, Entry | None], null_id: str) -
 
 
 def store_text(plumbing: Plumbing, text: str | bytes) -> str:
-    """Put a file's content into the object store; return its id."""
     return plumbing.git.ask("hash-object", "-w", "--stdin", stdin=text)
 
 

@@ -79,7 +79,6 @@ def _remove_others(git_dir: Path) -> None:
 
 
 def config_text(repository: Repository) -> str:
-    """Return the configuration of a git dir of noface's making."""
     sha1 = repository.object_format == "sha1"
     text = f"[core]\n\trepositoryformatversion = {0 if sha1 else 1}\n\tfilemode = true\n\tbare = false\n"
     text += "[gc]\n\tauto = 0\n"
@@ -148,7 +147,6 @@ def private_config(folder: Path, identity: Identity, workspace: Path) -> tuple[s
 
 
 def quoted(text: str) -> str:
-    """Return a value as git's configuration takes it, in one line."""
     flat = text.replace("\n", " ").replace("\\", "\\\\")
     return '"' + flat.replace('"', '\\"') + '"'
 

@@ -96,7 +96,6 @@ def _take(refs: dict[str, str], name: str, file: Path) -> None:
 
 
 def _value(file: Path) -> str:
-    """Return the text of a ref's file."""
     data = read_regular(file, _BYTES_MAX)
     if data is None:
         if not os.path.lexists(file):
@@ -106,7 +105,6 @@ def _value(file: Path) -> str:
 
 
 def _oid(value: str) -> str:
-    """Return the object id that a loose ref holds, "" if it is broken."""
     match = _OID.match(value)
     return match[1] if match is not None else ""
 

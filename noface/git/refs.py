@@ -29,7 +29,6 @@ Vet = Callable[[str], str]
 
 
 def unseen(_: str) -> str:
-    """Let any commit pass: no agent has worked here."""
     return ""
 
 
@@ -50,13 +49,11 @@ class RefUpdate:
 
 
 def lock_in_the_way(message: str) -> Path | None:
-    """Return the lock file that git names in a message, None if it names none."""
     match = _LOCK.search(message)
     return Path(match["path"]) if match else None
 
 
 def lock_advice(lock: Path) -> str:
-    """Say how old a lock file is and what a person can do about it."""
     try:
         age = f"it is {max(0, int(time.time() - lock.stat().st_mtime))} s old"
     except OSError:
@@ -79,7 +76,6 @@ class RefWriter(GitProcess):
     vet: Vet = staticmethod(unseen)
 
     def __init__(self, repository: Repository) -> None:
-        """Move the refs of a repository."""
         super().__init__(repository.shared_git())
         self._repository = repository
         self._packs: list[Path] = []
@@ -187,7 +183,6 @@ def slug(issue_id: str) -> str:
 
 
 def scratch_branch(issue_id: str) -> str:
-    """Return the full ref of an issue's scratch branch."""
     return f"refs/heads/noface/{slug(issue_id)}"
 
 

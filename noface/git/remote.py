@@ -18,11 +18,10 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from signal import SIGKILL
-from typing import Any
 from urllib.parse import urlsplit
 
 from noface.errors import RemoteError, UsageError
@@ -53,19 +52,6 @@ class Rejected:
     def moved(self) -> bool:
         """True if the ref did not hold what was expected: somebody else has pushed."""
         return self.reason.cause is RemoteCause.MOVED
-
-
-PushResult = Rejected | None
-"""None if the ref holds the commit now; it may have held it before."""
-
-
-@dataclass(frozen=True, slots=True)
-class Push:
-    """What a ref of the remote's shall hold: `commit`, or "" for nothing, if it holds `expected` now ("": nothing)."""
-
-    ref: str
-    commit: str
-    expected: str
 
 
 RemoteRefs = tuple[Mapping[str, str], str]
@@ -158,8 +144,8 @@ class Remote:
                 refs[ref] = value
         return refs, head
 
-    def fetch(self, *refspecs: str, prune: bool = False, cancel: Canceller | None = None) -> None:
-        """Fetch into refs below `refs/noface/`; `prune` drops those that the remote has no more. Raises RemoteError."""
+    def fetch(self, *refspecs: str, cancel: Canceller | None = None) -> None:
+        """Fetch into refs below `refs/noface/`. Raises RemoteError."""
         options = (
             "--quiet",
             "--no-tags",
@@ -170,7 +156,7 @@ class Remote:
             "--no-write-commit-graph",
             # Else git moves the person's own refs/remotes as well (law 3).
             "--refmap=",
-            "--prune" if prune else "--no-prune",
+            "--no-prune",
             "--no-prune-tags",
         )
         # From git 2.48 on a fetch sets refs/remotes/NAME/HEAD, which is the person's (law 3).
@@ -191,42 +177,34 @@ class Remote:
                 self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)
         return held
 
-    def push(self, commit: str, ref: str, expected: str, cancel: Canceller | None = None) -> PushResult:
-        """Make a ref of the remote's hold `commit`, if it holds `expected` ("": it must not exist). Raises RemoteError.
-
-        Where it holds `commit` already, that is fine. No commit ("") deletes the ref.
-        """
-        return self.push_all((Push(ref, commit, expected),), cancel)[0]
-
-    def push_all(
+    def push(
         self,
-        pushes: Sequence[Push],
+        commit: str,
+        ref: str,
+        expected: str,
         cancel: Canceller | None = None,
         *,
         dry_run: bool = False,
         seconds_max: float = TRANSFER_SECONDS_MAX,
-    ) -> tuple[PushResult, ...]:
-        """Push several refs by one connection, each on its own account; the results are in their order.
+    ) -> Rejected | None:
+        """Make a ref of the remote's hold `commit` ("": nothing) if it holds `expected` ("": nothing) now.
 
-        No branch gets a commit that may not leave this machine: that is a RemoteError as well. With `dry_run` nothing
-        is sent: a login that is refused shows, what the rules there refuse does not.
+        None if the ref holds the commit now; it may have held it before. Raises RemoteError, also if the commit may not
+        leave this machine. With `dry_run` nothing is sent: a login that is refused shows, what the rules there refuse
+        does not.
         """
-        if not pushes:
-            return ()
-        for each in pushes:
-            if each.commit and each.ref.startswith(HEADS) and (why := self.vet(each.commit)):
-                raise RemoteError(f"{each.ref.removeprefix(HEADS)} is not pushed: {why}")
+        if commit and ref.startswith(HEADS) and (why := self.vet(commit)):
+            raise RemoteError(f"{ref.removeprefix(HEADS)} is not pushed: {why}")
         options = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed")
         # A compare-and-swap at the remote; nothing behind the colon: there must be no such ref.
-        leases = tuple(f"--force-with-lease={each.ref}:{each.expected}" for each in pushes)
-        specs = tuple(f"{each.commit}:{each.ref}" for each in pushes)
-        dry = ("--dry-run",) if dry_run else ()
-        output = self._run(("push", *dry, *options, *leases, self.name, *specs), seconds_max, cancel)
-        summaries = dict(_porcelain(output.text))
-        missing = [each.ref for each in pushes if each.ref not in summaries]
-        if missing:
-            raise self._failed("pushed to", output)
-        return tuple(_result(each, *summaries[each.ref], output.stderr) for each in pushes)
+        options = (*options, f"--force-with-lease={ref}:{expected}", *(("--dry-run",) if dry_run else ()))
+        output = self._run(("push", *options, self.name, f"{commit}:{ref}"), seconds_max, cancel)
+        for line in output.text.splitlines():
+            flag, _, rest = line.partition("\t")
+            spec, _, summary = rest.partition("\t")
+            if len(flag) == 1 and spec.partition(":")[2] == ref:
+                return _rejected(ref, summary, output.stderr) if flag == "!" else None
+        raise self._failed("pushed to", output)
 
     # How git is run
 
@@ -244,26 +222,20 @@ class Remote:
     def _run(self, args: tuple[str, ...], seconds_max: float, cancel: Canceller | None) -> Output:
         """Run git with the person's credentials; if those are refused, once more with the token at hand."""
         output = self._execute(args, seconds_max, cancel)
-        if output.code == 0 or self._header or self._token is None:
+        refused = (RemoteCause.AUTH, RemoteCause.NOT_FOUND, RemoteCause.PERMISSION)
+        if output.code == 0 or self._header or reason_of(output.stderr).cause not in refused:
             return output
-        if reason_of(output.stderr).cause not in (RemoteCause.AUTH, RemoteCause.NOT_FOUND, RemoteCause.PERMISSION):
-            return output
-        header = self._authorization()
-        if not header:
-            return output
-        self._header = header
-        second = self._execute(args, seconds_max, cancel)
-        if second.code != 0:
-            self._header = ()
-        return second
+        self._header = self._authorization()
+        if self._header:
+            output = self._execute(args, seconds_max, cancel)
+            self._header = self._header if output.code == 0 else ()
+        return output
 
     def _authorization(self) -> tuple[tuple[str, str], ...]:
         """Return the settings by which git uses the token; none without one, or if others could read it underway."""
         parts = urlsplit(self.push_url)
         encrypted = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _HERE)
-        if self._token is None or not encrypted or not parts.hostname:
-            return ()
-        token = self._token(parts.hostname)
+        token = self._token(parts.hostname) if self._token is not None and encrypted and parts.hostname else None
         if not token:
             return ()
         port = f":{parts.port}" if parts.port is not None else ""
@@ -314,7 +286,6 @@ def environment(
 
 
 _LOOK_AGAIN_S = 0.2
-_CANCELLED = "it was interrupted"
 
 
 def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Canceller | None = None) -> Output:
@@ -326,40 +297,23 @@ def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Cancel
             try:
                 out, err = process.communicate(timeout=_LOOK_AGAIN_S)
             except subprocess.TimeoutExpired:
-                late = time.monotonic() > deadline
-                if not late and (cancel is None or not cancel.cancelled):
-                    continue
-                _kill(process)
-                why = f"git took longer than {seconds_max:g} s" if late else _CANCELLED
-                return Output(-SIGKILL, b"", why)
-            return Output(process.returncode, out, err.decode("utf-8", "replace"))
+                if time.monotonic() > deadline:
+                    return Output(-SIGKILL, b"", f"git took longer than {seconds_max:g} s")
+                if cancel is not None and cancel.cancelled:
+                    return Output(-SIGKILL, b"", "it was interrupted")
+            else:
+                return Output(process.returncode, out, err.decode("utf-8", "replace"))
     finally:
         if process.poll() is None:
-            _kill(process)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, SIGKILL)  # it has a session of its own
+            end_process(process)
 
 
-def _kill(process: Any) -> None:
-    """End a git command and what it started: it has a session of its own."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, SIGKILL)
-    end_process(process)
-
-
-def _porcelain(text: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each ref that `git push --porcelain` tells of, with its flag and summary."""
-    for line in text.splitlines():
-        flag, _, rest = line.partition("\t")
-        spec, _, summary = rest.partition("\t")
-        if len(flag) == 1 and ":" in spec:
-            yield spec.partition(":")[2], (flag, summary)
-
-
-def _result(push: Push, flag: str, summary: str, stderr: str) -> PushResult:
-    if flag != "!":
-        return None
+def _rejected(ref: str, summary: str, stderr: str) -> Rejected:
     # What git says of this ref comes first if it tells the cause: a hook's words may be about another.
     words, own = server_words(stderr), reason_of(summary)
     if own.cause in (RemoteCause.HOOK, RemoteCause.PROTECTED, RemoteCause.UNKNOWN) and words:
         server = reason_of(words)
-        return Rejected(push.ref, server if server.cause is not RemoteCause.UNKNOWN else own, words)
-    return Rejected(push.ref, own, words)
+        return Rejected(ref, server if server.cause is not RemoteCause.UNKNOWN else own, words)
+    return Rejected(ref, own, words)

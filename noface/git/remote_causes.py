@@ -71,7 +71,6 @@ _READ_CHARS_MAX = 20_000
 
 
 def without_credentials(text: str) -> str:
-    """Return a text in which no address holds a name or a password."""
     return _CREDENTIALS.sub("", text)
 
 

@@ -27,7 +27,6 @@ PATHS_LISTED_MAX = 20
 
 
 def make_move(plumbing: Plumbing, tree: Worktree, old: str, new: str, descriptor: int) -> Move:
-    """Return the move of a working tree's files from `old` to `new`."""
     differing = tuple(plumbing.raw_changes(old, new))
     changes = {each.path: each.status for each in differing}
     links = frozenset(each.path for each in differing if LINK_MODE in (each.old_mode, each.new_mode))

@@ -38,7 +38,6 @@ class Repository:
 
     @property
     def objects(self) -> Path:
-        """The person's object store: what refs hold lies here."""
         return self.common_dir / "objects"
 
     @property
@@ -57,12 +56,10 @@ class Repository:
 
     @property
     def null_id(self) -> str:
-        """The object id that means none, of the length this repository's ids have."""
         return "0" * (40 if self.object_format == "sha1" else 64)
 
     @property
     def main_name(self) -> str:
-        """Main's branch name without its prefix."""
         return self.main.removeprefix("refs/heads/")
 
     @property
@@ -84,7 +81,6 @@ class Repository:
         return Git.sealed(str(self.common_dir), identity=self.identity)
 
     def references(self, *prefixes: str) -> dict[str, str]:
-        """Return the refs below the prefixes with the objects they name."""
         refs = references(self.common_dir, *prefixes)
         if refs is not None:
             return refs
@@ -150,7 +146,6 @@ def settings_of(git: Git) -> dict[str, str]:
 
 
 def _settings(git: Git) -> Iterator[tuple[str, str, str]]:
-    """Yield file, key and value of each setting."""
     fields = git.run("config", "--list", "--show-origin", "-z").text.split("\0")
     for origin, setting in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = setting.partition("\n")

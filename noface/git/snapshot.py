@@ -312,7 +312,6 @@ def _not_in_index(slot: Slot, git: Git, scan: WorktreeScan, out: Paths) -> list[
 
 
 def _content(file: Path) -> bytes | None:
-    """Return what git would store of a file, None if it cannot be read."""
     try:
         return os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
     except OSError:

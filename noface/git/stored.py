@@ -40,7 +40,6 @@ class StoredObjects:
         self._author = ""
 
     def close(self) -> None:
-        """End the git processes that write."""
         self._commits.close()
         self._trees.close()
 
@@ -56,7 +55,6 @@ class StoredObjects:
         return content
 
     def commit(self, oid: str) -> tuple[str, tuple[str, ...]]:
-        """Return tree and parents of a commit."""
         head = self._content(oid, "commit").partition(b"\n\n")[0].decode("utf-8", "replace")
         fields = [line.partition(" ")[::2] for line in head.split("\n")]
         return fields[0][1], tuple(value for name, value in fields[1:] if name == "parent")

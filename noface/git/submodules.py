@@ -52,7 +52,6 @@ class Submodule:
         return self.git_dir / "objects"
 
     def index(self, private_git_dir: Path) -> Path:
-        """Return the index that noface has of its files in a workspace."""
         return private_git_dir / f"sub-{hashlib.sha256(self.path.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
 
 

@@ -63,7 +63,6 @@ def main_moves(plumbing: Plumbing) -> tuple[MainMove, ...]:
 
 
 def _references(plumbing: Plumbing) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return noface's refs, and the names of those that git cannot read."""
     output = plumbing.repository.shared_git().run("for-each-ref", "--format=%(refname) %(objectname)", *_PREFIXES)
     refs = dict(line.split(" ", 1) for line in output.text.splitlines())
     words = [line.split() for line in output.stderr.splitlines() if "ignoring broken ref" in line]
@@ -80,7 +79,6 @@ def _types(plumbing: Plumbing, oids: set[str]) -> dict[str, str]:
 
 
 def _outside(plumbing: Plumbing, commits: Iterable[str], tips: Iterable[str]) -> frozenset[str]:
-    """Return those of `commits` that no tip reaches."""
     wanted = sorted(set(commits))
     if not wanted:
         return frozenset()

@@ -38,7 +38,6 @@ class Slot:
     keep: tuple[str, ...] = ()
 
     def git(self) -> Git:
-        """Return the sealed git of this slot."""
         return Git.sealed(
             str(self.private_git_dir),
             work_tree=str(self.path),
@@ -47,7 +46,6 @@ class Slot:
         )
 
     def tracked(self) -> dict[str, IndexFacts]:
-        """Return what the slot's index holds, nothing if only git can tell."""
         return tracked_in(self.private_git_dir / "index", len(self.repository.null_id) // 2)
 
     @property
@@ -204,7 +202,6 @@ def write_forms(slot: Slot, plumbing: Plumbing, git: Git, tree: str, main: str) 
 
 
 def submodules_in(slot: Slot, git: Git, tree: str) -> tuple[Submodule, ...]:
-    """Return the submodules of the tree that a slot holds, and those within them."""
     return submodules(slot.repository, tree) if links_in(git, slot.private_git_dir / "index") else ()
 
 

@@ -120,7 +120,6 @@ def holding(repository: Repository, ref: str) -> tuple[Worktree, ...]:
 
 
 def user_git(tree: Worktree, *, index: Path | None = None, inherit: tuple[int, ...] = ()) -> Git:
-    """Return a git that acts as the person in their own working tree, on another index if one is named."""
     extra = {"GIT_INDEX_FILE": str(index)} if index is not None else None
     return Git.user(str(tree.path), extra=extra, inherit=inherit)
 

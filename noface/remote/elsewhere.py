@@ -2,12 +2,13 @@
 
 from functools import partial
 
+from noface.engine.ground import fetch_again, mark_landed_elsewhere
 from noface.engine.parts import Elsewhere, RunParts
 from noface.engine.pause import Pause
-from noface.engine.stations import Station
+from noface.engine.stations import Station, Steps, Tick, call
+from noface.recovery.polling import Asked, Pace, answered, is_due
 from noface.remote.follow_pulls import PullFollower
 from noface.remote.lease import RepositoryLease
-from noface.remote.main_watch import watch_main
 from noface.remote.publishing import Publishing
 from noface.remote.publishing_checks import check_publishing
 from noface.remote.tracker_answers import Listener
@@ -16,7 +17,6 @@ from noface.remote.tracker_sync import TrackerSync
 
 
 def elsewhere(issues: RemoteIssues | None) -> Elsewhere:
-    """Return what a run does with other machines; `issues` is its tracker if that is on one."""
     lease = RepositoryLease()
     return Elsewhere(lease.held, check_publishing, partial(_stations, issues, lease))
 
@@ -32,7 +32,23 @@ def _stations(issues: RemoteIssues | None, lease: RepositoryLease, run: RunParts
     if context.forge is not None:
         stations.append(PullFollower(run, context.forge, listener))
     if context.settings.config.landing.publishes:
-        run.stations.begin(watch_main(run))
+        run.stations.begin(_watch_main(run))
     if context.settings.config.landing.by_pull_request:
         stations.append(Publishing(run))
     return (Pause(context), *stations, lease)
+
+
+def _watch_main(run: RunParts) -> Steps[None]:
+    """Fetch main again and again, seldom while nothing comes of it; what has landed there is not landed here."""
+    context, pace = run.context, Pace(run.context.settings.config.github.poll)
+    asked = Asked(context.clock.now())
+    while True:
+        yield Tick()  # and no time: a clock that is set back would have it wait for one that is long past
+        if not is_due(asked, pace, context.clock.now()):
+            continue
+        gained = yield from call(partial(fetch_again, context))
+        asked = answered(asked, context.clock.now(), changed=bool(gained))
+        if gained:
+            for issue_id in mark_landed_elsewhere(context, gained):
+                run.queue.drop(issue_id)
+            context.backlog_changed()

@@ -7,10 +7,9 @@ out what it led to, in one transaction: a kill leaves all of it or nothing, and 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import assert_never
 
-from noface.config.place_sections import Landing
 from noface.engine.dispatch import configured, decide_and_apply, history
 from noface.engine.landing.entries import QueueEntry
 from noface.engine.lessons import keep_lesson
@@ -67,10 +66,13 @@ _ASKED_AGAIN_MAX = 5
 """How often a pull request is looked at again in vain that GitHub has not found out yet whether it can be merged."""
 _SETTLED = (IssueStatus.REVIEW, IssueStatus.BLOCKED)
 """What an issue is while nobody works on it and its pull request decides."""
+_FOR_PEOPLE = (WaitsFor.REVIEW, WaitsFor.MERGE, WaitsFor.PERSON)
 _DONE_WITH = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.EPIC)
 """What an issue is whose pull request decides nothing any more, unless it is merged."""
 
 
+_MARK = attrgetter("head", "number", "rounds", "attempt")
+"""What is the same while a look at a pull request is not out of date."""
 _Word = tuple[Followed, str, tuple[Reply, ...], tuple[str, ...]]
 """What is to be said on a pull request: of its newest round, "" if that is said, to those who asked, and who looks."""
 
@@ -128,7 +130,9 @@ class PullFollower(Station):
         followed = self._followed()
         if not self._is_resting(now) and any(self._last(pull) is None or self._has_word(pull) for pull in followed):
             return Patience(now)
-        waits = [] if once else [_patience(pull, rules) for pull in followed if pull.state == PullStep.OPEN]
+        open_ones = () if once else (pull for pull in followed if pull.state == PullStep.OPEN)
+        checked = (pull for pull in open_ones if pull.seen.waits_for not in _FOR_PEOPLE)
+        waits = [Patience(p.seen.since + rules.follow_checks, p.seen.told.removeprefix("waits for ")) for p in checked]
         wait = max(waits, key=lambda each: each.until, default=None)
         return wait if wait is not None and wait.until > now else None
 
@@ -199,7 +203,6 @@ class PullFollower(Station):
         return asked if head == pull.head else None
 
     def _is_resting(self, now: float) -> bool:
-        """True if the forge has said not to be asked yet."""
         return self._outage.until > now
 
     def _notes(self, due: tuple[Followed, ...]) -> list[_Word]:
@@ -286,7 +289,7 @@ class PullFollower(Station):
         """Carry out what a look led to, unless it is out of date by now."""
         before = looked.followed
         pull, state = self._of(before.issue_id), self.context.reader.state(before.issue_id)
-        if pull is None or _mark(pull) != _mark(before):
+        if pull is None or _MARK(pull) != _MARK(before):
             return
         if not any(attempt.number == before.attempt for attempt in self.context.reader.past(before.issue_id)):
             if isinstance(looked.decision, TakenByPerson | CommittedThere):
@@ -295,15 +298,18 @@ class PullFollower(Station):
             looked = replace(looked, decision=of_another(looked.decision))
         looked, state = self._listened(looked), self.context.reader.state(before.issue_id)
         issue, decision = self.watch.issue(before.issue_id), looked.decision
+        shown = looked.look.pull.state is PullState.OPEN and not looked.refused
         if issue is not None and issue.id in self.jobs.issues():
-            self._hold(looked)
+            if isinstance(decision, Merged | ClosedUnmerged | TakenByPerson):
+                self._held[issue.id] = looked
+            if isinstance(decision, Merged):
+                for attempt in self.jobs.attempts(issue.id):
+                    attempt.cancel.cancel()
             return
         match decision:
             case Merged():
                 self._merged(looked, decision)
-            case _ if issue is None:  # a person has closed or removed it: its pull request is left alone
-                self._remember(looked)
-            case _ if state.status in _DONE_WITH:
+            case _ if issue is None or state.status in _DONE_WITH:  # or a person has closed it: it is left alone
                 self._remember(looked)
             case ClosedUnmerged() if pull.state != PullStep.CLOSED:
                 request = closed_request(decision, *self._told_of(issue, looked))
@@ -312,9 +318,7 @@ class PullFollower(Station):
                 request = taken_pull_request(decision, *self._told_of(issue, looked))
                 taken = replace(looked, seen=replace(looked.seen, taken=decision.head))
                 self._block(taken, decision.reason, request, PullStep.TAKEN)
-            case StillOpen() if pull.state != PullStep.OPEN and not looked.shows_open:
-                pass
-            case StillOpen() if state.status in _SETTLED:
+            case StillOpen() if state.status in _SETTLED and (pull.state == PullStep.OPEN or shown):
                 self._still_open(issue, looked, decision, pull)
             case RoundDue() if state.status is IssueStatus.REVIEW:
                 self._round(issue, looked, decision)
@@ -322,10 +326,8 @@ class PullFollower(Station):
                 self._prove_again(issue, looked, decision)
             case CommittedThere() if state.status in _SETTLED:
                 self._go_on(issue, looked, decision)
-            case ClosedUnmerged() | TakenByPerson() | CommittedThere() | StillOpen() | RoundDue() | Outdated():
-                pass
             case _:
-                assert_never(decision)
+                pass
 
     def _listened(self, looked: PullSnapshot) -> PullSnapshot:
         """Act on commands that people write on the pull request, and on words where the issue waits for an answer."""
@@ -346,19 +348,6 @@ class PullFollower(Station):
             looked = replace(looked, seen=seen)
         return looked
 
-    def _hold(self, looked: PullSnapshot) -> None:
-        """Keep what others did to a pull request until the work on its issue has ended; a merge ends that work."""
-        issue_id = looked.followed.issue_id
-        match looked.decision:
-            case Merged():
-                self._held[issue_id] = looked
-                for attempt in self.jobs.attempts(issue_id):
-                    attempt.cancel.cancel()
-            case ClosedUnmerged() | TakenByPerson():
-                self._held[issue_id] = looked
-            case _:
-                pass
-
     def _merged(self, looked: PullSnapshot, merged: Merged) -> None:
         context, before = self.context, looked.followed
         now = context.clock.now()
@@ -377,10 +366,13 @@ class PullFollower(Station):
         context, now = self.context, self.context.clock.now()
         seen = still_open(looked.seen, decision, looked.look.checks, now)
         state = context.reader.state(issue.id)
+        # What a person was asked about is gone: the checks have passed after all, and nobody asks more.
+        mended = decision.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE) and not asking(looked.look.reviews, ())
+        mended = mended and looked.followed.seen.answered_head == looked.followed.head
         with self.context.questions.together():
             if pull.state != PullStep.OPEN:
                 self.context.pulls.opened(now, issue.id, looked.look.pull, ", again")
-            elif state.reason != decision.reason and (state.status is IssueStatus.REVIEW or _mended(looked)):
+            elif state.reason != decision.reason and (state.status is IssueStatus.REVIEW or mended):
                 context.set_status(issue.id, IssueStatus.REVIEW, decision.reason)
             if (seen, standing(looked.look.checks)) != (pull.seen, pull.checks):
                 self.context.pulls.seen(now, issue.id, seen=encode(seen), checks=standing(looked.look.checks))
@@ -448,25 +440,3 @@ class PullFollower(Station):
             return
         context.set_status(issue.id, IssueStatus.LANDING, decision.reason)
         self.queue.add(QueueEntry(issue, before.attempt, candidate))
-
-
-def _mark(pull: Followed) -> tuple[str, int, int, int]:
-    """Return what is the same while a look at a pull request is not out of date."""
-    return pull.head, pull.number, pull.rounds, pull.attempt
-
-
-def _mended(looked: PullSnapshot) -> bool:
-    """True if what a person was asked about is gone: the checks have passed after all, and nobody asks more."""
-    followed, decision = looked.followed, looked.decision
-    waits = isinstance(decision, StillOpen) and decision.waits_for in (WaitsFor.REVIEW, WaitsFor.MERGE)
-    return waits and followed.seen.answered_head == followed.head and not asking(looked.look.reviews, ())
-
-
-def _patience(pull: Followed, rules: Landing) -> Patience:
-    """Return until when a run waits for an open pull request: for its checks."""
-    waits_for = pull.seen.told.removeprefix("waits for ")
-    match pull.seen.waits_for:
-        case WaitsFor.REVIEW | WaitsFor.MERGE | WaitsFor.PERSON:
-            return Patience(0.0, waits_for)
-        case _:
-            return Patience(pull.seen.since + rules.follow_checks, waits_for)

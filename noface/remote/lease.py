@@ -20,7 +20,7 @@ from noface.engine.context import RunContext
 from noface.engine.outages import PUSH_PAUSES_S
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import GitError, LockedError, RemoteError
-from noface.git.remote import LOOK_SECONDS_MAX, Push, PushResult, Rejected
+from noface.git.remote import LOOK_SECONDS_MAX, Rejected
 from noface.model.quoting import one_line
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
@@ -48,7 +48,6 @@ class Lease:
     until: float
 
     def ended(self, now: float) -> bool:
-        """True if anybody may take it over."""
         return now > self.until + CLOCKS_APART_S
 
     def held_by(self) -> str:
@@ -163,15 +162,15 @@ class RepositoryLease(Station):
         new = plumbing.commit_tree(plumbing.git.ask("mktree", stdin=""), (), json.dumps(asdict(mine)))
         result = self._push(new, commit, cancel)
         hit("lease_taken")
-        if not isinstance(result, Rejected):
+        if result is None:
             self._commit, self._renew_at = new, now + _RENEWED_S
             return ""
         if result.moved:
             raise LockedError("another noface has just begun to work on this repository", "Run again once it is done.")
         return result.server_words or result.reason.line
 
-    def _push(self, commit: str, expected: str, cancel: Canceller | None = None) -> PushResult:
-        return self._remote.push_all((Push(LEASE, commit, expected),), cancel, seconds_max=LOOK_SECONDS_MAX)[0]
+    def _push(self, commit: str, expected: str, cancel: Canceller | None = None) -> Rejected | None:
+        return self._remote.push(commit, LEASE, expected, cancel, seconds_max=LOOK_SECONDS_MAX)
 
 
 def _holder(context: RunContext) -> str:

@@ -71,7 +71,6 @@ class PendingPublication:
 
     @property
     def working(self) -> bool:
-        """True while another machine is asked."""
         return self.story is not None and self.story.job is not None
 
     def soon(self, now: float) -> bool:
@@ -100,7 +99,6 @@ class Publishing(Station):
         return () if self._refused or (self._before and self._publications) else issue_ids
 
     def at_work(self, *, stopping: bool) -> bool:
-        """True if something is published, or is about to be."""
         now = self._context.clock.now()
         return any(each.working or (not stopping and each.soon(now)) for each in self._publications.values())
 
@@ -116,11 +114,9 @@ class Publishing(Station):
 
     @property
     def issues(self) -> frozenset[str]:
-        """The issues whose work is being published."""
         return frozenset(self._publications)
 
     def add(self, entry: QueueEntry, proof: Proof) -> None:
-        """Publish work that is proven."""
         self._begin(entry, proof)
         self._tell(entry.issue.id, f"passed; being pushed to {branch_name(entry.issue.id)}")
 
@@ -304,6 +300,5 @@ def _push(context: RunContext, row: PullRow, cancel: Canceller) -> str | None:
 
 
 def _open(context: RunContext, draft: PullDraft, _cancel: Canceller) -> PullRequest:
-    forge = context.forge
-    assert forge is not None  # noqa: S101 - the start of the run has seen to it
-    return forge.open(draft)
+    assert context.forge is not None  # noqa: S101 - the start of the run has seen to it
+    return context.forge.open(draft)

@@ -73,14 +73,8 @@ class PullSnapshot:
     failure: Failure | None = None
     refused: bool = False
 
-    @property
-    def shows_open(self) -> bool:
-        """True if the forge shows it as open."""
-        return not self.refused and self.look.pull.state is PullState.OPEN
-
 
 def unreadable(followed: Followed, why: str) -> PullSnapshot:
-    """Return the look at a pull request that the forge refuses to show."""
     stays = PullRequest(followed.number, followed.url, PullState.OPEN, followed.branch, followed.head)
     waits = StillOpen(WaitsFor.PERSON, f"pull request #{followed.number} cannot be read: {why}")
     return PullSnapshot(followed, Look(stays), waits, followed.seen, refused=True)

@@ -141,7 +141,6 @@ _NO_COPY = "Try again once the host answers: noface run"
 
 
 def has_copy(tracker: RemoteTracker) -> bool:
-    """True if the issues were ever fetched."""
     try:
         tracker.backlog()
     except UsageError:

@@ -52,7 +52,6 @@ class TrackerSync(Station):
             self._publications.back()
 
     def stories(self) -> Iterable[Steps[None]]:
-        """Keep the issues and their tracker in step, also while the run is stopped."""
         return (self._keep_in_step(),)
 
     def _keep_in_step(self) -> Steps[None]:
@@ -63,12 +62,11 @@ class TrackerSync(Station):
             yield Tick(always=True)
 
     def ending(self) -> None:
-        """Say at the end of a run how everything stands."""
         self._read, self._ends = None, True
 
     def ended(self) -> None:
         """Tell what could not be said; the next run says it."""
-        names = [each.notice.issue_id for each in self._candidates() if each.due_at is not None]
+        names = [each.notice.issue_id for each in self._rows()[0] if each.due_at is not None]
         if names:
             self._context.log_event("tracker_unsaid", issues=names)
 
@@ -87,24 +85,17 @@ class TrackerSync(Station):
         return False
 
     def _due(self) -> Round:
-        candidates = [
-            each for each in self._candidates() if self._refused.get(each.notice.issue_id) != digest(each.notice)
-        ]
+        candidates, settled = self._rows()
+        candidates = [each for each in candidates if self._refused.get(each.notice.issue_id) != digest(each.notice)]
         now = self._context.clock.now()
         asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
-        return next_round(
-            candidates, asked, self._pace, now, heard=self._heard, last=self._ends, settled=self._settled()
-        )
-
-    def _candidates(self) -> list[Candidate]:
-        """Return the issues that may have to be told; they are read again only when something has happened."""
-        return self._rows()[0]
-
-    def _settled(self) -> dict[str, int]:
-        """Return the issues of which nothing is to be said, with the last comment that was heard at each."""
-        return self._rows()[1]
+        return next_round(candidates, asked, self._pace, now, heard=self._heard, last=self._ends, settled=settled)
 
     def _rows(self) -> tuple[list[Candidate], dict[str, int]]:
+        """Return the issues that may have to be told, and the last comment that was heard at each of the others.
+
+        They are read again only when something has happened.
+        """
         version = self._publications.version()
         if self._read is None or self._read[0] != version:
             candidates = [self._candidate(standing) for standing in self._publications.standings(self._since)]
@@ -115,14 +106,10 @@ class TrackerSync(Station):
 
     def _candidate(self, standing: Standing) -> Candidate:
         standing = replace(standing, pushed=self._context.settings.config.landing.push)
-        notice = notice_of(standing, self._clean)
+        notice = notice_of(standing, partial(clean, self._context.env))
         if self._ends and notice.state in AT_WORK:
             notice = replace(notice, state=IssueStatus.READY)  # nobody is at work on it once the run has ended
         return Candidate(standing, notice, self._publications.get(standing.issue_id) or Publication(standing.issue_id))
-
-    def _clean(self, text: str) -> str:
-        """Take secrets out of a text, and where this machine keeps the project."""
-        return clean(self._context.env, text)
 
     # What came of it
 

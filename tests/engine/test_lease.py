@@ -17,7 +17,7 @@ from noface.engine.jobs import Job
 from noface.engine.stations import Tick
 from noface.errors import LockedError, RemoteError
 from noface.git.plumbing import Plumbing
-from noface.git.remote import Push, find_remote
+from noface.git.remote import find_remote
 from noface.git.repository import discover
 from noface.process.command import Canceller
 from noface.remote.lease import CLOCKS_APART_S, LEASE, Lease, RepositoryLease, read
@@ -66,7 +66,7 @@ def push_lease(project, message, old=""):
     """Take the lease as another machine does; return the commit."""
     plumbing = Plumbing(discover(project.path))
     commit = plumbing.commit_tree(plumbing.git.ask("mktree", stdin=""), (), message)
-    result = find_remote(plumbing.repository).push_all((Push(LEASE, commit, old),))[0]
+    result = find_remote(plumbing.repository).push(commit, LEASE, old)
     plumbing.close()
     assert result is None
     return commit

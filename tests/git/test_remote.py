@@ -15,7 +15,6 @@ from noface.errors import RemoteError, UsageError
 from noface.git.command import Git
 from noface.git.remote import (
     FETCHED,
-    Push,
     Rejected,
     choose_remote,
     environment,
@@ -160,15 +159,6 @@ def test_a_push_is_a_compare_and_swap_and_can_be_repeated(work):
     assert remote.push("", branch, second).moved
     assert remote.push("", branch, first) is None
     assert refs(bare_of(work)) == f"refs/heads/main {first}"
-
-
-def test_several_refs_are_pushed_at_once_and_each_for_itself(work):
-    one = git(work, "rev-parse", "main")
-    git(bare_of(work), "update-ref", "refs/noface/several/2", one)
-    pushes = tuple(Push(f"refs/noface/several/{name}", commit(work, str(name)), "") for name in (1, 2, 3))
-    results = origin(work).push_all(pushes)
-    assert [result is None for result in results] == [True, False, True]
-    assert results[1].moved
 
 
 def test_no_hook_of_the_person_runs_and_no_tag_is_pushed_along(work):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
 from noface.forge.token import find_token
-from noface.git.remote import Push, Rejected, find_remote
+from noface.git.remote import find_remote
 from noface.model.finding import Finding
 from noface.process.installation import bringing
 from noface.ui.doctor import Point, State
@@ -190,9 +190,9 @@ def _push(repository: "Repository", remote: "Remote") -> Point:
     """Rehearse a push of a commit that the remote has, to a branch that it has not."""
     commit = repository.git().run("rev-parse", "--verify", "--quiet", repository.main).text
     try:
-        (answer,) = remote.push_all((Push("refs/heads/noface/doctor", commit, ""),), dry_run=True)
+        answer = remote.push(commit, "refs/heads/noface/doctor", "", dry_run=True)
     except RemoteError as error:
         return Point("push", State.NOTE if error.passing else State.BAD, error.message, error.hint)
-    if isinstance(answer, Rejected) and not answer.moved:
+    if answer is not None and not answer.moved:
         return Point("push", State.BAD, f"{remote.name} takes no push: {answer.reason.line}", answer.reason.advice)
     return Point("push", State.OK, f"{remote.name} lets in pushes (--dry-run; its rules show when one is made)")

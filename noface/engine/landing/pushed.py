@@ -13,7 +13,7 @@ from noface.git.landing import advance
 from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
-from noface.git.remote import PushResult
+from noface.git.remote import Rejected
 from noface.process.supervise import Canceller
 
 
@@ -23,7 +23,7 @@ def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -
     return next((Landed(each.commit) for each in landed if each.issue == issue_id), None)
 
 
-def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> PushResult:
+def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> Rejected | None:
     """Move the remote's main from `old` to `new`, in a thread; harmless to repeat. Raises RemoteError."""
     remote = context.remote
     assert remote is not None  # noqa: S101 - the start of the run has seen to it

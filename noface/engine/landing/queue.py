@@ -28,7 +28,7 @@ from noface.errors import RefLockedError, RemoteError, SigningError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
-from noface.git.remote import PushResult, Rejected
+from noface.git.remote import Rejected
 from noface.git.taken_back import taken_back
 from noface.model.attempt import CHANGED_TESTS, UNFINISHED, noted
 from noface.model.failure import Failure
@@ -259,7 +259,7 @@ class MergeQueue:
         run = partial(push_landing, context, proven.main, intended.commits.main)
         self._pushing = frozenset(entry.issue.id for entry in proven.entries)
         try:
-            result: PushResult = None
+            result: Rejected | None = None
             while True:
                 try:
                     result = yield from self._waiting.in_thread(first, run, always=True)
