@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-_OTHER_WORDS = {"exclusive": "alone", "serial": "alone"}
-"""What other programs call a key, if no letter tells which is meant."""
-
 
 class Shape(Enum):
     """How a section is written: [run], [[gates]], or [models.NAME]."""
@@ -196,8 +193,6 @@ def unknown_key(path: KeyPath) -> Problem:
     """Say that noface.toml has no key `path`, and which one was probably meant."""
     *table, name = path
     known = keys_at(tuple(table))
-    if (meant := _OTHER_WORDS.get(str(name))) in known:
-        return Problem(path, f'unknown key; did you mean "{meant}"?')
     if nearest(str(name), known) is None:
         here, _ = section_at(tuple(table))
         homes = [section.header for section in all_sections() if name in section.keys and section != here]

@@ -2,14 +2,10 @@
 
 They look at the raw tables rather than at validated models, so that what they find is reported together with
 every wrong value. So each must bear any type anywhere and stay silent where validation speaks already.
-
-A ladder is either made of `default_model` and `escalation_model`, or written out as [[retry.ladder]]. It never falls
-in tier.
 """
 
 import itertools
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 from noface.config.access_rules import access_problems
@@ -21,6 +17,11 @@ from noface.config.values import NAME_EXPECTED, is_name
 from noface.data.trackers import TRACKERS
 from noface.model.command_line import PLACEHOLDERS, unknown_placeholders
 from noface.model.taxonomy import FailureKind, Strategy
+
+_RULE_SECONDS_MAX = 0.2
+_PRICES = ("usd_per_mtok_in", "usd_per_mtok_out")
+_Models = Mapping[str, object]
+"""The presets and [models], by name."""
 
 
 def with_default_model(data: Mapping[str, object]) -> dict[str, object]:
@@ -39,136 +40,19 @@ def with_default_model(data: Mapping[str, object]) -> dict[str, object]:
     return {**data, "retry": {**retry, "default_model": model}}
 
 
-def ladder_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what is wrong with the ladder as a whole."""
-    retry = table_of(data.get("retry"))
-    known = with_presets(table_of(data.get("models")))
-    if "ladder" not in retry:
-        yield from _escalation(retry, known)
-        return
-    if retry["ladder"] == []:
-        yield Problem(("retry", "ladder"), "the ladder is empty; remove it or add a step")
-        return
-    rungs = tables_of(retry["ladder"])
-    yield from _spelt_twice(retry, rungs)
-    yield from _falling(rungs, known)
-
-
-def _escalation(retry: Mapping[str, Any], known: Mapping[str, object]) -> Iterator[Problem]:
-    default, escalation = retry.get("default_model"), retry.get("escalation_model")
-    low, high = _tier(known, default), _tier(known, escalation)
-    if low is not None and high is not None and high < low:
-        yield Problem(
-            ("retry", "escalation_model"),
-            f'"{escalation}" has tier {high}, below tier {low} of default_model "{default}"; expected {low} or more',
-        )
-
-
-def _spelt_twice(retry: Mapping[str, Any], rungs: list[Mapping[str, Any]]) -> Iterator[Problem]:
-    default = retry.get("default_model")
-    first = rungs[0].get("model") if rungs else None
-    if isinstance(default, str) and isinstance(first, str) and default != first:
-        yield Problem(
-            ("retry", "default_model"), f'[[retry.ladder]] begins with "{first}"; remove default_model, or write that'
-        )
-
-
-def _falling(rungs: list[Mapping[str, Any]], known: Mapping[str, object]) -> Iterator[Problem]:
-    tiers = [(index, rung.get("model"), _tier(known, rung.get("model"))) for index, rung in enumerate(rungs)]
-    sound = [(index, model, tier) for index, model, tier in tiers if tier is not None]
-    for (_, lower, before), (index, model, tier) in pairwise(sound):
-        if tier < before:
-            path: KeyPath = ("retry", "ladder", index, "model")
-            yield Problem(
-                path,
-                f'"{model}" has tier {tier}, below tier {before} of "{lower}" before it; '
-                "a ladder goes up, never down: change their order, or the tiers in [models]",
-            )
-
-
-def _tier(models: Mapping[str, object], name: object) -> int | None:
-    if not isinstance(name, str) or name not in models:
-        return None
-    tier = table_of(models[name]).get("tier", 1)
-    return tier if isinstance(tier, int) else None
-
-
-_SECONDS_MAX = 0.2
-_TIMES = 40
-_CHARACTERS_MAX = 20
-
-
-def gate_rule_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the rules whose pattern does not match their example, or can take for ever."""
-    for index, rule in enumerate(tables_of(data.get("gate_rules"))):
-        pattern, example = rule.get("pattern"), rule.get("example")
-        if not isinstance(pattern, str) or not isinstance(example, str) or not pattern.strip() or not example.strip():
-            continue
-        message = _fault(pattern, example)
-        if message:
-            yield Problem(("gate_rules", index, "pattern"), message)
-
-
-def _fault(pattern: str, example: str) -> str:
-    """Return what is wrong with a pattern; nothing if it is no expression at all, which its own check reports."""
-    import regex
-
-    try:
-        compiled = regex.compile(pattern, flags=regex.MULTILINE)
-    except regex.error:
-        return ""
-    try:
-        if compiled.search(example, timeout=_SECONDS_MAX) is None:
-            return "expected a pattern that matches the rule's own example, and it does not"
-        if compiled.search("", timeout=_SECONDS_MAX) is not None:
-            return "expected a pattern that needs some text; it matches an empty line, so it would name every failure"
-        for text in _trying(example):
-            compiled.search(text, timeout=_SECONDS_MAX)
-    except TimeoutError:
-        return (
-            "it can take for ever: text like its example, only longer, keeps it busy; expected no repetition within"
-            " a repetition, such as (a+)+ or (a|aa)*"
-        )
-    return ""
-
-
-def _trying(example: str) -> Iterator[str]:
-    """Yield texts that are nearly like the example, on which a pattern that tries every way never ends."""
-    yield example * _TIMES + "\0"
-    for character in dict.fromkeys(example[:_CHARACTERS_MAX]):
-        yield character * _TIMES * 2 + "\0"
-
-
-_PRICES = ("usd_per_mtok_in", "usd_per_mtok_out")
-
-
 def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with `data`, the tables of noface.toml as tomllib gave them."""
+    models = with_presets(table_of(data.get("models")))
     yield from _unique_names(data, "gates", "gate")
     yield from _unique_names(data, "gate_rules", "rule")
-    yield from gate_rule_problems(data)
-    yield from _models(data)
-    yield from _default_model(data)
-    yield from _named_models(data)
-    yield from ladder_problems(data)
+    yield from _gate_rules(data)
+    yield from _models(models)
+    yield from _named_models(data, models)
+    yield from _ladder(table_of(data.get("retry")), models)
     yield from _strategies(data)
     yield from _hint_conditions(data)
-    yield from _sandbox(data)
+    yield from _contradictions(data)
     yield from access_problems(with_default_model(data))
-    yield from _remote(data)
-    executor = table_of(data.get("executor"))
-    if table_of(data.get("run")).get("workers") == 0 and not (executor.get("hosts") or executor.get("address")):
-        yield Problem(("run", "workers"), "expected 1 or more: no host of [executor] would do the work")
-
-
-def _default_model(data: Mapping[str, Any]) -> Iterator[Problem]:
-    names = tuple(table_of(data.get("models")))
-    if "retry" not in data and len(names) > 1:
-        quoted = " or ".join(f'"{name}"' for name in names)
-        yield Problem(
-            ("models", names[1]),
-            f"more than one model, and nothing says which comes first; add [retry] with default_model = {quoted}",
-        )
 
 
 def _unique_names(data: Mapping[str, Any], section: str, what: str) -> Iterator[Problem]:
@@ -181,45 +65,96 @@ def _unique_names(data: Mapping[str, Any], section: str, what: str) -> Iterator[
             )
 
 
-def _models(data: Mapping[str, Any]) -> Iterator[Problem]:
-    merged = with_presets(table_of(data.get("models")))
-    for name, model in merged.items():
+def _gate_rules(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the rules whose pattern does not match their example, or matches anything."""
+    for index, rule in enumerate(tables_of(data.get("gate_rules"))):
+        pattern, example = rule.get("pattern"), rule.get("example")
+        if not isinstance(pattern, str) or not isinstance(example, str) or not pattern.strip() or not example.strip():
+            continue
+        import regex
+
+        try:
+            own, empty = (
+                regex.search(pattern, text, flags=regex.MULTILINE, timeout=_RULE_SECONDS_MAX) for text in (example, "")
+            )
+        except regex.error:
+            continue  # no expression at all, which its own check reports
+        except TimeoutError:
+            own = empty = None
+        if own is None or empty is not None:
+            wrong = "it does not" if own is None else "it matches an empty line, so it would name every failure"
+            message = f"expected a pattern that matches the rule's own example, and needs some text; {wrong}"
+            yield Problem(("gate_rules", index, "pattern"), message)
+
+
+def _models(models: _Models) -> Iterator[Problem]:
+    for name, model in models.items():
         if not is_name(name):
             yield Problem(("models", name), f"expected {NAME_EXPECTED}")
         entry = table_of(model)
         command = entry.get("command", "")
-        if entry.get("agent") == "command" and isinstance(command, str) and not command.strip():
-            yield Problem(("models", name, "command"), 'missing; agent "command" needs the shell command to run')
         if entry.get("agent") == "command" and isinstance(command, str):
-            yield from _placeholders(name, command)
+            if not command.strip():
+                yield Problem(("models", name, "command"), 'missing; agent "command" needs the shell command to run')
+            for unknown in unknown_placeholders(command):
+                meant = f"{did_you_mean(unknown, PLACEHOLDERS)}; what the shell is to see stands in single quotes"
+                yield Problem(("models", name, "command"), f"unknown placeholder {{{unknown}}}; {meant}")
         for price, other in itertools.permutations(_PRICES):
             if price in entry and other not in entry:
                 yield Problem(("models", name, other), f"missing; needed together with {price}")
 
 
-def _placeholders(model: str, command: str) -> Iterator[Problem]:
-    for name in unknown_placeholders(command):
-        meant = f"{did_you_mean(name, PLACEHOLDERS)}; what the shell is to see stands in single quotes"
-        yield Problem(("models", model, "command"), f"unknown placeholder {{{name}}}; {meant}")
+def _named_models(data: Mapping[str, Any], models: _Models) -> Iterator[Problem]:
+    own, retry, roles = tuple(table_of(data.get("models"))), table_of(data.get("retry")), table_of(data.get("roles"))
+    if "retry" not in data and len(own) > 1:
+        quoted = " or ".join(f'"{name}"' for name in own)
+        yield Problem(
+            ("models", own[1]),
+            f"more than one model, and nothing says which comes first; add [retry] with default_model = {quoted}",
+        )
+    named = [*_worker_models(retry), *((("roles", role), roles.get(role)) for role in ROLES)]
+    for path, name in named:
+        if isinstance(name, str) and name not in models:
+            listed = ", ".join(sorted(models))
+            yield Problem(path, f'no model is called "{name}"; {did_you_mean(name, models)} (there are: {listed})')
 
 
-def _named_models(data: Mapping[str, Any]) -> Iterator[Problem]:
-    known = with_presets(table_of(data.get("models")))
-    for path, name in _names_of_models(data):
-        if isinstance(name, str) and name not in known:
-            listed = ", ".join(sorted(known))
-            yield Problem(path, f'no model is called "{name}"; {did_you_mean(name, known)} (there are: {listed})')
+def _worker_models(retry: Mapping[str, Any]) -> list[tuple[KeyPath, object]]:
+    """Return the models of the ladder with their places, in its order, after those that a ladder replaces."""
+    rungs = enumerate(tables_of(retry.get("ladder")))
+    named: list[tuple[KeyPath, object]] = [
+        (("retry", key), retry.get(key)) for key in ("default_model", "escalation_model")
+    ]
+    return [*named, *((("retry", "ladder", index, "model"), rung.get("model")) for index, rung in rungs)]
 
 
-def _names_of_models(data: Mapping[str, Any]) -> Iterator[tuple[KeyPath, object]]:
-    retry = table_of(data.get("retry"))
-    for key in ("default_model", "escalation_model"):
-        yield ("retry", key), retry.get(key)
-    for index, rung in enumerate(tables_of(retry.get("ladder"))):
-        yield ("retry", "ladder", index, "model"), rung.get("model")
-    roles = table_of(data.get("roles"))
-    for role in ROLES:
-        yield ("roles", role), roles.get(role)
+def _ladder(retry: Mapping[str, Any], models: _Models) -> Iterator[Problem]:
+    """Yield what is wrong with the ladder as a whole: it is written once, and never falls in tier."""
+    if retry.get("ladder") == []:
+        yield Problem(("retry", "ladder"), "the ladder is empty; remove it or add a step")
+        return
+    (_, default), *others = _worker_models(retry)
+    rungs = others[1:]
+    if rungs and isinstance(default, str) and isinstance(first := rungs[0][1], str) and default != first:
+        yield Problem(
+            ("retry", "default_model"), f'[[retry.ladder]] begins with "{first}"; remove default_model, or write that'
+        )
+    tiers = [(path, name, _tier(models, name)) for path, name in (rungs or _worker_models(retry))]
+    sound = [(path, name, tier) for path, name, tier in tiers if tier is not None]
+    for (_, lower, before), (path, name, tier) in itertools.pairwise(sound):
+        if tier < before:
+            yield Problem(
+                path,
+                f'"{name}" has tier {tier}, below tier {before} of "{lower}" before it; expected {before} or more: '
+                "a ladder goes up, never down",
+            )
+
+
+def _tier(models: _Models, name: object) -> int | None:
+    if not isinstance(name, str) or name not in models:
+        return None
+    tier = table_of(models[name]).get("tier", 1)
+    return tier if isinstance(tier, int) else None
 
 
 def _strategies(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -235,38 +170,29 @@ def _strategies(data: Mapping[str, Any]) -> Iterator[Problem]:
 def _hint_conditions(data: Mapping[str, Any]) -> Iterator[Problem]:
     for index, hint in enumerate(tables_of(data.get("failure_hints"))):
         # A misspelt condition is named as an unknown key; it needs no second mention.
-        if not hint.keys() <= FailureHint.model_fields.keys():
-            continue
-        if not any(hint.get(condition, "") != "" for condition in HINT_CONDITIONS):
+        known = hint.keys() <= FailureHint.model_fields.keys()
+        if known and not any(hint.get(condition, "") != "" for condition in HINT_CONDITIONS):
             yield Problem(
-                ("failure_hints", index),
-                f"a hint needs one or more conditions: {', '.join(HINT_CONDITIONS)}",
+                ("failure_hints", index), f"a hint needs one or more conditions: {', '.join(HINT_CONDITIONS)}"
             )
 
 
-def _sandbox(data: Mapping[str, Any]) -> Iterator[Problem]:
-    sandbox = table_of(data.get("sandbox"))
-    if sandbox.get("wrap") and sandbox.get("kind") == "bubblewrap":
-        yield Problem(
-            ("sandbox", "wrap"),
-            'wrap replaces the sandbox and cannot be used with kind = "bubblewrap"; remove one of them',
-        )
-
-
-def _remote(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield keys about what leaves the machine that contradict each other: one reading would send what nobody asked."""
-    landing, tracker = table_of(data.get("landing")), table_of(data.get("tracker"))
+def _contradictions(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield keys that contradict each other: one reading would do, or send, what nobody asked for."""
+    names = ("sandbox", "landing", "tracker", "executor", "run")
+    sandbox, landing, tracker, executor, run = (table_of(data.get(name)) for name in names)
     how, kind = landing.get("how", "merge"), tracker.get("kind")
+    if sandbox.get("wrap") and sandbox.get("kind") == "bubblewrap":
+        wrong = 'wrap replaces the sandbox and cannot be used with kind = "bubblewrap"; remove one of them'
+        yield Problem(("sandbox", "wrap"), wrong)
     if how == "pull-request" and landing.get("push") is True:
-        yield Problem(
-            ("landing", "push"),
-            'with how = "pull-request" main is never pushed; remove push, or write how = "merge" to push main itself',
-        )
+        wrong = 'with how = "pull-request" main is never pushed; remove push, or write how = "merge" to push main'
+        yield Problem(("landing", "push"), wrong)
     if how == "merge" and landing.get("auto_merge") is True:
-        yield Problem(
-            ("landing", "auto_merge"),
-            'with how = "merge" there is no pull request; remove it, or write how = "pull-request"',
-        )
+        wrong = 'with how = "merge" there is no pull request; remove it, or write how = "pull-request"'
+        yield Problem(("landing", "auto_merge"), wrong)
     entry = TRACKERS.get(kind) if isinstance(kind, str) else None
     if entry is not None and entry.remote and "path" in tracker:
         yield Problem(("tracker", "path"), f'kind = "{kind}" reads no files of the repository; remove path, or kind')
+    if run.get("workers") == 0 and not (executor.get("hosts") or executor.get("address")):
+        yield Problem(("run", "workers"), "expected 1 or more: no host of [executor] would do the work")
