@@ -80,7 +80,7 @@ def model_name(context: typer.Context, incomplete: str) -> list[Candidate]:
     known = with_presets(own)
     given = _given(context, "model")
     ordered = [*own, *(name for name in known if name not in own)]
-    about = {name: f"{known[name].get('agent', '')} {known[name].get('model', '')}" for name in ordered}
+    about = {name: f"{_table(known[name]).get('agent', '')} {_table(known[name]).get('model', '')}" for name in ordered}
     return [(name, text) for name, text in about.items() if name not in given]
 
 

@@ -16,13 +16,13 @@ _STDERR_TAIL_BYTES = 256 * 1024
 _CHUNK_BYTES = 1 << 20
 _FILES_MAX = 1_000_000
 _ENDINGS = ("itself", "timeout", "idle", "lost")
-_TEXT, _NUMBER, _WHOLE, _FLAG = "text", "a number", "a whole number", "true or false"
-_OUTPUT = {"stdout": _TEXT, "stderr": _TEXT, "exit_code": _WHOLE}
-_KEYS = {
-    "gate": {**_OUTPUT, "command": _TEXT, "seconds": _NUMBER, "limit_s": _NUMBER, "repo_files": "", "report": _TEXT},
-    "agent": {**_OUTPUT, "agent": _TEXT, "edited": _FLAG, "ended_by": _TEXT, "now": _NUMBER, "zone": _TEXT},
+_TYPES = {str: "text", float: "a number", int: "a whole number", bool: "true or false"}
+_OUTPUT = {"stdout": str, "stderr": str, "exit_code": int}
+_KEYS: dict[str, dict[str, type]] = {
+    "gate": {**_OUTPUT, "command": str, "seconds": float, "limit_s": float, "repo_files": object, "report": str},
+    "agent": {**_OUTPUT, "agent": str, "edited": bool, "ended_by": str, "now": float, "zone": str},
 }
-"""What a case of a kind may have, and of what type; "": looked at where it is read."""
+"""What a case of a kind may have, and of what type; null is taken for each."""
 
 Case = Mapping[str, Any]
 
@@ -37,22 +37,13 @@ def judge(kind: str, case: Case) -> dict[str, Any]:
             continue
         if key not in _KEYS[kind]:
             raise UsageError(f"unknown key {key!r}", f"A case of a {kind} may have: {', '.join(_KEYS[kind])}.")
-        wanted = _KEYS[kind][key]
-        if value is not None and not _is(value, wanted):
-            raise UsageError(f"{key} is {value!r}; expected {wanted}")
+        wanted, got = _KEYS[kind][key], type(value)
+        sound = got is wanted or wanted is object or (wanted is float and got is int)
+        if value is not None and (not sound or value == float("inf")):
+            raise UsageError(f"{key} is {value!r}; expected {_TYPES[wanted]}")
     if "exit_code" not in case:
         raise UsageError("exit_code is missing", "Use null if it never started or noface ended it, -N for a signal N.")
     return _judge_gate(case) if kind == "gate" else _judge_agent(case)
-
-
-def _is(value: object, wanted: str) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
-    return {
-        _TEXT: isinstance(value, str),
-        _NUMBER: number,
-        _WHOLE: number and isinstance(value, int),
-        _FLAG: isinstance(value, bool),
-    }.get(wanted, True)
 
 
 def _judge_gate(case: Case) -> dict[str, Any]:
@@ -78,7 +69,7 @@ def _judge_gate(case: Case) -> dict[str, Any]:
     verdict = classify(evidence, project)
     decided = ("location", "key_line", "failing_tests", "tests_run", "rule", "message", "excerpt", "stack_trace")
     notes = [text for text in (note, problem) if text]
-    return {**_class(verdict.kind, "PASS"), **_fields(verdict, *decided, *_EVIDENCE), "notes": notes}
+    return {**_class(verdict.kind, "PASS"), **_fields(verdict, *decided), "notes": notes}
 
 
 @cache
@@ -139,15 +130,12 @@ def _judge_agent(case: Case) -> dict[str, Any]:
         "location": None,
         "key_line": verdict.key_line,
         "failing_tests": [],
-        **_fields(verdict, "rule", "message", "excerpt", *_EVIDENCE, "retry_at", "resource", "questions"),
+        **_fields(verdict, "rule", "message", "excerpt", "retry_at", "resource", "questions"),
         "cost_usd": usage.cost_usd,
         "tokens": {"in": usage.tokens_in, "out": usage.tokens_out} if counted else None,
         "session_id": usage.session_id,
         "last_words": evidence.last_words,
     }
-
-
-_EVIDENCE = ("signature", "evidence", "also_matched")
 
 
 def _class(kind: "FailureKind | None", sound: str) -> dict[str, str | None]:
@@ -156,7 +144,7 @@ def _class(kind: "FailureKind | None", sound: str) -> dict[str, str | None]:
 
 
 def _fields(verdict: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(verdict, name) for name in names}
+    return {name: getattr(verdict, name) for name in (*names, "signature", "evidence", "also_matched")}
 
 
 def _read(case: Case, key: str, head: int = _HEAD_BYTES, tail: int = _TAIL_BYTES) -> str:

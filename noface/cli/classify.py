@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import typer
 
@@ -15,11 +15,10 @@ _STDERR = typer.Option(None, "--stderr", metavar="FILE", help="What it wrote to 
 _EXIT_CODE = typer.Option(None, "--exit-code", metavar="N", help="Its exit code; -N if signal N killed it.")
 
 
-def _any(
-    batch: str | None = typer.Option(
-        None, "--batch", metavar="FILE", help='Many cases, each with a "kind": gate or agent.'
-    ),
-) -> None:
+_KINDS = typer.Option(None, "--batch", metavar="FILE", help='Many cases, each with a "kind": gate or agent.')
+
+
+def _any(batch: str | None = _KINDS) -> None:
     if batch is not None:
         _answer_all(batch, None)
 
@@ -91,28 +90,23 @@ def _answer_all(batch: str, kind: str | None) -> None:
     from contextlib import nullcontext
 
     from noface.errors import EXIT_USAGE, UsageError
-
-    try:
-        with nullcontext(sys.stdin.buffer) if batch == "-" else Path(batch).open("rb") as source:
-            faults = _answer_lines(source, kind)
-    except (IsADirectoryError, FileNotFoundError) as error:
-        what = "it is a folder" if isinstance(error, IsADirectoryError) else "no such file"
-        raise UsageError(f"cannot read {batch}: {what}", "Give a file with one JSON object a line.") from error
-    if faults:
-        raise typer.Exit(EXIT_USAGE)
-
-
-def _answer_lines(source: BinaryIO, kind: str | None) -> int:
     from noface.ui import page
 
     faults = number = 0
-    while raw := source.readline(_LINE_BYTES_MAX):
-        number += 1
-        if raw.strip():
-            answer = _answer_line(raw, number, kind)
-            faults += "error" in answer
-            page.show_json(answer)
-    return faults
+    try:
+        with nullcontext(sys.stdin.buffer) if batch == "-" else Path(batch).open("rb") as source:
+            while raw := source.readline(_LINE_BYTES_MAX):
+                number += 1
+                if raw.strip():
+                    answer = _answer_line(raw, number, kind)
+                    faults += "error" in answer
+                    page.show_json(answer)
+    except (IsADirectoryError, FileNotFoundError) as error:
+        raise UsageError(
+            f"cannot read {batch}: {error.strerror}", "Give a file with one JSON object a line."
+        ) from error
+    if faults:
+        raise typer.Exit(EXIT_USAGE)
 
 
 def _answer_line(raw: bytes, number: int, kind: str | None) -> dict[str, Any]:

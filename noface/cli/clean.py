@@ -5,8 +5,8 @@ their attempts but for report.json. Everything else is kept with its reason; --f
 branches and refs, too, but never of a branch that a person has checked out or made.
 """
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,8 @@ import typer
 from noface.cli.verb import ConfigFile, VerbResult, answers
 
 if TYPE_CHECKING:
-    from noface.engine.landing.merged_branches import KnownIssues
     from noface.git.plumbing import Plumbing
-    from noface.git.repository import Repository
-    from noface.git.workspace import Slot
-    from noface.store.reader import EndedAttempt, Reader
+    from noface.store.reader import Reader
     from noface.ui.leftovers import Leftover
 
 _REFS = "refs/noface"
@@ -41,8 +38,11 @@ def clean(
     from noface.git.plumbing import Plumbing
     from noface.git.repository import discover
     from noface.process.lock import RepositoryLock
+    from noface.store.database import Database
+    from noface.store.journal import Journal
+    from noface.store.reader import Reader
     from noface.ui import page
-    from noface.ui.leftovers import clean_document, clean_page
+    from noface.ui.leftovers import What, clean_document, clean_page
 
     first = discover(Path.cwd())
     loaded = load(first.root, config)
@@ -50,45 +50,38 @@ def clean(
     slots = slots_dir(loaded, repository)
     if not repository.state_dir.exists():
         return VerbResult(clean_document([], dry_run=dry_run), lambda _, width: clean_page([], width, dry_run=dry_run))
-    with RepositoryLock(repository.state_dir / "lock"), contextlib.closing(Plumbing(repository)) as plumbing:
-        leftovers = _gather(plumbing, slots, force=force)
+    path = repository.state_dir / "state.db"
+    kept = path.exists()
+    with (
+        RepositoryLock(repository.state_dir / "lock"),
+        closing(Plumbing(repository)) as plumbing,
+        closing(Database.open(path) if kept else Database.at(path)) as database,
+    ):
+        reader = Reader(database)
+        leftovers = [*_workspaces(plumbing, slots, reader if kept else None, force=force)]
+        leftovers += _left_by_issues(plumbing, reader, force=force)
         if not as_json:  # before it goes: a removal takes its time, and may fail halfway
             page.show(clean_page(leftovers, page.width(), dry_run=dry_run))
         if not dry_run:
             going = [each for each in leftovers if not each.why]
-            _remember_released(repository, going)
+            if kept:  # what a person lets go of is remembered, or `noface tools fsck` would take it for lost
+                released = {each.issue for each in going if each.what is What.REF and each.issue}
+                Journal(database).released({name: reader.next_number(name) - 1 for name in released})
             _remove(plumbing, slots, going)
-            _compact(repository.state_dir / "state.db")
+            if kept:
+                database.compact()
     return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 
 
-def _gather(plumbing: "Plumbing", slots: Path, *, force: bool) -> "list[Leftover]":
-    from noface.engine.landing.merged_branches import known_issues
-    from noface.engine.retention import room, workspaces
-    from noface.store.database import Database
-    from noface.store.reader import Reader
-
-    repository = plumbing.repository
-    path = repository.state_dir / "state.db"
-    with contextlib.closing(Database.at(path)) as database:
-        reader = Reader(database)
-        known = known_issues(plumbing, reader)
-        sizes = {each: room(each) for each in sorted(reader.kept())}
-        return [
-            *_workspaces(workspaces(repository, slots), reader if path.exists() else None, force=force),
-            *_references(plumbing, reader, known, force=force),
-            *_files(repository, sizes, known),
-        ]
-
-
-def _workspaces(slots: "Iterable[Slot]", reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
+def _workspaces(plumbing: "Plumbing", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
     from noface.attempt.environment import agent_slot_name
+    from noface.engine.retention import workspaces
     from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 
     cut_off = reader.open_attempts() if reader is not None else ()
     open_slots = {name: each for each in cut_off for name in (agent_slot_name(each.slot), f"agent-{each.slot}")}
-    for slot in slots:
+    for slot in workspaces(plumbing.repository, slots):
         name, why = slot.name, ""
         if name in open_slots and not force:
             attempt = open_slots[name]
@@ -98,11 +91,14 @@ def _workspaces(slots: "Iterable[Slot]", reader: "Reader | None", *, force: bool
         yield Leftover(What.WORKSPACE, name, size_bytes=bytes_in(slot.path) + bytes_in(slot.private_git_dir), why=why)
 
 
-def _references(plumbing: "Plumbing", reader: "Reader", known: "KnownIssues", *, force: bool) -> "Iterator[Leftover]":
-    from noface.engine.landing.merged_branches import scratch_branches
+def _left_by_issues(plumbing: "Plumbing", reader: "Reader", *, force: bool) -> "Iterator[Leftover]":
+    """Yield refs, branches, and the files of merged issues' attempts."""
+    from noface.engine.landing.merged_branches import known_issues, scratch_branches
+    from noface.engine.retention import room
     from noface.model.scratch import PERSON
     from noface.ui.leftovers import Leftover, What
 
+    known, repository = known_issues(plumbing, reader), plumbing.repository
     for ref, oid in plumbing.references(_REFS).items():
         kind, _, rest = ref.removeprefix(f"{_REFS}/").partition("/")
         if kind == "remote":
@@ -111,43 +107,14 @@ def _references(plumbing: "Plumbing", reader: "Reader", known: "KnownIssues", *,
         # Below gating/ stand only trees of main, held while its gates ran.
         why = "" if kind == "gating" else known.why_kept(issue, force=force)
         by_person = rest.rpartition("/")[2].startswith(PERSON)
-        if by_person and not why and not force and not plumbing.is_ancestor(oid, plumbing.repository.main):
+        if by_person and not why and not force and not plumbing.is_ancestor(oid, repository.main):
             why = "it holds what a person committed, and main does not; --force removes it"
         yield Leftover(What.REF, ref, issue, oid, why=why)
-    for each in scratch_branches(plumbing, reader, known, force=force):
-        yield Leftover(What.BRANCH, each.name, each.issue, each.oid, why=each.why)
-
-
-def _files(repository: "Repository", sizes: "dict[EndedAttempt, int]", known: "KnownIssues") -> "Iterator[Leftover]":
-    from noface.ui.leftovers import Leftover, What
-
-    for each, size in sizes.items():
-        if size and each.issue_id in known.merged and each.below(repository.state_dir / "attempts"):
+    for branch in scratch_branches(plumbing, reader, known, force=force):
+        yield Leftover(What.BRANCH, branch.name, branch.issue, branch.oid, why=branch.why)
+    for each in sorted(reader.kept()):
+        if each.issue_id in known.merged and each.below(repository.state_dir / "attempts") and (size := room(each)):
             yield Leftover(What.FILES, str(each.number), each.issue_id, each.directory, size)
-
-
-def _remember_released(repository: "Repository", going: "list[Leftover]") -> None:
-    """Remember which attempts a person lets go of, or `noface tools fsck` would take their work for lost."""
-    from noface.store.database import Database
-    from noface.store.journal import Journal
-    from noface.store.reader import Reader
-    from noface.ui.leftovers import What
-
-    path = repository.state_dir / "state.db"
-    issues = {each.issue for each in going if each.what is What.REF and each.issue}
-    if not issues or not path.exists():
-        return
-    with contextlib.closing(Database.open(path)) as database:
-        reader = Reader(database)
-        Journal(database).released({name: reader.next_number(name) - 1 for name in issues})
-
-
-def _compact(path: Path) -> None:
-    from noface.store.database import Database
-
-    if path.exists():
-        with contextlib.closing(Database.open(path)) as database:
-            database.compact()
 
 
 def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
@@ -170,5 +137,5 @@ def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
                 plumbing.refs.apply(RefUpdate(each.name, ZERO, each.oid))
             case What.FILES:
                 clear(repository.state_dir, Path(each.oid), "noface tools clean", time.time())
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         slots.rmdir()

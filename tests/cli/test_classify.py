@@ -223,8 +223,8 @@ def test_a_case_without_a_kind_is_faulty_where_none_is_named(noface, tmp_path):
 
 def test_what_is_missing_on_the_command_line_is_said(noface, tmp_path):
     assert "--exit-code is missing" in noface("tools", "classify", "gate", "--command", "make", code=2).stderr
-    assert "no such file" in noface("tools", "classify", "gate", "--batch", "/no/such", code=2).stderr
-    assert "it is a folder" in noface("tools", "classify", "--batch", tmp_path, code=2).stderr
+    assert "No such file" in noface("tools", "classify", "gate", "--batch", "/no/such", code=2).stderr
+    assert "Is a directory" in noface("tools", "classify", "--batch", tmp_path, code=2).stderr
     wrong = noface("tools", "classify", "gate", "--exit-code", 0, "--stdout", "/no/such", code=2)
     assert (wrong.stdout, "/no/such" in wrong.stderr) == ("", True)
 
