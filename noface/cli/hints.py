@@ -1,4 +1,4 @@
-"""`noface config hints`: list the rules of noface.toml, try them on recorded failures, add one, have some proposed."""
+"""`noface config hints`: list the rules of noface.toml, try them on recorded failures, have some proposed."""
 
 from functools import partial
 from pathlib import Path
@@ -74,37 +74,6 @@ def try_on(
 
 
 @answers()
-def add(
-    hint: str = typer.Option(..., "--hint", metavar="TEXT", help="The text that the next attempt gets."),
-    label: str = typer.Option("", "--label", help="Condition: the issue has this label."),
-    language: str = typer.Option("", "--language", help="Condition: the failing file is in this language."),
-    path: str = typer.Option("", "--path", metavar="GLOB", help="Condition: the attempt changed a matching file."),
-    error_pattern: str = typer.Option(
-        "", "--error-pattern", metavar="TEXT", help="Condition: the error contains this text."
-    ),
-    error_regex: str = typer.Option(
-        "", "--error-regex", metavar="REGEX", help="Condition: the error matches this regular expression."
-    ),
-    config: ConfigFile = None,
-) -> VerbResult:
-    """Add a hint to noface.toml, and show what it matches."""
-    from noface.cli.config import replace_file
-    from noface.cli.session import open_session
-    from noface.config.edit import with_hint
-    from noface.config.load import find, name_of, read
-    from noface.knowledge.hints import HintRule
-    from noface.ui.hints import added_page, hints_document
-
-    seen = open_session(config)
-    rule, failures = HintRule(hint, label, language, error_pattern, error_regex, path), _recorded(seen)
-    file, name = find(seen.location.root, config), name_of(seen.location.root, config)
-    replace_file(file, with_hint(read(file), {**rule.conditions, "hint": rule.hint}, name))
-    added = _tried(len(_rules(seen, config)), rule, failures)
-    document = hints_document([added], len(failures), file=name)
-    return VerbResult(document, lambda _, width: added_page(name, added, len(failures), width))
-
-
-@answers()
 def suggest(
     least: int = typer.Option(2, "--min", metavar="N", min=2, help="In how many issues a failure must have occurred."),
     config: ConfigFile = None,
@@ -133,8 +102,8 @@ def suggest(
 
 group = partial(
     grouped,
-    "List, test, add and propose hints for failures.",
-    {"list": list_hints, "test": try_on, "add": add, "suggest": suggest},
+    "List, test and propose hints for failures.",
+    {"list": list_hints, "test": try_on, "suggest": suggest},
 )
 
 
@@ -144,10 +113,8 @@ def _tried(number: int, rule: "HintRule", failures: "tuple[PastFailure, ...]") -
     from noface.ui.hints import TriedHint
 
     search = patient_search()
-    tried = [(past, explain(rule, past.issue, past.failure, past.touched, search)) for past in failures]
-    slow = f"hint {number}: its expression took too long on this failure; simplify it"
-    matched = tuple(past for past, match in tried if match.matched)
-    return TriedHint(number, rule, matched, slow if any(match.too_slow for _, match in tried) else "")
+    matches = (explain(rule, past.issue, past.failure, past.touched, search).matched for past in failures)
+    return TriedHint(number, rule, tuple(past for past, matched in zip(failures, matches, strict=True) if matched))
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from noface.config.lines import KeyPath, Layout, dotted, split_key
 from noface.config.load import parse, tables
-from noface.errors import ConfigError, UsageError
+from noface.errors import ConfigError
 
 if TYPE_CHECKING:
     from noface.config.problems import SectionKeys
@@ -268,40 +268,5 @@ def _pieces(text: str) -> list[tuple[str, str]]:
     return pieces
 
 
-def with_hint(text: str, values: Mapping[str, str], source: str = "noface.toml") -> str:
-    """Return `text` with one more hint behind those there are; the result is valid as a whole.
-
-    `values` are the keys of the entry that are set. Raise UsageError for a value that cannot be used, naming the
-    option that gave it, and ConfigError for a file that is not valid to begin with.
-    """
-    there = parse(text, source).failure_hints
-    _check(values)
-    changed = with_value(text, (_HINTS, len(there)), {key: value for key, value in values.items() if value})
-    parse(changed, source)
-    return changed
-
-
 def hint_toml(values: Mapping[str, str]) -> str:
     return _table(f"[[{_HINTS}]]", {key: value for key, value in values.items() if value})
-
-
-def _check(values: Mapping[str, str]) -> None:
-    from pydantic import ValidationError
-
-    from noface.config.model_sections import HINT_CONDITIONS, FailureHint
-
-    if not any(values.get(name) for name in HINT_CONDITIONS):
-        options = ", ".join(_option(name) for name in HINT_CONDITIONS)
-        raise UsageError("when does this hint apply? A condition is missing", f"Give one or more of {options}.")
-    for name, value in values.items():
-        if not value.isascii() and value.encode("utf-8", "replace").decode() != value:
-            raise UsageError(f"{_option(name)} is not UTF-8 text", "noface.toml can hold nothing else.")
-    try:
-        FailureHint.model_validate(dict(values))
-    except ValidationError as error:
-        wrong = [f"{_option(str(each['loc'][0]))}: expected {each['msg']}" for each in error.errors()]
-        raise UsageError("; ".join(wrong), "Nothing was added.") from None
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

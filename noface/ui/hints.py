@@ -23,15 +23,11 @@ _FAILURES_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class TriedHint:
-    """A hint by its number, and the recorded failures that it matches; `slow` is what is said of a slow expression.
-
-    `draft`: nobody knows yet what its text should say.
-    """
+    """A hint by its number, and the recorded failures that it matches. `draft`: its text is still to be written."""
 
     number: int
     rule: HintRule
     matched: tuple[PastFailure, ...]
-    slow: str = ""
     draft: bool = False
 
     @property
@@ -57,7 +53,6 @@ def hints_document(hints: Sequence[TriedHint], failures: int, **more: object) ->
             for each in hints
         ],
         "failures": failures,
-        "warnings": [each.slow for each in hints if each.slow],
         **more,
     }
 
@@ -73,8 +68,7 @@ def _failure(past: PastFailure | PastAttempt) -> dict[str, object]:
 def list_page(file: str, hints: Sequence[TriedHint], failures: int, width: int) -> Iterator[str]:
     """Yield the lines of the hints that there are."""
     if not hints:
-        yield f"{clean(file)} has no [[failure_hints]]."
-        yield "Add one: noface config hints add. Let noface propose some: noface config hints suggest"
+        yield f"{clean(file)} has no [[failure_hints]]. Let noface propose some: noface config hints suggest"
         return
     yield paint(f"{count(len(hints), 'hint')} in {clean(file)}; {count(failures, 'failure')} recorded", "title")
     for each in hints:
@@ -84,7 +78,6 @@ def list_page(file: str, hints: Sequence[TriedHint], failures: int, width: int) 
         yield from hanging(each.rule.hint, width, "   → ")
         where = f"matched {count(len(each.matched), 'failure')}, {_in_issues(_issues(each.matched))}"
         yield paint(f"   {where if each.matched else 'matched no failure so far'}", "quiet")
-    yield from _warnings([each.slow for each in hints if each.slow], width)
 
 
 def match_document(issue: Issue, attempt: PastAttempt | None, matches: list[MatchExplained]) -> dict[str, object]:
@@ -111,14 +104,15 @@ def match_page(issue: Issue, attempt: PastAttempt | None, matches: list[MatchExp
         head = f"Issue {issue_id}, attempt {attempt.number}: {failure.kind}: {failure.message[:_MESSAGE_MAX]}"
         yield from painted(hanging(head, width, rest="  ", rows_max=4), "title")
     if not matches:
-        yield from ("", "There are no [[failure_hints]] to try. To add one: noface config hints add")
+        yield from ("", "There are no [[failure_hints]] to try. To have some proposed: noface config hints suggest")
     for number, match in enumerate(matches, 1):
         verdict = paint("matches", "good") if match.matched else paint("does not match", "careful")
         yield from ("", f"{number}  {verdict}", *hanging(match.rule.hint, width, "   → "))
         for condition in match.conditions:
             text = f"{condition.name} {_quoted(condition.wanted)}: {condition.why}"
             yield from hanging(text, width, f"   {'yes' if condition.held else 'no '}  ")
-    yield from _warnings(slow_warnings(matches), width)
+    lines = [line for warning in slow_warnings(matches) for line in hanging(warning, width, "! ", "  ")]
+    yield from ("", *painted(lines, "careful")) if lines else ()
 
 
 def proposals_page(
@@ -126,9 +120,7 @@ def proposals_page(
 ) -> Iterator[str]:
     """Yield the lines of the proposals, of which `hints` are what they would match."""
     recorded = count(failures, "failure")
-    head = (
-        f"{count(len(proposals), 'proposal')} from {recorded} recorded. Paste what fits into noface.toml, or add one:"
-    )
+    head = f"{count(len(proposals), 'proposal')} from {recorded} recorded. Paste what fits into noface.toml."
     none = (
         f"Nothing to propose: of {recorded} recorded, none came in {count(least, 'issue')} or more that were mended"
         " alike, or not yet, without a hint for it."
@@ -139,33 +131,15 @@ def proposals_page(
         head = f"Proposal {each.number}: {proposal.kind} {times}, {_in_issues(proposal.issues)}"
         yield from ("", *(paint(line, "title") for line in _comment(head, width)))
         yield from _comment(f"It would have matched {len(each.matched)} of {recorded}:", width)
-        yield from _failures(each.matched, width, "#   ")
+        for past in each.matched[:_FAILURES_MAX]:
+            message = past.failure.message[:_MESSAGE_MAX]
+            yield fit("#   " + clean(f"{past.issue.id} attempt {past.number}: {past.failure.kind}: {message}"), width)
+        if len(each.matched) > _FAILURES_MAX:
+            yield f"#   and {len(each.matched) - _FAILURES_MAX} more"
         draft = "Nothing has fixed it yet: say in its text what to do."
         mended = "Its text says what these issues were mended by: rewrite it as advice."
         yield from _comment(draft if each.draft else mended, width)
         yield from clean_block(each.toml).splitlines()
-
-
-def added_page(file: str, added: TriedHint, failures: int, width: int) -> Iterator[str]:
-    """Yield the lines told of a hint that was added."""
-    yield from (f"Added hint {added.number} to {clean(file)}:", "")
-    yield from (f"  {line}" for line in clean_block(added.toml).splitlines())
-    yield from ("", f"It would have matched {len(added.matched)} of {count(failures, 'failure')} recorded.")
-    yield from _failures(added.matched, width, "  ")
-    yield from _warnings([added.slow] if added.slow else [], width)
-
-
-def _failures(failures: Sequence[PastFailure], width: int, indent: str) -> Iterator[str]:
-    for past in failures[:_FAILURES_MAX]:
-        message = past.failure.message[:_MESSAGE_MAX]
-        yield fit(indent + clean(f"{past.issue.id} attempt {past.number}: {past.failure.kind}: {message}"), width)
-    if len(failures) > _FAILURES_MAX:
-        yield f"{indent}and {len(failures) - _FAILURES_MAX} more"
-
-
-def _warnings(warnings: Sequence[str], width: int) -> Iterator[str]:
-    lines = [line for warning in warnings for line in hanging(warning, width, "! ", "  ")]
-    yield from ("", *painted(lines, "careful")) if lines else ()
 
 
 def _in_issues(ids: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""`noface config hints`: list, test, add and suggest."""
+"""`noface config hints`: list, test and suggest."""
 
 import tomllib
 
@@ -53,20 +53,16 @@ def night(project):
     story.close()
 
 
-def config(project):
-    return (project.path / "noface.toml").read_text()
-
-
 def test_bare_hints_lists_what_it_can_do(project):
     done = project.noface("config", "hints")
     assert done.returncode == 0
-    for name in ("list", "test", "add", "suggest"):
+    for name in ("list", "test", "suggest"):
         assert f"  {name} " in done.stdout
 
 
 def test_the_list_tells_how_often_each_hint_has_matched(project, night):
     document = project.shown("config", "hints", "list")
-    assert (document["schema"], document["failures"], document["warnings"]) == (1, 3, [])
+    assert (document["schema"], document["failures"]) == (1, 3)
     first, second = document["hints"]
     assert first["conditions"] == {"label": "auth", "error_pattern": "401 =="}
     assert (first["number"], first["hint"], len(first["would_match"]), first["issues"]) == (
@@ -114,42 +110,11 @@ def test_an_attempt_that_did_not_fail_is_refused(project, night):
     assert (done.returncode, "Those that failed: 1, 2." in done.stderr) == (2, True)
 
 
-def test_a_catastrophic_expression_is_reported_when_it_is_added_listed_or_tested(project, night):
-    project.config()
+def test_a_catastrophic_expression_is_reported(project, night):
+    project.config('[[failure_hints]]\nerror_regex = "(a+)+$"\nhint = "x"\n')
     night.attempt("3", 1, red_test("a" * 5000 + "!"))
     said = "hint 1: its expression took too long on this failure; simplify it"
-    assert f"! {said}\n" in project.noface("config", "hints", "add", "--hint", "x", "--error-regex", "(a+)+$").stdout
     assert project.shown("config", "hints", "test", "3")["warnings"] == [said]
-    assert f"! {said}\n" in project.noface("config", "hints", "list").stdout
-
-
-def test_add_writes_the_hint_keeps_comments_and_tells_what_it_would_have_matched(project, night):
-    before = config(project)
-    done = project.noface(
-        "config", "hints", "add", "--hint", "Use the fixture.", "--error-pattern", "assert 401", "--label", "auth"
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Added hint 3 to noface.toml:\n\n  [[failure_hints]]\n")
-    assert "It would have matched 2 of 3 failures recorded.\n  1 attempt 1: TEST_FAILURE: assert 401" in done.stdout
-    entry = '[[failure_hints]]\nlabel = "auth"\nerror_pattern = "assert 401"\nhint = "Use the fixture."\n'
-    assert config(project) == f"{before}\n{entry}"
-    assert project.shown("config", "hints", "add", "--hint", "h", "--path", "db/")["hints"][0]["would_match"] == []
-    assert tomllib.loads(config(project))["failure_hints"][3]["path"] == "db/"
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (["--hint", "x"], "A condition is missing"),
-        (["--hint", "x", "--error-regex", "(a"], "--error-regex: expected a regular expression"),
-        (["--hint", " ", "--label", "a"], "--hint: expected text that is not empty"),
-    ],
-)
-def test_a_hint_that_cannot_be_used_is_refused_and_nothing_is_written(project, night, args, said):
-    before = config(project)
-    done = project.noface("config", "hints", "add", *args)
-    assert (done.returncode, said in done.stderr) == (2, True)
-    assert config(project) == before
 
 
 def test_suggest_prints_toml_that_can_be_pasted(project, night):
@@ -212,7 +177,7 @@ def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_
 def test_what_a_worker_wrote_cannot_drive_the_terminal(project, night):
     evil = "\x1b]0;pwned\x07\x1b[2Jthe end is\nhint = 'x'\u202e near now"
     night.attempt("3", 1, red_test(evil, signature="s9")).attempt("2", 2, red_test(evil, signature="s9"))
-    for command in (["list"], ["test", "3"], ["suggest"], ["add", "--hint", "h", "--error-pattern", "near"]):
+    for command in (["list"], ["test", "3"], ["suggest"]):
         shown = project.noface("config", "hints", *command).stdout
         assert shown
         assert not {"\x1b", "\u202e"} & set(shown)
