@@ -1,8 +1,4 @@
-"""What a machine has once, and each workspace gets of its own: a number, ports, a compose project.
-
-Workers and gates at work at the same time are kept apart by it if the project's programs go by these variables. They
-differ by workspace, so no result of a gate is remembered by them (AttemptEnvironment.fingerprint).
-"""
+"""What a machine has once, and each workspace gets of its own, as variables: a number, ports, a compose project."""
 
 import hashlib
 import os
@@ -15,10 +11,7 @@ _NAME_CHARS_MAX = 30
 
 
 def slot_number(slot: str) -> int:
-    """Return the number of a workspace by its name: small, and no two workspaces of a repository have the same.
-
-    A worker's is not that of the gates after it: what it left in a database or container must not reach them (law 11).
-    """
+    """Return the number of a workspace: its own, and other than that of the gates after it (law 11)."""
     kind, _, rest = slot.partition("-")
     index = int(re.sub(r"\D", "", rest) or 0)
     if kind == "gate" and not rest.isdecimal():
@@ -33,10 +26,7 @@ def compose_project(name: str, digest: str, number: int) -> str:
 
 
 class Allotments:
-    """What the workspaces of a repository have been allotted, as variables; `close` takes the ports back.
-
-    `place` names the repository on this machine, `name` is what people call it.
-    """
+    """What the workspaces of the repository at `place`, called `name`, have been allotted. `close` takes ports back."""
 
     def __init__(self, place: str, name: str) -> None:
         digest = hashlib.sha256(os.fsencode(place)).hexdigest()

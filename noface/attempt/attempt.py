@@ -1,7 +1,4 @@
-"""An attempt as an object: its order, what it is carried out with, and on its way to a verdict what was found so far.
-
-All that is written is masked (I12). The order alone has a form on disk; with it another process can go on.
-"""
+"""An attempt as an object: its order, what it is carried out with, and on its way to a verdict what was found."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -106,10 +103,7 @@ class Attempt:
         )
 
     def keep_patches(self, taken: SlotSnapshot) -> tuple[Change, frozenset[str]]:
-        """Write what it changed, for people and prompts.
-
-        Return the change, and which of the secrets in it stand on main already.
-        """
+        """Write what it changed; return the change, and which of the secrets in it stand on main already."""
         env, main, patch = self.env, self.order.main, taken.patch[:PATCH_BYTES_MAX]
         own = own_values(env, main, named_anew(taken.snapshot))
         masked = masked_patch(env, main, taken.snapshot.changes, patch)
@@ -158,10 +152,7 @@ class Attempt:
         return replace(taken, snapshot=replace(taken.snapshot, aside=aside))
 
     def hold_outcome(self, snapshot: Snapshot, outcome: str) -> Snapshot:
-        """Commit a snapshot with the outcome; return it as the attempt's ref holds it.
-
-        It is held without secrets: those it has itself, and those in the history that it began on.
-        """
+        """Commit a snapshot with the outcome, without secrets of its own or of its history; return it as held."""
         env, plumbing, order = self.env, self.plumbing, self.order
         kept = self._clean(snapshot, proven=outcome == PASSED)
         start = order.start if history_failure(env, order.start) is None else order.main
@@ -177,10 +168,7 @@ class Attempt:
         return replace(kept, commit=commit, candidate=candidate)
 
     def _clean(self, snapshot: Snapshot, *, proven: bool) -> Snapshot:
-        """Return a snapshot whose trees add no secret, and a note where one did; its commits have yet to be made.
-
-        What is `proven` adds none, but for what was put back in protected files.
-        """
+        """Return a snapshot whose trees add no secret; what is `proven` adds none, but for what was put back."""
         if proven and snapshot.candidate_tree == snapshot.tree:
             return snapshot
         tree, met = without_added_secrets(self.env, self.order.main, snapshot.tree)

@@ -1,8 +1,4 @@
-"""A change against main, unmasked and in memory only, and the secrets that it adds.
-
-Contents come from the object store, never from a slot. What main holds already, and what a change only moves, is no
-news.
-"""
+"""A change against main, in memory only, and the secrets that it adds. What main holds, or is moved, is no news."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -34,10 +30,7 @@ def added_secrets(
     bytes_max: int = TOTAL_BYTES_MAX,
     bases: tuple[str, ...] = (),
 ) -> tuple[AddedSecret, ...] | Failure:
-    """Return the secrets that changes add to `main`, in files and their names; the failure for more than can be read.
-
-    What `bases` hold is no news either. Raises GitError if git ends early.
-    """
+    """Return the secrets that changes add to `main` and `bases`; a failure for too much. Raises GitError."""
     plumbing, masker = env.plumbing, env.masker
     files = tuple(
         change

@@ -1,8 +1,7 @@
 """Copies what `[project] setup` made on main's tree to the other slots: kept paths, home, caches.
 
-The source is a slot in which setup runs and nothing else ever does, so that no worker and no gate has written there
-(law 11). Each copy is a slot's own. In the sandbox all slots are seen at one address, so what names its place is right
-in a copy as well; where a command runs outside it, setup runs in each slot. Of caches a copy is where a box starts.
+The source is a slot in which nothing but setup ever runs (law 11). In the sandbox all slots are seen at one address, so
+what names its place is right in a copy as well; where a command runs outside it, setup runs in each slot.
 """
 
 import os
@@ -49,10 +48,7 @@ def _copy_kept(scope: Scope, source: Path, target: Path, path: str) -> bool:
 
 
 def start_caches(env: AttemptEnvironment, workspace: str, kind: str) -> None:
-    """Let caches that are new start from what setup fetched: those of gates, and a worker's if nothing is kept.
-
-    Where setup keeps something in the workspace, what it fetched is there.
-    """
+    """Let caches that are new start from what setup fetched: those of gates, and a worker's if nothing is kept."""
     slot = env.setup_slot() if env.address else None
     before = _state(slot) if slot is not None else "its own"
     fetched = beside(slot.path if slot is not None else Path(workspace), f"caches-{SETUP_CACHES}")

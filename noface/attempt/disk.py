@@ -1,8 +1,6 @@
 """A full disk: known by what a command ended with, and measured; it ends the run, and nobody is charged.
 
-Words are not believed at once if there is room: a worker's own temporary files may have been what was full, so it is
-run again, as for any cause that passes; and a gate or a setup prints what a worker's code prints, so that only the same
-on main ends the run.
+Words are not believed at once if there is room: a worker's own temporary files may have been what was full.
 """
 
 import errno

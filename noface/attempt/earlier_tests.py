@@ -15,10 +15,7 @@ _TEXT_BYTES_MAX = 2_000_000
 
 
 def weaker_tests(blobs: ObjectReader, issue: Issue, files: Iterable[FileChange]) -> Weaker:
-    """Return what tests have lost by a change of `files`; what the issue may change of them has lost nothing.
-
-    What they asserted may stand in another new file now, if they use that.
-    """
+    """Return what tests have lost by a change, but for what the issue may change or a new file asserts now."""
     changes = [each for each in files if not lifted(each.path, issue)]
     tests = [each for each in changes if is_test_file(each.path) and each.added is not None]
     if all(test.old_mode == ABSENT for test in tests):

@@ -1,7 +1,4 @@
-"""What an attempt works with besides its order: the repository, workspaces, processes, limits. Shared by threads.
-
-Also what is written beside it where a worker can write too: its order as JSON, its files, its commits' messages.
-"""
+"""What an attempt works with besides its order, shared by threads; and what is written beside it, or as a commit."""
 
 import hashlib
 import os
@@ -50,8 +47,7 @@ _BODY_COLUMNS = 72
 def landing_message(issue: Issue, number: int, base: str = "", note: str = "", trailers: tuple[str, ...] = ()) -> str:
     """Return the message of the commit that brings an issue to main; `note` is a sentence a reader should know.
 
-    One that merges no attempt names its first parent, `base`: what quotes the message stands elsewhere. `trailers` come
-    before noface's own.
+    One that merges no attempt names its first parent, `base`: what quotes the message stands elsewhere.
     """
     more = "".join(f"{line}\n" for line in trailers)
     last = f"Noface-Base: {base}\n" if base else ""
@@ -60,10 +56,7 @@ def landing_message(issue: Issue, number: int, base: str = "", note: str = "", t
 
 
 def stack_message(issues: Sequence[Issue], base: str, trailers: tuple[str, ...]) -> str:
-    """Return the message of the commit that brings several issues to main, each with a commit of its own behind it.
-
-    It names its first parent, `base`, and not the issues in trailers: those are in their own commits.
-    """
+    """Return the message of the commit that brings several issues to main; their trailers are in commits of theirs."""
     listed = "".join(f"- {issue.id}: {subject(issue.title)}\n" for issue in issues)
     title = subject(f"Land issues {', '.join(issue.id for issue in issues)}")
     more = "".join(f"{line}\n" for line in trailers if not line.startswith("Assisted-by:"))
@@ -76,10 +69,7 @@ def subject(text: str) -> str:
 
 
 def put(path: Path, data: str | bytes) -> None:
-    """Write a file of an attempt or a question.
-
-    Not durable: after a power loss an attempt counts as interrupted, and its snapshot is kept all the same.
-    """
+    """Write a file of an attempt. After a power loss, which it may not survive, an attempt counts as interrupted."""
     if path.is_dir() and not path.is_symlink():
         remove(path)
     write_atomic(path, data, durable=False)
@@ -106,10 +96,7 @@ def agent_slot_name(index: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """`[project] setup`: the command, the files it depends on, what of its work survives cleaning, its limit.
-
-    `env_pass`, `boxed` and `network` are as for a gate.
-    """
+    """`[project] setup`: command, inputs, what survives cleaning, limit, and what it is run with, as for a gate."""
 
     command: str = ""
     inputs: tuple[str, ...] = ()
@@ -279,10 +266,7 @@ class SetupState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MainSeen:
-    """A look at a `gate` of main that takes long, or at `[project] setup` if that is "": how long it has been at work.
-
-    `text` is its last line of output, at first setup's command; `bytes` is what setup has made.
-    """
+    """A look at a `gate` of main that takes long, or at `[project] setup` if that is "", with its last line."""
 
     gate: str
     text: str
@@ -293,11 +277,7 @@ class MainSeen:
 
 @dataclass(frozen=True, slots=True)
 class GateRan:
-    """A gate's result, for an attempt, or for main (no issue, number 0), if there is something to record of it.
-
-    It was flaky: it failed and then passed on the same tree. Or it should be remembered by its memo `key` ("": it
-    should not), with the tests it ran, if they are known.
-    """
+    """A gate's result, for an attempt or for main (number 0), that is flaky, or remembered by its memo `key`."""
 
     issue_id: str
     number: int
@@ -308,10 +288,7 @@ class GateRan:
 
 @dataclass(frozen=True, slots=True)
 class GateAgain:
-    """A gate that was red and says why in `line`; for an attempt, or for main.
-
-    It is run again, since that may pass by itself; or it failed `beside` others and passed alone.
-    """
+    """A gate that was red by `line` and runs again, since that may pass; or failed `beside` others, not alone."""
 
     issue_id: str
     number: int

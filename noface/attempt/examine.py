@@ -1,7 +1,6 @@
 """Examines a worker's change before any gate runs: the diff's rules, and whether the files parse.
 
-Contents come from the object store, never from a slot, and only if a rule needs them: most attempts start no
-process for it, the others one. Git itself checks what servers look at (.gitmodules, .gitattributes).
+Contents come from the object store, never from a slot, and only if a rule needs them.
 """
 
 import os
@@ -141,10 +140,7 @@ class _Examination:
                 yield refused_by_servers(*one)
 
     def _unfit_contents(self) -> Iterator[Unfit]:
-        """Yield the new links out of the project, or in a circle, and what is not kept as it is written.
-
-        A link that names the workspace has its own rule.
-        """
+        """Yield the new links out of the project, or in a circle, and what is not kept as it is written."""
         asked, main = asked_paths(self.attempt.issue), self.attempt.order.main
         for change in self.change.files:
             if change.new_mode != _LINK or change.old_mode == _LINK or matches_any(change.path, asked):

@@ -1,8 +1,7 @@
 """Takes into the work what a gate with `fixes` writes, and gates the result again.
 
-A formatter writes the work's own files. A generator (documents, schemas, lock files) writes others: where it leaves
-main's own tree alone, that follows from the work. What comes in so is examined like all work, and is never a file that
-judges or is protected (law 11): gates run the work's own code, which could write them.
+A formatter writes the work's own files, a generator others as well: if it leaves main's own tree alone, that follows
+from the work. What comes in so is examined like all work, and is never a file that judges or is protected (law 11).
 """
 
 from dataclasses import replace
@@ -25,10 +24,7 @@ _SHOWN_MAX = 10
 
 
 def take_fixes(attempt: Judging) -> Failure | None:
-    """Take what gates with `fixes` wrote into the work, and gate the result, until they leave it alone.
-
-    One may follow another, as a formatter does a generator; none may write again on what itself has made.
-    """
+    """Take what gates with `fixes` wrote into the work, and gate that; none may write again on what it has made."""
     main, rounds_max = attempt.proving.task.main, 2 * sum(gate.fixes for gate in attempt.order.gates)
     wrote: list[str] = []
     while (ran := attempt.proving.ran).fixed:

@@ -1,7 +1,4 @@
-"""Takes out of a worker's change the files that say nothing new, if their issue neither names nor wants that.
-
-The gates decide: if they pass with these files alone, as with generated code, the files stay.
-"""
+"""Takes files that say nothing new out of a change, if nobody asked for that and the gates pass without them."""
 
 from dataclasses import replace
 

@@ -15,7 +15,7 @@ _UNSTEADY_MAX = 500
 
 
 class GateMemory:
-    """Results by memo key, tests by tree and command, and how main did.
+    """Results by memo key, tests by tree and command, and how main did: `main_passed` says when, by memo key.
 
     `plain` are the commands whose test runners are not asked for their tests, because they fail when they are.
     """
@@ -25,7 +25,7 @@ class GateMemory:
         self._green: dict[str, GateResult] = {}
         self._tests: dict[tuple[str, str], Inventory | None] = {}
         self._unsteady: dict[str, dict[str, UnsteadyTest]] = {}
-        self._main_green: dict[str, float] = {}
+        self.main_passed: dict[str, float] = {}
         self._main_red: dict[str, Failure] = {}
         self._made: frozenset[str] = frozenset()
         self.plain: frozenset[str] = frozenset()
@@ -68,13 +68,6 @@ class GateMemory:
         with self._lock:
             known = {**self._unsteady.get(command, {}), **{test.test: test for test in tests}}
             self._unsteady[command] = dict([*known.items()][-_UNSTEADY_MAX:])
-
-    def main_passed(self, key: str) -> float | None:
-        """Return when main last passed a gate, by its memo key, while this run asked."""
-        return self._main_green.get(key)
-
-    def note_main_passed(self, key: str, now: float) -> None:
-        self._main_green[key] = now
 
     def main_failed(self, tree: str) -> Failure | None:
         return self._main_red.get(tree)

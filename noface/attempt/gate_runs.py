@@ -29,8 +29,7 @@ class GateRuns:
     def result(self) -> GateResult:
         """Run the gate, and again if it fails and has retries: on a clean checkout, after the builds before it.
 
-        What a failed run leaves must not let the next one pass. A pass that needs another run is remembered for exactly
-        this tree, marked as flaky, so that a landing does not wait for it twice; no other tree profits from it.
+        A pass that needs another run is remembered for exactly this tree, marked as flaky.
         """
         session, gate, task = self._session, self._gate, self._session.task
         result = session.run(gate, "")
@@ -71,15 +70,17 @@ class GateRuns:
     def _repeated(self, result: GateResult) -> GateResult:
         """Run a gate again whose final error lies outside the work: a network, a rate limit, a port in use.
 
-        That is charged to nobody, as often as the task allows; then the failure counts. Where a full disk is measured,
-        that is the failure; where only the gate says so, main's run of it decides.
+        That is charged to nobody, as often as the task allows; then the failure counts. A full disk is believed if it
+        is measured; if only the gate says so, main's run of it decides.
         """
         session, task, gate = self._session, self._session.task, self._gate
         # What reaches nothing outside waits for nothing there: main tells what its gates need. A command of the issue's
         # own is red there by right, so it is tried with the outside.
         apart = bool(session.env.sandbox.bubblewrap) and gate.boxed and gate.network in (Network.AUTO, Network.OFF)
         while result.failure is not None and not result.passed:
-            outside, here = final_error_of(result.failure), _killed(result) or _met_others(result)
+            outside, here = final_error_of(result.failure), _killed(result)
+            if here is None and result.failure.rule == OTHERS_SERVER:  # one of another workspace may end soon
+                here = FinalError(result.failure.message, 0.0)
             cause = outside or here
             if cause is None:
                 break
@@ -102,7 +103,6 @@ class GateRuns:
         return result
 
     def _once_more(self, folder: str, so_far: GateResult, gate: GateSpec | None = None) -> GateResult:
-        """Run a gate again on a clean checkout; `so_far` counts where there can be none."""
         try:
             return self._session.run_afresh(gate or self._gate, self._before, folder)
         except NotReady:
@@ -110,17 +110,9 @@ class GateRuns:
 
 
 def _killed(result: GateResult) -> FinalError | None:
-    """Return that somebody ended a gate that says nothing of an error.
-
-    What noface ended at a limit, and what the kernel took for want of memory, has a failure of its own.
-    """
+    """Return that somebody ended a gate which says nothing of an error: no limit of noface's, nor of the kernel's."""
     by = killed_by(result.exit_code)
     if not by or result.failing_tests or result.failure is None or result.failure.location is not None:
         return None
     by_limit = result.failure.kind in (FailureKind.TIMEOUT, FailureKind.RESOURCE_EXHAUSTED)
     return None if by_limit or not result.failure.charged else FinalError(by, 0.0)
-
-
-def _met_others(result: GateResult) -> FinalError | None:
-    failure = result.failure
-    return FinalError(failure.message, 0.0) if failure is not None and failure.rule == OTHERS_SERVER else None

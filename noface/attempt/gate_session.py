@@ -1,8 +1,7 @@
 """Runs gates in a gate slot, one at a time, and notices what each leaves behind.
 
 Gates run the change's own code, which could make a later gate pass. So a gate starts with the task's tree, what setup
-left in the kept paths, and what the build gates before it made; nothing else. And what a gate judges must be what
-lands: a gate that changes files of the tree has judged something else.
+kept, and what the build gates before it made. One that changes files of the tree has judged what does not land.
 """
 
 from collections.abc import Iterator
@@ -27,7 +26,6 @@ from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
-from noface.process.command import OnOutput
 from noface.process.failpoints import hit
 from noface.process.files import read_bounded, real_folder
 from noface.secrets.masked_records import masked_record
@@ -41,7 +39,8 @@ REPEATS_MAX = 2
 """So often a gate is run again in an issue for a cause that passes by itself (docs/decisions.md)."""
 _SHOWN_MAX = 10
 _LINE_CHARS_MAX = 200
-_PATIENCE_S_MIN, _PATIENCE_S_MAX = 5.0, 120.0
+_PATIENCE_S = 60.0
+"""So long a gate waits for being alone when it runs once more; then it runs beside the others."""
 _INVENTORY_BYTES_MAX = 32 << 20
 _EXCERPT_BYTES_MAX = 6_000
 _FAILED_AS = {
@@ -56,8 +55,7 @@ class GateTask:
     """What to gate, and where: `main` is what the slot's kept paths come from; `name` picks the slot.
 
     `known` are the failures of main that do not count, None if every failure counts. `steady`: a test that fails now
-    and then is told from one that fails. `repeats` is how often a gate may be run again for a cause that passes by
-    itself.
+    and then is told from one that fails. `repeats`: so often a gate may run again for a cause that passes by itself.
     """
 
     issue_id: str
@@ -92,9 +90,8 @@ class NotReady(Exception):  # noqa: N818 - it says what becomes of the gates
 class GateSession:
     """A gate slot with a task: makes it ready, and runs gates in it. A cancel raises CutShort.
 
-    `ran` are the tests that each command ran last, `repeated` counts the runs again for causes that pass. `beside` are
-    the gates that ran beside the last one; `fixed` is the tree with what it changed, if it may change files. `lost`:
-    somebody removed the folder, or what lay in it, while the last gate ran, which says nothing then.
+    Of the last gate `beside` are those that ran meanwhile, `fixed` is the tree with what it changed, if it may, and
+    `lost` says that somebody removed what lay there. `repeated` counts the runs again for causes that pass.
     """
 
     files: SlotFiles
@@ -104,7 +101,7 @@ class GateSession:
         self.ran: dict[str, Inventory | None] = {}
         self.repeated, self.fixed, self.lost = 0, "", False
         self.beside: tuple[str, ...] = ()
-        self._alone, self._patience_s = False, 0.0
+        self._alone = False
 
     @property
     def env(self) -> AttemptEnvironment:
@@ -157,7 +154,7 @@ class GateSession:
         self, gate: GateSpec, before: tuple[GateSpec, ...], red: GateResult, beside: tuple[str, ...]
     ) -> GateResult:
         """Run a gate that was red beside others again while none runs. A pass is told: it has met them."""
-        with self.by_itself(red.seconds):
+        with self.by_itself():
             again = self.run_afresh(gate, before, "alone")
         if red.failure is None or self.beside:
             return again if again.passed else red  # the others did not end in time
@@ -171,16 +168,24 @@ class GateSession:
     def run(self, gate: GateSpec, folder: str) -> GateResult:
         """Run one gate once, with its logs in `folder` of the task's."""
         env, task = self.env, self.task
-        self.scope.progress(task.issue_id, task.number, "gate", f"{gate.name} once more" if folder else gate.name)
+        self._tell(f"{gate.name} once more" if folder else gate.name)
         allowed = frozenset(dict(task.known).get(gate.name, ())) if task.known is not None else None
         who = f"{gate.name} of {task.issue_id or env.plumbing.repository.main_name}"
-        turn = Turn(who, self._alone or gate.alone, None if gate.alone else self._patience_s)
-        with env.turns.turn(turn, self.scope.cancel, lambda: self._waits(gate)) as granted:
+        turn = Turn(who, self._alone or gate.alone, None if gate.alone else _PATIENCE_S)
+        waits = f"{gate.name} waits for its turn"
+        with env.turns.turn(turn, self.scope.cancel, lambda: self._tell(waits)) as granted:
             if granted is None:
                 raise CutShort
-            reports = self._reports(gate)
-            place = self._place(gate, folder, reports)
-            look = None if task.issue_id else self._looking(gate, place)
+            reports = None
+            # A container (`wrap`) does not have the folder of the reports.
+            if gate.kind is GateKind.TEST and not (gate.accept or gate.command in env.memory.plain or env.sandbox.wrap):
+                reports = self.slot.path.with_name(f"{self.slot.path.name}.reports")
+                remove(reports)
+            place, look = self._place(gate, folder, reports), None
+            if not task.issue_id:  # before the first attempt nothing else is to be seen
+                log = place.logs / log_names(gate)[0]
+                seen = self.scope.send
+                look = looking(env, log, lambda line, seconds: seen(MainSeen(gate.name, line, seconds)))
             result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed, look)
         self.beside = tuple(turn.beside)
         if result is None:
@@ -190,62 +195,38 @@ class GateSession:
         result = self._checked_count(gate, result)
         ensure_folder(self.slot)
         self.files.look()
-        if task.on_main:
-            self._note_made()
+        if task.on_main:  # what setup and gates made of main: the outermost folders, and files beside main's own
+            paths = env.plumbing.whole(task.tree).paths
+            new = self.files.left.keys() - paths - {folder for path in paths for folder in above(path)}
+            env.memory.note_made(path for path in new if path.rpartition("/")[0] not in new)
         self.lost, written = self.files.lost(failed=not result.passed), self.files.written()
         self.fixed = self._with_changes(written) if written and gate.fixes and not task.on_main else ""
         if written and (result.failure is None or result.failure.rule == DIFFERS):
             result = replace(result, failure=self._changed_files(gate, written, passed=result.failure is None))
         return masked_record(result, env.masker)
 
-    def _looking(self, gate: GateSpec, place: GatePlace) -> OnOutput:
-        """Return what tells how far a gate of main is: before the first attempt nothing else is to be seen."""
-        log = place.logs / log_names(gate)[0]
-        return looking(self.env, log, lambda line, seconds: self.scope.send(MainSeen(gate.name, line, seconds)))
+    def _tell(self, what: str) -> None:
+        self.scope.progress(self.task.issue_id, self.task.number, "gate", what)
 
     @contextmanager
-    def by_itself(self, seconds: float, *, wanted: bool = True) -> Iterator[None]:
-        """Run gates while no other gate runs, if that is `wanted` and comes about soon; one runs for `seconds`."""
-        self._alone, self._patience_s = wanted, min(_PATIENCE_S_MIN + 2 * seconds, _PATIENCE_S_MAX)
+    def by_itself(self, *, wanted: bool = True) -> Iterator[None]:
+        """Run gates while no other gate runs, if that is `wanted` and comes about soon."""
+        self._alone = wanted
         try:
             yield
         finally:
             self._alone = False
 
-    def _waits(self, gate: GateSpec) -> None:
-        self.scope.progress(self.task.issue_id, self.task.number, "gate", f"{gate.name} waits for its turn")
-
-    def _reports(self, gate: GateSpec) -> Path | None:
-        """Return a fresh folder for the reports of the gate's test runners; None if they are not asked for any.
-
-        A container (`wrap`) does not have the folder.
-        """
-        env = self.env
-        if gate.kind is not GateKind.TEST or gate.accept or gate.command in env.memory.plain or env.sandbox.wrap:
-            return None
-        folder = self.slot.path.with_name(f"{self.slot.path.name}.reports")
-        remove(folder)
-        return folder
-
-    def _note_made(self) -> None:
-        """Note what setup and gates made of main itself: the outermost folders, and the files beside main's own."""
-        paths = self.env.plumbing.whole(self.task.tree).paths
-        new = self.files.left.keys() - paths - {folder for path in paths for folder in above(path)}
-        self.env.memory.note_made(path for path in new if path.rpartition("/")[0] not in new)
-
     def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
-        """Keep which tests the gate ran, by id as far as its runners name them.
-
-        Names of tests are stored and shown, so known secrets in them are masked.
-        """
+        """Keep which tests the gate ran. Their names are stored and shown, so known secrets in them are masked."""
         logs = (place.logs / name for name in log_names(gate))
         out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
         inventory = read_inventory(reports, place.seen, out, gate.command, err)
-        mask = self.env.masker.text
-        names = "\n".join(name for name, _ in inventory.tests) if inventory is not None else ""
-        if inventory is not None and mask(names) != names:
-            tests = tuple(sorted((mask(name), outcome) for name, outcome in inventory.tests))
-            inventory = replace(inventory, tests=tests)
+        if inventory is not None:
+            mask, names = self.env.masker.text, "\n".join(name for name, _ in inventory.tests)
+            if mask(names) != names:
+                tests = tuple(sorted((mask(name), outcome) for name, outcome in inventory.tests))
+                inventory = replace(inventory, tests=tests)
         self.ran[gate.command] = inventory
 
     def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:

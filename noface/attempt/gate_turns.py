@@ -1,7 +1,6 @@
 """Whose turn it is to run a gate: so many run at once, and one that is to be alone runs while no other does.
 
-First come, first served, for gates of workers, of landings and of main alike: they share the machine's ports, files and
-databases as far as no sandbox keeps them apart. A turn lasts for one run of a gate's command, and ends with noface.
+First come, first served, of workers, landings and main alike: they share what no sandbox keeps apart.
 """
 
 import threading
@@ -18,8 +17,7 @@ from noface.process.command import TICK_S, Canceller
 class Turn:
     """A run of a gate's command: `who` it is, for people, and who ran `beside` it for a time.
 
-    One that would rather be `alone` waits for that up to `patience_s`: another gate may run for long, or wait itself
-    for what this one holds up. None: it must be alone.
+    It waits for being `alone` up to `patience_s`, since another gate may run for long. None: it must be alone.
     """
 
     who: str

@@ -1,7 +1,4 @@
-"""Carries out runs of gates, in a slot that no agent has touched; what is known of a tree is not run again.
-
-Whoever judges a tree asks for a `Run` and gets what `Ran`: an attempt, a landing, main's judges (`judges.py`).
-"""
+"""Carries out each `Run` that is asked for, in a slot that no agent has touched, unless its results are known."""
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
@@ -35,8 +32,7 @@ class Run:
 class Ran:
     """The results of the gates on `tree`; `failure` if the slot could not be made ready.
 
-    `fixed` is another tree if a gate with `fixes` has changed files: its own result is the last, and nothing is proven
-    before the gates have passed on that tree. `tests` are those that each command ran, as far as it tells.
+    `fixed` is another tree if a gate with `fixes` has changed files: nothing is proven before the gates pass on that.
     """
 
     tree: str
@@ -104,9 +100,7 @@ class Gating:
         """Run gates in order; from `known_from` on their results are known.
 
         A red hard build gate ends it, since the rest would only echo it. After any other red hard gate an issue's own
-        `accept` does not run: nothing would land. What a lint or test gate leaves is removed before the next. If one
-        of them writes to the kept paths, or over what a build gate made, the slot is made ready anew and the build
-        gates run again.
+        `accept` does not run: nothing would land.
         """
         session = GateSession(self.scope, task, self.scope.env.gate_slot(task.name))
         results: list[GateResult] = []
@@ -137,10 +131,7 @@ class Gating:
         return replace(known, gate=gate, memo=True) if known is not None else None
 
     def _first_known(self, run: Run, gates: tuple[GateSpec, ...]) -> int:
-        """Return the position from which on every gate's result is known.
-
-        A green gate before one that must run is run again: what it built is gone with the slot's last cleaning.
-        """
+        """Return the position from which on every gate's result is known; what builds made is gone by then."""
         memory, position = self.scope.env.memory, len(gates)
         while position:
             gate = gates[position - 1]
@@ -172,10 +163,7 @@ def named_tests(failed: GateResult) -> str:
 
 
 def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) -> Failure | None:
-    """Return the failure to report for red hard gates: the first one's, naming the others; None if all passed.
-
-    `gates` are those that were to run: an issue's `accept` does not after a failure, and its result is not known then.
-    """
+    """Return the failure to report for red hard gates: the first one's, naming the others; None if all passed."""
     failed = worst(results)
     if failed is None or failed.failure is None:
         return None

@@ -1,8 +1,7 @@
 """Keeps secrets, and what servers refuse, out of the commits that hold work, and off branches and pushes (I12).
 
-What an attempt left is kept below `refs/noface/` (law 2) with marks in place of the secrets that it adds. No branch and
-no push gets a commit that has a secret, or what git's own checks refuse, in itself or in an ancestor that main has not:
-`why_held_back` is asked there. Work whose history holds one goes on without that history.
+Work is kept below `refs/noface/` (law 2) with marks in place of the secrets that it adds. No branch and no push gets a
+commit that has a secret, or what git's own checks refuse, in itself or in an ancestor that main has not.
 """
 
 from noface.attempt.changes import added_secrets
@@ -27,10 +26,7 @@ def why_held_back(env: AttemptEnvironment, commit: str) -> str:
 
 
 def history_failure(env: AttemptEnvironment, commit: str) -> Failure | None:
-    """Return the failure for secrets and what servers refuse, in a commit or an ancestor of it that no main has.
-
-    Only what those commits bring is read, and once. A secret that main holds, or held where the work began, is no news.
-    """
+    """Return the failure for secrets and what servers refuse, in a commit or an ancestor of it that no main has."""
     mains = env.plumbing.mains()
     if (commit, mains) not in env.histories:
         if len(env.histories) >= _HISTORIES_MAX:

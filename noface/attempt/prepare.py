@@ -41,10 +41,7 @@ _LINKED_FILES_MAX = 1 << 20
 
 
 def kept_digest(paths: Iterable[Path]) -> str:
-    """Return a digest of name, type, size, mtime, and ctime or content, of all files below `paths`.
-
-    Links are not followed. What cannot be read counts as absent.
-    """
+    """Return a digest of name, type, size, mtime, and ctime or content, of all files below `paths`."""
     digest = hashlib.sha256()
     for path in paths:
         for entry in _entries(os.fspath(path)):
@@ -262,10 +259,7 @@ def _clear_beside(slot: Slot) -> None:
 
 
 def check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | None:
-    """Check a commit out as a checkout of the person would hold it; return why that cannot be.
-
-    A submodule that was never fetched is empty there as well, but not one whose commit is missing.
-    """
+    """Check a commit out as a checkout of the person would hold it; return why that cannot be."""
     checkout(slot, commit)
     with in_use(slot) as git:
         inner = submodules_in(slot, git, commit)

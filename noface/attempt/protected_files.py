@@ -1,7 +1,4 @@
-"""Finds what is protected from the work on an issue: what the configuration lists, and what main's files name.
-
-Also the files that gates reach: what their commands run, and what those scripts call, from one to the next.
-"""
+"""Finds what is protected from the work on an issue: what main's files name, and what gates reach."""
 
 import json
 import posixpath
@@ -36,10 +33,7 @@ _TEXTS = (".py", ".rb", ".sh", ".bash", ".mk", ".json", ".toml", ".cfg", ".ini",
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The files that gates reach.
-
-    `started` are code of the tree that they start, as far as it may as well be the product: `python app.py`.
-    """
+    """The files that gates reach; `started` are code that they start and that may be the product: `python app.py`."""
 
     files: frozenset[str]
     started: frozenset[str] = frozenset()
@@ -47,10 +41,7 @@ class Reached:
 
 @lru_cache(maxsize=_KEPT_MAX)
 def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reached:
-    """Return what of main the gates' commands name, and what the scripts among that name.
-
-    The product's own sources do not count, though a gate may run one: `python app.py` runs the work itself.
-    """
+    """Return what of main the gates' commands name, and what the scripts among that name."""
     tree = plumbing.whole(main)
     commands = "\n".join(gate.command for gate in gates)
     steering = _steering(tree.paths, commands)
@@ -140,10 +131,7 @@ def read_by_aider(plumbing: Plumbing, commit: str) -> tuple[str, ...]:
 
 
 def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
-    """Return the files of the tree that run with a person's git, or with settings of main that start by themselves.
-
-    The person's configuration and hooks name them, and so do hooks and servers of agents, and files of shells.
-    """
+    """Return the files of the tree that run with a person's git or shell, or with settings of main for agents."""
     tree = plumbing.whole(main)
     paths, texts = person_names(plumbing.repository)
     programs = {place for path in paths for place in tree.places(path)}

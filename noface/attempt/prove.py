@@ -35,10 +35,7 @@ class Unproven:
 
 
 class Proving:
-    """A tree on its way to a proof: what its gates say, and then main's judges. `ran` is there once the gates ran.
-
-    Of several issues whose work the tree holds, `issue` is what they are together (`joined`).
-    """
+    """A tree on its way to a proof: what its gates say, and then main's judges. `ran` is there once the gates ran."""
 
     ran: Ran
 
@@ -87,7 +84,7 @@ class Proving:
             unknown = lacking and green is None
             if task.known is None and (merged or failure.charged or unknown):
                 on_main = self._main_is_red(failed)
-                if unknown and not merged and env.memory.main_passed(key) is not None:
+                if unknown and not merged and env.memory.main_passed.get(key) is not None:
                     failure = _blamed(failure, task.main)
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
@@ -102,7 +99,7 @@ class Proving:
         env, main = self.scope.env, self.task.main
         tree = env.plumbing.tree(main)
         key, now = env.key(tree, failed.gate), env.clock.now()
-        green_at = env.memory.main_passed(key)
+        green_at = env.memory.main_passed.get(key)
         believed_s = max(_BELIEVED_S, _BELIEVED_RUNS * failed.seconds)
         if failed.gate.accept or (green_at is not None and now < green_at + believed_s):
             return None
@@ -110,7 +107,7 @@ class Proving:
         red = worst(ran.results)
         if ran.failure is not None or red is None or red.failure is None:
             if ran.failure is None:
-                env.memory.note_main_passed(key, now)
+                env.memory.main_passed[key] = now
             return None
         cause = final_error_of(red.failure)
         if cause is not None and cause.disk_full:
@@ -154,8 +151,7 @@ class Proving:
 def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None = None) -> Proof | Unproven:
     """Return the proof of a tree, or the evidence that it has none.
 
-    If it alters its judges it must be green with main's as well, unless it need not be `judged`, or it contradicts but
-    those tests of main that it was `let` to. Main is asked if the task asks how steady a failure is.
+    Main's judges are not asked unless it is to be `judged`; they may be contradicted in the tests that it was `let` to.
     """
     proving.run_gates()
     unproven = proving.by_gates

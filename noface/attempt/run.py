@@ -1,10 +1,7 @@
 """One attempt, start to end: `run_attempt` turns an order into a report. Synchronous; holds no database.
 
-First the work: workspace, worker, snapshot. Its result is written to `work.json`, so that a noface killed while
-judging judges again instead of paying for the work again. Then the judging: boundaries, gates, proof.
-
-All that is written, sent and returned is masked (I12). The judging reads the change as it is: it stays in memory, and
-is read from git again if work is judged again.
+The work is written to `work.json`: a noface killed while judging judges again and does not pay again. All that is
+written, sent and returned is masked (I12); the judging reads the change as it is, in memory or from git.
 """
 
 import hmac
@@ -70,10 +67,9 @@ def only_judged(order: AttemptOrder) -> bool:
 
 
 def read_work(order: AttemptOrder) -> Work | None:
-    """Return the recorded work of an attempt, or None if it was cut off before, or the record is not noface's.
+    """Return the recorded work of an attempt, or None if there is none with the mark that the order's seal makes of it.
 
-    The file lies where a worker outside a sandbox can write, so it counts only with the mark that the order's seal
-    makes of it.
+    The file lies where a worker outside a sandbox can write.
     """
     record = read_regular(Path(order.directory) / _WORK_FILE, _WORK_BYTES_MAX) or b""
     mark, _, text = record.partition(b"\n")
@@ -111,10 +107,7 @@ def _done_before(attempt: Attempt) -> Judging | None:
 
 
 def _as_held(attempt: Attempt, snapshot: Snapshot) -> Snapshot:
-    """Return a recorded snapshot with the commit that its ref holds now.
-
-    A noface that was killed late had already given the work its last commits; the first may be pruned since.
-    """
+    """Return a recorded snapshot with the commit that its ref holds now: the first may be pruned since."""
     commit = attempt.plumbing.resolve(attempt.ref)
     if commit is None or attempt.plumbing.tree(commit) != snapshot.candidate_tree:
         return snapshot

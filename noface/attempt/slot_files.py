@@ -1,7 +1,4 @@
-"""What lies in a gate slot: what the next gate may rely on, and what the last one left.
-
-The file system's facts about each file show what is new; no content is read. ctime cannot be set back.
-"""
+"""What lies in a gate slot: what the next gate may rely on, and what the last one left. ctime cannot be set back."""
 
 import os
 import stat
@@ -100,10 +97,7 @@ class SlotFiles:
                 remove_below(self._slot.path, path)
 
     def written(self) -> tuple[str, ...]:
-        """Return the tree's files that differ from it; git is asked only if the file system shows a write.
-
-        Links, modes and missing files count as well.
-        """
+        """Return the tree's files that differ from it; git is asked only if the file system shows a write."""
         if not self._tracked(self.changed):
             return ()
         with in_use(self._slot) as git:

@@ -21,7 +21,7 @@ from noface.attempt.environment import Scope, UnsteadySeen
 from noface.attempt.gate_session import GateSession, NotReady
 from noface.gates.narrow import narrowed, runs_alone
 from noface.gates.run import comparable, log_names, names_suffice
-from noface.integrity.inventory import Inventory, compared
+from noface.integrity.inventory import compared
 from noface.integrity.unsteady import (
     WHOLE_GATE,
     Known,
@@ -84,7 +84,7 @@ class Steadiness:
             return self._passed(None)
         beside, known = self._session.beside, not self._counting and (self._failed or WHOLE_GATE in self._known)
         try:
-            with self._session.by_itself(self._red.seconds, wanted=bool(beside)):
+            with self._session.by_itself(wanted=bool(beside)):
                 runs = (self._rerun(self._session, f"steady-{n}") for n in range(1, (_RUNS_MAX if known else 1) + 1))
                 again = next((run for run in runs if run.gone), None)
             return self._explained(again, beside) if again is not None else self._red
@@ -128,13 +128,15 @@ class Steadiness:
         command = narrowed(self._gate.command, self._ran.runners, self._counting) if single and self._ran else None
         if command is not None:
             result = session.run_afresh(replace(self._gate, command=command, report=None), before, folder)
-            failed, passed = _outcomes(session.ran.get(command))
+            ran = session.ran.get(command)
+            failed, passed = frozenset(failed_in(ran)), passed_in(ran)
             # On main only the tests count; here all else that the gate asks for must hold, too.
             settled = result.passed or failed & tests or session is not self._session
             if settled and failed | passed >= tests:
                 return _Rerun(None, failed, passed)
         result = session.run_afresh(self._gate, before, folder)
-        failed, passed = _outcomes(session.ran.get(self._gate.command))
+        ran = session.ran.get(self._gate.command)
+        failed, passed = frozenset(failed_in(ran)), passed_in(ran)
         if result.passed:
             return _Rerun(result, failed, passed | {WHOLE_GATE})
         return _Rerun(result, failed or frozenset({WHOLE_GATE}), passed)
@@ -142,8 +144,7 @@ class Steadiness:
     def _look_at_main(self, tests: tuple[str, ...]) -> int:
         """Run what failed on main until each of these tests has failed and passed there; return how often it ran.
 
-        One that only fails there does so for good, since a person has moved main or something outside is broken, or
-        alone, since it needs the tests before it. Those that do both are remembered.
+        Those that do both are remembered. One that only fails there does so for good, or needs the tests before it.
         """
         session, task, plumbing = self._session, self._session.task, self._session.env.plumbing
         tree = plumbing.tree(task.main)
@@ -202,17 +203,10 @@ def remember_unsteady(
         scope.send(UnsteadySeen(issue_id, gate.name, tests))
 
 
-def _outcomes(ran: Inventory | None) -> tuple[frozenset[str], frozenset[str]]:
-    return frozenset(failed_in(ran)), passed_in(ran)
-
-
 def _short_of_coverage(red: GateResult) -> bool:
     """True if the output speaks of a coverage that was not reached, which no list of tests shows."""
     folder = Path(red.stdout_log).parent
-    try:
-        texts = [read_bounded(folder / log, 0, _LOG_BYTES_MAX).lower() for log in log_names(red.gate)]
-    except OSError:
-        return True
+    texts = (read_bounded(folder / log, 0, _LOG_BYTES_MAX).lower() for log in log_names(red.gate))
     return any("coverage" in line and "not" in line for text in texts for line in text.splitlines())
 
 

@@ -1,10 +1,7 @@
 """Makes a gate's test runners report which tests they ran, by environment variables, and reads these reports.
 
-The gate's command stays as it is, and so does what its runners print; only `go test` prints the names of its tests.
-In the folder, `preload` is what the processes of the gate load, and may be closed to writing; they write to `reports`.
-
-What is read was written by processes that run the code under test, which may have put anything in its place: it is
-read through no link, without waiting, and within bounds. Beyond a bound the inventory is not complete.
+In the folder, `preload` is what the gate's processes load; they write to `reports`, through the code under test, so
+that is read through no link, without waiting, and within bounds.
 """
 
 import os
@@ -37,10 +34,7 @@ _UNREAD = inventory((), "unread", complete=False)
 
 
 def instrumented(env: Variables, folder: Path) -> Variables:
-    """Fill the fresh `folder` and return the gate's environment with what makes its test runners report there.
-
-    The environment's own values are kept beside what is added. Raises OSError if the folder cannot be written.
-    """
+    """Fill the fresh `folder`; return the environment with what makes test runners report there. Raises OSError."""
     preload, reports = folder / "preload", folder / WRITTEN
     preload.mkdir(parents=True)
     reports.mkdir()
@@ -60,10 +54,7 @@ def instrumented(env: Variables, folder: Path) -> Variables:
 
 
 def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stderr: str = "") -> Inventory | None:
-    """Return which tests a gate ran in `checkout`, None if there is no sign of any.
-
-    What runners wrote to the folder comes first, then the names in the gate's output, then the numbers in it.
-    """
+    """Return which tests a gate ran in `checkout` by reports, names or numbers; None if there is no sign of any."""
     roots = tuple(dict.fromkeys((str(checkout), str(checkout.resolve()))))
     written = _written(folder / WRITTEN, roots)
     taps = not any(_SAME_NAMES & set(run.runners) for run in written)

@@ -17,10 +17,7 @@ _AND = re.compile(r"(?<!\s)\s++&&\s+")
 
 
 def runs_alone(command: str, runners: Collection[str]) -> bool:
-    """True if the command ends with its only call of the one runner.
-
-    When its tests are known, all of it is known: a part before it that fails would have ended the gate.
-    """
+    """True if the command ends with its only call of the one runner: all of it is known if its tests are."""
     return _rule(command, runners) is not None
 
 

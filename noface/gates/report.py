@@ -1,8 +1,4 @@
-"""Reads the test report that a gate left behind: JUnit XML (by junitparser) or TAP.
-
-A report is evidence only if the gate's own run wrote it: one that is older than the gate's start is left over, and
-ignored. So is one that is no report. A sentence says why in either case.
-"""
+"""Reads the test report that a gate left behind, JUnit XML (by junitparser) or TAP, if the gate's own run wrote it."""
 
 import os
 import stat
@@ -27,9 +23,7 @@ def read_report(
 ) -> tuple[TestReport | None, str]:
     """Return the report at `path`, or None with the reason, a sentence for a person.
 
-    `started_at` (epoch seconds) is when the gate began; None skips the check for a left-over report.
-    `masker` takes secrets out of what is read. Below the folder `root` no link is followed: the change's code may have
-    put one there.
+    One older than `started_at` (epoch seconds) is left over. Below the folder `root` no link is followed.
     """
     try:
         descriptor = _open_below(root or path.parent, path)

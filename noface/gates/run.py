@@ -1,7 +1,4 @@
-"""Runs a gate in a checkout and classifies its output. The caller has made the checkout hold exactly `tree`.
-
-The patterns of `[[gate_rules]]` are searched for within a time limit (library `regex`).
-"""
+"""Runs a gate in a checkout and classifies its output."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -207,11 +204,7 @@ def _of_others(gate: GateSpec, met: dict[str, str], failure: Failure | None) -> 
 
 
 def names_suffice(kind: FailureKind | None, rule: str, exit_code: int | None, failing: tuple[str, ...]) -> bool:
-    """True if a red gate is described by the names of its failing tests: every test ran, and these failed.
-
-    Without names, or if the run broke off (not collected, crashed, timed out), the gate must be green to pass; so
-    too if a rule of the project's names the failure, since it may call a crash a failing test.
-    """
+    """True if the names of its failing tests describe a red gate: every test ran, and these failed."""
     if is_of_project(rule):
         return False
     ran = kind is FailureKind.TEST_FAILURE or (kind is FailureKind.RUNTIME_ERROR and exit_code == 1)

@@ -1,8 +1,4 @@
-"""Finds keys in what a change adds, by the shapes that mask them everywhere else (secrets/shapes.py), and marks them.
-
-Names and randomness alone (a password field, a hash) would stop honest work, and so would what only shows the shape of
-a key.
-"""
+"""Finds keys in what a change adds, by the shapes that mask them everywhere (secrets/shapes.py), and marks them."""
 
 import re
 from collections.abc import Collection
@@ -57,10 +53,7 @@ def _is_allowed(text: str, key: Key) -> bool:
 
 
 def without_secrets(data: bytes, masker: Masker, marked: Collection[str] | None = None) -> bytes:
-    """Return a file's contents, or a patch, without secrets; what is no text keeps its length.
-
-    A mark says so of those of the kinds `marked`, by default of all.
-    """
+    """Return a file's contents, or a patch, without secrets, with marks for those of the kinds `marked` (all)."""
 
     def mark(kind: str) -> str:
         return MARK.format(type=kind[:_KIND_CHARS_MAX]) if marked is None or kind in marked else f"***{kind}***"

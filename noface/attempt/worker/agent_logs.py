@@ -1,7 +1,4 @@
-"""Reads workers' streams: while they grow, and after a run whose end noface has not seen.
-
-The stream shows when a run last gave a sign of life, and what it has used, so that no money is forgotten.
-"""
+"""Reads workers' streams, while they grow and after a lost run: signs of life, and what was used."""
 
 import os
 import time
@@ -38,10 +35,7 @@ class SendEvent(Protocol):
 
 
 class LogFollower:
-    """Feeds a growing log to a reader, and remembers the last sign of life.
-
-    `retrying`: the last event is that the program tries its provider again.
-    """
+    """Feeds a growing log to a reader. `retrying`: the last event is that the program tries its provider again."""
 
     def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, send_event: SendEvent) -> None:
         self._stdout = stdout
@@ -102,10 +96,7 @@ class LogFollower:
 
 
 def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> AgentRun | None:
-    """Return the run that wrote `log`, as far as the log shows it; None if it shows nothing.
-
-    `session` is the one that it went on with.
-    """
+    """Return the run, in that `session`, that wrote `log`, as far as the log shows it; None if it shows nothing."""
     reader = _fed(env, model, log, session)
     if reader is None:
         return None
@@ -125,10 +116,7 @@ def tail(log: Path, size: int) -> str:
 
 
 def session_files(agent: Agent, model: ModelSpec, directory: Path) -> dict[str, str]:
-    """Return the environment that leads to the session files of a run whose logs lie in `directory`.
-
-    `model` is with its variables.
-    """
+    """Return the environment that leads to a run's session files; its logs lie in `directory`."""
     variables = agent_environment(agent.environment, model, model.env)
     session = directory / SESSION
     boxed = any(session.glob("home*"))

@@ -130,10 +130,7 @@ class RunWatch:
         return work is not None
 
     def waited(self, now: float, *, idle: bool) -> str:
-        """Say what the run was at, or what it did last, and for how long before `now` (monotonic); "" if unknown.
-
-        `idle`: it was ended because nothing showed that it works. What its stream told after that does not count.
-        """
+        """Say what the run was at, or did last, and for how long before `now`; `idle`: nothing showed that it works."""
         if self._calls:
             call, opened = self._calls[0]
             return f"; {work_of(call, now - opened, gone=idle and bool(call.command))}"

@@ -1,7 +1,7 @@
 """Finds what an agent missed in its sandbox: its own installation, a toolchain, its configuration.
 
-Words alone decide nothing (law 10). A place counts if the last output of a failed agent complains of it, if the person
-can use it, and if a command in the very same sandbox cannot.
+A place counts if the last output of a failed agent complains of it, and a person can use it, but not a command in the
+very same sandbox (law 10).
 """
 
 import os
@@ -124,10 +124,9 @@ def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[str
 
 
 def _to_show(place: str, home: str) -> str:
-    """Return what to show of the home for a place in it: a tool's folder with a dot, else the folder that it lies in.
+    """Return what to show for a place in the home: a tool's folder with a dot, else the folder that it lies in.
 
-    What only the person may read is shown alone, and so is what lies in a folder of many things: nobody knows what
-    else is there.
+    What only the person may read is shown alone, and so is what lies in a folder of many things.
     """
     known = table("sandbox_places")
     many = [f"{home}/{path}" for path in (*known["caches"]["private"], *agents_places(), *known["home"]["many"])]

@@ -1,8 +1,4 @@
-"""Runs an order's worker: in the session of the attempt that was cut off before it, if there is one, else afresh.
-
-An agent that keeps a session's files in the attempt's folder finds them in that of the next attempt. Where it cannot go
-on with the session, it begins afresh in the same attempt; what it said is kept as refused.log.
-"""
+"""Runs an order's worker: in the session of the attempt that was cut off before it, if there is one, else afresh."""
 
 import json
 import os
@@ -70,10 +66,7 @@ def settle(env: AttemptEnvironment, directory: str) -> None:
 
 
 def carry_files(source: Path, target: Path) -> bool:
-    """Copy the ordinary files below a folder that an agent could write; False if they are too many or too large.
-
-    Links and special files stay behind. Nothing is copied where the folder is not there.
-    """
+    """Copy the ordinary files below a folder that an agent could write; False if they are too many or too large."""
     files = list(_regular_files(source))
     if len(files) > SESSION_FILES_MAX or sum(size for _, size in files) > SESSION_BYTES_MAX:
         return False

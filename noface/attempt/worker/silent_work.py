@@ -1,9 +1,7 @@
 """Whether a worker that prints nothing is at work: by its open tool calls and the processes of its tools. Pure.
 
-A test suite may be silent for an hour. An open tool call shows that it runs, where the stream tells of calls when they
-begin; of a call that runs a command the process has to be there as well, where processes can be seen. Where the stream
-tells of a call only when it has ended, a process of the tools shows it. A call that asks a server has no process; it
-shows nothing while the program does no more than to try its provider again, which may be what it waits for.
+Of a call that runs a command the process has to be there. A call that asks a server has none; it shows nothing while
+the program only tries its provider again.
 """
 
 from collections.abc import Sequence
@@ -37,8 +35,7 @@ def silent_work(
 ) -> SilentWork | None:
     """Return the open call that a silent worker is at, of those with their seconds; None if nothing shows that.
 
-    Of `running`, what its program has running, None says that nobody can tell. `retrying`: the last that the stream
-    told is that the program tries its provider again.
+    `running` is None if nobody can tell. `retrying`: the program tries its provider again.
     """
 
     def runs(call: OpenCall, seconds: float) -> bool:
