@@ -2,9 +2,9 @@
 
 Failures whose cause lies in the worker's hands are grouped by signature; what a hint with a pattern speaks to already
 is left out. A group from `least` issues or more gets a pattern: the longest part of its message that never changes; or,
-if failures of other kinds have that part too, the whole message with what changes left open. Its text says what mended
-it in two issues or more: lines that both added, else files that both changed. If each issue was mended in a way of its
-own there is no proposal, since what helped one is no advice for all; if none was, somebody must write the text.
+if failures of other kinds have that part too, the whole message with what changes left open. Its text says which lines
+mended it in two issues or more. If each issue was mended in a way of its own there is no proposal, since what helped
+one is no advice for all; if none was, somebody must write the text.
 
 What a worker wrote stands in quotation marks, on one line and bounded: a person reads it before it becomes advice.
 """
@@ -19,7 +19,6 @@ from noface.knowledge.hints import HintRule, Search, explain
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
-from noface.model.patterns import file_of, language_of
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 
@@ -27,9 +26,9 @@ PROPOSALS_MAX = 20
 FAILURES_MAX = 2000
 """How many failures are looked at: the newest."""
 MESSAGE_CHARS_MAX = 400
-_PATHS_MAX, _SHARED_LINES_MAX = 5, 3
+_ISSUES_MAX, _SHARED_LINES_MAX = 5, 3
 _LINE_MAX = 120
-_LINE_LETTERS_MIN = 6
+_LETTERS_OF_A_LINE = 6
 """A line of fewer letters ("return", "}") is common to any two changes."""
 _WORDS_MIN, _TELLING_MIN, _LETTERS_MIN, _EXACT_LETTERS_MIN = 3, 2, 10, 3
 _COMMON = re.compile(
@@ -154,62 +153,41 @@ def _proposal(
     text = _shared(fixes)
     if fixes and not text:
         return None
-    where = some(tuple(dict.fromkeys(past.issue.id for past in own)), _PATHS_MAX)
+    where = some(tuple(dict.fromkeys(past.issue.id for past in own)), _ISSUES_MAX)
     hint = text or f"This has failed {len(own)} times, in issues {where}. Describe what to do here."
-    rule = replace(chosen, hint=hint, language=_language(own))
+    rule = replace(chosen, hint=hint)
     return HintProposal(rule, tuple(own), would_match(rule, all_failures, search), not text)
 
 
-def _language(group: list[PastFailure]) -> str:
-    places = {language_of(file_of(past.failure.location)) for past in group}
-    changed = ({language_of(path) for path in past.touched} for past in group)
-    shared = (places if len(places) == 1 and places != {""} else set.intersection(*changed)) - {""}
-    return shared.pop() if len(shared) == 1 else ""
-
-
 def _shared(fixes: dict[str, Fix]) -> str:
+    """Return which lines mended it in two issues or more, "" if no two were mended alike."""
     added = {
-        issue_id: {" ".join(line.text.split()): None for line in fix.lines if not line.removed and _counts(line.text)}
+        issue_id: dict.fromkeys(" ".join(line.text.split()) for line in fix.lines if not line.removed)
         for issue_id, fix in fixes.items()
     }
-    if lines := _twice(added)[:_SHARED_LINES_MAX]:
-        quoted = "; ".join(f'"{one_line(text, _LINE_MAX)}"' for text in lines)
-        return f"Issues {_having(added, lines)} passed once they had this as well: {quoted}"
-    changed = {issue_id: dict.fromkeys(fix.files) for issue_id, fix in fixes.items() if fix.telling}
-    if files := _twice(changed):
-        return f"Issues {_having(changed, files)} passed once they had changed {some(files, _PATHS_MAX)} as well."
-    return ""
-
-
-def _twice(of_issues: dict[str, dict[str, None]]) -> tuple[str, ...]:
-    counted = Counter(text for texts in of_issues.values() for text in texts)
-    return tuple(text for text, times in counted.most_common() if times > 1)
-
-
-def _having(of_issues: dict[str, dict[str, None]], texts: tuple[str, ...]) -> str:
-    having = (issue_id for issue_id, own in of_issues.items() if not own.keys().isdisjoint(texts))
-    return some(tuple(having), _PATHS_MAX)
-
-
-def _counts(text: str) -> bool:
-    return sum(char.isalpha() for char in text) >= _LINE_LETTERS_MIN
+    counted = Counter(
+        text for lines in added.values() for text in lines if sum(map(str.isalpha, text)) >= _LETTERS_OF_A_LINE
+    )
+    lines = [text for text, times in counted.most_common(_SHARED_LINES_MAX) if times > 1]
+    if not lines:
+        return ""
+    having = tuple(issue_id for issue_id, own in added.items() if not own.keys().isdisjoint(lines))
+    quoted = "; ".join(f'"{one_line(text, _LINE_MAX)}"' for text in lines)
+    return f"Issues {some(having, _ISSUES_MAX)} passed once they had this as well: {quoted}"
 
 
 def candidates(messages: tuple[str, ...]) -> Iterator[HintRule]:
-    """Yield the patterns for the first message, the most general first; the others tell what changes."""
+    """Yield the patterns for the first message, the more general first; the others tell what changes."""
     line = first_line(messages[0]) if messages else ""
-    staying = [piece.strip() for piece in _CHANGING.split(line)]
-    longest = max(staying, key=len)
+    longest = max((piece.strip() for piece in _CHANGING.split(line)), key=len)
     if _telling(longest):
         yield HintRule("", error_pattern=longest)
+    if sum(map(str.isalpha, line)) < _EXACT_LETTERS_MIN:
+        return
     changing = _CHANGING.findall(line)
-    if changing and _telling(" ".join(staying)):
-        yield HintRule("", error_regex=_expression(line, set()))
     others = [_CHANGING.findall(first_line(message)) for message in messages[1:]]
     same = {at for at, text in enumerate(changing) if all(other[at : at + 1] == [text] for other in others)}
     same = {at for at in same if changing[at].isascii()}
-    if sum(char.isalpha() for char in line) < _EXACT_LETTERS_MIN:
-        return
     if len(same) == len(changing):
         yield HintRule("", error_pattern=line)
     else:

@@ -2,15 +2,12 @@
 
 What was tried, what went wrong, what is unclear, what can be done with which command, and the one question: what
 exactly must be answered before it can go on. Where the worker itself asked, its words are the question; else the kind
-of failure says what nobody but a person can know. The text of workers, resolvers and diagnoses is bounded, and quoted
-as theirs where it stands within a sentence of noface's. Scripts read these documents: add keys, never rename.
+of failure says what nobody but a person can know. What others wrote is bounded, and quoted as theirs.
 """
 
-import re
 import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from itertools import groupby
 
 from noface.data import table
 from noface.integrity.diff.names import UnfitRule
@@ -74,31 +71,17 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
 
 
 def _of_keys(history: History) -> str:
-    """Return what a person should know of keys that attempts have left, "" for nothing.
-
-    Nothing that is kept or sent has them; who ran the agent may have seen them.
-    """
-    met_notes = [(attempt.number, note) for attempt in history.attempts if (note := noted(attempt.notes, MET))]
-    if not met_notes:
-        return ""
-    number, note = met_notes[-1]
-    named = quoted(note.partition(": ")[2].rpartition("; ")[0], _QUOTED_CHARS_MAX)
-    return f" In attempt {number} a key was met: {named}. What is kept is without it; renew it if it opens anything."
+    """Return what a person should know of a key that an attempt has left: who ran the agent may have seen it."""
+    for attempt in reversed(history.attempts):
+        if note := noted(attempt.notes, MET):
+            named = quoted(note.partition(": ")[2].rpartition("; ")[0], _QUOTED_CHARS_MAX)
+            return f" Attempt {attempt.number} met a key: {named}. Renew it if it opens anything."
+    return ""
 
 
-def _question_of_approval(issue: Issue, action: RequestApproval, history: History) -> str:
-    last = _last(history)
-    if action.paths:
-        return _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
-    if last is None or last.failure is None:
-        return f"Shall noface go on with issue {issue.id} after {action.kind or 'this'}?"
-    return _about_tests(issue, history, last, last.failure)
-
-
-def _of_approval(history: History) -> dict[str, object]:
-    last = _last(history)
-    failure = last.failure if last is not None else None
-    files = len(last.changed) if last is not None else 0
+def _of_approval(last: PastAttempt | None) -> dict[str, object]:
+    """Return what the question of an approval may name of the last attempt."""
+    failure, files = (last.failure, len(last.changed)) if last is not None else (None, 0)
     return {
         "number": last.number if last is not None else 0,
         "changes": f" and changes {files} file{'s' if files != 1 else ''}" if files else "",
@@ -108,7 +91,7 @@ def _of_approval(history: History) -> dict[str, object]:
 
 
 def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
-    advice = _newest(history, Topic.BOUNDARY)
+    advice, found = _newest(history, Topic.BOUNDARY), quoted(failure.message, _QUOTED_CHARS_MAX)
     match failure.rule:
         case "secret-added":
             where = quoted(failure.location or "a file", 120)
@@ -119,10 +102,11 @@ def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: 
         case "outside-paths":
             return _may_change(issue, failure.evidence, advice)
         case rule if rule in _NOT_ABOUT_TESTS:
-            return f"May issue {issue.id} do this? noface found: {quoted(failure.message, _QUOTED_CHARS_MAX)}"
+            return f"May issue {issue.id} do this? noface found: {found}"
         case "report-boundary-violation":
             limits = f" ({some(issue.paths, _PATHS_SHOWN)})" if issue.paths else ""
-            return f"May issue {issue.id} go beyond its paths{limits}? {_says(advice, failure)}"
+            said = f"The resolver says: {_words_of(advice)}" if advice else f"The worker says: {found}"
+            return f"May issue {issue.id} go beyond its paths{limits}? {said}"
         case _:
             return _about_tests(issue, history, last, failure)
 
@@ -141,19 +125,11 @@ def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Fai
             f"May attempt {last.number} of issue {issue.id} land, so that {named} gives way to it? noface found:"
             f" {quoted(failure.message, _QUOTED_CHARS_MAX)}"
         )
-    words = quoted(asked[0], _QUOTED_CHARS_MAX) if asked else quoted(failure.message, _QUOTED_CHARS_MAX)
+    words = quoted(asked[0] if asked else failure.message, _QUOTED_CHARS_MAX)
     failing = [a.failure.failing_tests for a in reversed(history.current) if a.failure and a.failure.failing_tests]
     if failing:
         return f"Is the test {some(failing[0], _TESTS_SHOWN)} wrong? The worker says: {words}"
-    if failure.kind is FailureKind.GATE_TAMPERING:
-        return f"Are the tests or gates wrong that issue {issue.id} weakened? noface found: {words}"
-    return f"Is a test or a contract wrong that issue {issue.id} runs into? The worker says: {words}"
-
-
-def _says(advice: Advice | None, failure: Failure) -> str:
-    if advice is not None:
-        return f"The resolver says: {_words_of(advice)}"
-    return f"The worker says: {quoted(failure.message, _QUOTED_CHARS_MAX)}"
+    return f"Is a test, a gate or a contract wrong that issue {issue.id} runs into? It is said of it: {words}"
 
 
 def _words_of(advice: Advice) -> str:
@@ -209,7 +185,8 @@ def block_request(
     )
     steps = _steps(issue, action.kind.info.first_step, branch, request.failing)
     if action.kind is FailureKind.MERGE_CONFLICT and branch and history.current:
-        steps += _sides(branch, conflicts_of(history.current[-1]))
+        files = shlex.join(conflicts_of(history.current[-1])[:_PATHS_SHOWN])
+        steps += (f"See main's side, with the issue of each commit: git log -p {branch}.. -- {files}",)
     request = replace(request, next_steps=steps)
     request = with_options(request, options_of_blocked(issue, action, history, branch, configured))
     if action.limit:
@@ -248,15 +225,20 @@ def approval_request(
         changed_lines=last.lines if last is not None else 0,
         next_steps=_steps(issue, first, branch),
     )
-    tests = _judging(last) if wants is ApprovalKind.CONTRACT else ()
+    tampers = last is not None and last.failure is not None and last.failure.kind is FailureKind.GATE_TAMPERING
+    tests = tampers and any(part_of(path) is Part.TEST for path in changed) and wants is ApprovalKind.CONTRACT
     facts = {
-        **_of_approval(history),
+        **_of_approval(_last(history)),
         "work": shlex.quote(branch) if branch else "",
         "kind": action.kind or "this",
         "paths": some(paths, _PATHS_MAX),
     }
     request = asks(request, RequestKind.CHANGED_TESTS if tests else wants, issue, facts)
-    question = request.question or _question_of_approval(issue, action, history)
+    question = request.question
+    if action.paths:
+        question = question or _may_change(issue, action.paths, _newest(history, Topic.BOUNDARY))
+    elif not question and last is not None and last.failure is not None:
+        question = _about_tests(issue, history, last, last.failure)
     return replace(request, question=question + _of_keys(history))
 
 
@@ -277,12 +259,6 @@ def _asked_leave(action: RequestApproval, last: PastAttempt | None, on_main: Col
         if named:
             return tuple(path for path in named if not starts_by_itself(path))
     return ()
-
-
-def _judging(attempt: PastAttempt | None) -> tuple[str, ...]:
-    if attempt is None or attempt.failure is None or attempt.failure.kind is not FailureKind.GATE_TAMPERING:
-        return ()
-    return tuple(path for path in attempt.changed if part_of(path) is Part.TEST)
 
 
 def _account(history: History, configured: Configured) -> PersonRequest:
@@ -341,17 +317,6 @@ def _steps(issue: Issue, first: str, branch: str, failing: Failing | None = None
     return (first, f"See the evidence: noface show {issue.id}", asks, *look)
 
 
-def _sides(branch: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-    if not paths:
-        return ()
-    more = len(paths) > _PATHS_SHOWN
-    files = "" if more else f" -- {shlex.join(paths)}"
-    return (
-        f"See main's side, with the issue of each commit: git log -p {branch}..{files}",
-        f"See the side of this issue: git diff ...{branch}{files}",
-    )
-
-
 def _summary(action: Block, history: History) -> str:
     count, everything = len(history.current), len(history.attempts)
     more = f" ({everything} in all)" if everything > count else ""
@@ -365,28 +330,12 @@ def _error(failure: Failure) -> str:
     return f"{failure.kind}: {failure.message}"
 
 
-_COMMIT = re.compile(r"\b[0-9a-f]{7,40}+\b")
-"""A commit id: main moves at each conflict, which is the same one all the same."""
-
-
 def _tried(history: History) -> Iterator[str]:
-    for _, group in groupby(history.attempts, key=lambda each: (each.epoch, _COMMIT.sub("", _ended_with(each)))):
-        attempts = list(group)
-        asked = [advice for a in attempts for advice in history.advice if advice.after == a.number]
-        before = " (before it was given back)" if attempts[0].epoch < history.epoch else ""
-        models = [f"{_numbers(list(run))} with {model}" for model, run in groupby(attempts, key=_model_of)]
-        many = "attempt" if len(attempts) == 1 else "attempts"
-        yield f"{many} {', '.join(models)}: {_ended_with(attempts[-1])}{before}"
-        yield from map(_asked, asked)
-
-
-def _model_of(attempt: PastAttempt) -> str:
-    return f"{attempt.model}, thinking" if attempt.think else attempt.model
-
-
-def _numbers(attempts: list[PastAttempt]) -> str:
-    first, last = attempts[0].number, attempts[-1].number
-    return str(first) if first == last else f"{first} to {last}" if last - first > 1 else f"{first} and {last}"
+    for attempt in history.attempts:
+        before = " (before it was given back)" if attempt.epoch < history.epoch else ""
+        model = f"{attempt.model}, thinking" if attempt.think else attempt.model
+        yield f"attempt {attempt.number} with {model}: {_ended_with(attempt)}{before}"
+        yield from (_asked(advice) for advice in history.advice if advice.after == attempt.number)
 
 
 def _ended_with(attempt: PastAttempt) -> str:

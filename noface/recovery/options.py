@@ -84,14 +84,19 @@ def options_of_blocked(
     """
     kind = action.kind
     strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
-    options = [*_for_limit(issue, action.limit), *_for_kind(issue, kind, history, configured)]
+    options = _for_kind(issue, kind, history, configured)
+    if action.limit:
+        raised = f"allow more: raise {action.limit} of [retry]; the next run goes on by itself"
+        options = [(raised, _EDIT_CONFIG), ("let its spending count from zero", _retry(issue)), *options]
     if kind is FailureKind.ENVIRONMENT:
         options.append(("say how to do without what is missing", _retry(issue, _NOTE)))
     if kind.category is not Category.ENVIRONMENT:
-        options.append(_answer(issue))
+        options.append(("answer the question, or say what the workers could not know", _retry(issue, _NOTE)))
         known = strongest is not None and (not configured.agents or strongest.model in configured.agents)
         if strongest is not None and known and kind.category is not Category.TRANSIENT:
-            options.append(_more_attempts(issue, strongest.model))
+            text = f"give it {_MORE_ATTEMPTS} more attempts with {strongest.model}, or name a stronger model"
+            how = f"--model {shlex.quote(strongest.model)} --attempts {_MORE_ATTEMPTS}"
+            options.append((text, _retry(issue, how)))
         if issue.source and kind is not FailureKind.BOUNDARY_VIOLATION:
             options.append(("change the issue or divide it; editing it unblocks it", edit_command(issue)))
     if all(option[1] != _retry(issue) for option in options):
@@ -104,13 +109,6 @@ def options_of_blocked(
             ("take the work over by hand", f"git switch --create by-hand-{branch.rpartition('/')[2]} {branch}")
         )
     return tuple(options)
-
-
-def _for_limit(issue: Issue, limit: str) -> list[Option]:
-    if not limit:
-        return []
-    raised = (f"allow more: raise {limit} of [retry]; the next run goes on by itself", _EDIT_CONFIG)
-    return [raised, ("let its spending count from zero", _retry(issue))]
 
 
 def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Configured) -> list[Option]:
@@ -162,40 +160,23 @@ def _key(name: str) -> str:
 
 def _for_boundary(issue: Issue, history: History) -> list[Option]:
     failure = history.current[-1].failure if history.current else None
-    match failure.rule if failure is not None else "":
-        case "secret-added":
-            return [("it opens nothing: name its file in [limits] test_keys, then go on", _EDIT_CONFIG)]
-        case "outside-paths" | "report-boundary-violation" if issue.source:
-            return [("yes: add what it needs to its `paths`; that lifts the block", edit_command(issue))]
-        case _ if issue.source:
-            return [("yes: say so in the issue; editing it lifts the block", edit_command(issue))]
-        case _:
-            return []
+    rule = failure.rule if failure is not None else ""
+    if rule == "secret-added":
+        return [("it opens nothing: name its file in [limits] test_keys, then go on", _EDIT_CONFIG)]
+    if not issue.source:
+        return []
+    if rule in ("outside-paths", "report-boundary-violation"):
+        return [("yes: add what it needs to its `paths`; that lifts the block", edit_command(issue))]
+    return [("yes: say so in the issue; editing it lifts the block", edit_command(issue))]
 
 
 def _other_model(issue: Issue, last: str, configured: Configured, kind: FailureKind) -> list[Option]:
-    """Return the option to go on with another model that can work: of another agent, as one's models share a provider.
-
-    What refuses a login does not refuse another one of the same agent: that comes first.
-    """
-    agents, ready = configured.agents, configured.ready
-    others = [name for name in ready if agents.get(name) != agents.get(last)]
-    if kind is FailureKind.AUTH:
-        same = [name for name in ready if agents.get(name) == agents.get(last) and ready[name] != ready.get(last)]
-        others = [*(name for name in same if name != last), *others]
-    other = next(iter(others), None)
+    """Return the option to go on with another model that can work: of another login, or of another provider."""
+    by = configured.ready if kind is FailureKind.AUTH else configured.agents
+    other = next((name for name in configured.ready if by.get(name) != by.get(last)), None)
     if other is None:
         return []
     return [(f"go on with another model, such as {other}", _retry(issue, f"--model {shlex.quote(other)}"))]
-
-
-def _more_attempts(issue: Issue, model: str) -> Option:
-    text = f"give it {_MORE_ATTEMPTS} more attempts with {model}, or name a stronger model"
-    return (text, _retry(issue, f"--model {shlex.quote(model)} --attempts {_MORE_ATTEMPTS}"))
-
-
-def _answer(issue: Issue) -> Option:
-    return ("answer the question, or say what the workers could not know", _retry(issue, _NOTE))
 
 
 def edit_command(issue: Issue) -> str:

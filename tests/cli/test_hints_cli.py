@@ -124,7 +124,6 @@ def test_suggest_prints_toml_that_can_be_pasted(project, night):
     done = project.noface("config", "hints", "suggest")
     (entry,) = tomllib.loads(done.stdout)["failure_hints"]
     assert entry == {
-        "language": "javascript",
         "error_regex": "there is no cart of .+? in the store",
         "hint": "This has failed 3 times, in issues 2, 3. Describe what to do here.",
     }
