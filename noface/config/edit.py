@@ -5,14 +5,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import islice, pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noface.config.lines import KeyPath, Layout, dotted, split_key
 from noface.config.load import parse, tables
 from noface.errors import ConfigError
-
-if TYPE_CHECKING:
-    from noface.config.problems import SectionKeys
 
 _LIST_WIDTH_MAX = 100
 _READINGS_MAX = 64
@@ -136,7 +133,7 @@ def set_values(text: str, pairs: Sequence[tuple[str, str]], source: str = "nofac
         try:
             for (key, _), candidate in zip(pairs, candidates, strict=True):
                 data = tables(changed, source)
-                changed = with_value(changed, _resolve(data, key, source, candidate), candidate)
+                changed = with_value(changed, _path_of(data, key, candidate), candidate)
             parse(changed, source)
         except ConfigError as error:
             # Where the TOML reading is refused too, its error says more: 0 is too small, not "no number".
@@ -155,69 +152,42 @@ def _readings(value: str) -> Iterator[Any]:
     yield value
 
 
-def _resolve(data: Mapping[str, object], key: str, source: str, value: object) -> KeyPath:
-    """Return the path in `data` that `key` names for `value`; raise ConfigError if noface.toml has no such key."""
-    from noface.config.problems import did_you_mean, sections
+def _path_of(data: Mapping[str, Any], key: str, value: object) -> KeyPath:
+    """Return the path that `key` names for `value`; whether noface.toml has such a key is seen when it is parsed."""
+    from noface.config.problems import Shape, section_at
 
     try:
-        first, *rest = split_key(key)
+        parts = split_key(key)
     except ValueError:
         raise ConfigError(f'"{key}" is not a key', "write it dotted, such as retry.max_total_attempts") from None
-    section = sections().get(first)
-    if section is None:
-        raise ConfigError(f'{source} has no section "{first}"', did_you_mean(first, sections()))
-    return _in_section(section, data, rest, key, value)
-
-
-def _in_section(
-    section: "SectionKeys", data: Mapping[str, object], rest: list[str], key: str, value: object
-) -> KeyPath:
-    """Return the path in `data` of what `rest`, the end of `key`, names in `section`."""
-    from noface.config.problems import Shape, did_you_mean, holds_names
-
-    name = ".".join(section.name)
-    at: KeyPath = section.name
-    if section.shape is not Shape.TABLE and rest:
-        item = rest.pop(0)
-        there = _value_at(data, section.name)
-        if section.shape is Shape.ARRAY and not rest and _is_new(there, item, value):
-            return (*at, len(there) if isinstance(there, list) else 0)
-        at = (*at, _index(there, name, item) if section.shape is Shape.ARRAY else item)
-    if not rest and isinstance(value, dict) and (section.shape is Shape.TABLE or len(at) > len(section.name)):
-        return at
-    if not rest:
+    path: KeyPath = ()
+    there: Any = data
+    for part in parts:
+        section, rest = section_at(path)
+        of_array = section is not None and not rest and section.shape is Shape.ARRAY and isinstance(path[-1], str)
+        step = _index(there if isinstance(there, list) else [], dotted(path), part, value) if of_array else part
+        path = (*path, step)
+        try:
+            there = there[step]
+        except (LookupError, TypeError):
+            there = None
+    section, rest = section_at(path)
+    if section is not None and not rest and not isinstance(value, dict):
         raise ConfigError(f'"{key}" is a table, not a value', f"name one of its keys: {', '.join(section.keys)}")
-    if (inner := section.inner.get(rest[0])) is not None:
-        return _in_section(inner, data, rest[1:], key, value)
-    if rest[0] not in section.keys:
-        raise ConfigError(f'"{key}": there is no key "{rest[0]}" in {name}', did_you_mean(rest[0], section.keys))
-    if len(rest) > (2 if holds_names(section.model.model_fields[rest[0]]) else 1):
-        raise ConfigError(f'"{key}" goes too deep', f"leave out what follows {rest[0]}")
-    return (*at, *rest)
+    return path
 
 
-def _value_at(data: object, names: tuple[str, ...]) -> object:
-    for name in names:
-        data = data.get(name) if isinstance(data, dict) else None
-    return data
-
-
-def _is_new(items: object, item: str, value: object) -> bool:
-    """True if `value` is the table of an entry that the array does not have, under its own name."""
-    names = [entry.get("name") for entry in items if isinstance(entry, dict)] if isinstance(items, list) else []
-    return isinstance(value, dict) and value.get("name") == item and item not in names
-
-
-def _index(items: object, section: str, item: str) -> int:
-    """Return which item of an array of tables `item` means: a gate's name, or a number from 0."""
+def _index(entries: list[Any], section: str, item: str, value: object) -> int:
+    """Return which item of an array of tables `item` means: a name, a number from 0, or the one that `value` is."""
     from noface.config.problems import did_you_mean
 
-    entries = [entry for entry in items if isinstance(entry, dict)] if isinstance(items, list) else []
-    names = [str(entry.get("name", index)) for index, entry in enumerate(entries)]
+    names = [str(entry.get("name", index)) for index, entry in enumerate(entries) if isinstance(entry, dict)]
     if item in names:
         return names.index(item)
     if item.isdecimal() and int(item) < len(names):
         return int(item)
+    if isinstance(value, dict) and value.get("name") == item:
+        return len(entries)
     known = did_you_mean(item, names) if names else "it is empty"
     hint = f"{known}; to add one, write a [[{section}]] table into the file"
     raise ConfigError(f'there is no "{item}" in {section}', hint)

@@ -82,10 +82,6 @@ def _shape(field: "FieldInfo") -> tuple[Shape, object]:
     return Shape.TABLE, field.annotation
 
 
-def holds_names(field: "FieldInfo") -> bool:
-    return get_origin(field.annotation) in (dict, Mapping)
-
-
 def section_at(path: KeyPath) -> tuple[SectionKeys | None, KeyPath]:
     """Return the innermost section that `path` leads into, and what is left of the path there.
 
@@ -97,14 +93,6 @@ def section_at(path: KeyPath) -> tuple[SectionKeys | None, KeyPath]:
         innermost, known = section, section.inner
         rest = rest[1 if section.shape is Shape.TABLE else 2 :]
     return innermost, rest
-
-
-def keys_at(path: KeyPath) -> tuple[str, ...]:
-    """Return the keys that the table at `path` may have; none if the names are the user's, as in env."""
-    if not path:
-        return tuple(sections())
-    section, rest = section_at(path)
-    return () if section is None or rest else section.keys
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -149,6 +137,7 @@ _EXPECTED = {
     "greater_than_equal": "a number not below {ge:g}",
     "less_than_equal": "a number not above {le:g}",
 }
+_SHAPES = {Shape.TABLE: "a table", Shape.ARRAY: "an array of tables", Shape.NAMED: "a table for each name"}
 # pydantic's error types for what is no section at all, or a section of another shape.
 _NO_SECTION = {"model_type", "tuple_type", "dict_type"}
 
@@ -192,19 +181,13 @@ def from_validation(error: "ValidationError") -> list[Problem]:
 def unknown_key(path: KeyPath) -> Problem:
     """Say that noface.toml has no key `path`, and which one was probably meant."""
     *table, name = path
-    known = keys_at(tuple(table))
+    section, rest = section_at(tuple(table))
+    known: Iterable[str] = tuple(sections()) if not table else () if section is None or rest else section.keys
     if nearest(str(name), known) is None:
-        here, _ = section_at(tuple(table))
-        homes = [section.header for section in all_sections() if name in section.keys and section != here]
+        homes = [other.header for other in all_sections() if name in other.keys and other != section]
         if homes:
             return Problem(path, f"unknown key here; it belongs in {' or '.join(homes)}")
     return Problem(path, f"unknown key; {did_you_mean(str(name), known)}")
-
-
-def display_value(value: object) -> str:
-    """Write a value of the file as the user would recognise it, cut to fit a line."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN_CHARS_MAX else text[: _SHOWN_CHARS_MAX - 1] + "…"
 
 
 def _problem(detail: "ErrorDetails") -> Problem:
@@ -214,20 +197,24 @@ def _problem(detail: "ErrorDetails") -> Problem:
     if kind == "extra_forbidden":
         return unknown_key(path)
     if kind == "missing":
-        return Problem(path, f"missing; expected {_described(path)}")
+        section, _ = section_at(path[:-1])
+        field = section.model.model_fields.get(str(path[-1])) if section is not None else None
+        return Problem(path, f"missing; expected {(field and field.description) or 'a value'}")
     if path[-1] == "[key]" and kind == "literal_error":
         return Problem(path[:-1], f"unknown key; {did_you_mean(str(value), _choices(context))}")
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    shown = shown if len(shown) <= _SHOWN_CHARS_MAX else f"{shown[: _SHOWN_CHARS_MAX - 1]}…"
     # What stands in env may be a secret.
-    got = "" if "env" in path else f"; got {display_value(value)}"
+    got = "" if "env" in path else f"; got {shown}"
     section, rest = section_at(path)
     if section is not None and not rest and kind in _NO_SECTION:
-        return Problem(path, f"expected {_section_expected(section)}{got}")
+        return Problem(path, f"expected {_SHAPES[section.shape]}, written {section.header}{got}")
     hint = ""
     if kind == "literal_error" and isinstance(value, str):
         choices = _choices(context)
         match = nearest(value, choices)
         if match and len(choices) > _CHOICES_LISTED_MAX:
-            return Problem(path, f'there is no {display_value(value)}; did you mean "{match}"?')
+            return Problem(path, f'there is no {shown}; did you mean "{match}"?')
         hint = f'; did you mean "{match}"?' if match else ""
     context = {name: str(item).replace("'", '"') if name == "expected" else item for name, item in context.items()}
     wanted = _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
@@ -237,17 +224,3 @@ def _problem(detail: "ErrorDetails") -> Problem:
 def _choices(context: Mapping[str, Any]) -> list[str]:
     """Return the words that pydantic lists as one sentence: 'a', 'b' or 'c'."""
     return re.findall(r"'([^']*)'", str(context["expected"]))
-
-
-def _described(path: KeyPath) -> str:
-    section, _ = section_at(path[:-1])
-    field = section.model.model_fields.get(str(path[-1])) if section is not None else None
-    return (field.description if field is not None else None) or "a value"
-
-
-def _section_expected(section: SectionKeys) -> str:
-    return {
-        Shape.TABLE: f"a table, written {section.header}",
-        Shape.ARRAY: f"an array of tables, each written {section.header}",
-        Shape.NAMED: f"a table for each name, written {section.header}",
-    }[section.shape]

@@ -15,11 +15,11 @@ from noface.config.values import (
     Items,
     Money,
     Name,
+    OptionalHostPath,
     OptionalPath,
     Section,
     Service,
     Size,
-    SlotsDir,
     Text,
     defaults_of,
     one_of,
@@ -72,7 +72,7 @@ class Run(Section):
     max_cost_usd: Money | None = setting(None, "stop the run at this cost, in US dollars", 20.0)
     max_tokens: int | None = setting(None, "stop the run at this many tokens, read and written", 20_000_000, ge=1)
     max_hours: float | None = setting(None, "stop the run after this many hours", 8, gt=0, allow_inf_nan=False)
-    slots_dir: SlotsDir = setting(
+    slots_dir: OptionalHostPath = setting(
         "", "where workspaces lie, outside the repository; by default in the user's cache folder", "~/noface-slots"
     )
     allow_leaky_gates: bool = setting(

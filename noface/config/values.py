@@ -180,6 +180,18 @@ _DURATION_SCHEMA = WithJsonSchema(
     },
 )
 
+
+def _spelt(pattern: str, what: str) -> tuple[AfterValidator, Any]:
+    """Return what has a text match a regular expression, which the schema shows; `what` is expected."""
+    known = re.compile(pattern, re.ASCII)
+    checked = _require(lambda value: known.fullmatch(value) is not None, what)
+    return checked, Field(json_schema_extra={"pattern": pattern})
+
+
+def _absolute(value: str) -> bool:
+    return value.startswith(("/", "~/"))
+
+
 # A NUL can be written in TOML ("\u0000") but not be passed to any program.
 _NO_NUL = _require(lambda value: "\0" not in value, "text without NUL characters")
 _NOT_BLANK = _require(lambda value: bool(value.strip()), "text that is not empty")
@@ -188,17 +200,9 @@ _NOT_EMPTY = Field(json_schema_extra={"minLength": 1})
 Text = Annotated[str, _NO_NUL]
 FilledText = Annotated[str, _NO_NUL, _NOT_BLANK, _NOT_EMPTY]
 Command = Annotated[str, _NO_NUL, _require(lambda value: bool(value.strip()), "a shell command, not empty"), _NOT_EMPTY]
-Name = Annotated[str, _require(is_name, NAME_EXPECTED), Field(json_schema_extra={"pattern": NAME_PATTERN})]
+Name = Annotated[str, *_spelt(NAME_PATTERN, NAME_EXPECTED)]
 Branch = Annotated[
     str, _require(lambda value: not value or not _BRANCH_BAD.search(value), "the name of a branch, such as main")
-]
-SlotsDir = Annotated[
-    str,
-    _NO_NUL,
-    _require(
-        lambda value: not value or value.startswith(("/", "~/")),
-        "an absolute path (or one that begins with ~/) outside the repository",
-    ),
 ]
 Regex = Annotated[str, _NO_NUL, AfterValidator(_regex)]
 FilledRegex = Annotated[str, _NOT_BLANK, _NO_NUL, AfterValidator(_regex), _NOT_EMPTY]
@@ -214,14 +218,17 @@ HostPath = Annotated[
     str,
     _NO_NUL,
     _require(
-        lambda value: value.startswith(("/", "~/")) and value.rstrip("/") not in ("", "~"),
+        lambda value: _absolute(value) and value.rstrip("/") not in ("", "~"),
         'an absolute path, or one in your home that begins with "~/"',
     ),
     Field(json_schema_extra={"pattern": "^(/|~/)"}),
 ]
 """A path on this machine: absolute, or in the person's home (~/)."""
+OptionalHostPath = Annotated[
+    str, _NO_NUL, _require(lambda value: not value or _absolute(value), "an absolute path, or one that begins with ~/")
+]
+"""The same; "" for none."""
 
-_SERVICE_PATTERN = r"^((localhost|127\.0\.0\.1|\[::1\]):\d{1,5}|[/@].+)$"
 Service = Annotated[
     str,
     _NO_NUL,
@@ -229,31 +236,34 @@ Service = Annotated[
         is_service,
         'a port of this machine such as "localhost:5432", or a Unix socket ("/run/x.sock"; "@x": one without a file)',
     ),
-    Field(json_schema_extra={"pattern": _SERVICE_PATTERN}),
+    Field(json_schema_extra={"pattern": r"^((localhost|127\.0\.0\.1|\[::1\]):\d{1,5}|[/@].+)$"}),
 ]
 """A server on this machine."""
-
-_HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
 Hours = Annotated[
     str,
-    _require(lambda value: re.fullmatch(_HOURS, value) is not None, 'times of the clock such as "22:30-07:00"'),
-    Field(json_schema_extra={"pattern": _HOURS}),
+    *_spelt(
+        r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$",
+        'times of the clock such as "22:30-07:00"',
+    ),
 ]
 """From one time of the clock to another, "" for never."""
-
 ClusterAddress = Annotated[
     str,
-    _require(
-        lambda value: not value or re.fullmatch(r"tls://[^\s/]{1,250}:\d{1,5}", value) is not None,
+    *_spelt(
+        r"^(tls://[^\s/]{1,250}:\d{1,5})?$",
         "the address of a scheduler that asks for certificates, such as tls://cluster.example:8786",
     ),
 ]
 """The address of a scheduler, "" for none."""
-
-OptionalHostPath = Annotated[
-    str, _NO_NUL, _require(lambda value: not value or value.startswith(("/", "~/")), "an absolute path")
+HostName = Annotated[
+    str,
+    *_spelt(
+        # One that begins with - would be an option of ssh.
+        r"^(ssh://)?([A-Za-z0-9_][A-Za-z0-9_.+-]*@)?[A-Za-z0-9_\[:][A-Za-z0-9_.:%\]-]*$",
+        'what you would tell ssh, such as "build@bigbox" or a Host of ~/.ssh/config',
+    ),
 ]
-"""A path on this machine, "" for none."""
+"""A machine as ssh knows it: a name, with a user before it if that is another."""
 
 OptionalPath = Annotated[str, _NO_NUL, AfterValidator(_path)]
 """A path inside the repository, normalised; "" for none."""
@@ -285,23 +295,6 @@ def _size(value: object) -> int:
 Size = Annotated[int, BeforeValidator(_size), WithJsonSchema({"type": "string", "pattern": f"^{_SIZE.pattern}$"})]
 """Bytes, a megabyte at least."""
 
-HOST_NAME_PATTERN = r"^(ssh://)?([A-Za-z0-9_][A-Za-z0-9_.+-]*@)?[A-Za-z0-9_\[:][A-Za-z0-9_.:%\]-]*$"
-_HOST_NAME = re.compile(HOST_NAME_PATTERN, re.ASCII)
-
-
-def host_name(value: str) -> bool:
-    """True if ssh takes a text for a machine, and for nothing else: one that begins with - would be an option."""
-    return _HOST_NAME.fullmatch(value) is not None
-
-
-HostName = Annotated[
-    str,
-    _require(host_name, 'what you would tell ssh, such as "build@bigbox" or a Host of ~/.ssh/config'),
-    Field(json_schema_extra={"pattern": HOST_NAME_PATTERN}),
-]
-"""A machine as ssh knows it: a name, with a user before it if that is another."""
-
-# TOML has arrays; tuples keep the records frozen, so this layer alone is not strict about the type.
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,2})?) ?%", re.ASCII)
 
 
@@ -317,6 +310,7 @@ Percent = Annotated[
 ]
 """A share, from 0 to 1."""
 
+# TOML has arrays; tuples keep the records frozen, so this layer alone is not strict about the type.
 Items = Annotated[tuple[_T, ...], Field(strict=False)]
 Money = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 """US dollars, above 0."""

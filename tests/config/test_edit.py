@@ -110,7 +110,7 @@ def test_windows_line_ends_stay():
         ("models.fast.teir", "3", 'did you mean "tier"'),
         ("retry", "3", "default_model"),
         ("gates.unit", "3", "command"),
-        ("retry.max_total_attempts.x", "3", "too deep"),
+        ("retry.max_total_attempts.x", "3", "is not a table"),
         ("re try", "3", "dotted"),
         ("retry.max_total_attempts", "0", "not below 1"),
         ("retry.max_total_attempts", "many", "whole number"),

@@ -90,18 +90,18 @@ def test_tables_within_an_inline_table_are_inline_too():
 @cases(
     ("key", "value", "message"),
     [
-        ("retry.ladder.0.thnk", "true", 'there is no key "thnk" in retry.ladder'),
+        ("retry.ladder.0.thnk", "true", "retry.ladder.0.thnk: unknown key"),
         ("retry.ladder.0.thnk", "true", 'did you mean "think"'),
         ("retry.ladder.2.think", "true", "[[retry.ladder]] table"),
         ("retry.ladder", "x", "model, attempts, think, parallel, answers"),
         ("retry.ladder.0", "x", "model, attempts, think, parallel, answers"),
-        ("retry.ladder.0.answers.0", "x", "too deep"),
+        ("retry.ladder.0.answers.0", "x", "cannot be set"),
         ("retry.ladder.0.answers", '["TIMEOUTS"]', 'did you mean "TIMEOUT"'),
         ("retry.ladder.0.model", "claude-opus-9", 'did you mean "claude-opus"'),
         ("retry.ladder.1.model", "claude-hiku", 'did you mean "claude-haiku"'),
         ("retry.strategies.TIMEOUTS", "reduce", 'did you mean "TIMEOUT"'),
         ("retry.strategies.AUTH", "feedback", "not a strategy for AUTH"),
-        ("retry.strategies.TIMEOUT.x", "reduce", "too deep"),
+        ("retry.strategies.TIMEOUT.x", "reduce", "is not a table"),
         ("roles.planer", "claude-opus", 'did you mean "planner"'),
     ],
 )

@@ -59,7 +59,7 @@ MISTAKES = {
     "issues nowhere": ("[tracker]\npath = ''\n", "tracker.path", 2, ["not empty"]),
     "issues everywhere": ("[tracker]\npath = '.'\n", "tracker.path", 2, ["inside the repository"]),
     "keeping git's folder": ("[project]\nkeep = ['.git']\n", "project.keep.0", 2, ["inside the repository"]),
-    "relative slots": ("[run]\nslots_dir = 'slots'\n", "run.slots_dir", 2, ["absolute", "outside"]),
+    "relative slots": ("[run]\nslots_dir = 'slots'\n", "run.slots_dir", 2, ["absolute"]),
     "no branch name": ("[project]\nmain = 'my main'\n", "project.main", 2, ["name of a branch"]),
     "NUL in a command": ('[[gates]]\nname = "x"\ncommand = "a\\u0000"\n', "gates.0.command", 3, ["NUL"]),
     "single brackets": ("[gates]\nname = 'x'\n", "gates", 1, ["written [[gates]]"]),

@@ -16,7 +16,6 @@ from support.home_scheduler import home_scheduler
 from support.processes import alive, wait_for
 from support.ssh_ground import NOFACE, STAND_IN, WHY_NOT, Sshd
 
-from noface.config.values import host_name
 from noface.errors import HostError
 from noface.extras.hosts.handshake import SILENCE_S
 from noface.extras.hosts.hello import hello
@@ -294,7 +293,6 @@ def test_a_connection_that_is_cut_in_the_handshake_is_told(sshd, home, token):
 def test_a_name_that_would_be_an_option_of_ssh_is_none(tmp_path, home, name, monkeypatch):
     """The configuration refuses it; were it to get this far, ssh would still take it for a name."""
     monkeypatch.chdir(tmp_path)
-    assert not host_name(name)
     refused(SshHost(name, home.member, ssh=("ssh", "-F", "none"), connect_s=3.0))
     assert list(tmp_path.iterdir()) == []
 

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from support.cases import cases, first_ones
 from support.home_scheduler import home_scheduler
 from support.processes import alive, wait_for
 from typer.main import get_command
 
 from noface.cli.main import build
-from noface.config.values import host_name
+from noface.config.values import HostName
 from noface.errors import HostError, NofaceError, UsageError
 from noface.extras.hosts.certificates import make_certificates
 from noface.extras.hosts.handshake import Invitation, parse_invitation
@@ -260,7 +261,7 @@ def test_over_ssh_a_host_says_what_is_wrong_as_its_last_line(tmp_path, said, tol
     "name", ["bigbox", "build@bigbox", "build@192.0.2.7", "::1", "me@fe80::1%eth0", "a_b.example.org", "ssh://u@h:22"]
 )
 def test_what_ssh_takes_for_a_machine_is_a_host(name):
-    assert host_name(name)
+    assert TypeAdapter(HostName).validate_python(name) == name
 
 
 @cases(
@@ -268,7 +269,8 @@ def test_what_ssh_takes_for_a_machine_is_a_host(name):
     ["", " ", "-oProxyCommand=x", "-v", "a b", "a@-x", "h;rm", "$(x)", "`x`", "a\nb", "h\n", "ü", "a'b", "u@", "@h"],
 )
 def test_what_ssh_or_a_shell_would_take_for_something_else_is_no_host(name):
-    assert not host_name(name)
+    with pytest.raises(ValidationError):
+        TypeAdapter(HostName).validate_python(name)
 
 
 @pytest.mark.thorough
