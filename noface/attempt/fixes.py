@@ -7,7 +7,7 @@ from the work. What comes in so is examined like all work, and is never a file t
 from dataclasses import replace
 
 from noface.attempt.attempt import Attempt, Judging
-from noface.attempt.changes import Change, change_to
+from noface.attempt.changes import change_to
 from noface.attempt.examine import adds_secrets, examine_change
 from noface.attempt.gating import Gating, Ran, carried_out
 from noface.attempt.judges import made_of
@@ -21,6 +21,8 @@ from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 
 _SHOWN_MAX = 10
+_FROM_NO_GATE = "Have it leave these alone, or only check them; or let this issue change them, by `may_change`"
+_NOT_ITS_OWN = "Have main as this gate wants it first, or leave these files out of it"
 
 
 def take_fixes(attempt: Judging) -> Failure | None:
@@ -31,7 +33,8 @@ def take_fixes(attempt: Judging) -> Failure | None:
         gate = ran.results[-1].gate
         written = attempt.plumbing.changes(ran.tree, ran.fixed)
         if wrote[-1:] == [gate.name] or len(wrote) == rounds_max:
-            return _never_done(gate, _named(written))
+            again = f"it changed {_named(written)}, and run on the result a gate changes files again: it never ends"
+            return _misconfigured(gate, "gate-fixes-again", again)
         taken = _taken(attempt, main, ran)
         if isinstance(taken, Failure):
             return taken
@@ -47,19 +50,25 @@ def _taken(attempt: Judging, main: str, ran: Ran) -> Snapshot | Failure:
     order, plumbing, gate = attempt.order, attempt.plumbing, ran.results[-1].gate
     of_work = {change.path for change in plumbing.changes(main, ran.tree)}
     others = tuple(c for c in plumbing.changes(ran.tree, ran.fixed) if c.path not in of_work)
-    judging = reached(plumbing, main, order.gates).files if others else ()
+    calls = reached(plumbing, main, order.gates).files if others else ()
     refused = tuple(
         c
         for c in others
         if order.protection.covers(c.path, c.new_mode)
-        or not (may_be_made(c.path, judging) or lifted(c.path, order.issue))
+        or not (may_be_made(c.path, calls) or lifted(c.path, order.issue))
     )
     if refused:
-        return _judging(gate, refused)
+        judging = f"it changed files that judge the work or are protected: {_named(refused)}. {_FROM_NO_GATE}"
+        return _misconfigured(gate, "gate-fixed-judges", judging, refused)
     if others and not _leaves_main_alone(attempt, main, gate):
-        return _not_its_own(gate, others)
+        both = "it changed files that the work does not touch, and it changes main itself"
+        return _misconfigured(gate, "gate-fixed-others", f"{both}: {_named(others)}. {_NOT_ITS_OWN}", others)
     change = change_to(attempt.env, main, ran.fixed)
-    against = _against(Attempt(replace(order, main=main), attempt.scope), change)
+    work = Attempt(replace(order, main=main), attempt.scope)
+    secret = adds_secrets(work, change)
+    failures = (secret,) if secret is not None else examine_change(work, change)
+    # What main's tests are to decide is for later.
+    against = next((failure for failure in failures if not gates_decide(failure, order.issue)), None)
     if against is not None:
         return replace(against, message=f"with what the gate {gate.name} wrote: {against.message}")
     commit = attempt.commit(ran.fixed, attempt.snapshot.candidate)
@@ -75,35 +84,8 @@ def _leaves_main_alone(attempt: Judging, main: str, gate: GateSpec) -> bool:
     return carried_out(made_of(tree, gate, attempt.order.gates), gating.carry_out) == tree
 
 
-def _against(attempt: Attempt, change: Change) -> Failure | None:
-    secret = adds_secrets(attempt, change)
-    failures = (secret,) if secret is not None else examine_change(attempt, change)
-    return next((failure for failure in failures if not gates_decide(failure, attempt.issue)), None)
-
-
 def _named(changes: tuple[FileChange, ...]) -> str:
     return some(tuple(change.path for change in changes), _SHOWN_MAX)
-
-
-def _not_its_own(gate: GateSpec, others: tuple[FileChange, ...]) -> Failure:
-    message = (
-        f"gate {gate.name}: it changed files that the work does not touch, and it changes main itself:"
-        f" {_named(others)}. Have main as this gate wants it first, or leave these files out of it"
-    )
-    return _misconfigured(gate, "gate-fixed-others", message, others)
-
-
-def _judging(gate: GateSpec, refused: tuple[FileChange, ...]) -> Failure:
-    message = (
-        f"gate {gate.name}: it changed files that judge the work or are protected: {_named(refused)}. These come from"
-        " no gate: have it leave them alone, or only check them; or let this issue change them, by `may_change`"
-    )
-    return _misconfigured(gate, "gate-fixed-judges", message, refused)
-
-
-def _never_done(gate: GateSpec, written: str) -> Failure:
-    message = f"gate {gate.name}: it changed {written}, and run on the result a gate changes files again: it never ends"
-    return _misconfigured(gate, "gate-fixes-again", message)
 
 
 def _misconfigured(gate: GateSpec, rule: str, message: str, files: tuple[FileChange, ...] = ()) -> Failure:
@@ -111,7 +93,7 @@ def _misconfigured(gate: GateSpec, rule: str, message: str, files: tuple[FileCha
     signature = f"{rule}:{','.join(paths)}" if paths else rule
     return Failure(
         FailureKind.MISCONFIGURED,
-        message,
+        f"gate {gate.name}: {message}",
         rule=rule,
         signature=signature,
         evidence=paths[:_SHOWN_MAX],

@@ -50,7 +50,9 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
     fresh = set(paths)
     for _ in range(_ROUNDS_MAX):
         scripts = _texts(plumbing, main, fresh)
-        fresh = {name for path, text in scripts.items() for name in tree.files_named(text, _folders(path))}
+        # Their names may be relative to the top, or to the script's own folder.
+        folders = {path: str(PurePosixPath(path).parent).removeprefix(".") for path in scripts}
+        fresh = {name for p, text in scripts.items() for name in tree.files_named(text, tuple({"", folders[p]}))}
         for text in scripts.values():
             fresh.update(modules_run(text, tree.paths), tree.scripts_matching(text))
         fresh -= paths
@@ -81,12 +83,6 @@ def _scripts(text: str) -> str:
     return "\n".join(str(script) for script in scripts)
 
 
-def _folders(path: str) -> tuple[str, ...]:
-    """Return the folders that names in a script may be relative to: the top, and its own."""
-    folder = str(PurePosixPath(path).parent)
-    return ("", folder) if folder != "." else ("",)
-
-
 _LINK = "120000"
 AIDER_SETTINGS = ".aider.conf.yml"
 _PROTECTED_ROUNDS_MAX = 8
@@ -108,7 +104,6 @@ _NAMING = (
     "**/.simple-git-hooks.*",
 )
 """The files that name hooks and servers, and with them files that run."""
-_AIDER_READ = re.compile(r"^read:[ \t]*(?P<here>\S.*)?\n?(?P<below>(?:[ \t]*-[ \t].*\n?)*)", re.MULTILINE)
 
 
 def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
@@ -122,11 +117,9 @@ def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
 
 def read_by_aider(plumbing: Plumbing, commit: str) -> tuple[str, ...]:
     """Return the paths inside the project that `read` of its .aider.conf.yml names, whether they are there or not."""
-    names: list[str] = []
-    if any(mode != _LINK for mode, _ in plumbing.entries(commit, (AIDER_SETTINGS,)).values()):
-        text = plumbing.texts(commit, (AIDER_SETTINGS,), _READ_BYTES_MAX).get(AIDER_SETTINGS, "")
-        names = named_to_read(text)
-    paths = (posixpath.normpath(name) for name in names if name)
+    there = any(mode != _LINK for mode, _ in plumbing.entries(commit, (AIDER_SETTINGS,)).values())
+    texts = plumbing.texts(commit, (AIDER_SETTINGS,), _READ_BYTES_MAX) if there else {}
+    paths = (posixpath.normpath(name) for name in named_to_read(texts.get(AIDER_SETTINGS, "")) if name)
     return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
 
 
@@ -163,8 +156,11 @@ def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...]) -> se
 
 
 def named_to_read(text: str) -> list[str]:
-    names: list[str] = []
-    for entry in _AIDER_READ.finditer(text):
-        here = (entry["here"] or "").partition(" #")[0].strip().strip("[]")
-        names += here.split(",") + [line.strip().removeprefix("-") for line in entry["below"].splitlines()]
-    return [name.strip().strip("'\"") for name in names]
+    """Return what `read` of aider's settings names; nothing if they are no YAML."""
+    import yaml
+
+    try:
+        read = yaml.safe_load(text)["read"]
+    except (yaml.YAMLError, TypeError, KeyError, ValueError):
+        return []
+    return [str(name) for name in (read if isinstance(read, list) else [read])]

@@ -1,6 +1,5 @@
 """Reads the test report that a gate left behind, JUnit XML (by junitparser) or TAP, if the gate's own run wrote it."""
 
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,48 +25,36 @@ def read_report(
     One older than `started_at` (epoch seconds) is left over. Below the folder `root` no link is followed.
     """
     try:
-        descriptor = _open_below(root or path.parent, path)
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                return None, f"{path.name} is not a file: no report was read"
-            if started_at is not None and status.st_mtime < started_at:
-                age = started_at - status.st_mtime
-                return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
-            if status.st_size > BYTES_MAX:
-                return None, f"{path.name} has {status.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
-            data = file.read(BYTES_MAX)
+        status = path.lstat()
+        top = root or path.parent
+        if not stat.S_ISREG(status.st_mode) or path.parent.resolve() != top.resolve() / path.parent.relative_to(top):
+            return None, f"{path.name} is not a file: no report was read"
+        if started_at is not None and status.st_mtime < started_at:
+            age = started_at - status.st_mtime
+            return None, f"{path.name} is {age:.1f} s older than the gate's start: left over, ignored"
+        if status.st_size > BYTES_MAX:
+            return None, f"{path.name} has {status.st_size:,} bytes, more than {BYTES_MAX:,}: ignored"
+        data = path.read_bytes()
     except FileNotFoundError:
         return None, f"the gate wrote no {path.name}"
-    except IsADirectoryError:
-        return None, f"{path.name} is not a file: no report was read"
     except OSError as error:
         return None, f"{path.name} cannot be read: {error.strerror}"
     return parse_report(data if masker is None else masker.masked(data), path.name)
-
-
-def _open_below(root: Path, path: Path) -> int:
-    """Open what the gate left at `path`, by way of folders only. Raises OSError if a link is on the way."""
-    *parents, name = path.relative_to(root).parts
-    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for part in parents:
-            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-            os.close(folder)
-            folder = below
-        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            raise IsADirectoryError(name)
-        # Opening a pipe that nobody writes to would wait for ever.
-        return os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    finally:
-        os.close(folder)
 
 
 def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, str]:
     """Parse the bytes of a JUnit XML or TAP report."""
     head = data[:_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"<"):
-        return _parse_junit(data, name)
+        from junitparser import JUnitXml
+
+        # Entities that hold entities fill the memory of a parser.
+        if b"<!DOCTYPE" in data[:_SNIFF] or b"<!ENTITY" in data:
+            return None, f"{name} declares entities or a document type, which no test report needs: ignored"
+        try:
+            return _report(list(_cases(JUnitXml.fromstring(data)))), ""
+        except Exception as error:  # noqa: BLE001 - the parser may be lxml or ElementTree, each with errors of its own
+            return None, f"{name} is not JUnit XML ({str(error)[:120]}): ignored"
     text = data.decode("utf-8", "replace")
     log = read_log(text, "")
     reading = read_tap(log, context_of(GateEvidence("", 0, text, ""), log))
@@ -77,19 +64,6 @@ def parse_report(data: bytes, name: str = "report") -> tuple[TestReport | None, 
     cases = tuple(ReportCase(test, failed=True) for test in reading.failing[:CASES_MAX])
     report = TestReport(counts.ran + counts.skipped, counts.failed, 0, counts.skipped, reading.failing, cases)
     return report, ""
-
-
-def _parse_junit(data: bytes, name: str) -> tuple[TestReport | None, str]:
-    from junitparser import JUnitXml
-
-    # Entities that hold entities fill the memory of a parser.
-    if b"<!DOCTYPE" in data[:_SNIFF] or b"<!ENTITY" in data:
-        return None, f"{name} declares entities or a document type, which no test report needs: ignored"
-    try:
-        cases = list(_cases(JUnitXml.fromstring(data)))
-    except Exception as error:  # noqa: BLE001 - the parser may be lxml or ElementTree, each with errors of its own
-        return None, f"{name} is not JUnit XML ({str(error)[:120]}): ignored"
-    return _report(cases), ""
 
 
 def _cases(node: Any) -> Iterator[Any]:
@@ -115,12 +89,9 @@ def _report(cases: list[Any]) -> TestReport:
             continue
         failed = isinstance(worst, Failure)
         failures, errors = failures + failed, errors + (not failed)
+        test, suite = str(case.name or ""), str(case.classname or "")
+        test = test if not suite or suite == test or test.startswith(f"{suite}.") else f"{suite}.{test}"
         message, text = (str(part or "")[:TEXT_MAX] for part in (worst.message, worst.text))
-        bad.append(ReportCase(_name(case), failed, str(worst.type or ""), message, text))
+        bad.append(ReportCase(test, failed, str(worst.type or ""), message, text))
     names = tuple(dict.fromkeys(case.name for case in bad))
     return TestReport(len(cases), failures, errors, skipped, names, tuple(bad[:CASES_MAX]))
-
-
-def _name(case: Any) -> str:
-    test, suite = str(case.name or ""), str(case.classname or "")
-    return test if not suite or suite == test or test.startswith(f"{suite}.") else f"{suite}.{test}"

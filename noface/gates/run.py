@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noface.diagnosis.evidence import GateEvidence, GateVerdict, TestReport
+from noface.diagnosis.evidence import GateEvidence, GateVerdict
 from noface.diagnosis.gate import classify
 from noface.diagnosis.rules import LineRule
 from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRules
@@ -82,8 +82,7 @@ def run_gate(
     place.logs.mkdir(parents=True, exist_ok=True)
     stdout, stderr = (place.logs / name for name in log_names(gate))
     for log in (stdout, stderr):
-        # Of a gate that cannot be started the log of an earlier try would be read.
-        log.unlink(missing_ok=True)
+        log.unlink(missing_ok=True)  # a gate that cannot be started writes none
     ended = launcher.run(
         Command(
             argv=("bash", "-c", gate.command),
@@ -108,7 +107,21 @@ def run_gate(
     report, report_note = None, ""
     if gate.report:
         report, report_note = read_report(place.folder / gate.report, started_at, place.folder, launcher.masker)
-    verdict = classify(_evidence(gate, place, ended, texts, report), place.rules)
+    verdict = classify(
+        GateEvidence(
+            command=gate.command,
+            exit_code=ended.code,
+            stdout=texts[0],
+            stderr=texts[1] if not ended.error else f"{texts[1]}\n{ended.error}",
+            seconds=ended.seconds,
+            limit_s=gate.timeout_s,
+            timed_out=ended.ended_by is EndedBy.TIMEOUT,
+            kind=gate.kind,
+            repo_files=place.list_files() if ended.code != 0 else None,
+            report=report,
+        ),
+        place.rules,
+    )
     failure = _failure(gate, ended, verdict, report_note)
     if met := strangers(ended.met):
         failure = _of_others(gate, met, failure)
@@ -129,45 +142,20 @@ def run_gate(
     )
 
 
-def _evidence(
-    gate: GateSpec, place: GatePlace, ended: Exit, texts: tuple[str, str], report: TestReport | None
-) -> GateEvidence:
-    code = ended.code
-    return GateEvidence(
-        command=gate.command,
-        exit_code=code,
-        stdout=texts[0],
-        stderr=texts[1] if not ended.error else f"{texts[1]}\n{ended.error}",
-        seconds=ended.seconds,
-        limit_s=gate.timeout_s,
-        timed_out=ended.ended_by is EndedBy.TIMEOUT,
-        kind=gate.kind,
-        repo_files=place.list_files() if code != 0 else None,
-        report=report,
-    )
-
-
 def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str) -> Failure | None:
     if ended.error:
         return Failure(FailureKind.ENVIRONMENT, ended.error, rule="gate-not-started", gate=gate.name, charged=False)
     if ended.output_limit:
         message = f"gate {gate.name} wrote more output than is kept and was ended"
         return Failure(FailureKind.RUNTIME_ERROR, message, rule="gate-output-limit", gate=gate.name)
+    evidence = (*verdict.evidence[:_EVIDENCE_LINES_MAX], *((report_note,) if report_note else ()))
     if ended.out_of_memory:
-        message = f"gate {gate.name} was {ended.memory_text}"
-        return Failure(
-            FailureKind.RUNTIME_ERROR,
-            message,
-            rule="gate-out-of-memory",
-            signature="out-of-memory",
-            evidence=(message, *verdict.evidence[:_EVIDENCE_LINES_MAX]),
-            excerpt=verdict.excerpt,
-            gate=gate.name,
-            charged=ended.out_of_memory == "limit",  # else others may have used it up
-        )
+        message, own = f"gate {gate.name} was {ended.memory_text}", ended.out_of_memory == "limit"
+        failure = Failure(FailureKind.RUNTIME_ERROR, message, rule="gate-out-of-memory", signature="out-of-memory")
+        evidence = (message, *evidence)  # unless it is its own limit, others may have used it up
+        return replace(failure, evidence=evidence, excerpt=verdict.excerpt, gate=gate.name, charged=own)
     if verdict.kind is None:
         return None
-    evidence = (*verdict.evidence[:_EVIDENCE_LINES_MAX], *((report_note,) if report_note else ()))
     ran = ended.at_work if ended.ended_by is EndedBy.TIMEOUT else None
     return Failure(
         kind=verdict.kind,
@@ -212,7 +200,7 @@ def names_suffice(kind: FailureKind | None, rule: str, exit_code: int | None, fa
 
 
 def comparable(name: str) -> str:
-    """Return a test's name in one form: a log has `a/test_b.py::T::test_c` where a report has `a.test_b.T.test_c`."""
+    """Return a test's name in one form: that of a report, `a.test_b.T.test_c`, for `a/test_b.py::T::test_c`."""
     unittest = _UNITTEST.fullmatch(name)
     if unittest:
         test, place = unittest["test"], unittest["place"]

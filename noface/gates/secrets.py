@@ -34,22 +34,18 @@ class AddedSecret:
 
 
 def keys_of(text: str) -> list[Key]:
-    return [key for key in keys_in(text) if _is_real(key) and not _is_allowed(text, key)]
-
-
-def _is_real(key: Key) -> bool:
-    """True if it may be anybody's key: none that is only shown, cut short, or spelt out as an example."""
-    if key.name == PRIVATE_KEY:
-        return key.telltale != ""
-    return len(set(key.telltale)) >= _DIFFERENT_CHARS_MIN and _EXAMPLE.search(key.telltale) is None
-
-
-def _is_allowed(text: str, key: Key) -> bool:
-    """True if a mark stands in one of the key's lines; for a private key beside them, if there is room."""
-    start, end = text.rfind("\n", 0, key.start), text.find("\n", key.end - 1)
-    if key.name == PRIVATE_KEY:
-        start, end = text.rfind("\n", 0, max(0, start)), text.find("\n", end + 1) if end >= 0 else end
-    return _ALLOWED.search(text, start + 1, len(text) if end < 0 else end) is not None
+    """Return the keys in a text that may be anybody's: none that is cut short, or an example, or that a mark allows."""
+    found = []
+    for key in keys_in(text):
+        private = key.name == PRIVATE_KEY
+        example = len(set(key.telltale)) < _DIFFERENT_CHARS_MIN or _EXAMPLE.search(key.telltale) is not None
+        start, end = text.rfind("\n", 0, key.start), text.find("\n", key.end - 1)
+        if private:  # the mark may stand beside it
+            start, end = text.rfind("\n", 0, max(0, start)), text.find("\n", end + 1) if end >= 0 else end
+        allowed = _ALLOWED.search(text, start + 1, len(text) if end < 0 else end) is not None
+        if key.telltale and (private or not example) and not allowed:
+            found.append(key)
+    return found
 
 
 def without_secrets(data: bytes, masker: Masker, marked: Collection[str] | None = None) -> bytes:
@@ -65,14 +61,11 @@ def without_secrets(data: bytes, masker: Masker, marked: Collection[str] | None 
     # From the end, so that the places of those before stay right.
     for key in reversed(keys_of(text)):
         first, *more = text[key.start : key.end].split("\n")
-        put = [mark(key.name) if first else "", *map(_marked_more, more)]  # a patch keeps its lines
+        signs = [line[: len(line) - len(line.lstrip("+- "))] for line in more]  # a patch keeps its lines
+        rest = [sign + (_MARK_MORE if sign != line else "") for sign, line in zip(signs, more, strict=True)]
+        put = [mark(key.name) if first else "", *rest]
         text = text[: key.start] + "\n".join(put) + text[key.end :]
     return text.encode("utf-8", "surrogateescape")
-
-
-def _marked_more(line: str) -> str:
-    content = line.lstrip("+- ")
-    return line[: len(line) - len(content)] + (_MARK_MORE if content else "")
 
 
 def told(patch: str) -> tuple[AddedSecret, ...]:
