@@ -14,7 +14,6 @@ _CHANGES = ("push", "pull_request", "pull_request_target", "merge_group", "workf
 
 
 def ci_files(root: Path) -> tuple[str, ...]:
-    """Return the files that describe what CI runs."""
     return present(root, _CI["files"])
 
 
@@ -42,7 +41,6 @@ def _checks_changes(document: Mapping[Any, Any]) -> bool:
 
 
 def _lines(value: object, key: str) -> Iterator[str]:
-    """Yield the lines of all scripts in a part of a document; `key` is where the part stands."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from _lines(part, str(name))

@@ -36,7 +36,6 @@ def detect(root: Path, surroundings: Surroundings = _ANYWHERE) -> Detection:
 
 
 def _at(root: Path, surroundings: Surroundings) -> Detection:
-    """Return what the files at the top of a folder say."""
     detection, known = detect_python(root, surroundings) + detect_node(root, surroundings), set()
     for row in _ROWS:
         files = [file for file in present(root, row["files"]) if is_committed(root, file)]

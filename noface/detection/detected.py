@@ -60,13 +60,11 @@ class Detection:
     left_out: tuple[tuple[str, str], ...] = ()
 
     def __add__(self, other: "Detection") -> "Detection":
-        """Join two detections, in order."""
         return Detection(
             self.gates + other.gates, self.setups + other.setups, self.notes + other.notes, self.ci + other.ci
         )
 
     def has(self, kind: GateKindName) -> bool:
-        """True if there is a gate of this kind that is set."""
         return any(gate.kind == kind and not gate.refused for gate in self.gates)
 
 

@@ -13,7 +13,6 @@ _NOT_OWN = ("node_modules", "vendor", "third_party", "thirdparty", "build", "dis
 
 
 def text_of(path: Path) -> str:
-    """Return the beginning of a file of the project, "" if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(_READ_BYTES_MAX).decode("utf-8", "replace")
@@ -27,7 +26,6 @@ def is_committed(root: Path, name: str) -> bool:
 
 
 def ignore_lines(root: Path) -> tuple[str, ...]:
-    """Return the rules of the .gitignore at the top."""
     return tuple(line.strip() for line in text_of(root / ".gitignore").splitlines())
 
 
@@ -54,7 +52,6 @@ def table(value: object, *names: str) -> dict[str, Any]:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """Return the texts of a list, none if it is something else."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
@@ -73,7 +70,6 @@ def first_file(root: Path, patterns: tuple[str, ...]) -> str:
 
 
 def toml_of(path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML file, none if there is none to read."""
     try:
         return tomllib.loads(text_of(path))
     except (tomllib.TOMLDecodeError, RecursionError):

@@ -48,13 +48,11 @@ class _Project:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The folders of a monorepo's packages."""
         found = (path.parent.relative_to(self.root) for each in self.globs for path in self.root.glob(_manifest(each)))
         own = {place.as_posix() for place in found if place.parts and _MODULES not in place.parts}
         return tuple(sorted(own)[:_MEMBERS_MAX])
 
     def gate(self, name: str, words: str, kind: GateKindName, why: str) -> DetectedGate:
-        """Return a gate that the package manager runs."""
         return DetectedGate(name, f"{self.call} {words}".replace("  ", " "), kind, why, (self.call.split()[-1],))
 
 

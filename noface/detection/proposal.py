@@ -125,7 +125,6 @@ def read_answer(text: str, before: Detection, tracked: Collection[str]) -> Detec
 def _setup(
     value: Mapping[str, Any] | None, own: DetectedSetup | None, tracked: Collection[str]
 ) -> tuple[tuple[DetectedSetup, ...], tuple[str, ...]]:
-    """Return the setup that is taken, and what is to be said of it."""
     if value is None:
         return (), ()
     command, keep = value["command"].strip(), tuple(path.rstrip("/") for path in value.get("keep", ()))
@@ -155,7 +154,6 @@ def gate_problem(command: str) -> str | None:
 
 
 def _plain(part: str) -> str:
-    """Return a command without what only starts it."""
     bare = part.strip()
     started = _STARTS.sub("", bare, count=1)
     return started.strip("'\" ") if started != bare else bare

@@ -57,24 +57,20 @@ class _Project:
 
     @property
     def is_package(self) -> bool:
-        """Whether there is something that pip could install."""
         return bool({"project", "build-system"} & self.pyproject.keys() or self.setup_py or "metadata" in self.cfg)
 
     @cached_property
     def extras(self) -> tuple[str, ...]:
-        """The extras that development is likely to need."""
         listed = (*table(self.metadata, "optional-dependencies"), *self.cfg.get("options.extras_require", {}))
         literal = re.search(r"extras_require\s*=\s*\{([^}]*)\}", self.setup_py)
         return _likely((*listed, *re.findall(r"[\"']([\w-]+)[\"']\s*:", literal[1] if literal else "")))
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The dependency groups that development is likely to need."""
         return _likely(tuple(table(self.pyproject, "dependency-groups")))
 
     @cached_property
     def requirements(self) -> tuple[str, ...]:
-        """The requirements files that the gates are likely to need."""
         found = (file for file in present(self.root, _KNOWN["requirements"]) if not _OTHER_REQUIREMENTS.search(file))
         # What dependencies a package has, it says itself; its plain file holds versions that somebody had once.
         dynamic = "dependencies" in texts(self.metadata.get("dynamic"))
@@ -83,7 +79,6 @@ class _Project:
 
     @cached_property
     def text(self) -> str:
-        """All that says how it is built and what it needs."""
         files = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", *self.requirements)
         return "\n".join(text_of(self.root / file) for file in files)
 
@@ -110,7 +105,6 @@ class _Project:
         return tuple(sorted(name for name in names if name.isidentifier() and not name.startswith("_")))
 
     def version(self, tag: str) -> str:
-        """Return the variable that gives the build a version it takes from git's tags, "" if it needs none."""
         name = next((variable for pattern, variable in _KNOWN["versions"] if re.search(pattern, self.text)), "")
         return f"{name}={tag or '0.0.0'} " if name else ""
 
@@ -192,7 +186,6 @@ def _managed(project: _Project, entry: dict[str, Any], lacking: list[str], surro
 
 
 def _by_pip(project: _Project, lacking: list[str], surroundings: Surroundings) -> DetectedSetup:
-    """Return the setup of a project without another manager."""
     own = project.is_package and (project.packages is None or len(project.packages) <= 1)
     steps = [f"python3 -m venv --clear {VENV}"]
     if project.groups:

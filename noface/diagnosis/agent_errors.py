@@ -141,7 +141,6 @@ class AgentVerdict:
 
     @property
     def failure(self) -> Failure | None:
-        """The failure as the rest of noface knows it, None if the run ended well."""
         return None if self.kind is None else self.failed_as(self.kind)
 
     def failed_as(self, kind: FailureKind) -> Failure:
@@ -297,7 +296,6 @@ def decisive(matched: list[Match], error: AgentError) -> Match | None:
 
 
 def why_lost(loser: Match, winner: Match) -> str:
-    """Say why a rule that matched did not decide."""
     if loser.strength > winner.strength:
         return f"{winner.rule.name} says more exactly what {loser.rule.name} says roughly"
     if loser.strength < winner.strength:
@@ -306,7 +304,6 @@ def why_lost(loser: Match, winner: Match) -> str:
 
 
 def first_words(rules: Iterable[AgentRule], text: str) -> Match | None:
-    """Return the first rule whose words are in `text`, line by line."""
     for rule in rules:
         match = _compiled(rule.words).search(text[-_TEXT_MAX:])
         if match is not None:
@@ -334,7 +331,6 @@ _TITLE_CHARS = 200
 
 
 def begins_page(text: str) -> bool:
-    """True if a program's output begins as a web page does."""
     return _WEB["begins"].match(text[:_HEAD_CHARS]) is not None
 
 

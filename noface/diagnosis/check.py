@@ -103,12 +103,10 @@ def _where(check: Check) -> str:
 
 
 def cause_of(failure: Failure) -> str:
-    """Return why a check failed, without saying again which."""
     return failure.message.partition(_FAILED)[2] or failure.message
 
 
 def _unread(check: Check, name: str, why: str) -> Failure:
-    """Return the failure of a check whose log cannot be had: what is not known is said and not guessed."""
     why_not = why or "it has none"
     return Failure(
         FailureKind.UNKNOWN,

@@ -35,7 +35,6 @@ class Context:
 
     @property
     def lints(self) -> bool:
-        """True if the gate is a linter's, by its kind or by the programs it runs."""
         return self.kind is GateKind.LINT or bool(self.tools & known_tools("linters"))
 
 

@@ -175,7 +175,6 @@ def _at(count: Counts, kind: FailureKind) -> RuleMatch:
 
 
 def _among_tests(findings: list[RuleMatch], bad: list[Counts]) -> Decision:
-    """Decide if tests failed: by the first group of findings that is not empty."""
     runner = [f for f in findings if _of_runner(f)]
     traces = [f for f in findings if f.level is Level.TRACEBACK or f.rule == "trace.head"]
     traces = [f for f in traces if not _of_runner(f) and f.kind is not FailureKind.LINT_FAILURE]
@@ -184,7 +183,6 @@ def _among_tests(findings: list[RuleMatch], bad: list[Counts]) -> Decision:
 
 
 def _of_runner(finding: RuleMatch) -> bool:
-    """True if the runner itself reports this, or it counts even if tests failed."""
     return finding.level >= Level.SUMMARY or finding.even_in_tests
 
 

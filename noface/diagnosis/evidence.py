@@ -82,7 +82,6 @@ class GateVerdict:
 
     @property
     def passed(self) -> bool:
-        """True if nothing failed."""
         return self.kind is None
 
 
@@ -137,7 +136,6 @@ class Counts:
 
     @property
     def bad(self) -> int:
-        """Tests that did not pass."""
         return self.failed + self.errors
 
 

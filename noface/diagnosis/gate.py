@@ -91,7 +91,6 @@ def _free(finding: RuleMatch, reading: Reading, owned: frozenset[int]) -> bool:
 
 
 def _specific(general: list[RuleMatch], named: list[RuleMatch]) -> list[RuleMatch]:
-    """Return all findings, less those by form alone on a line that a tool's own rule knows."""
     known = {finding.line: finding.kind for finding in named if finding.level >= Level.DIAGNOSTIC}
     return [f for f in general if not _is_known(f, known)] + named
 

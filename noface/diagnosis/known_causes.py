@@ -68,14 +68,12 @@ class CauseRule:
     passing: bool = False
 
     def search(self, line: str) -> re.Match[str] | None:
-        """Return where the line is this cause's error."""
         low = line.lower()
         return _compiled(self.pattern).search(line) if any(need in low for need in self.needs) else None
 
 
 @cache
 def known_causes() -> tuple[CauseRule, ...]:
-    """Return the table's rules in its order."""
     return tuple(_rule(**entry) for entry in table("causes")["causes"])
 
 
@@ -215,12 +213,10 @@ def of_its_provider(error: Failure) -> Failure:
 
 
 def final_error_of(failure: Failure) -> FinalError | None:
-    """Return the same of a gate's failure."""
     return final_error(_deciding(failure))
 
 
 def _deciding(failure: Failure) -> tuple[str, ...]:
-    """Return the lines of a failure that decided, and the last ones of its output."""
     message = _GATE_NAMED.sub("", failure.message, count=1)
     last = [line for line in failure.excerpt.splitlines() if line.strip()][-_FINAL_LINES:]
     return message, *failure.evidence, *reversed(last)
@@ -278,7 +274,6 @@ def _sentence(template: str, named: str) -> str:
 
 
 def _subject(match: re.Match[str], line: str) -> str:
-    """Return the path, command or address: a group of the pattern, else an address in the line."""
     named = next((text for text in match.groupdict().values() if text), "")
     if not named and (url := _URL.search(line)):
         named = url[0].rstrip(".:")

@@ -53,7 +53,6 @@ def _lines(failure: Failure) -> Iterator[str]:
 
 
 def imported_at(library: MissingLibrary, text: str) -> int | None:
-    """Return the line of a source file, from 1, that imports the library."""
     expression = table("libraries")[library.ecosystem]["imports"].replace("{name}", re.escape(library.name))
     pattern = re.compile(expression)
     lines = enumerate(text.splitlines(), 1)
@@ -61,7 +60,6 @@ def imported_at(library: MissingLibrary, text: str) -> int | None:
 
 
 def way_to_install(library: MissingLibrary, paths: Collection[str]) -> tuple[str, str]:
-    """Return how a project with these files adds the library, and the command that installs it in each workspace."""
     _, add, install = _way(library, paths)
     return add.replace("{name}", library.package), install.replace("{name}", library.package)
 
@@ -89,7 +87,6 @@ def place_among(library: MissingLibrary, paths: Iterable[str], location: str | N
 
 
 def manifests(library: MissingLibrary, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the files among `paths` that may name packages of the project's own."""
     patterns = [re.compile(path) for path, _ in table("libraries")[library.ecosystem]["manifests"]]
     return tuple(path for path in paths if any(pattern.search(path) for pattern in patterns))
 
@@ -147,5 +144,4 @@ def _of_library(failure: Failure, library: MissingLibrary, message: str, locatio
 
 
 def library_of(signature: str) -> str:
-    """Return the library that a failure's signature is about, "" if it is about none."""
     return signature.removeprefix(MISSING_LIBRARY) if signature.startswith(MISSING_LIBRARY) else ""

@@ -19,7 +19,6 @@ _LINE_MAX = 600
 
 
 def is_own(path: str, repo: Repo) -> bool:
-    """True if a file named in a log belongs to the project rather than to a library or the runtime."""
     if not path or _PLACE["foreign"].search(path):
         return False
     return not repo.known or resolve(path, repo) is not None
@@ -92,7 +91,6 @@ def place_below(log: Log, number: int, repo: Repo, limit: int = DOWN_MAX, blanks
 
 
 def place_near(log: Log, number: int, repo: Repo) -> str | None:
-    """On the line, else below it, else shortly above it."""
     return (
         next(iter(places(log.get(number), repo)), None)
         or place_below(log, number, repo, limit=30, blanks=1)
@@ -133,7 +131,6 @@ def is_own_module(name: str, repo: Repo) -> bool:
 
 
 def is_assertion(exc: str) -> bool:
-    """True if a type is that of a failed expectation."""
     return bool(_EXCEPTION["assertion"].search(exc))
 
 

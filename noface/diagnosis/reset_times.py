@@ -35,7 +35,6 @@ class WallClock:
     named: Callable[[str], tzinfo | None] = lambda _name: None
 
     def zone_of(self, name: str | None) -> tzinfo | None:
-        """Return the zone a text names, the local one if it names none, None if it is unknown."""
         if name is None:
             return self.zone
         return UTC if name.upper() in ("UTC", "GMT", "Z") else self.named(name)
@@ -108,7 +107,6 @@ def _clock_time(text: str, clock: WallClock) -> float | None:
 
 
 def _moment(match: re.Match[str], hour: int, minute: int, here: datetime, now: float) -> float:
-    """Return the moment meant; raises ValueError for a date that no calendar has."""
     # fold=0: of an hour that the end of summer time repeats the first one is meant.
     at = here.replace(hour=hour, minute=minute, second=0, microsecond=0, fold=0)
     if not match["month"]:

@@ -73,7 +73,6 @@ class LineRule:
 
     @property
     def regex(self) -> re.Pattern[str]:
-        """The compiled pattern."""
         return _compiled(self.pattern)
 
 
@@ -94,7 +93,6 @@ class NameRule:
 
     @property
     def regex(self) -> re.Pattern[str]:
-        """The compiled pattern."""
         return _compiled(self.pattern)
 
 
@@ -140,7 +138,6 @@ def _level(value: object) -> Level:
 
 
 def _values(entry: Mapping[str, object], record: type, what: str) -> Mapping[str, Any]:
-    """Return an entry's values as the record's fields."""
     where = f"{what} {entry.get('name', '(without a name)')!r}"
     known = {field.name: field for field in fields(record)}
     if unknown := entry.keys() - known.keys():

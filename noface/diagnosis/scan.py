@@ -199,7 +199,6 @@ _TITLE_LINES_MAX = 8
 
 
 def failing_names(log: Log, readings: list[Reading], owned: frozenset[int]) -> tuple[str, ...]:
-    """Return the names, each once: the log's, as people know them, unless the report has more."""
     reported = next((reading.failing for reading in readings if reading.runner == "report"), ())
     from_log = _from_log(log, readings, owned)
     return from_log if len(from_log) >= len(reported) else _unique(list(reported))

@@ -48,12 +48,10 @@ class BrokenFile:
 
     @property
     def place(self) -> str:
-        """The location as gates give it."""
         return f"{self.path}:{self.line}"
 
     @property
     def text(self) -> str:
-        """The line itself."""
         return self.lines[self.line - 1].rstrip()[:_LINE_MAX] if 0 < self.line <= len(self.lines) else ""
 
 

@@ -52,7 +52,6 @@ class Log:
         return all(literal[at : at + _GRAM] in grams for at in range(len(literal) - _GRAM + 1))
 
     def line_at(self, offset: int) -> int:
-        """Return the number of the line that holds a character of `text`."""
         return max(0, bisect_right(self.starts, offset) - 1)
 
     def lines_with(self, literal: str) -> Iterator[int]:
@@ -83,15 +82,12 @@ class Log:
         yield from reversed(late)
 
     def get(self, number: int) -> str:
-        """Return the line, or nothing if there is none."""
         return self.lines[number] if 0 <= number < len(self.lines) else ""
 
     def stream_end(self, number: int) -> int:
-        """One past the last line of the stream that line `number` belongs to."""
         return self.err if number < self.err else len(self.lines)
 
     def stream_start(self, number: int) -> int:
-        """Return the first line of the stream that line `number` belongs to."""
         return 0 if number < self.err else self.err
 
 
@@ -143,7 +139,6 @@ def _window(text: str, hit: int, low: int, high: int) -> tuple[int, int]:
 
 
 def strip_codes(text: str) -> str:
-    """Text without terminal codes (CSI, OSC-8 links and the like) and other control characters."""
     if "\x1b" in text or "\x9b" in text:
         text = _TEXT["ansi"].sub("", text)
     return _CONTROL.sub("", text)
@@ -183,7 +178,6 @@ _SIGNED_MAX = 600
 
 
 def normalise(line: str) -> str:
-    """Return a line without what differs between two runs of the same failure."""
     text = line[:_SIGNED_MAX]
     for name, entry in table("patterns")["varying"].items():
         text = _VARYING[name].sub(entry["put"], text)

@@ -30,7 +30,6 @@ def disagreement(main: Inventory, judged: Inventory, own: Inventory, unsteady: C
 
 
 def _is_summary_short(run: Inventory) -> bool:
-    """True if the gate printed of fewer tests than were reported to have passed."""
     return _summary_count(run) < _wholes(run)
 
 
@@ -40,7 +39,6 @@ def _summary_count(run: Inventory) -> int:
 
 
 def _wholes(run: Inventory) -> int:
-    """Return how many tests passed, without the parts of others."""
     names = frozenset(name for name, _ in run.tests)
     passed = (name for name, outcome in run.tests if outcome is Outcome.PASSED)
     return sum("[" not in name or name.partition("[")[0] not in names for name in passed)

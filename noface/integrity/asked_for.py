@@ -65,7 +65,6 @@ def asks_for_less(texts: Iterable[str]) -> bool:
 
 
 def speaks_of_what_goes(text: str) -> bool:
-    """True if a text speaks of something that is taken away."""
     return _speaks((text,), "goes")
 
 
@@ -97,7 +96,6 @@ def _stem(word: str) -> str:
 
 
 def words_of(issue: Issue) -> tuple[str, ...]:
-    """Return what a person, or a model that breaks an issue down, has written of it."""
     return (issue.title, issue.body)
 
 

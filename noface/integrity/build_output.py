@@ -13,12 +13,10 @@ from noface.integrity.rubbish import above, kind_of, marked_folders
 
 
 def is_generated(path: str) -> bool:
-    """True if a path is one that tools write; a change of nothing else is no work."""
     return bool(pattern("integrity", "generated", "paths").search(path) or kind_of(path))
 
 
 def generated(paths: Collection[str], on_main: Collection[str] = ()) -> frozenset[str]:
-    """Return those of `paths` that tools write, by their names or by a mark in a folder above them."""
     marked = marked_folders(paths, on_main)
     return frozenset(path for path in paths if is_generated(path) or not marked.isdisjoint(above(path)))
 

@@ -27,7 +27,6 @@ ASKS = "asks"
 
 
 def checks_of(gates: Iterable[GateSpec]) -> tuple[str, ...]:
-    """Return which kinds of checks code can evade: keys of the table."""
     hard = [gate for gate in gates if gate.hard and not gate.accept]
     covered = any(gate.kind is GateKind.TEST and _COVERAGE.search(gate.command) for gate in hard)
     checked = any(gate.kind is not GateKind.TEST for gate in hard)
@@ -140,7 +139,6 @@ def shadowing(
 
 
 def only_checking(command: str) -> str:
-    """Return what to do about a command that changes files: have its tool only check, and how, if that is known."""
     rows = table("integrity")["only_checks"]["commands"]
     option = next((option for tool, option in rows if re.search(tool, command)), "")
     return f"have it only check: {option}" if option else "have it only check"

@@ -54,7 +54,6 @@ def same_but_for_comments(path: str, old: bytes, new: bytes) -> bool:
 
 
 def _tree(text: str, *, documented: bool = True) -> str:
-    """Return Python's syntax tree, without docstrings unless `documented`."""
     warnings.filterwarnings("ignore", module=_NAME)
     tree = parsed(text, f"{_NAME}.py")
     for node in () if documented else ast.walk(tree):

@@ -31,27 +31,33 @@ def growth(main: str, now: str) -> frozenset[str] | str:
     before, after = python_tree(main), python_tree(now)
     if before is None or after is None:
         return "it cannot be parsed"
-    old, new = before.body, after.body
-    imported = {*_imported(old)}
-    if missing := imported - {*_imported(new)}:
-        return f"it no longer imports {min(missing)[-1]}"
-    kept, more = [each for each in old if not _imports(each)], []
-    for each in new:
-        if kept and ast.dump(each) == ast.dump(kept[0]):
-            del kept[0]
-        else:
-            more.append(each)
-    if kept:
-        return f"it changes line {kept[0].lineno} of main's"
+    old, new = _statements(before), _statements(after)
+    if lost := [node for text, node in old.items() if text not in new]:
+        return f"it changes line {lost[0].lineno} of main's"
+    taken = {name for node in old.values() for name in _bound(node)} | {*dir(builtins)}
+    taken.update(table("integrity")["fixtures"]["built_in"])
     names = set[str]()
-    taken = {*_bound(old), *dir(builtins), *table("integrity")["fixtures"]["built_in"]}
-    for each in more:
-        new_ones = (name for *_, name in {*_imported([each])} - imported) if _imports(each) else _bound([each])
-        added = {name.partition(".")[0] for name in new_ones}
-        if why := _acts(each) or next((_meets(name) for name in sorted(added) if name in taken or _is_hook(name)), ""):
-            return why
-        names |= added
+    for node in (node for text, node in new.items() if text not in old):
+        if not _only_defines(node):
+            return f"line {node.lineno} does more than define a name"
+        for name in _bound(node):
+            if name in taken or name.startswith(_HOOKS):
+                return f"`{name}` is a hook or stands for something already"
+            names.add(name)
     return frozenset(names)
+
+
+def _statements(tree: ast.Module) -> dict[str, ast.stmt]:
+    result: dict[str, ast.stmt] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            parts: list[ast.stmt] = [ast.Import([alias], lineno=node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parts = [ast.ImportFrom(node.module, [alias], node.level, lineno=node.lineno) for alias in node.names]
+        else:
+            parts = [node]
+        result |= {ast.dump(part): part for part in parts}
+    return result
 
 
 def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:
@@ -60,66 +66,38 @@ def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:
     return frozenset(name for name in names if re.search(asks.format(re.escape(name)), text))
 
 
-def _meets(name: str) -> str:
-    return f"`{name}` is a hook" if _is_hook(name) else f"`{name}` stands for something already"
+def _bound(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+    else:
+        yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
 
 
-def _is_hook(name: str) -> bool:
-    return name.startswith(_HOOKS)
-
-
-def _imports(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.Import, ast.ImportFrom))
-
-
-def _imported(body: list[ast.stmt]) -> Iterator[tuple[str, str, str]]:
-    """Yield what is imported, one by one: from where, what, and under which name."""
-    for node in body:
-        if isinstance(node, ast.Import):
-            yield from (("", alias.name, alias.asname or alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            place = "." * node.level + (node.module or "")
-            yield from ((place, alias.name, alias.asname or alias.name) for alias in node.names)
-
-
-def _bound(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the names that statements bind, as far as they can be read; "*" for all of a module's."""
-    for node in body:
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        else:
-            yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
-
-
-def _acts(node: ast.stmt) -> str:
-    """Say what a new statement does that nobody asks for, "" if it only defines."""
+def _only_defines(node: ast.stmt) -> bool:
+    """True if a new statement does nothing that nobody asks for."""
     match node:
-        case ast.Import():
-            return ""
-        case ast.ImportFrom():
-            return "it imports all of a module" if any(alias.name == "*" for alias in node.names) else ""
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return _acts_by_itself(node)
+        case ast.Import() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.ImportFrom(names=[alias]):
+            return alias.name != "*"
+        case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
+            defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
+            return all(map(_is_known, decorators)) and all(map(_is_literal, defaults))
         case ast.Assign(value=value, targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name(), value=value):
-            return "" if value is None or _is_literal(value) else f"line {node.lineno} runs code"
-        case ast.Expr(value=ast.Constant()):
-            return ""
+            return value is None or _is_literal(value)
         case _:
-            return f"line {node.lineno} runs code"
+            return False
 
 
-def _acts_by_itself(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    for each in node.decorator_list:
-        called, words = (each.func, each.keywords) if isinstance(each, ast.Call) else (each, [])
-        values = [*(each.args if isinstance(each, ast.Call) else ()), *(word.value for word in words)]
-        name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-        known = name in _DECORATORS and all(word.arg in _KEYWORDS for word in words) and all(map(_is_literal, values))
-        if not known:
-            return f"`{node.name}` has the decorator `{ast.unparse(each)}`"
-    given = (*node.args.defaults, *filter(None, node.args.kw_defaults))
-    return "" if all(map(_is_literal, given)) else f"`{node.name}` has a default that runs code"
+def _is_known(decorator: ast.expr) -> bool:
+    called, words, values = decorator, list[ast.keyword](), list[ast.expr]()
+    if isinstance(decorator, ast.Call):
+        called, words = decorator.func, decorator.keywords
+        values = [*decorator.args, *(word.value for word in words)]
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name in _DECORATORS and all(word.arg in _KEYWORDS for word in words) and all(map(_is_literal, values))
 
 
 def _is_literal(node: ast.expr) -> bool:

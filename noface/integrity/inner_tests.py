@@ -59,7 +59,6 @@ def _with_blocks(old: _Blocks | None, new: _Blocks | None, change: str) -> str |
 
 
 def _modules(text: str) -> _Blocks | None:
-    """Return the test modules by name, with where they begin and their whole text; None if one does not end."""
     result = {}
     for head in _MODULE.finditer(text):
         end = _end(text, head.end())

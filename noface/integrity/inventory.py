@@ -38,17 +38,14 @@ class Inventory:
 
     @property
     def passed(self) -> int:
-        """How many tests passed."""
         return (self.count or 0) + sum(outcome is Outcome.PASSED for _, outcome in self.tests)
 
     @property
     def skipped(self) -> int:
-        """How many tests are known by name and did not run."""
         return sum(outcome is Outcome.SKIPPED for _, outcome in self.tests)
 
     @property
     def ran(self) -> int:
-        """How many tests ran, as far as names and numbers say."""
         return (self.count or 0) + len(self.tests) - self.skipped
 
 
@@ -68,7 +65,6 @@ class Shortfall:
 
     @property
     def short(self) -> bool:
-        """True if anything is missing."""
         return bool(self.gone or self.skipped or self.failed or self.fewer or self.broken_off)
 
 
@@ -97,12 +93,10 @@ def inventory(
 
 
 def file_of(test: str) -> str:
-    """Return the file that a test's id begins with; ids of some runners name none."""
     return test.partition("::")[0]
 
 
 def files_of(inventories: Iterable[Inventory | None]) -> frozenset[str]:
-    """Return the files that the ids of tests begin with."""
     return frozenset(file_of(name) for each in inventories if each is not None for name, _ in each.tests)
 
 
@@ -137,7 +131,6 @@ def base_of(name: str) -> str:
 
 
 def base_number(name: str) -> str:
-    """Return an id without the number that tells it from others of its name."""
     return _NUMBER.sub("", name)
 
 

@@ -66,14 +66,12 @@ _Tests = list[tuple[str, Outcome]]
 
 
 def named_tests(stdout: str, stderr: str = "", *, taps: bool = True) -> list[Inventory]:
-    """Return an inventory for each runner that names its tests. `taps`: whether TAP counts as well."""
     out, err = _ANSI.sub("", stdout).splitlines(), _ANSI.sub("", stderr).splitlines()
     tests = [_cargo(out, err), _nextest([*out, *err]), _go(out), _ctest(out), read_tap_tests(out) if taps else None]
     return [run for run in tests if run is not None]
 
 
 def counted_tests(stdout: str, stderr: str, command: str) -> Inventory | None:
-    """Return an inventory that knows only how many tests passed, None if no runner's summary says so."""
     passed = summary_counts(stdout, stderr, command)
     return inventory((), "counts", count=max(0, *passed)) if passed else None
 

@@ -74,7 +74,6 @@ def part_of(path: str, reached: Collection[str] = ()) -> Part:
 
 
 def is_hidden(path: str) -> bool:
-    """True if a path is hidden from a listing, or lies in a folder that is, as settings of tools do."""
     return path.startswith(".") or "/." in path
 
 
@@ -86,7 +85,6 @@ def steers_by_name(path: str) -> bool:
 
 
 def builds(path: str) -> bool:
-    """True if a file that is no code builds the product, as a Makefile does."""
     return _names("builds").search(path) is not None
 
 
@@ -171,7 +169,6 @@ def with_main_judging(path: str, main: str, change: str) -> str | None:
 
 
 def _joined(main: Mapping[str, Any], change: Mapping[str, Any], describing: Collection[str]) -> dict[str, Any]:
-    """Return what judges in `main` and what describes in `change`."""
     judges = {name: value for name, value in main.items() if name not in describing}
     return judges | {name: value for name, value in change.items() if name in describing}
 
@@ -237,5 +234,4 @@ def sources(paths: Iterable[str], but_not: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def broken(path: str) -> str:
-    """Return what stands in a broken source file: no language's parser accepts it."""
     return _BROKEN_PHP if path.endswith(".php") else BROKEN

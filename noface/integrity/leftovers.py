@@ -62,7 +62,6 @@ def left_in(
 
 
 def _belongs(path: str, kind: dict[str, Any], main: Collection[str], words: str, holding: Holding) -> bool:
-    """True if such a line may well belong where it is."""
     if kind.get("product") and pattern("rubbish", "places", "apart").search(path):
         return True
     if "calls" not in kind:

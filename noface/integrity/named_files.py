@@ -16,7 +16,6 @@ _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "source", ".", "exec", "env")
 
 
 def named_paths(commands: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of `commands` that may be paths in the repository, without pytest's `::names`."""
     return _inner(word.split("::", 1)[0] for command in commands for word in _words(command))
 
 

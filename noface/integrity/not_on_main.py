@@ -36,7 +36,6 @@ class Checkout:
 
     @cached_property
     def places(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Files and folders of main, and of what the checkout has besides."""
         return self.on_main | _folders(self.on_main), self.new | _folders(self.new)
 
 
@@ -49,7 +48,6 @@ class Lacking:
 
     @property
     def text(self) -> str:
-        """What it is."""
         return f"{self.name} of {self.path}" if self.name else self.path
 
 
@@ -74,7 +72,6 @@ def lacking(command: str, checkout: Checkout) -> tuple[Lacking, ...]:
 
 
 def _arguments(words: list[str]) -> Iterator[str]:
-    """Yield what words may name: of the program only a file, of an option its value, of a script each word."""
     for number, word in enumerate(words):
         value = word.partition("=")[2] if word.startswith("-") else word
         if value and (number or "/" in value):
@@ -86,7 +83,6 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _path(word: str, bases: tuple[str, ...], checkout: Checkout) -> str | None:
-    """Return the path that a word names, main's if there is one; None if it names none."""
     if not word or word.startswith(("/", "~")):
         return None
     name = _PLACE.sub("", word).rstrip("/")
@@ -124,6 +120,5 @@ def _at(path: str, place: str) -> bool:
 
 
 def lack_text(things: Iterable[Lacking], checkout: Checkout, how: str = "names") -> str:
-    """Word what is lacking for a person."""
     names = ", ".join(dict.fromkeys(each.text for each in things))
     return f"accept {how} {names}: it is in your checkout, not on {checkout.main}"

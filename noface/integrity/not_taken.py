@@ -34,7 +34,6 @@ _TOKEN = re.compile(r"[\w$@-]+(?:(?:[./\\]|::)+[\w$@-]+)*")
 
 
 def is_source(path: str) -> bool:
-    """True if a path looks like a file that people write: no secret, no setting of one machine, no output."""
     written = pattern("rubbish", "ignored", "sources").search(path)
     return bool(written) and not pattern("rubbish", "ignored", "never").search(path) and not is_generated(path)
 
@@ -85,7 +84,6 @@ def _named(files: tuple[NotTaken, ...]) -> str:
 
 
 def _ways(files: tuple[NotTaken, ...], commit: str | None, paths: tuple[str, ...]) -> str:
-    """Say what the next worker can do about it, and how it gets the contents back."""
     ways = []
     sources = sorted({one.source for one in files if one.source})
     if any(one.ignored for one in files):
@@ -100,7 +98,6 @@ def _ways(files: tuple[NotTaken, ...], commit: str | None, paths: tuple[str, ...
 
 
 def _is_missed(path: str, failure: Failure) -> bool:
-    """True if a line of a failure says that this file, its module or its package is not there."""
     name, absent = basename(path), pattern("rubbish", "ignored", "missing")
     names = {name, name.rpartition(".")[0], basename(dirname(path))}
     wanted = {each for each in names if len(each) >= _NAME_CHARS_MIN and each not in _EMPTY_STEMS}
@@ -110,6 +107,5 @@ def _is_missed(path: str, failure: Failure) -> bool:
 
 
 def _ends(token: str) -> tuple[str, str, str]:
-    """Return what a name ends with: the last part with its ending, without it, and what follows its last dot."""
     last = re.split(r"[/\\]|::", token)[-1]
     return last, last.rpartition(".")[0], last.rpartition(".")[2]

@@ -28,7 +28,6 @@ _MARKS = re.compile(r"^[\s#/*<>!;-]+|\s*(\*/|-->)$")
 
 
 def is_prose(path: str) -> bool:
-    """True if a file is for people to read."""
     for_people = _names("files").search(path) is not None and _names("not_files").search(path) is None
     return for_people or _names("notes").search(path) is not None
 

@@ -65,7 +65,6 @@ def _kinds() -> tuple[tuple[re.Pattern[str], dict[str, Any]], ...]:
 
 @lru_cache(maxsize=10_000)
 def kind_of(path: str) -> str:
-    """Return what a path is by its name alone, "" for what people write."""
     return next((kind["what"] for paths, kind in _kinds() if not kind.get("written") and paths.search(path)), "")
 
 
@@ -115,7 +114,6 @@ _ASKED = r"(^(\S*/)?|(?i:(?<!not )(?<!never )(?<!n't )\b(commit|check\w* in|trac
 def _each(
     new: Collection[str], on_main: Collection[str], wanted: RubbishRules, head: Callable[[str], bytes]
 ) -> Iterator[tuple[str, Rubbish]]:
-    """Yield the files that are rubbish, unless the rest of the change uses them."""
     marked, of_main = marked_folders(new, on_main), dict[re.Pattern[str], list[str]]()
     for path in new:
         filled = next((folder for folder in above(path) if folder in marked or folder in wanted.made), "")
@@ -137,7 +135,6 @@ def _each(
 
 
 def _is_written(kind: dict[str, Any], data: bytes) -> bool:
-    """True if a program has written a file that begins so, and is called as its are."""
     text = data.decode("latin-1")
     return any(re.match(each, text, re.DOTALL) for each in kind["bytes"])
 

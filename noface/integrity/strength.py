@@ -49,7 +49,6 @@ class Body:
 
     @cached_property
     def all(self) -> Counter[str]:
-        """Its lines without space."""
         return Counter(map(_plain, self.lines))
 
     def asserts(self, helpers: AbstractSet[str]) -> tuple[str, ...]:
@@ -119,7 +118,6 @@ def bodies(path: str, text: str) -> dict[_Key, Body]:
 
 
 def _written(text: str) -> list[_Writing]:
-    """Divide a file into bodies. A function within a test is part of that; a test within anything stands alone."""
     rest = _Writing("", "", -1, test=False)
     writings, open_, around, above = [rest], [rest], [(-1, "")], list[tuple[int, str]]()
     for line in (each[:_CHARS_MAX] for each in text.split("\n")):
@@ -150,7 +148,6 @@ def _written(text: str) -> list[_Writing]:
 
 
 def _begun(line: str, above: list[tuple[int, str]]) -> tuple[str, bool]:
-    """Return the name of the function that a line begins, "" for none, and whether it is a test."""
     if match := _tests("case_name").search(line):
         return next(filter(None, match.groups()), ""), True
     if _tests("case").search(line):
@@ -185,7 +182,6 @@ def _opened(line: str) -> int:
 
 
 def _values(line: str) -> Counter[str]:
-    """Return the values of a line, with quotes of one kind."""
     return Counter(each.replace("'", '"') for each in _VALUE.findall(line))
 
 
@@ -194,7 +190,6 @@ def _plain(line: str) -> str:
 
 
 def all_bodies(texts: Texts) -> dict[_Key, Body]:
-    """Return the bodies of all these test files."""
     return {key: body for path, text in texts.items() for key, body in bodies(path, text).items()}
 
 

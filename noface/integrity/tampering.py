@@ -34,17 +34,14 @@ def _tests(key: str) -> re.Pattern[str]:
 
 
 def is_code(path: str) -> bool:
-    """True if a path looks like a file of code."""
     return _tests("code").search(path) is not None
 
 
 def is_test_file(path: str) -> bool:
-    """True if a path looks like a file of tests."""
     return _tests("path").search(path) is not None and _tests("code").search(path) is not None
 
 
 def asserts(text: str) -> bool:
-    """True if a line of code asserts something."""
     return next(_asserting(text), None) is not None
 
 
@@ -63,12 +60,10 @@ def _asserting(text: str) -> Iterator[int]:
 
 
 def begins_test(text: str) -> bool:
-    """True if a line of code begins a test."""
     return any(_tests("case").search(line[:_CHARS_MAX]) for line in text.splitlines())
 
 
 def has_functions(text: str) -> bool:
-    """True if code holds functions: what holds none is data."""
     return any("=>" in line or _tests("function").search(line[:_CHARS_MAX]) for line in text.splitlines())
 
 

@@ -29,12 +29,10 @@ def still_unsteady(known: Known, now: float) -> dict[str, UnsteadyTest]:
 
 
 def failed_in(ran: Inventory | None) -> tuple[str, ...]:
-    """Return the ids of the tests that failed in a run."""
     return tuple(name for name, outcome in ran.tests if outcome is Outcome.FAILED) if ran is not None else ()
 
 
 def passed_in(ran: Inventory | None) -> frozenset[str]:
-    """Return the ids of the tests that passed in a run."""
     return (
         frozenset(name for name, outcome in ran.tests if outcome is Outcome.PASSED) if ran is not None else frozenset()
     )

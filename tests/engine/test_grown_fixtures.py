@@ -65,7 +65,7 @@ def test_a_worker_whose_edit_was_put_back_is_told_so_first_and_what_to_do(calc):
     project.run(code=0)
     first, second = project.attempts("1")
     told = first["failure"]["message"]
-    assert told.startswith("put back to main's before the gate ran: tests/conftest.py (`seven` has the decorator")
+    assert told.startswith("put back to main's before the gate ran: tests/conftest.py (line ")
     assert "fixture 'seven' not found" in told
     assert "A conftest.py may only gain fixtures with new names" in told
     assert "may_change" in told

@@ -85,7 +85,6 @@ _NEAR = 8
 
 
 def _merged(summaries: list[Counts]) -> list[Counts]:
-    """Join counts that a runner spreads over neighbouring lines ("# tests 3", "# pass 2", "# fail 1") into one."""
     result: list[Counts] = []
     for count in summaries:
         last = result[-1] if result else None

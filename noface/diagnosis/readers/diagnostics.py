@@ -63,7 +63,6 @@ def _diagnostic(log: Log, number: int, line: str, context: Context) -> RuleMatch
 
 
 def _does_not_parse(match: re.Match[str]) -> bool:
-    """True if a linter's code or message says that the file does not parse."""
     code = match["code"]
     return (code.startswith(_PARSE_CODES) and not code.startswith("E90")) or "SyntaxError" in match["msg"]
 

@@ -49,6 +49,5 @@ def _plain_heads(log: Log) -> list[int]:
 
 
 def _end(log: Log, start: int, body: re.Pattern[str]) -> int:
-    """Return the line after the last one of a difference."""
     stop = min(log.stream_end(start), start + _LINES_MAX)
     return next((number for number in range(start, stop) if not body.match(log.get(number))), stop)

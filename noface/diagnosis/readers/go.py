@@ -87,7 +87,6 @@ def _counts(log: Log) -> tuple[tuple[Counts, ...], tuple[str, ...]]:
 
 
 def _panics(log: Log, context: Context) -> list[RuleMatch]:
-    """Return the first panic that a trace of goroutines follows."""
     starts = ("panic: ", "fatal error: ", "goroutine stack exceeds")
     for number in sorted({number for start in starts for number in log.lines_with(start)}):
         match = _GO["panic"].match(log.get(number))

@@ -46,7 +46,6 @@ def _clean(word: str) -> str:
 
 
 def _asked_for(context: Context) -> frozenset[str]:
-    """Return the words of the command that name nothing the project has: no program, option, file or folder."""
     words = {_clean(word) for word in _MISSING["word"].findall(context.command[:_COMMAND_MAX])}
     programs = {name for tool in context.tools for name in (tool, tool.rsplit("/", 1)[-1])} - _arguments(context)
     there = _files_and_folders(context.repo)
@@ -60,7 +59,6 @@ def _asked_for(context: Context) -> frozenset[str]:
 
 
 def _files_and_folders(repo: Repo) -> dict[str, set[str]]:
-    """Return the paths of the project's files and folders by their last part."""
     there: dict[str, set[str]] = {}
     for file in repo.files:
         parts = file.split("/")
@@ -83,7 +81,6 @@ def _same(word: str, path: str) -> bool:
 
 
 def _tokens(line: str) -> list[str]:
-    """Return what a line names: what it quotes, what looks like a path, and the word after its colon."""
     tokens = [match for groups in _MISSING["token"].findall(line) for match in groups if match]
     return [_clean(re.sub(r"(?::\d{1,9}){0,4}:?$", "", token.strip("'\"`‘’“”.,;:()"))) for token in tokens]
 

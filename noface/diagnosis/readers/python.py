@@ -34,7 +34,6 @@ def _pytest_span(log: Log) -> tuple[int, int]:
 
 
 def _pytest_counts(log: Log) -> list[Counts]:
-    """Return what pytest's summary lines count, the last first."""
     counts = []
     first, stop = _pytest_span(log)
     for number in range(stop - 1, first - 1, -1):

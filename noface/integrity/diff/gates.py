@@ -38,7 +38,6 @@ class Manifest:
 
 
 def may_steer(path: str) -> bool:
-    """True if a file is one that gates go by, so that its texts are worth reading."""
     return path.rpartition("/")[2] in ("package.json", *_SECTIONED)
 
 
@@ -82,7 +81,6 @@ def _scripts(package: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _called_scripts(scripts: Mapping[str, str], commands: Iterable[str]) -> list[str]:
-    """Return the scripts that the commands run, directly, as pre and post scripts, or from one to the next."""
     called: list[str] = []
     waiting = list(commands)
     while waiting:
@@ -123,7 +121,6 @@ _Settings = dict[str, list[str]]
 
 
 def _settings(path: str, text: str) -> dict[str, _Settings]:
-    """Return the sections of pytest and coverage under the names that ini files use; none if it does not parse."""
     sections: dict[str, dict[str, Any]]
     try:
         if path.endswith(".toml"):
@@ -147,7 +144,6 @@ def _table(parent: object, name: str) -> dict[str, Any]:
 
 
 def _changed(name: str, old: Mapping[str, _Settings], new: Mapping[str, _Settings]) -> list[str]:
-    """Return which settings of a section now check less than on main."""
     was, now = old.get(name, {}), new.get(name, {})
     keys = [key for key in _STAYS if key in was and was[key] != now.get(key)]
     keys += [key for key in _MAY_SHRINK if {*now.get(key, ())} - {*was.get(key, ())}]

@@ -39,7 +39,6 @@ def made_repositories(
 
 
 def _parts(paths: Iterable[str]) -> dict[str, set[str]]:
-    """Return, in small letters, the folders with what they hold of a repository's parts."""
     parts = defaultdict[str, set[str]](set)
     for path in paths:
         names = path.casefold().split("/")
@@ -111,7 +110,6 @@ class Unfit:
 
 
 def adds(changes: Iterable[FileChange]) -> bool:
-    """True if a change adds any path: only then do the paths on main matter."""
     return any(change.old_mode == ABSENT for change in changes)
 
 
@@ -132,7 +130,6 @@ def unfit_names(
 
 
 def leads_outside(path: str, target: str) -> bool:
-    """True if a link at `path` leads out of the project."""
     return target.startswith("/") or normpath(join(dirname(path), target)).split("/")[0] == ".."
 
 
@@ -151,7 +148,6 @@ def may_be_refused(paths: Iterable[str]) -> bool:
 
 
 def refused_by_servers(path: str, check: str, words: str) -> Unfit:
-    """Return the finding of one of git's checks."""
     return Unfit(UnfitRule.FSCK, _visible(path), f"{check}: {words}")
 
 
@@ -164,7 +160,6 @@ def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iter
 
 
 def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:
-    """Yield the outermost of the new files and folders that are spelled otherwise than another."""
     gone = {change.path for change in changes if change.new_mode == ABSENT}
     there = _entries(on_main - gone) | _entries(change.path for change in changes if change.new_mode != ABSENT)
     new = _entries(change.path for change in added) - _entries(on_main)
@@ -182,7 +177,6 @@ def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: fr
 
 
 def _entries(paths: Iterable[str]) -> set[str]:
-    """Return paths with all folders above them."""
     names = set(paths)
     return names.union(*(above(folder + "/x") for folder in {name.rpartition("/")[0] for name in names} - {""}))
 
@@ -195,7 +189,6 @@ def _folded(path: str) -> str:
 
 
 def _visible(path: str) -> str:
-    """Return a path with what cannot be seen in it made visible, accents that stand by themselves among it."""
     text = decoded(path)
     apart = not unicodedata.is_normalized("NFC", text)
     hidden = (not c.isprintable() or (apart and unicodedata.combining(c)) for c in text)

@@ -115,7 +115,6 @@ def by_gravity(failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
 
 
 def binaries(changes: tuple[FileChange, ...]) -> Iterator[FileChange]:
-    """Yield the binary files that a change adds or rewrites: those whose size is asked for."""
     for change in changes:
         if change.added is None and change.status in "AM" and change.old_oid != change.new_oid:
             yield change

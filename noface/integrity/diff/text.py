@@ -37,7 +37,6 @@ def left_markers(patch: str) -> dict[str, list[tuple[str, ...]]]:
 
 
 def shows_conflict(text: str) -> bool:
-    """True if a text holds the marker lines of a conflict."""
     return bool(_conflicts([line for line in text.splitlines() if line.startswith(_STARTS)]))
 
 
@@ -49,7 +48,6 @@ def _taken(conflict: tuple[str, ...], moved: list[tuple[str, ...]]) -> bool:
 
 
 def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
-    """Return the marker lines of each conflict in the lines of a file that begin like markers."""
     conflicts: list[tuple[str, ...]] = []
     open_: list[str] = []
     for text in texts:
@@ -91,7 +89,6 @@ def tied_lines(patch: str, folders: Iterable[str]) -> tuple[ChangedLine, ...]:
 
 
 def _cut(text: str, named: re.Pattern[str]) -> str:
-    """Return a line without its indentation, of a long one the part around the name."""
     match = named.search(text)
     start = max(match.start() - _TEXT_CHARS_MAX // 2, 0) if match is not None and len(text) > _TEXT_CHARS_MAX else 0
     return text[start : start + _TEXT_CHARS_MAX].strip()

@@ -55,7 +55,6 @@ def check(facts: Facts) -> tuple[Fault, ...]:
 
 
 def _storage(facts: Facts) -> Iterator[Fault]:
-    """Check database, objects, refs, locks and private git dirs."""
     git = facts.git
     if facts.database_error:
         yield Fault(FaultKind.DATABASE_UNUSABLE, "state.db", facts.database_error, facts.database_hint or _MOVE_AWAY)
@@ -84,7 +83,6 @@ def _storage(facts: Facts) -> Iterator[Fault]:
 
 
 def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
-    """Check each landed commit of main against its record, and each record against its proof."""
     by_commit = {(row.new, row.issue): row for row in database.landings}
     others = {row.new: row for row in database.landings}
     own = {move.new for move in facts.git.moves if move.message.startswith(_OWN)}
@@ -124,7 +122,6 @@ def _unrecorded(database: DatabaseFacts, landed: TrailedCommit, *, by_noface: bo
 
 
 def _main_moves(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
-    """Check that noface moved main only as it had recorded before."""
     recorded = {(row.old, row.new) for row in database.landings}
     for move in facts.git.moves:
         known = (move.old, move.new) in recorded or move.new in database.learned
@@ -220,7 +217,6 @@ def _left(facts: Facts) -> Iterator[Fault]:
 
 
 def _unknown(facts: Facts, _: DatabaseFacts) -> Iterator[Fault]:
-    """Name the refs that may hold the only copy of work."""
     issues = Counter(ref.split("/")[3] for ref in facts.git.refs if ref.startswith(_ISSUE_REFS))
     for slug in sorted(issues.keys() - facts.names.keys()):
         message = f"{issues[slug]} ref(s) of an issue that nobody knows; they may hold the only copy of work"

@@ -195,5 +195,4 @@ class Fault:
 
 
 def is_sound(findings: tuple[Fault, ...]) -> bool:
-    """True if nobody has to do anything."""
     return all(each.severity is Severity.NOTE for each in findings)

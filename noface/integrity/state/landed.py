@@ -46,7 +46,6 @@ class TrailedCommit:
 
     @property
     def issue(self) -> str:
-        """The issue of a landing, which has one."""
         return self.issues[0]
 
     @property
