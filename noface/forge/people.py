@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from noface.forge.parse import text
 from noface.forge.rest import Client, RefusedError
+from noface.model.publication import ANYONE
 from noface.process.clock import Clock
 
-ANYONE = "*"
 _WRITERS = ("admin", "maintain", "write")
 _KNOWN_S = 1800.0
 

@@ -26,7 +26,7 @@ def encode(value: object) -> Any:
         return {name: item if type(item) in _PLAIN else encode(item) for name, item in items}
     if isinstance(value, StrEnum):
         return value.value
-    if isinstance(value, (tuple, list, frozenset)):
+    if isinstance(value, (tuple, list, frozenset, set)):
         return [encode(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
@@ -93,6 +93,12 @@ def _decode(kind: Any, value: Any) -> Any:
         if args[-1] is Ellipsis:
             return tuple(_decode(args[0], item) for item in value)
         return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
+    if origin is set:
+        _require(value, list, set)
+        return {_decode(typing.get_args(kind)[0], item) for item in value}
+    if origin is dict and typing.get_args(kind)[0] is int:
+        _require(value, dict, dict)
+        return {int(key): _decode(typing.get_args(kind)[1], item) for key, item in value.items()}
     if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
         known = _hints(kind)
         _require(value, dict, kind)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 COMMANDS = ("approve", "reject", "retry", "skip")
 """What people may write behind `/noface`."""
+ANYONE = "*"
+"""Stands in [tracker] authors for everybody."""
 APPROVED = "noface:approved"
 """The label that says yes to what an issue waits for."""
 ACCOUNT = "<!-- noface:account -->"

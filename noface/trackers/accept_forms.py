@@ -1,10 +1,7 @@
 """Which commands an issue on a code host may name as its `accept`: those that the project's gates have already.
 
-noface runs `accept` by a shell. Whoever may write a file of the repository may choose commands; an issue's body is
-written by more people, copied from elsewhere, and read by nobody before noface runs it. So its commands are taken only
-as words: a gate's own program, and sub-command if it has one (`npm test`, `make check`, `python -m pytest`), with
-further arguments. Where the gate starts the same program in its own way, from an environment or by a runner, that way
-is taken. They are quoted anew, so that no shell takes anything in them for more.
+noface runs `accept` by a shell, and an issue's body is written by anyone. So commands are taken as words only: a gate's
+own program, and sub-command if it has one, with further arguments, which are quoted anew.
 """
 
 import re
@@ -40,10 +37,7 @@ def taken_accept(command: str, gates: Iterable[str]) -> str | None:
 
 
 def _start(form: tuple[str, ...], words: tuple[str, ...]) -> int | None:
-    """Return the place behind the words of a command that start what a form starts, by another way; None for another.
-
-    `.venv/bin/python -m pytest`, `uv run pytest` and `pytest` start the same.
-    """
+    """Return the place behind the words that start what a form starts, by another way; None for another program."""
     after = after_runner(words) if after_runner(form) is not None else None
     if after is None:
         same = _names(words[: len(form)]) == _names(form)
@@ -91,8 +85,7 @@ def part_accepted(
 def gate_form(gate: str) -> tuple[str, ...]:
     """Return the words that a gate's command and its like begin with; () for a command that is more than one.
 
-    Behind a known runner of tests come tests and options; of any other program the words before its first option, or
-    before its first file, say what it does.
+    Behind a runner of tests come tests and options; of other programs the words before the first option or file count.
     """
     return _form(_words(apart(gate)[1]))
 

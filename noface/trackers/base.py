@@ -36,11 +36,7 @@ def clean_title(text: str) -> str:
 
 
 def title_problem(text: str) -> str | None:
-    """Why a cleaned title cannot be used, or None.
-
-    Control characters could drive the terminal that shows the title, line ends would forge trailers in commit
-    messages, and lone surrogates cannot be written.
-    """
+    """Why a cleaned title cannot be used, or None: it must not drive a terminal or forge trailers of commits."""
     if not text:
         return "the title is empty"
     if len(text) > TITLE_CHARS_MAX:
@@ -63,17 +59,16 @@ class IssueTracker(Protocol):
         """Return a cheap mark that differs whenever the backlog may have changed; never raises, parses nothing."""
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
-        """Return all issues as they are now, checked by `model.backlog.check`.
+        """Return all issues as they are now, checked by `model.backlog.check`; `merged` are the ids that have landed.
 
-        `merged` are the ids that have landed: dependencies on them are met even if the issue is gone. One
-        broken issue never hides the others. Raises UsageError if the source as a whole cannot be read.
+        One broken issue never hides the others. Raises UsageError if the source as a whole cannot be read.
         """
 
     def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:
         """Make a new issue of a draft, whose id is "" still, and return it as `backlog` will show it.
 
-        Its number is above every number in use and every one in `merged`, since a reused id would count as
-        merged. Raises UsageError for a draft that would be faulty, NofaceError if it cannot be written.
+        Its number is above all in use and in `merged`. Raises UsageError for a faulty draft, NofaceError if nothing is
+        written.
         """
 
 
@@ -89,9 +84,7 @@ class SingleReader(Protocol):
 class RemoteTracker(IssueTracker, Protocol):
     """A tracker whose issues lie on another machine. `backlog` answers from a copy in noface's state.
 
-    These methods wait for the network and are called by one thread at a time, never by the loop's. Each can be
-    repeated after a kill. They raise ForgeAwayError if the other side cannot answer now, ForgeError if it
-    refuses.
+    These methods wait for the network, one at a time, and can be repeated after a kill. They raise ForgeError.
     """
 
     def use(self, forge: "Forge") -> None:
@@ -101,22 +94,13 @@ class RemoteTracker(IssueTracker, Protocol):
         """Bring the copy up to date, by what has changed since; tell whether it has."""
 
     def say(self, notice: Notice, comment: int | None = None) -> int | None:
-        """Make labels, the one comment, and open or closed, what `notice` says; return the comment's id.
-
-        `comment` is the id that an earlier call returned; without it noface's comment is looked for first.
-        """
+        """Make labels, the one comment, and open or closed, what `notice` says; return the comment's id."""
 
     def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
-        """Return what allowed authors have written about issues, later than the id in `after`, oldest first.
-
-        noface's own comments are none of it, also if its token belongs to an allowed author.
-        """
+        """Return what allowed authors have written about issues, later than the id in `after`, oldest first."""
 
 
 def open_tracker(settings: TrackerSettings, root: Path, state: Path) -> IssueTracker:
-    """Return the tracker that the settings name, for the repository at `root` with noface's state in `state`.
-
-    Nothing is fetched: a tracker whose issues lie on another machine answers from the copy that a run keeps.
-    """
+    """Return the tracker that the settings name; nothing is fetched."""
     tracker: IssueTracker = resolve_name(TRACKERS[settings.kind].tracker)(settings, root, state)
     return tracker

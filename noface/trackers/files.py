@@ -20,7 +20,6 @@ from noface.model.listed import IssueFault
 from noface.trackers.folder import (
     RACY_NS,
     IssueFile,
-    checksum,
     create_file,
     fingerprint,
     is_issue_name,
@@ -42,8 +41,6 @@ from noface.trackers.issue_file import (
     too_large,
 )
 
-_SERVES_NS = 5_000_000_000
-"""So long what a fingerprint saw serves the backlog that is asked for after it: the same listing, and half the time."""
 _SET_ASIDE = re.compile(r"_([0-9]+)-")
 
 
@@ -53,10 +50,7 @@ def open_files(settings: TrackerSettings, root: Path, state: Path) -> "FilesTrac
 
 
 class FilesTracker:
-    """The tracker over a folder. It remembers what it parsed: unchanged files cost one listing.
-
-    `root` is the repository's top folder, `folder` the place of the issues in it, as it stands in sources.
-    """
+    """The tracker over the folder of a repository. It remembers what it parsed: unchanged files cost one listing."""
 
     def __init__(self, root: Path, folder: str = "issues") -> None:
         self._root = root
@@ -64,7 +58,6 @@ class FilesTracker:
         self._folder = folder.rstrip("/")
         self._parsed: dict[str, tuple[IssueFile, ParsedFile]] = {}
         self._last: tuple[tuple[IssueFile, ...], frozenset[str], Backlog] | None = None
-        self._listed: tuple[int, tuple[IssueFile, ...] | None] = (0, None)
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -72,11 +65,6 @@ class FilesTracker:
 
     def fingerprint(self) -> str:
         """Hash names, times, sizes, inodes and modes of the issue files; opens none of them."""
-        began_ns = time.time_ns()
-        with suppress(OSError):
-            if (entries := scan(self._path)) is not None:
-                self._listed = began_ns, entries
-                return checksum(entries)
         return fingerprint(self._root, self._folder)
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
@@ -84,10 +72,8 @@ class FilesTracker:
 
         Raises UsageError if the folder cannot be listed.
         """
-        (listed_ns, entries), self._listed = self._listed, (0, None)
         try:
-            if not 0 <= time.time_ns() - listed_ns < _SERVES_NS:
-                listed_ns, entries = time.time_ns(), scan(self._path)
+            listed_ns, entries = time.time_ns(), scan(self._path)
         except OSError as error:
             hint = "The place of the issues must be a folder that you can read."
             raise UsageError(f"cannot list {self._folder}: {error.strerror}", hint) from error
@@ -115,7 +101,6 @@ class FilesTracker:
 
     def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:
         """Write `<next number>-<slug>.md`; see Tracker.add."""
-        self._listed = (0, None)
         try:
             names = [entry.name for entry in scan(self._path) or ()]
         except OSError as error:

@@ -1,7 +1,6 @@
 """The folder of issue files: listing it, reading one file safely, and putting a new one into it.
 
-People, editors and merges change the folder at any time, and what lies in it may be hostile: nothing but a
-regular file is ever opened, links are not followed, and a new file appears with its whole content or not at all.
+What lies there may be hostile and changes at any time: only a regular file is opened, and a new one appears whole.
 """
 
 import errno
@@ -98,10 +97,7 @@ def odd_kind(mode: int) -> str | None:
 
 
 def read_regular(path: Path, bytes_max: int) -> bytes:
-    """Read at most `bytes_max` bytes of a regular file. Raises OSError, also if it is anything else by now.
-
-    O_NONBLOCK keeps a named pipe that was swapped in after the listing from blocking noface for ever.
-    """
+    """Read so much of a regular file; a named pipe blocks nobody. Raises OSError for anything else."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if kind := odd_kind(os.fstat(handle).st_mode):
@@ -110,11 +106,9 @@ def read_regular(path: Path, bytes_max: int) -> bytes:
 
 
 def create_file(folder: Path, choose_name: Callable[[list[str]], str], content: bytes) -> str:
-    """Put a new file into the folder, which is made if missing; returns the name.
+    """Put a new file into the folder, which is made if missing; return the name, chosen from all that are there.
 
-    `choose_name` gets all names in the folder. Two calls at once, in whatever processes, choose one after the
-    other. Raises UsageError if the folder's place is taken by something else, NofaceError if it or the
-    file cannot be written.
+    Two calls at once choose one after the other. Raises UsageError if something is in the way, else NofaceError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,4 @@
-"""The TOML front matter of an issue file: which keys there are and what they may hold.
-
-This is the edge where untrusted text becomes typed values, and the only module of the package that imports
-pydantic; import it inside the functions that need it.
-"""
+"""The TOML front matter of an issue file. This module alone here imports pydantic: import it inside functions."""
 
 import re
 import tomllib
@@ -27,10 +23,6 @@ PRIORITY_MAX = 9
 TIER_MAX = 9
 PROBLEMS_MAX = 20
 """Problems listed of one file; the line of each costs a pass over it."""
-
-_TOML_PLACE = re.compile(
-    r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
-)
 
 
 def _on_line(line: int | None, problem: str) -> str:
@@ -123,20 +115,17 @@ _EXPECTED = {
 
 
 def read_front_matter(text: str, first_line: int) -> tuple[FrontMatter | None, list[str]]:
-    """Parse the lines between the `+++`; `first_line` is the file's line on which `text` begins.
-
-    Returns the values, or None and every problem.
-    """
+    """Parse the lines between the `+++`, from `first_line` of the file on; return the values, or all problems."""
     if (size := len(text.encode())) > FRONT_MATTER_BYTES_MAX:
         problem = f"the front matter has {size} bytes, at most {FRONT_MATTER_BYTES_MAX} are allowed"
         return None, [_on_line(first_line, problem)]
     try:
-        # Blank lines in front make tomllib count as the file does; with a line end it names the last line too.
+        # Blank lines in front make tomllib count as the file does.
         data = tomllib.loads(f"{chr(10) * (first_line - 1)}{text}\n")
     except RecursionError:
         return None, [_on_line(first_line, "the front matter is nested too deeply")]
     except ValueError as error:
-        return None, [_toml_problem(str(error), first_line + text.count("\n"))]
+        return None, [f"the front matter is not valid TOML: {error}"]
     matter, problems = validate(data)
     lines = text.split("\n")
     return matter, [_on_line(_line_of(key, lines, first_line), problem) for key, problem in problems]
@@ -155,10 +144,7 @@ def validate(data: Mapping[str, object]) -> tuple[FrontMatter | None, list[tuple
 
 
 def read_settings(body: IssueBody) -> tuple[FrontMatter, list[str]]:
-    """Return what the front matter of a body sets, its `paths` with those below a heading, and every problem of both.
-
-    What has problems counts for nothing.
-    """
+    """Return what front matter and `paths` of a body set, and every problem; what has problems counts for nothing."""
     problems = [body.problem] if body.problem else []
     matter, wrong = read_front_matter(body.front, body.front_line) if body.front is not None else (FrontMatter(), [])
     sections, wrong_keys = validate({"paths": list(body.paths)}) if body.paths else (FrontMatter(), [])
@@ -198,15 +184,6 @@ def _problem_text(details: ErrorDetails, data: Mapping[str, object]) -> str:
 def _brief(value: object) -> str:
     # The repr of a deeply nested table is a recursion of its own.
     return "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else literal(value)
-
-
-def _toml_problem(message: str, last_line: int) -> str:
-    place = _TOML_PLACE.fullmatch(message)
-    if place is None:
-        return f"the front matter is not valid TOML: {message}"
-    if place["line"] is None:
-        return _on_line(last_line, f"the front matter is not valid TOML at its end: {place['what']}")
-    return f"line {place['line']}: column {place['column']}: not valid TOML: {place['what']}"
 
 
 def _line_of(key: str, lines: Sequence[str], first_line: int) -> int | None:

@@ -1,12 +1,8 @@
 """The body of an issue on a code host or of beads: what of its Markdown counts, and nothing a person would not mean.
 
-- Front matter, the TOML keys of an issue file: between lines of `+++` at the top, in a comment that begins with
-  `<!-- noface`, or in a fenced block whose info string holds the word noface.
-- Lists below a heading such as "Depends on", "Paths" or "Acceptance" (`SECTIONS`), with or without check boxes.
-- "blocked by #7", "depends on #7, #8 and #9", also with addresses of issues.
-
-What stands in code, in a quotation, in a comment or is struck through says nothing. Bodies are strangers' text: every
-function here is total and takes time linear in its length.
+Front matter stands between +++ at the top, in a comment `<!-- noface`, or in a block whose info string holds noface;
+lists stand below a heading of `SECTIONS`; "blocked by #7" anywhere. What is in code, quoted, hidden or struck through
+says nothing. Bodies are strangers' text: all here is total and linear.
 """
 
 import re
@@ -53,10 +49,7 @@ _PATH_MARKS = frozenset("/.*")
 
 @dataclass(slots=True)
 class IssueBody:
-    """What a body says. `text` is all of it but the front matter; `front_line` the line where that begins, from 1.
-
-    `depends_on` are numbers of issues, each with the owner/name of its repository, "" for the same one.
-    """
+    """What a body says. `depends_on` are numbers of issues, each with its repository as owner/name, "" for the same."""
 
     text: str = ""
     front: str | None = None
@@ -128,10 +121,7 @@ def _cut(lines: list[str], start: int, end: int, result: IssueBody) -> list[str]
 
 
 def _spoken(lines: list[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield the lines that say something, without quotations, comments, indented code and what is struck through.
-
-    Beside each stands the info string if it is in a fenced block, None elsewhere.
-    """
+    """Yield the lines that say something, each with the info string of its fenced block, None outside of one."""
     fence, info, commented, listed, blank = "", "", False, False, True
     for line in lines:
         opened = _FENCE.match(line) if not commented else None

@@ -1,18 +1,7 @@
 """One issue file: from its name and bytes to an Issue, or to a fault that tells everything wrong with it.
 
-```
-+++
-title = "Log in with a passkey"
-depends_on = [3]
-+++
-
-What is wanted, in Markdown.
-```
-
-The front matter is optional; without a `title` the first `# heading` outside code blocks is the title, and where
-the text begins with it the body is what follows. A byte order mark and any line ends are accepted.
-
-Drafts of issues are written in the same form, and read back before they are.
+It is optional TOML front matter between two lines of +++, and Markdown; without a `title` the first `# heading` outside
+code is the title. Drafts of issues are written in the same form, and read back before they are.
 """
 
 import re

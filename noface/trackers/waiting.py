@@ -13,10 +13,7 @@ _NAMED_MAX = 3
 def part_waiting(
     issues: Iterable[Issue], aside: Mapping[str, str], landed: Collection[str], hint: str
 ) -> tuple[list[Issue], list[IssueFault]]:
-    """Part the issues that may start from faults about those that wait.
-
-    `aside` says of each id that is not worked on what it is ("open and not labelled x"); those in `landed` are met.
-    """
+    """Part the issues that may start from faults about those that wait; `aside` says what each id not worked on is."""
     done = {same_id(name) for name in landed}
     sound: list[Issue] = []
     faults: list[IssueFault] = []
@@ -36,7 +33,7 @@ def checked(
 ) -> Backlog:
     """Check issues as `model.backlog.check` does, where those in `closed` are done as far as their tracker knows.
 
-    A dependency on one of these is met and taken out: of what noface itself has not landed, no other part knows that.
+    A dependency on one of these is taken out: no other part knows of what noface itself has not landed.
     """
     backlog = check(issues, faults, {*merged, *closed})
     done = {same_id(name) for name in closed}

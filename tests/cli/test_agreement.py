@@ -35,7 +35,7 @@ TOGETHER = {
     "issues/4-other.md: the id 4 is used more than once": BACKLOG,
     "issues/5-x.md: depends_on names '99', which does not exist": BACKLOG,
     "Write the id of an issue of this backlog, or take the entry out.": BACKLOG,
-    "issues/6-x.md: line 2: column 9: not valid TOML": BACKLOG,
+    "issues/6-x.md: the front matter is not valid TOML": BACKLOG,
     "issues/8-x.md: model = 'gpt' is no model of the configuration": BACKLOG,
 }
 """Faults that can be had at once: the words, and the commands that show them."""

@@ -1,9 +1,7 @@
 """The backlog that a copy of GitHub's issues makes. Pure.
 
-1. Worked on are open issues with the label of the settings, whose author may write to the
-   repository or is named in `[tracker] authors`: an issue's text becomes a prompt. Others are told in a warning.
-2. What is closed is done: a dependency on it is met.
-3. An issue that waits for an open one which is not worked on is a fault that says for which, and why.
+Worked on are open issues with the label of the settings, whose author may write to the repository or is named in
+`[tracker] authors`: an issue's text becomes a prompt. What is closed is done.
 """
 
 from collections.abc import Collection, Iterable
@@ -13,31 +11,14 @@ from noface.data.trackers import TrackerSettings
 from noface.model.backlog import number_of
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
+from noface.model.publication import ANYONE
 from noface.model.quoting import some
 from noface.trackers.github.copy import Copy
 from noface.trackers.github.issue import RemoteIssue, read_remote
 from noface.trackers.issue_body import visible_text
-from noface.trackers.issue_file import ParsedFile
 from noface.trackers.waiting import checked, part_waiting
 
-ANYONE = "*"
 _LISTED_MAX = 8
-
-
-class Readings:
-    """What issues said when they were last read: only a changed one is read again."""
-
-    def __init__(self, gates: tuple[str, ...]) -> None:
-        self._gates = gates
-        self._read: dict[int, tuple[RemoteIssue, ParsedFile]] = {}
-
-    def of(self, remote: RemoteIssue) -> ParsedFile:
-        known = self._read.get(remote.number)
-        if known is not None and (known[0] is remote or replace(known[0], updated=remote.updated) == remote):
-            return known[1]
-        parsed = read_remote(remote, self._gates)
-        self._read[remote.number] = (remote, parsed)
-        return parsed
 
 
 def wanted(remote: RemoteIssue, settings: TrackerSettings, login: str = "") -> bool:
@@ -60,7 +41,7 @@ def worked_on(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> Rem
     return replace(remote, title=taken.title, body=visible_text(taken.body)) if taken is not None else None
 
 
-def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged: Collection[str] = ()) -> Backlog:
+def backlog_of(copy: Copy, settings: TrackerSettings, merged: Collection[str] = ()) -> Backlog:
     """Make the backlog of a copy."""
     issues: list[Issue] = []
     faults: list[IssueFault] = []
@@ -73,12 +54,12 @@ def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged
         if not remote.open:
             closed.add(own_id)
         elif not wanted(remote, settings, copy.login):
-            aside[own_id] = _unwanted(remote, settings)
+            aside[own_id] = "an open pull request" if remote.pull else f"open and not labelled {settings.label}"
         elif (given := worked_on(remote, copy, settings)) is None:
             aside[own_id] = f"open and by {_login(remote)}, whose issues are not worked on"
             strangers.setdefault(remote.author.lower(), []).append(remote)
         else:
-            parsed = readings.of(given)
+            parsed = read_remote(given, settings.gates)
             warnings += parsed.warnings
             warnings += _frozen(remote, copy, settings)
             if isinstance(parsed.result, IssueFault):
@@ -94,12 +75,6 @@ def backlog_of(copy: Copy, settings: TrackerSettings, readings: Readings, merged
     warnings += _unheard(copy)
     gone = {str(number): why for number, why in copy.gone.items()}
     return replace(checked(sound, [*faults, *waiting], merged, closed), warnings=tuple(warnings), gone=gone)
-
-
-def _unwanted(remote: RemoteIssue, settings: TrackerSettings) -> str:
-    if remote.pull:
-        return "an open pull request"
-    return f"open and not labelled {settings.label}"
 
 
 def _login(remote: RemoteIssue) -> str:

@@ -1,8 +1,7 @@
 """Comments on GitHub: what one says to noface, and which of noface's own is which. Pure.
 
-Each of noface's comments begins with a hidden line. It names the clone that wrote it, so that another one adds to what
-stands there instead of replacing it; and what the comment asks, so that after a kill the question is found where it was
-asked. What another clone had said, and what was asked before, stands folded below what is said now.
+Each of noface's begins with a hidden line: the clone that wrote it, so that another one adds to what stands there, and
+what it asks, so that after a kill the question is found where it was asked.
 """
 
 import hashlib
@@ -39,10 +38,7 @@ _QUOTED_CHARS_MIN = 8
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A comment of noface's: its id, the clone that wrote it and what it asks, "" for what it does not tell.
-
-    `text` is what is said there, `earlier` what another clone had said before.
-    """
+    """A comment of noface's: who wrote it, what it asks and says, and what another clone had said before."""
 
     id: int
     body: str
@@ -97,10 +93,7 @@ def moved_body(url: str, clone: str) -> str:
 
 
 def earlier_of(own: Own, clone: str, asks: str = "") -> str:
-    """Return what is kept of a comment's text below what this clone says now: another clone's, and what was asked.
-
-    People have written below a question, which makes no sense without it. `asks` is what is asked now.
-    """
+    """Return what is kept below what this clone says now: another clone's words, and what was asked and is no more."""
     if own.moved:
         return own.earlier
     asked = "\n".join(line for line in own.text.split("\n") if line.startswith(">")) if own.asks and not asks else ""
@@ -127,10 +120,9 @@ def heard_of(
     login: str = "",
     own_texts: Collection[str] = (),
 ) -> Heard | None:
-    """Read a comment: quotations and hidden parts are left out; None if nothing is left of it.
+    """Read a comment: quotations and hidden parts are left out; None if nothing is left, or it is for another program.
 
-    `login` is noface's own, `own_texts` the texts of its comments: who quotes one of their lines answers them, unless
-    they speak to somebody else. What begins with another program's command is for that program.
+    `login` is noface's own, `own_texts` the texts of its comments: who quotes one of their lines answers them.
     """
     lines: list[str] = []
     quoted: list[str] = []

@@ -6,7 +6,7 @@ from noface.data.trackers import TrackerSettings
 from noface.trackers.folder import checksum
 
 FOLDER = "github"
-ISSUES = "issues.jsonl"
+ISSUES = "issues.json"
 SYNC = "sync.json"
 
 

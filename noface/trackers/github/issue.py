@@ -7,6 +7,7 @@ may, but for `may_change` and the title; what it sets wins over labels, and list
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from noface.forge import parse
@@ -32,11 +33,10 @@ _PRIORITY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RemoteIssue:
-    """An issue as the REST API shows it, as far as noface reads it.
+    """An issue as the REST API shows it. `children` and `blockers` are its sub-issues and what it is blocked by.
 
-    `updated` is the API's time. `children` and `blockers` are the issues that it has as sub-issues and is blocked by;
-    `open_children` and `open_blockers` how many of these are open, by the issue's own summary; `elsewhere` names those
-    of other repositories.
+    `open_children` and `open_blockers` are how many of these are open, by its own summary; `elsewhere` names those of
+    other repositories.
     """
 
     number: int
@@ -102,7 +102,8 @@ def priority_of(labels: Iterable[str]) -> int:
     return min(priorities, default=DEFAULT_PRIORITY)
 
 
-def read_remote(remote: RemoteIssue, gates: Iterable[str] = ()) -> ParsedFile:
+@lru_cache(maxsize=10_000)
+def read_remote(remote: RemoteIssue, gates: tuple[str, ...] = ()) -> ParsedFile:
     """Make of an issue on GitHub what it says; `gates` are the commands of the project's gates. Total."""
     title = clean_title(remote.title)
     if problem := title_problem(title):
@@ -115,7 +116,7 @@ def read_remote(remote: RemoteIssue, gates: Iterable[str] = ()) -> ParsedFile:
         return ParsedFile(_no_text(remote, at))
     if size > BODY_BYTES_MAX:
         return ParsedFile(_fault(remote, f"the body has {size} bytes, at most {BODY_BYTES_MAX} are allowed"))
-    return _build(remote, title, tuple(gates))
+    return _build(remote, title, gates)
 
 
 def _build(remote: RemoteIssue, title: str, gates: tuple[str, ...]) -> ParsedFile:

@@ -1,15 +1,9 @@
-"""Bringing the copy of GitHub's issues up to date with few requests.
+"""Bringing the copy of GitHub's issues up to date with few requests; what is as before costs none of the limit.
 
-1. The first time, after other settings, and now and then, all open issues with the label are listed: by then also those
-   that were deleted or moved to another repository are found to be gone. The more pages that takes, the rarer it is.
-2. Each time, what has changed since the newest change known is listed, of all issues and without the label, since one
-   that has lost its label or was closed must be seen. Idle, that is one request, answered by "as before".
-3. Issues that noface is at work on are looked at each time, which costs nothing of the limit while they are as before:
-   no listing of changes tells that one was deleted or moved.
-4. Then what these lead to is looked up: sub-issues and blockers if an issue's own summary says that some are open,
-   issues that others depend on, and whether authors may write.
-
-Whatever is not looked up when GitHub stops answering is looked up the next time: an issue waits until then.
+What has changed is listed each time, without the label, since one that has lost its label must be seen. No such list
+tells that one was deleted or moved: so all with the label are listed now and then, and those at work are read. What
+these lead to is looked up next: relations, dependencies, whether authors may write. What has to wait is done the next
+time.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,9 +16,9 @@ from noface.forge.people import may_write
 from noface.forge.rest import MISSING, MOVED, Client, RefusedError
 from noface.model.backlog import number_of
 from noface.model.issue import Issue
-from noface.trackers.github.backlog import Readings, trusted, wanted, worked_on
+from noface.trackers.github.backlog import trusted, wanted, worked_on
 from noface.trackers.github.copy import Copy, Sync
-from noface.trackers.github.issue import OWN_LABELS, RUNNING, RemoteIssue, remote_issue, remote_issues
+from noface.trackers.github.issue import OWN_LABELS, RUNNING, RemoteIssue, read_remote, remote_issue, remote_issues
 from noface.trackers.github.triggers import Triggers
 
 OVERLAP_S = 60
@@ -54,7 +48,6 @@ class Refresh:
         settings: TrackerSettings,
         copy: Copy,
         sync: Sync,
-        readings: Readings,
         now: float,
         whoami: Callable[[], str] = lambda: "",
     ) -> None:
@@ -62,7 +55,6 @@ class Refresh:
         self.settings = settings
         self.copy = copy
         self.sync = sync
-        self._readings = readings
         self._now = now
         self.whoami = whoami
         self._left = LOOKED_UP_MAX
@@ -73,11 +65,15 @@ class Refresh:
         if not self.sync.cursor or not self.sync.listed <= self._now < self.sync.listed + every:
             self._list_all()
         self._list_changes()
-        self._look_at_worked()
+        for number in self._worked():
+            self.read_one(number)
         self._look_up_relations()
-        self._look_up_writers()
+        for login in sorted({each.author for each in self.copy.issues.values() if self._wanted(each) and each.author}):
+            self.look_up_writer(login)
         self._look_up_triggers()
-        self._look_up_dependencies()
+        for number in dict.fromkeys(self._needed()):
+            if number not in self.copy.issues and number not in self.copy.missing and self._may_ask():
+                self.read_one(number)
 
     def _wanted(self, remote: RemoteIssue) -> bool:
         return wanted(remote, self.settings, self.copy.login)
@@ -86,18 +82,22 @@ class Refresh:
 
     def _list_all(self) -> None:
         """List the open issues with the label: what is not among them is not worked on."""
-        self.sync.complete = ""  # what is learned here is no news among the changes, which may hide more of them
-        if not self.sync.cursor:
-            self.sync.cursor = self._newest_change()
+        path = self.client.repo("issues")
+        if not self.sync.cursor:  # the newest change of any issue: what happens from now on is later
+            asked = {"state": "all", "sort": "updated", "direction": "desc", "per_page": 1}
+            newest = remote_issues(self.client.get(path, asked).body)
+            self.sync.cursor = max((remote.updated for remote in newest), default="") or _stamp(_FIRST)
         params = {"state": "open", "sort": "created", "direction": "asc"}
         if self.settings.label:
             params["labels"] = self.settings.label
         seen: set[int] = set()
         pages = 0
         listings = [params]
-        if self.settings.label and (login := self._own_login()):
-            listings.append({"state": "open", "sort": "created", "direction": "asc", "assignee": login})
-        path = self.client.repo("issues")
+        if not self.copy.login:
+            login = self.whoami()
+            self.copy.login = "" if login.endswith("[bot]") else login  # no issue can be assigned to an app
+        if self.settings.label and self.copy.login:
+            listings.append({"state": "open", "sort": "created", "direction": "asc", "assignee": self.copy.login})
         for page in (page for asked in listings for page in self.client.pages(path, asked, keep=True)):
             pages += 1
             for remote in remote_issues(page.body):
@@ -106,51 +106,37 @@ class Refresh:
         for number, remote in list(self.copy.issues.items()):
             if number not in seen and self._wanted(remote) and number not in self._worked():
                 self._forget(number)  # deleted, moved, or changed so that the changes show it
-        self._prune()
+        needed = set(self._needed())
+        self.copy.missing &= needed  # one that is made after all shows among the changes
+        for number, remote in list(self.copy.issues.items()):
+            if number not in needed and number not in self.sync.own and not self._wanted(remote):
+                self._forget(number)
         self.sync.pages, self.sync.listed = pages, self._now
 
-    def _own_login(self) -> str:
-        """Return the login that issues are assigned to, "" for that of an app, to which none can be."""
-        if not self.copy.login:
-            login = self.whoami()
-            self.copy.login = "" if login.endswith("[bot]") else login
-        return self.copy.login
-
-    def _newest_change(self) -> str:
-        """Return the time of the newest change of any issue: what happens from now on is later."""
-        params = {"state": "all", "sort": "updated", "direction": "desc", "per_page": 1}
-        newest = remote_issues(self.client.get(self.client.repo("issues"), params).body)
-        return max((remote.updated for remote in newest), default="") or _stamp(_FIRST)
-
     def _list_changes(self) -> None:
-        """List what has changed, the newest first: a page on which nothing is newer than what is known is the last."""
-        since = _earlier(self.sync.cursor)
-        complete = self.sync.complete == since
+        """List what has changed, the newest first; if GitHub stops answering before the end, all are listed again."""
+        at = _time(self.sync.cursor)
+        since = _stamp(at - timedelta(seconds=OVERLAP_S) if at is not None else _FIRST)
         params = {"state": "all", "since": since, "sort": "updated", "direction": "desc"}
         newest = self.sync.cursor
         for page in self.client.pages(self.client.repo("issues"), params, keep=True):
-            listed = remote_issues(page.body)
-            news = [remote for remote in listed if self._take(remote)]
-            newer = any(remote.updated > self.sync.cursor for remote in listed)  # also of issues that are not kept
-            newest = max([newest, *(remote.updated for remote in listed)])
-            if complete and not news and not newer:
-                break
-            self.sync.complete = ""  # until the last page: if GitHub stops answering before, all are listed again
-        self.sync.complete, self.sync.cursor = since, newest
+            for remote in remote_issues(page.body):
+                self._take(remote)
+                newest = max(newest, remote.updated)
+        self.sync.cursor = newest
 
-    def _take(self, remote: RemoteIssue) -> bool:
-        """Put an issue as it is now into the copy, if it belongs there; tell whether that is news."""
+    def _take(self, remote: RemoteIssue) -> None:
+        """Put an issue as it is now into the copy, if it belongs there."""
         known = self.copy.issues.get(remote.number)
         if known is not None and remote.updated < known.updated:
-            return False  # a page that was listed before the change
+            return  # a page that was listed before the change
         self.copy.missing.discard(remote.number)
         self.copy.gone.pop(remote.number, None)
         if known is None and not self._wanted(remote):
             if remote.number in self.sync.said:
                 self.sync.updated[remote.number] = remote.updated  # somebody may have written to noface there
-            return False
+            return
         self.put(remote)
-        return known is None or known.updated != remote.updated
 
     def put(self, remote: RemoteIssue) -> None:
         """Put an issue as it is now into the copy, with its text only if it is one to work on."""
@@ -164,7 +150,8 @@ class Refresh:
         plain = replace(remote, labels=tuple(label for label in remote.labels if label not in own))
         if known is not None and _relations(known) == _relations(plain):
             plain = replace(plain, children=known.children, blockers=known.blockers, elsewhere=known.elsewhere)
-        self.copy.issues[number] = plain if self._wanted(plain) else _without_text(plain)
+        bare = replace(plain, body="", children=(), blockers=(), elsewhere=())
+        self.copy.issues[number] = plain if self._wanted(plain) else bare
 
     def _forget(self, number: int, *, gone: bool = False) -> None:
         """Let go of an issue, but not of what was said there unless it is `gone`: people may still answer."""
@@ -174,14 +161,6 @@ class Refresh:
         if gone or number not in self.sync.said:
             for table in (self.sync.updated, self.sync.heard, self.sync.said):
                 table.pop(number, None)
-
-    def _prune(self) -> None:
-        """Let go of issues that nobody depends on any more and that noface has not marked."""
-        needed = set(self._needed())
-        self.copy.missing &= needed  # one that is made after all shows among the changes
-        for number, remote in list(self.copy.issues.items()):
-            if number not in needed and number not in self.sync.own and not self._wanted(remote):
-                self._forget(number)
 
     # Looking up what issues lead to
 
@@ -217,21 +196,12 @@ class Refresh:
         for remote in self.copy.issues.values():
             given = worked_on(remote, self.copy, self.settings) if self._wanted(remote) else None
             if given is not None:
-                result = self._readings.of(given).result
+                result = read_remote(given, self.settings.gates).result
                 if isinstance(result, Issue):
                     yield from (int(number) for name in result.depends_on if (number := number_of(name)))
 
-    def _look_up_dependencies(self) -> None:
-        for number in dict.fromkeys(self._needed()):
-            if number not in self.copy.issues and number not in self.copy.missing and self._may_ask():
-                self.read_one(number)
-
     def _worked(self) -> set[int]:
         return {number for number, own in self.sync.own.items() if RUNNING in own and number in self.copy.issues}
-
-    def _look_at_worked(self) -> None:
-        for number in self._worked():
-            self.read_one(number)
 
     def read_one(self, number: int) -> bool:
         """Read an issue as it is now into the copy; tell whether it is one here still. If it is gone, why is kept."""
@@ -258,11 +228,6 @@ class Refresh:
         """True if a change is so old that another would have another time: GitHub's times are whole seconds."""
         at = _time(updated)
         return at is not None and self._now - at.timestamp() > OVERLAP_S
-
-    def _look_up_writers(self) -> None:
-        authors = {each.author for each in self.copy.issues.values() if self._wanted(each) and each.author}
-        for login in sorted(authors):
-            self.look_up_writer(login)
 
     def _look_up_triggers(self) -> None:
         """Look who gave strangers' issues to noface; what is given no more is let go of."""
@@ -321,18 +286,8 @@ def _together(one: RemoteIssue, other: RemoteIssue) -> bool:
     return one.home.lower() == other.home.lower()
 
 
-def _without_text(remote: RemoteIssue) -> RemoteIssue:
-    return replace(remote, body="", children=(), blockers=(), elsewhere=())
-
-
 def _stamp(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _earlier(cursor: str) -> str:
-    """Return the time from which changes are asked for; what is no time is taken for long ago."""
-    at = _time(cursor)
-    return _stamp(at - timedelta(seconds=OVERLAP_S) if at is not None else _FIRST)
 
 
 def _time(text: str) -> datetime | None:

@@ -1,9 +1,7 @@
-"""What noface says on GitHub's issues, and what it hears there.
+"""What noface says on GitHub's issues, and what it hears there. What is so already is not sent.
 
-It says little: one label for the state, one comment that is edited in place, and that an issue is closed. What is so
-already is not sent. An edit tells nobody: so a question is a new comment, which mentions who is to answer, and what was
-said before becomes a line that leads there. Who is heard sees eyes. `comments.py` says how noface's comments
-are known; another's comment that looks like one is not taken for it. Only labels of noface's own are touched.
+It says little: one label for the state, one comment that is edited in place, and that an issue is closed. An edit tells
+nobody: so a question is a new comment, which mentions who is to answer. Who is heard sees eyes.
 """
 
 import hashlib
@@ -45,10 +43,7 @@ _INVALID = 422
 
 
 def say(refresh: Refresh, notice: Notice, comment: int | None) -> int | None:
-    """Carry out what is said of an issue that is there; return the comment's id. Raises ForgeError.
-
-    The copy and `sync` know which of noface's labels the issue has and whether it is open, and are kept up to date.
-    """
+    """Carry out what is said of an issue that is there; return the comment's id. Raises ForgeError."""
     number, copy = int(notice.issue_id), refresh.copy
     talk = _Talk(refresh, number)
     talk.label(notice.state)
@@ -107,10 +102,7 @@ class _Talk:
         self._sync.labels = (*self._sync.labels, name)
 
     def comment(self, notice: Notice, known: int | None) -> int | None:
-        """Have noface's comment say it; return its id. One that a person deleted is written anew.
-
-        Where it asks what was not asked before, a new comment says it, and the earlier ones lead there.
-        """
+        """Have noface's comment say it; return its id. A new question is a new comment, where the others lead."""
         text, asks = self._addressed(notice), asks_key(notice.asks)
         digest = hashlib.sha256(f"{asks}\n{text}".encode("utf-8", "replace")).hexdigest()[:16]
         if known is not None and self._sync.said.get(self._number) == f"{known} {digest}":
@@ -139,10 +131,7 @@ class _Talk:
         return written
 
     def _addressed(self, notice: Notice) -> str:
-        """Return the text with the name of noface's account, and, if it asks, who is to read it.
-
-        That is whom it is for, else whoever the issue is from.
-        """
+        """Return the text with the name of noface's account, and, if it asks, whom it is for, else the issue's author."""
         text, login, copy = notice.text, "", self._refresh.copy
         issue, taken = copy.issues.get(self._number), copy.taken.get(self._number)
         author = taken.by if taken is not None else issue.author if issue is not None else ""
@@ -184,8 +173,7 @@ class _Talk:
 def hear(refresh: Refresh, issue_ids: Collection[str], after: Mapping[str, int]) -> Iterator[Heard]:
     """Yield what trusted people have written later than the id in `after`, issue by issue. Raises ForgeError.
 
-    An issue that has not changed since its comments were read in vain is not asked about. What was heard may be lost in
-    a kill before it is recorded: until `after` tells that it was not, it is heard again.
+    What was heard may be lost in a kill before it is recorded: until `after` tells that it was not, it is heard again.
     """
     client, copy, sync = refresh.client, refresh.copy, refresh.sync
     for issue_id in issue_ids:

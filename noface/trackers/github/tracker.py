@@ -20,8 +20,8 @@ from noface.model.listed import IssueFault
 from noface.model.publication import Heard, Notice
 from noface.process.clock import Clock
 from noface.trackers.accept_forms import refused_accept, taken_accept
-from noface.trackers.github.backlog import Readings, backlog_of
-from noface.trackers.github.copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync, sync_text
+from noface.trackers.github.backlog import backlog_of
+from noface.trackers.github.copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync, text_of
 from noface.trackers.github.fingerprint import FOLDER, fingerprint
 from noface.trackers.github.issue import read_remote, remote_issue
 from noface.trackers.issue_file import checked_draft
@@ -47,10 +47,9 @@ def open_github(settings: TrackerSettings, _root: Path, state: Path) -> "GithubT
 
 
 class GithubTracker:
-    """The tracker over GitHub's issues; it is a RemoteTracker.
+    """The tracker over GitHub's issues; it is a RemoteTracker. `connect` opens GitHub when it is needed.
 
-    `folder` is where the copy lies. `connect` opens GitHub when it is needed, unless `use` has given what a run has
-    opened already. `backlog` and `fingerprint` may be called by another thread than the rest.
+    `backlog` and `fingerprint` may be called by another thread than the rest.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class GithubTracker:
         self._connect = connect
         self._clock = clock if clock is not None else Clock()
         self._forge: Forge | None = None
-        self._readings = Readings(settings.gates)
         self._work: tuple[Copy, Sync] | None = None
         self._seen: tuple[str, Copy] | None = None
         self._written = ""
@@ -90,7 +88,7 @@ class GithubTracker:
                 name = self._settings.repository or "this repository"
                 raise UsageError(f"there is no copy of {name}'s issues yet", "Fetch them: noface tools fetch")
             self._seen = (mark, copy)
-        return backlog_of(self._seen[1], self._settings, self._readings, merged)
+        return backlog_of(self._seen[1], self._settings, merged)
 
     def refresh(self) -> bool:
         """Bring the copy up to date; see RemoteTracker.refresh."""
@@ -186,7 +184,7 @@ class GithubTracker:
         from noface.trackers.github.refresh import Refresh
 
         forge, now = self._open(), self._clock.now()
-        return Refresh(forge.client, self._settings, *self._loaded(), self._readings, now, forge.whoami)
+        return Refresh(forge.client, self._settings, *self._loaded(), now, forge.whoami)
 
     def _loaded(self) -> tuple[Copy, Sync]:
         """Return what the working thread knows: read once, and written whenever it changes."""
@@ -208,7 +206,7 @@ class GithubTracker:
         try:
             if changed:
                 save_copy(self._folder, copy)
-            text = sync_text(sync)
+            text = text_of(sync)
             if text != self._written:
                 save_sync(self._folder, text)
                 self._written = text

@@ -1,10 +1,8 @@
 """Who gave a stranger's issue to noface, and what it said then.
 
-An issue's text becomes a prompt, so a stranger's is worked on only as somebody read it who may write to the repository
-and then set the label, or assigned the issue to noface's account. Title and text are frozen as they were at that time:
-what is edited later needs a new label, but for edits of those who may decide. Where GitHub does not show what was
-edited since, nothing is taken: it cannot be told what the maintainer had read. Nor could he read what is hidden in
-comments of HTML.
+A stranger's issue is worked on only as somebody read it who may write to the repository and then set the label, or
+assigned it to noface's account. What is edited later needs a new label. Where GitHub does not show what was edited
+since, nothing is taken: it cannot be told what the maintainer had read.
 """
 
 from collections.abc import Callable
@@ -31,10 +29,7 @@ class Triggers:
         self._trusts = trusts
 
     def look(self, remote: RemoteIssue) -> bool:
-        """Look who gave one issue; tell whether that could be told. Raises ForgeError.
-
-        The issue is read before and after its edits are: one that changes meanwhile is looked at the next time.
-        """
+        """Look who gave one issue; tell whether that could be told: what changes meanwhile is looked at later."""
         number = remote.number
         before = self._read(number)
         events = self._client.items(self._client.repo("issues", number, "events"), keep=True)
