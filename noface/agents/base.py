@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from noface.data import table
 from noface.data.extras import EXTRAS, extra
@@ -179,45 +179,42 @@ class RunVerdict:
     refused: tuple[str, ...] = ()
 
 
-class StreamReader(Protocol):
-    """Reads one run's standard output as it grows.
+class StreamReader(ABC):
+    """Reads one run's standard output as it grows. An adapter's reader states what differs from these defaults."""
 
-    `any_output_is_life` is True if the agent has no typed events: then every byte shows that it lives.
-    `tells_calls` is True if the stream tells of a tool call when it begins.
-    `repeats` becomes True once the program only asks its provider again and again, and would do so for ever.
-    `ended` is True while its last word is that the work is over: what it counts then is the sum, and no new answer.
-    """
-
-    any_output_is_life: bool
-    tells_calls: bool
-    repeats: bool
+    any_output_is_life = False
+    """True if the agent has no typed events: then every byte shows that it lives."""
+    tells_calls = False
+    """True if the stream tells of a tool call when it begins."""
+    repeats = False
+    """True once the program only asks its provider again and again, and would do so for ever."""
 
     @property
     def ended(self) -> bool:
-        """True if the stream's last word is that the work is over."""
-        ...
+        """True if the stream's last word is that the work is over: what it counts is the sum, and no new answer."""
+        return False
 
     @property
     def quota(self) -> tuple[Window, ...]:
         """The windows of its login's quota at the provider, as far as it has told of them."""
-        ...
+        return ()
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:
         """The tool calls that have begun and not ended, the oldest first: those that may take their time."""
-        ...
+        return ()
 
+    @abstractmethod
     def feed(self, data: bytes) -> list[AgentEvent]:
         """Take the next bytes and return the events they complete."""
-        ...
 
+    @abstractmethod
     def used(self) -> Usage:
         """Return what the run has used so far, as far as it is known. Cheap: called several times a second."""
-        ...
 
+    @abstractmethod
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
         """Judge the run, once its process has ended by itself. Its usage counts however the run ended."""
-        ...
 
 
 class Agent(ABC):

@@ -20,7 +20,6 @@ from noface.agents.base import (
     EventKind,
     Invocation,
     Lines,
-    OpenCall,
     RunPlace,
     RunVerdict,
     StreamReader,
@@ -45,7 +44,6 @@ from noface.model.budget import summed
 from noface.model.command_line import pieces
 from noface.model.failure import DISK_SEEMS_FULL, NO_ANSWER, OUTSIDE_CAUSE, Failure
 from noface.model.json_record import JsonRecord, json_value
-from noface.model.listed import Window
 from noface.model.quoting import speaks
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec, Usage
@@ -113,15 +111,10 @@ class PrintedUsage:
         return self._stream.used() if self._stream is not None else self._sum
 
 
-class CommandReader:
+class CommandReader(StreamReader):
     """Remembers the last line; a plain command has no events to type."""
 
     any_output_is_life = True
-    tells_calls = False
-    repeats = False
-    ended = False
-    open_calls: Sequence[OpenCall] = ()
-    quota: tuple[Window, ...] = ()
 
     def __init__(self) -> None:
         self._lines = Lines()

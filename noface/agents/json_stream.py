@@ -3,24 +3,30 @@
 import os
 import re
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
-from pathlib import Path
 from typing import ClassVar
 from zoneinfo import ZoneInfo
 
-from noface.agents.base import ANSWER_MAX, LAST_WORDS_MAX, AgentEvent, EventKind, Lines, OpenCall, RunVerdict
+from noface.agents.base import (
+    ANSWER_MAX,
+    LAST_WORDS_MAX,
+    AgentEvent,
+    EventKind,
+    Lines,
+    OpenCall,
+    RunVerdict,
+    StreamReader,
+)
 from noface.data import table
 from noface.diagnosis.agent import classify
 from noface.diagnosis.agent_errors import ASKS, NOT_UNDERSTOOD, AgentError, AgentEvidence, Amounts, begins_page
 from noface.diagnosis.reset_times import WallClock
 from noface.model.budget import sane_cost
 from noface.model.json_record import JsonRecord, json_value, parsed
-from noface.model.listed import Window
-from noface.model.worker_run import Usage
 
 TEXT_MAX = 200
 _CODES_MAX = 8
@@ -32,16 +38,12 @@ _ASKS = re.compile(
     r"|(?:password|passphrase|api key|token|username|email)\b.{0,20}:)\W{0,4}\Z",
     re.IGNORECASE,
 )
-_LOCAL_TIME = Path("/etc/localtime")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
 
 
-class LineReader(ABC):
+class LineReader(StreamReader):
     """Reads a stream line by line; `evidence` is what it shows, `verdict` what that means."""
 
-    any_output_is_life = False
-    tells_calls = False
-    repeats = False
     agent: ClassVar[str]
 
     def __init__(self) -> None:
@@ -49,19 +51,6 @@ class LineReader(ABC):
         self._last_text = ""
         self._session: str | None = None
         self._cost: float | None = None
-
-    @property
-    def ended(self) -> bool:
-        """True if the last word is that the work is over: not told if that adds nothing to the counts."""
-        return False
-
-    @property
-    def quota(self) -> tuple[Window, ...]:
-        return ()
-
-    @property
-    def open_calls(self) -> Sequence[OpenCall]:
-        return ()
 
     def feed(self, data: bytes) -> list[AgentEvent]:
         return [event for line in self._lines.feed(data) for event in self.line(line)]
@@ -107,10 +96,6 @@ class LineReader(ABC):
     @abstractmethod
     def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return what the lines so far, the exit code and standard error amount to, without usage and amounts."""
-
-    @abstractmethod
-    def used(self) -> Usage:
-        """Return what the run has used so far, as far as it is known."""
 
 
 class JsonReader(LineReader):
@@ -250,11 +235,14 @@ def unescaped(line: str) -> str:
 
 
 def local_clock(now: float | None = None, zone: str | None = None) -> WallClock:
-    """Return the clock at `now` (epoch seconds, by default this moment) in `zone` (by default the local one).
+    """Return the clock at `now` (epoch seconds, by default this moment) in `zone` (by default TZ, or the system's).
 
     Raises ValueError for a zone that does not exist.
     """
-    here = _local_zone() if zone is None else named_zone(zone)
+    name = os.environ.get("TZ", "").removeprefix(":") if zone is None else zone
+    here = named_zone(name) if name else None
+    if here is None and zone is None:
+        here = datetime.now().astimezone().tzinfo  # the offset that holds just now
     if here is None:
         raise ValueError(f"there is no time zone {zone!r}")
     return WallClock(time.time() if now is None else now, here, named_zone)
@@ -265,18 +253,3 @@ def named_zone(name: str) -> tzinfo | None:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError):
         return None
-
-
-def _local_zone() -> tzinfo | None:
-    """Return the zone of TZ or of the system, else the offset from UTC that holds just now."""
-    name = os.environ.get("TZ", "").removeprefix(":")
-    zone = named_zone(name) if name else None
-    if zone is not None:
-        return zone
-    if not name:
-        try:
-            with _LOCAL_TIME.open("rb") as file:
-                return ZoneInfo.from_file(file)
-        except (OSError, ValueError):
-            pass  # a system without the file keeps its zone elsewhere
-    return datetime.now().astimezone().tzinfo
