@@ -11,11 +11,9 @@ from noface.data.extras import EXTRAS
 
 
 class TrackerSettings(NamedTuple):
-    """What noface.toml says about where issues come from. `config/sections.py` says what each key means.
+    """What noface.toml says about where issues come from. `repository` and `url` are those of `[github]`.
 
-    `repository` and `url` are those of `[github]`;
-    "" stands for what the git remote says, whose URL is `remote` where the caller has asked git for it. `gates` are the
-    commands of `[[gates]]`: from a text that others may write no command is taken but in their forms.
+    `gates` are the commands of `[[gates]]`: from a text that others may write only their forms are taken.
     """
 
     kind: str
@@ -31,9 +29,7 @@ class TrackerSettings(NamedTuple):
 class TrackerEntry(NamedTuple):
     """What the configuration says of a tracker, and where its parts stand, as `module:name`.
 
-    Both parts are called with the settings, the repository's top folder and the folder of noface's state.
-    `fingerprint` returns the same as the tracker's method, and imports little. `place` is the path where the issues
-    are by default. `remote`: its issues lie on another machine, and a run keeps a copy of them.
+    Both parts get the settings, the repository's top folder and that of noface's state; `fingerprint` imports little.
     """
 
     what: str

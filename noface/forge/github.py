@@ -1,7 +1,6 @@
 """GitHub as the forge: its pull requests, their checks, logs and reviews. What decides about them is elsewhere.
 
-Every call may wait for the network and is made by a thread of its own, never by the loop's. Everything that makes
-something looks first whether it is there, so that a call which was killed half-way is repeated.
+Everything that makes something looks first whether it is there, so that a call which was killed is repeated.
 """
 
 from collections.abc import Collection
@@ -40,8 +39,7 @@ _MERGE_METHODS = (
 class Forge:
     """The pull requests of a repository on GitHub. Threads may share it.
 
-    Every method raises ForgeAwayError if GitHub cannot answer now (outage, rate limit: with the time until which that
-    lasts), and ForgeError if it refuses: the message says what is missing, such as a permission of the token.
+    Every method raises ForgeAwayError if GitHub cannot answer now, and ForgeError if it refuses.
     """
 
     def __init__(self, client: Client, people: People) -> None:
@@ -62,10 +60,7 @@ class Forge:
         return self._login
 
     def check_access(self) -> None:
-        """Raise ForgeError, which tells why, if nothing can be pushed or proposed. It only reads.
-
-        What GitHub says of the permissions of an app's token, such as a workflow's, tells nothing of pushing.
-        """
+        """Raise ForgeError, which tells why, if nothing can be pushed or proposed. It only reads."""
         login, home = self.whoami(), self._repository()
         name, allowed = parse.text(home, "full_name"), home.get("permissions") or {}
         if home.get("archived"):
@@ -77,10 +72,7 @@ class Forge:
             self._check_may_propose(home)
 
     def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[RuleRefusal, ...]:
-        """Return what the repository's rules would refuse of pushes to a branch by commits like these. It only reads.
-
-        Servers and tokens that do not show rules tell of none: then the first push tells.
-        """
+        """Return what the repository's rules would refuse of such pushes; a token that is not shown rules has none."""
         return tuple(refusals(self._rules(branch), branch, email, messages))
 
     def wants_linear(self, branch: str) -> bool:
@@ -94,10 +86,7 @@ class Forge:
         return parse.pull_request(newest) if newest is not None else None
 
     def open(self, draft: PullDraft) -> PullRequest:
-        """Open a pull request; if one from that branch is open already, update and return that.
-
-        What of the draft could not be had stands in its notes.
-        """
+        """Open a pull request, or update the open one of that branch; what could not be had stands in its notes."""
         known = self._newest_pull(draft.branch)
         if known is None or parse.text(known, "state") != "open":
             try:
@@ -121,10 +110,7 @@ class Forge:
         return parse.pull_request(source, parse.text(issue, "closed_by", "login"))
 
     def changed(self) -> dict[int, float]:
-        """Return when pull requests changed by GitHub's clock (epoch seconds), by number; what checks do is no change.
-
-        These are those that changed last.
-        """
+        """Return when the pull requests that changed last did so (epoch seconds), by number; checks are no change."""
         wanted = {"state": "all", "sort": "updated", "direction": "desc", "per_page": _CHANGED_MAX}
         pulls = parse.objects(self.client.get(self.client.repo("pulls"), wanted, keep=True).body)
         return {parse.number(pull, "number"): parse.time_of(pull, "updated_at") or 0.0 for pull in pulls}
@@ -132,8 +118,7 @@ class Forge:
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Return the checks of a commit, each once as it stands now.
 
-        Fine-grained tokens may not read the check runs of private repositories: then a workflow's jobs are asked for,
-        and those of other apps are not known.
+        A fine-grained token that may not read check runs has a workflow's jobs, and no other app's.
         """
         jobs: list[Object] = []
         try:
@@ -151,11 +136,7 @@ class Forge:
         return parse.checks(runs, jobs, statuses)
 
     def log(self, check: Check) -> str:
-        """Return the log of a failed check: of a workflow's job the failed steps' lines, else what the check run says.
-
-        A commit status has no more to say than its summary. Raises ForgeError, which tells why, if GitHub has a log
-        and does not give it.
-        """
+        """Return the log of a failed check: of a job its failed steps, else its own words. Raises ForgeError."""
         kind, _, number = check.id.partition(":")
         if not number:
             return ""
@@ -175,7 +156,7 @@ class Forge:
     def reviews(self, number: int) -> tuple[PullReview, ...]:
         """Return the reviews of a pull request with their comments, oldest first; its plain comments count as some.
 
-        noface's own comments are left out by their mark: its token may be a person's, who has a say as well.
+        noface's own are left out by their mark: its token may be a person's, who has a say as well.
         """
         client = self.client
         given = client.items(client.repo("pulls", number, "reviews"), keep=True)
@@ -257,8 +238,8 @@ class Forge:
     def _check_may_propose(self, home: Object) -> None:
         """Raise ForgeError if workflows may open no pull requests here.
 
-        Only administrators may read that setting. So what cannot be, main into itself, is asked for: it makes nothing,
-        and is refused for that setting first.
+        Only administrators may read that setting. So what cannot be, main into itself, is asked for, which makes
+        nothing.
         """
         main = parse.text(home, "default_branch")
         asked = {"title": "noface asks whether it may", "head": main, "base": main, "body": ""}

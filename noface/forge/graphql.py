@@ -50,10 +50,7 @@ def edits_of(client: Client, number: int) -> Iterator[tuple[str, str]]:
 
 
 def resolved_threads(client: Client, number: int) -> frozenset[int]:
-    """Return the first comments of a pull request's threads that people have resolved.
-
-    Empty as well if a token or an older server does not show that.
-    """
+    """Return the first comments of threads that people have resolved; none if that is not shown."""
     try:
         return frozenset(_resolved(client, number))
     except ForgeAwayError:

@@ -1,7 +1,6 @@
-"""Which repository noface's state belongs to: its id, since its name can be given to another one.
+"""Which repository noface's state belongs to: its id, since on GitHub anyone can take a name that became free.
 
-On GitHub a name that became free by a rename, a transfer or a deletion can be taken by anyone. Its issues have the same
-numbers, so without this their text would be worked on as that of the repository before.
+Issues of that other repository have the same numbers, and would be worked on as those of the one before.
 """
 
 import json
@@ -18,10 +17,7 @@ _BYTES_MAX = 1 << 20
 
 
 def check_identity(folder: Path, location: Location, own_id: object) -> None:
-    """Remember the id of the repository in a folder of noface's state; raise ForgeError if it was another before.
-
-    The ids of all repositories that the state has worked with stand there, by API and name.
-    """
+    """Remember the id of the repository in noface's state; raise ForgeError if it was another before."""
     name = f"{location.api} {location.repository.lower()}"
     known = _known(folder)
     before = known.get(name)

@@ -1,8 +1,7 @@
 """What an answer of GitHub's API means for whoever asked: fine, come back later, or refused. Pure.
 
-The rules are those of GitHub's pages "Rate limits for the REST API" and "Troubleshooting the REST API": a primary limit
-shows as `x-ratelimit-remaining: 0` with the time of its end, a secondary one by `retry-after` or by its message.
-Times of the server are taken as durations by its own clock, since this machine's may be off.
+The rules are those of GitHub's pages "Rate limits for the REST API" and "Troubleshooting the REST API". Times of the
+server are taken as durations by its own clock, since this machine's may be off.
 """
 
 import json

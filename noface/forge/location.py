@@ -1,7 +1,6 @@
 """Where a repository is on GitHub: from the URL of a git remote to host, owner, name, and REST API. Pure.
 
-`[github] repository` and `url` win over what the remote says. Hosts other than github.com and *.ghe.com are taken for
-a GitHub Enterprise Server, but for those that are known to be something else.
+Other hosts are taken for a GitHub Enterprise Server, but for those that are known to be something else.
 """
 
 import ipaddress
@@ -41,10 +40,9 @@ class Location:
 
 
 def located(remote_url: str, repository: str = "", url: str = "") -> Location:
-    """Return where the repository of a git remote is; `repository` and `url` are the keys of [github].
+    """Return where the repository of a git remote is; `repository` and `url`, the keys of [github], win over it.
 
-    `remote_url` may be "" or lead elsewhere if the keys say enough. Raises UsageError if the place cannot be told
-    or is not GitHub.
+    Raises UsageError if the place cannot be told or is not GitHub.
     """
     host, path, api = _remote(remote_url)
     shown = f"The git remote {_without_login(remote_url)}"

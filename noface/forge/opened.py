@@ -25,11 +25,9 @@ def opened(
     environment: Mapping[str, str] | None = None,
     state: Path | None = None,
 ) -> Forge:
-    """Open GitHub for the repository at `location` (`forge.location.located`); nothing is sent yet.
+    """Open GitHub for the repository at `location`; nothing is sent yet. All of a run shares the client of this.
 
-    All that talks to GitHub in a run shares the client of this, and so one budget and one rest after a limit. `authors`
-    are those of [tracker]. In `state`, the folder of noface's state, stands which repository that belongs to. Raises
-    UsageError if the extra is not installed, and if there is no token.
+    `authors` are those of [tracker]. Raises UsageError if the extra is not installed, and if there is no token.
     """
     check_installed()
     from noface.forge.transport import Transport

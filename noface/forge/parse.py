@@ -1,7 +1,6 @@
 """From the JSON of GitHub's answers to values, and to records of pull requests, checks and reviews. Pure.
 
-A field that is missing or of another type is taken for absent: GitHub leaves some out, and an Enterprise Server of some
-age has not heard of others.
+A field that is missing or of another type is taken for absent.
 """
 
 import re
@@ -211,10 +210,7 @@ def annotations_text(run: Object, annotations: Iterable[Object]) -> str:
 
 
 def failed_steps(log: str) -> str:
-    """Return the lines of a job's steps that failed, without their times; the whole log if none can be told.
-
-    A step that may fail looks the same as one that failed, so all stay that did.
-    """
+    """Return the lines of a job's steps that failed, without their times; the whole log if none can be told."""
     whole = _TIME.sub("", log.replace("\r\n", "\n").removeprefix("\ufeff"))
     lines = whole.split("\n")
     begins = [0, *(at for at, line in enumerate(lines) if at and _STEP.match(line)), len(lines)]

@@ -21,10 +21,7 @@ class People:
         self._known: dict[str, tuple[float, bool]] = {}
 
     def may_decide(self, login: str, *, bot: bool) -> bool:
-        """True if a login's words count. A program's do only if [tracker] authors names it.
-
-        Raises ForgeAwayError if GitHub cannot answer now.
-        """
+        """True if a login's words count; a program's only if [tracker] authors names it. Raises ForgeAwayError."""
         name = login.lower()
         if self._authors & {name, ANYONE}:
             return True

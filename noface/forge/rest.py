@@ -88,10 +88,7 @@ class Document:
 
 
 class Client:
-    """The API of one host, for one repository; the module says how it is used.
-
-    `dice` returns numbers from 0 to below 1. Where `cancel` is set, waits end at once and nothing more is sent.
-    """
+    """The API of one host, for one repository. Once `cancel` is set, waits end and nothing more is sent."""
 
     def __init__(
         self,

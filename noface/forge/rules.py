@@ -1,8 +1,6 @@
 """What the rules of a repository would refuse of noface's branches, before any work is paid for. Pure.
 
-`GET /repos/…/rules/branches/NAME` tells which rules hold for a branch, also for one that is not there yet; anyone who
-may read the repository may ask. A rule that the token's owner may bypass refuses nothing. The names of the rules are
-those of GitHub's page "Available rules for rulesets".
+Their names are those of GitHub's page "Available rules for rulesets".
 """
 
 from collections.abc import Iterator, Mapping, Sequence

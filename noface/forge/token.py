@@ -33,10 +33,7 @@ class Token:
 
 
 def find_token(location: Location, environment: Mapping[str, str] | None = None) -> Token:
-    """Return the token for a repository's host.
-
-    Raises UsageError, which tells how to make one, if there is none, and where what is set cannot be a token.
-    """
+    """Return the token for a repository's host. Raises UsageError, which tells how to make one, if there is none."""
     environment = os.environ if environment is None else environment
     names = variables(location, environment)
     for name in names:

@@ -8,11 +8,7 @@ from enum import StrEnum
 
 
 class Settings(StrEnum):
-    """Whose settings of an agent's program act: hooks, MCP servers, skills, memory, instructions.
-
-    The login, the provider and the models act in any case. `PROJECT`: what the project has, but no hooks. `USER`: that
-    and what the person has in their home, hooks as well. `NONE`: neither.
-    """
+    """Whose settings of an agent's program act; login, provider and models do in any case. PROJECT: no hooks."""
 
     PROJECT = "project"
     USER = "user"

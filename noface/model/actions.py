@@ -1,7 +1,6 @@
-"""What noface can do next with an issue. An action is a value; `engine/dispatch` carries it out.
+"""What noface can do next with an issue. An action is a value with its reason; `engine/dispatch` carries it out.
 
-Every action has a `reason` that `noface show` prints, and a `name` that people see and rows keep. A new way to run a
-worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.
+A new way to run a worker is a `Mode`, its entry in `data/actions.toml`, and the rule of the policy that asks for it.
 """
 
 from collections.abc import Mapping
@@ -18,11 +17,9 @@ from noface.model.taxonomy import Category, FailureKind
 class Mode(StrEnum):
     """How a worker is run. The value is the action's name.
 
-    FIRST: for the first time, or the first time since the issue was unblocked. SAME: something other than the worker
-    was to blame, nothing is charged (law 8). FEEDBACK: the prompt says what went wrong (N6, L6). CONTEXT: the worker
-    was unsure, the prompt answers with what noface knows (K3). ESCALATE: a stronger model with fresh context and all
-    earlier feedback (N11, L5). THINK: extended thinking and a larger budget (L5). REDUCE: do less and finish it
-    (N3, K4). SWITCH: another model of the same tier while one waits for its provider; nothing is charged (N1).
+    SAME: something other than the worker was to blame, nothing is charged (law 8). FEEDBACK: N6, L6. CONTEXT: K3.
+    ESCALATE: N11, L5. THINK: L5. REDUCE: N3, K4. SWITCH: another model of the tier while one waits; nothing is charged
+    (N1).
     """
 
     FIRST = "FirstAttempt"
@@ -51,11 +48,7 @@ Absence = tuple[str, float]
 
 @dataclass(frozen=True, slots=True)
 class RunWorker(_Named):
-    """Run a worker. `instead_of` is the absent model that a SWITCH stands in for.
-
-    `learned`: the record of earlier issues chose the model, and the reason says how; it is noted of the attempt.
-    `beside` are the models that make the same attempt at once (`recovery/candidates`).
-    """
+    """Run a worker. `instead_of` is the model that a SWITCH stands in for, `beside` those of other candidates."""
 
     mode: Mode
     model: str
@@ -134,8 +127,7 @@ class Skip(_Named):
 class RequestApproval(_Named):
     """Ask a person before going on (L10). `kind` None: the work passed and may not land by itself.
 
-    `paths` are those a resolver would let the issue change as well. `done`: is there nothing to do? `parts`: all parts
-    have landed; is nothing missing?
+    `done`: is there nothing to do? `parts`: all parts have landed; is nothing missing?
     """
 
     kind: FailureKind | None
@@ -184,10 +176,7 @@ def thinks(action: Action) -> bool:
 
 
 def action_instruction(name: str, *, from_main: bool = False) -> str:
-    """Return what the prompt of an attempt says of the action that starts it, by the action's name; "" for nothing.
-
-    `from_main`: the work of the attempt before is not in the workspace.
-    """
+    """Return what the prompt says of the action that starts an attempt; `from_main`: without the work before."""
     return (action_text(name, "from_main") if from_main else "") or action_text(name, "instruction")
 
 

@@ -1,7 +1,6 @@
 """An attempt: the order it is given, what it left in its slot, what came of it, and how it is remembered.
 
-Times are epoch seconds, durations seconds, money US dollars. Commits and trees are full hexadecimal object ids. Paths
-inside a repository are relative, with forward slashes.
+Times are epoch seconds, durations seconds, money US dollars. Commits and trees are full hexadecimal object ids.
 """
 
 from collections.abc import Iterable
@@ -39,10 +38,9 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class NotTaken:
-    """A file in a slot that is no part of the change, and why.
+    """A file in a slot that is no part of the change, and why; `ignored`: by git, since a line of `source` says so.
 
-    `ignored`: git takes nothing there, since a line of `source`, a file of the slot, says so, or since a submodule is
-    there; else it was left out as rubbish. `known`: no worker is told of it, if its work passes without.
+    `known`: no worker is told of it, if its work passes without.
     """
 
     path: str
@@ -56,13 +54,10 @@ class NotTaken:
 class Snapshot:
     """What a worker left in its slot, as git objects in the repository.
 
-    `commit` keeps the slot's tree as it was, but for what `notes` say; `candidate` is the same with the
-    protected paths (law 11) put back to main's, and equals `commit` if none was touched. `left_out` counts the new
-    files where they were too many to be taken, `crowded` are the folders that they are in. `elsewhere` are folders of
-    the slot that are repositories of their own, `branches` those of the agent's own git that stand at another commit
-    than it began with. `not_taken` are files that are no part of it, `aside` the commit that holds them. `suspects` are
-    part of it and called like what programs leave. `lost`: the workspace went away under the worker; what it had is as
-    when it began.
+    `commit` keeps the slot's tree; `candidate` is the same with the protected paths (law 11) put back to main's.
+    `left_out` counts new files that were too many, in the folders `crowded`. `elsewhere` are folders that are
+    repositories of their own, `branches` those that the agent's own git has moved. `not_taken` are no part of it,
+    `aside` is the commit that holds them; `suspects` are part of it. `lost`: the workspace went away under the worker.
     """
 
     commit: str
@@ -91,19 +86,13 @@ Finished = tuple[int, WorkerReport | None]
 class AttemptOrder:
     """All that a worker run needs, picklable; `run_attempt(order)` needs no database.
 
-    `main` is main's commit when the order was made; `start` the commit the workspace begins with (main, or the
-    best attempt so far merged with main). `token` fences late results. `slot` names the workspace.
-    `known_failures` maps a gate's key to the tests that fail on main already (baseline "only-new"), None under
-    "require-green". `think` asks for extended thinking. `role` is "worker", or the topic of a question.
-    `by_person`: `start` is what a person made of the issue; `unjudged`: it is work of an attempt that was cut off. Both
-    count as work even if the worker adds nothing.
-    `seal` is the key by which noface knows its own record of the work again; no worker knows it.
-    `protected`, `may_change` and `any_case` are the three parts of `protection`. `session` is the session of its agent
-    that the run goes on with; `prompt` is what the agent is told where it cannot. `repeats` is how often a gate may be
-    run again for a cause that passes by itself. `notes` say how the prompt was made. `answer_schema` is the JSON Schema
-    of the answer, for an agent with an option for it. `files` are those that the work is about, `files_to_read` those
-    that it goes by and must not change; both are empty if the agent finds files by itself. `allowance` is the money
-    that its run may spend, as of its start. `finished`: `start` holds this work, which is judged; no worker is called.
+    `start` is the commit the workspace begins with. `token` fences late results (I10). `known_failures` maps a gate's
+    key to the tests that fail on main already (baseline "only-new"), None under "require-green". `by_person`: `start`
+    is what a person made of the issue; `unjudged`: it is work of an attempt that was cut off; both count as work even
+    if the worker adds nothing. `seal` is the key by which noface knows its own record of the work again; no worker
+    knows it. `session` is the one that the run goes on with. `repeats` is how often a gate may run again for a cause
+    that passes by itself. `files` are those that the work is about, `files_to_read` must not change; both are empty if
+    the agent finds files by itself. `finished`: `start` holds this work, which is judged; no worker is called.
     """
 
     run_id: Annotated[str, "The run of noface."]
@@ -188,10 +177,7 @@ class NotStarted:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """Report of an attempt that was ended early, for which nobody is to blame: what it left, as far as that is known.
-
-    `worker` is the worker's own report, where it gave one.
-    """
+    """An attempt that was ended early, for which nobody is to blame; `worker` is the worker's own report."""
 
     token: str
     issue_id: str
@@ -210,10 +196,9 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Report of an attempt whose work was judged: without a `failure` it has PASSED, and `proof` lets it land.
+    """An attempt whose work was judged: without a `failure` it has PASSED, and `proof` lets it land.
 
-    `worker` is the worker's own report, where it gave one. `doubts`: it passed, and changed what judges it, as the
-    issue's own commands want; a person looks at that before it lands.
+    `doubts`: it changed what judges it, as the issue's own commands want; a person looks at that before it lands.
     """
 
     token: str
@@ -242,10 +227,7 @@ AttemptReport = NotStarted | Interrupted | Judged
 class PastAttempt:
     """A finished attempt as the policy sees it. `epoch` counts the issue's unblockings: only the newest counts.
 
-    `changed` are the paths it changed against main and `lines` how many lines; `answer` names the action that
-    followed it. `session` is what its agent calls the session, `slot` the workspace that it had. `last_output` is the
-    end of what its worker put out; it tells the next one how far it came, and decides nothing (law 10). `main` is the
-    commit on which it began.
+    `answer` names the action that followed it. `last_output` decides nothing (law 10). `main` is where it began.
     """
 
     number: int
@@ -319,10 +301,7 @@ def beside_mark(taken: int) -> str:
 
 
 def as_decided(attempts: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
-    """Return attempts in the order of their numbers, but candidates before the attempt whose work was taken.
-
-    So the last is always the one that is decided on, whatever clocks say.
-    """
+    """Return attempts by number, but candidates before the one whose work was taken: the last is decided on."""
 
     def order(attempt: PastAttempt) -> tuple[int, bool, int]:
         number = attempt.signature.removeprefix(_BESIDE_MARK)
@@ -337,10 +316,7 @@ def noted(notes: tuple[str, ...], begins: str) -> str:
 
 
 def landing_note(notes: tuple[str, ...], *, here: bool = False) -> str:
-    """Return what whoever reads of a landing should know of its attempt, "" for nothing.
-
-    `here`: with the command that brings back what is left out, on this machine.
-    """
+    """Return what readers of a landing should know of its attempt; `here`: with the command for what is left out."""
     left_out = noted(notes, LEFT_OUT)
     parts = (left_out if here else brings_back(left_out)[0], noted(notes, CHANGED_TESTS), noted(notes, UNFINISHED))
     return "; ".join(filter(None, parts))

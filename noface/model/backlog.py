@@ -1,14 +1,7 @@
 """What makes an issue of a backlog sound: a usable id of its own, and dependencies that can be met.
 
-The rules, in the order they are checked (a faulty issue is reported and not run, the rest runs: docs/decisions.md):
-
-1. An id fits a branch name, a folder name and a trailer (`id_problem`).
-2. No two issues share an id. 7 and 007 are the same id, and so are Fix and fix, since both name folders.
-3. A dependency names an issue of the backlog or one that is merged already, and never the issue itself.
-4. No issue waits for itself through others: the members of a cycle are all faulty.
-5. Whatever depends on a faulty issue is faulty as well, since it could never start.
-
-Everything here is total, linear in issues plus dependencies, and free of recursion.
+A faulty issue is reported and not run, and so is whatever waits for it. 7 and 007 are the same id, and so are Fix and
+fix, since both name folders. Everything here is total, linear in issues plus dependencies, and free of recursion.
 """
 
 import re
@@ -81,9 +74,8 @@ def natural_order(issue_id: str) -> tuple[bool, int, str, str]:
 def check(issues: Iterable[Issue], faults: Iterable[IssueFault] = (), merged: Collection[str] = ()) -> Backlog:
     """Part the sound issues, in the natural order of their ids, from the faulty ones.
 
-    `faults` are issues that are known to be broken already; those with an id can be named as a dependency and
-    occupy that id. `merged` are ids that are landed: a dependency on one is met, even if the issue is gone or
-    broken by now. In sound issues depends_on names the ids as they are written in the backlog.
+    `faults` are known already; those with an id occupy it. `merged` are ids that are landed: a dependency on one is
+    met.
     """
     graph = _Graph(sorted(issues, key=lambda issue: (natural_order(issue.id), issue.source)))
     broken = tuple(faults)

@@ -1,17 +1,7 @@
-"""Whether a run or an issue can still pay for another worker (law 12). Pure; money in US dollars.
+"""Whether a run or an issue can still pay for another worker (law 12, I7). Pure; money in US dollars.
 
-A worker is paid for before it starts: what it may use is estimated, and what is under way is reserved at its own
-estimate, so that N workers overshoot a budget by one attempt at most. While it is unknown what a model uses, one of
-its runs goes first, and the others wait for it.
-
-An estimate is the model's own `max_cost_usd`, else the most that its newest runs here have used. The latter refuses
-nothing while a budget is untouched: one dear run must not stop every later night before it begins.
-
-Work under way that has passed a budget is ended, which is remembered with it. What is ended for money is charged to
-nobody, so an attempt or a question that needs more than a run may spend would be paid for again in every run, and
-never be judged: ENDS_MAX says when that is too often.
-
-The cost of a run whose agent reports only tokens (codex, gemini, a run cut off) is estimated from the prices.
+What is under way is reserved at its estimate: the model's own `max_cost_usd`, else the most that its newest runs have
+used, which refuses nothing while a budget is untouched. While that is unknown, one of its runs goes first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,10 +50,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a run cannot be paid, as a sentence. `final` False: it may be once what is under way has ended.
-
-    `limit` is the key that says so: max_cost_usd or max_tokens.
-    """
+    """Why a run cannot be paid, by which key. `final` False: it may be once what is under way has ended."""
 
     limit: str
     reason: str
@@ -125,8 +112,7 @@ def _sum_known(amounts: Sequence[float | None]) -> float:
 def _short(left: float, reserved: Sequence[float | None], need: float | None, *, lenient: bool) -> bool | None:
     """True if `need` is too much for what is left: for good (True), for now (False), or not at all (None).
 
-    `lenient`: `need` is merely what earlier runs used, and nothing is spent yet; then only a run beside others is
-    refused. `reserved` is for runs under way, None for one of which nothing is known.
+    `lenient`: `need` is merely what earlier runs used, and nothing is spent yet. None in `reserved`: nothing is known.
     """
     held = _sum_known(reserved)
     if need is None:
@@ -154,11 +140,10 @@ _PER_MTOK = 1e-6
 
 
 def priced(usage: Usage, model: ModelSpec) -> Usage:
-    """Return what a run used with its cost filled in from its tokens if the agent reports none.
+    """Return what a run used with its cost filled in from its tokens if the agent reports none, or none to speak of.
 
-    A cost of nothing for tokens that were used yields to prices that a person has set: the agent knows none.
-    The cost stays unknown (None) where the model's prices are, or where one of the two counts is. Nonsensical amounts
-    are dropped.
+    The cost stays unknown (None) if the model's prices are, or one of the two counts is. Nonsensical amounts are
+    dropped.
     """
     usage = replace(
         usage,
@@ -266,7 +251,7 @@ class Overrun:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The most that a run of a model may spend, and whose budget says so: the "model"'s, the "issue"'s, or the "run"'s.
+    """The most that a run of a model may spend, and whose budget says so: the "model"'s, the "issue"'s, the "run"'s.
 
     `limit` is that budget; of it `before` was spent when the run of the model began, and `reserved` is for other work.
     """

@@ -55,11 +55,7 @@ def shown(value: object) -> Any:
 
 
 def decode(kind: type[T], value: Any) -> T:
-    """Build a record of `kind` from what `encode` made of one.
-
-    Fields that are missing take their defaults and unknown ones are passed over, so that a record written by an
-    older or newer noface can be read. Raises TypeError or ValueError if the value is no such record.
-    """
+    """Build a record of `kind` from what `encode` made of one. Raises TypeError or ValueError for anything else."""
     return typing.cast("T", _decode(kind, value))
 
 

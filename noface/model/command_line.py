@@ -35,7 +35,7 @@ def pieces(command: str) -> Iterator[tuple[str, str, str]]:
 def unknown_placeholders(command: str) -> tuple[str, ...]:
     """Return the names that stand like a placeholder and are none.
 
-    What stands in quotes may be for a program, such as awk; there only a name that is nearly one of noface's counts.
+    In quotes, where they may be for a program, only a name that is nearly one of noface's counts.
     """
     named = [(name, quote) for _, quote, name in pieces(command) if name and name not in PLACEHOLDERS]
     meant = (name for name, quote in named if not quote or get_close_matches(name, PLACEHOLDERS, cutoff=0.8))

@@ -53,10 +53,9 @@ def _amount(value: float | None, resource: str) -> str:
 class Failure:
     """Why an attempt failed, with the rule and the lines that decided (law 10: never an agent's prose).
 
-    `excerpt` is what the next prompt quotes. `charged` is False if something other than the worker is to blame (law 8).
-    `resource` is what ran out (turns, context, output, budget), `usage` and `limit` how much of it, where that was
-    told. `points` are what a review asks for, one by one. `expected_type` and `actual_type` are those of an answer in
-    a wrong form, in JSON's words; `excerpt` is then the answer itself (P6).
+    `charged` is False if something other than the worker is to blame (law 8). `resource` is what ran out, `usage` and
+    `limit` how much of it. `points` are what a review asks for. `expected_type` and `actual_type` are in JSON's words
+    (P6).
     """
 
     kind: Annotated[FailureKind, OneOf(FailureKind), "Why."]

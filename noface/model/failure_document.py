@@ -1,8 +1,4 @@
-"""What is kept of an attempt's steps, and a failure as a document of the error handling pattern (P2, P4, P10).
-
-`prompts/partial.py` makes the steps, `recovery/reported.py` the failure. Both stay dictionaries: a row keeps the steps
-as JSON, and an earlier noface kept fewer keys.
-"""
+"""What is kept of an attempt's steps, and a failure as a document of the error handling pattern (P2, P4, P10)."""
 
 from typing import Annotated, NotRequired, TypedDict
 

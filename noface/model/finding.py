@@ -10,8 +10,7 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE, UsageError
 class Finding:
     """One thing: where it is, what it is, and what to do about it ("" if that is plain).
 
-    `exit_code` is what a command ends with that shows it: EXIT_USAGE where `noface run` would not start,
-    EXIT_ATTENTION where a person has to do something before all of it works, EXIT_DONE for a note.
+    `exit_code` is what a command ends with that shows it; EXIT_DONE for a note.
     """
 
     where: str

@@ -1,7 +1,4 @@
-"""A gate, what one run of it came to, and the proof that a tree passed them all. Durations are seconds.
-
-What proves a landing (law 1), and the name under which a gate's result on a tree is remembered.
-"""
+"""A gate, what one run of it came to, and the proof that a tree passed them all (law 1). Durations are seconds."""
 
 import hashlib
 import json
@@ -27,11 +24,9 @@ class GateKind(StrEnum):
 class GateSpec:
     """A command that must pass, run by `bash -c` at the top of a checkout. `report` is a JUnit XML path in it.
 
-    `retries` is how often it is run again if it fails. `env_pass` are patterns of the variables of noface's own that it
-    gets beside the usual. `boxed`: it runs in the sandbox, if any, and there with that `network`. `fixes`: what it
-    changes on the work becomes part of it. `leaky`: the person's checkout is within its reach. `canary`: it must turn
-    red where the product's sources are broken. `again` is how often its failing tests run again before anybody is
-    charged; with `retries` any pass counts. `alone`: no other gate runs beside it.
+    `retries` is how often it is run again if it fails, any pass counts; `again` how often its failing tests are before
+    anybody is charged. `boxed`: it runs in the sandbox, if any. `fixes`: what it changes becomes part of the work.
+    `leaky`: the person's checkout is within its reach. `canary`: it must turn red if the product's sources are broken.
     """
 
     name: Annotated[str, "Its name."]
@@ -60,9 +55,7 @@ class GateSpec:
 class GateResult:
     """One run of one gate on one tree. `exit_code` is None if it was ended by its limit or never started.
 
-    `first_failure` is that of an earlier run on the same tree, where the gate was run again; see `flaky`. `unsteady`
-    are tests that failed and count for nobody, since they fail now and then on main. `cpu_s` is the processor time of
-    all that it started, None if that is not known.
+    `first_failure` is that of an earlier run on the same tree. `unsteady` are tests that failed and count for nobody.
     """
 
     gate: GateSpec
@@ -92,10 +85,7 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """That every hard gate passed on exactly `tree`; only the gate runner makes one (law 1).
-
-    `main` is the commit of main that `tree` was built on, `candidate` the attempt's commit it holds.
-    """
+    """That every hard gate passed on exactly `tree`; only the gate runner makes one (law 1)."""
 
     tree: str
     main: str
@@ -109,10 +99,7 @@ class Proof:
 
 
 def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
-    """Return the memo key of a gate on a tree: tree, the gate's definition, and what its environment depends on.
-
-    Retries are part of the definition: what passed at the second try is not proved for one who allows only one.
-    """
+    """Return the memo key of a gate on a tree: its definition with the retries, and what its environment depends on."""
     definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment, gate.retries]
     definition += [gate.env_pass, gate.boxed, gate.network, gate.fixes, gate.leaky]
     return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()

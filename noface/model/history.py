@@ -55,11 +55,7 @@ MISSING, NOTHING_MISSING = "missing", "nothing_missing"
 
 
 class AdviceOutcome(StrEnum):
-    """What came of asking.
-
-    PARTS_FAILED: the issue was broken down, and not all of it could be done. PARTS_LANDED: all of its parts have
-    landed; whether that is all of the issue is the next question (MISSING).
-    """
+    """What came of asking. PARTS_LANDED: whether that is all of the issue is the next question (MISSING)."""
 
     ADVISED = "ADVISED"
     UNUSABLE = "UNUSABLE"
@@ -89,10 +85,7 @@ def _gist(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 @dataclass(frozen=True, slots=True)
 class PartFailure:
-    """A part that failed, as its parent is told of it (P8): what it was asked, how it ended, what it has done.
-
-    `kind` is a failure's, or the status that the part ended in. `partial` is in words.
-    """
+    """A part that failed, as its parent is told of it (P8); `kind` is a failure's, or the status it ended in."""
 
     part: Issue
     kind: str
@@ -102,14 +95,12 @@ class PartFailure:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """An answer, given after attempt `after`, in the form its topic has.
+    """An answer, given after attempt `after`, in the form its topic has. `text` is quoted as data.
 
-    `text` is what the next prompt quotes, as data. `strategy` is a diagnosis' (one of the five of S3) or a resolver's
-    ("expand", "redesign", "person"). `paths` are those a resolver would allow, or a clarification names. `needs` are
-    the issues that must be merged first, `recheck` those to verify again. `delay_s` belongs to "retry_same". `away`:
-    nobody answered, since the model's provider was away. `points` are what a review asks for, `settled` the numbers of
-    the points open before it that it calls settled. `failure` is what was wrong with the form of an answer. `parts`
-    are those of a breakdown that failed, `tests` those of main that an answer on changed tests is about.
+    `strategy` is a diagnosis' (one of the five of S3) or a resolver's ("expand", "redesign", "person"). `recheck` are
+    issues to verify again. `away`: nobody answered, since the model's provider was away. `settled` are the numbers of
+    the points open before that a review calls settled. `failure` is what was wrong with its form. `parts` are those of
+    a breakdown that failed, `tests` those of main that an answer on changed tests is about.
     """
 
     topic: Topic
@@ -135,10 +126,7 @@ class Advice:
     tests: tuple[str, ...] = ()
 
     def repeats(self, earlier: "Advice") -> bool:
-        """True if a proposal is an earlier one in other words: it names the same things, and says much the same.
-
-        What a worker is told may be called another approach or a change: to the worker that is one.
-        """
+        """True if a proposal names the same things as an earlier one, and says much the same in other words."""
         if self.strategy == earlier.strategy == DiagnosisStrategy.SAME:
             return True
         if _STRATEGY_TOLD.get(self.strategy, self.strategy) != _STRATEGY_TOLD.get(earlier.strategy, earlier.strategy):
@@ -174,8 +162,8 @@ class Decided:
 class History:
     """An issue with its finished attempts, oldest first, all epochs; `epoch` is the present one.
 
-    `model` and `attempts_max` are what a person set when they unblocked it; None leaves policy and issue in force.
-    `unanswered` is what the questions since then have used that were cut short.
+    `model` and `attempts_max` are what a person set when they unblocked it. `unanswered` is what questions that were
+    cut short have used since.
     """
 
     issue: Issue
@@ -205,10 +193,7 @@ class History:
 
     @property
     def open_points(self) -> tuple[str, ...]:
-        """What reviews have asked for and no later one called settled (L7); the reviews of a pull request stand alone.
-
-        Whoever reviews there sees the work as it is, and says again what is missing.
-        """
+        """Return what reviews have asked for and no later one called settled (L7); a pull request's stand alone."""
         points: list[str] = []
         for attempt in self.attempts:
             reviews = [a for a in self.advice if a.topic is Topic.REVIEW and a.after == attempt.number and a.strategy]
@@ -224,10 +209,7 @@ class History:
         return next(answers, None)
 
     def verdict(self, attempt: int) -> Decided | None:
-        """Return what a person decided on an attempt, None before it.
-
-        What they decided on the same work, or on the same words of a worker that changed nothing, they decided on this.
-        """
+        """Return what a person decided on an attempt, or on the same work, or on the same words without any."""
         own = next((each for each in reversed(self.approvals) if each.attempt == attempt), None)
         past = next((each for each in self.current if each.number == attempt), None)
         if own is not None or past is None or past.failure is None:

@@ -14,11 +14,9 @@ DEFAULT_PRIORITY = 2
 class Issue:
     """A piece of work. `source` names where a person edits it; `content_hash` changes when they do.
 
-    `tier` is the lowest tier that works on it. `parent` and `depth` are those of an issue that a breakdown made.
-    `recheck` are commands of other issues that must pass again, since its boundary was widened into their work (K5).
-    `may_change` are globs of protected files that its work may change all the same; only an issue file sets it.
-    `accept_timeout_s` limits each of its `accept` commands, None if `[limits]` does. `rest`: it is the part of an issue
-    that no other part does. Each of its attempts is made by so many `candidates` at once, None if the ladder says it.
+    `tier` is the lowest that works on it. `recheck` are commands of other issues that must pass again (K5).
+    `may_change` are globs of protected files that it may change; only an issue file sets it. `rest`: it is what no
+    other part does.
     """
 
     id: Annotated[str, "Its id."]
@@ -61,10 +59,7 @@ def joined(issues: Sequence[Issue]) -> Issue:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What the tracker holds: sound issues in a stable order, and the faulty ones beside them.
-
-    `gone` says of issues that it held what became of them, if it can tell.
-    """
+    """What the tracker holds: sound issues, faulty ones, and what became of those that it held, if it can tell."""
 
     issues: tuple[Issue, ...] = ()
     faults: tuple[IssueFault, ...] = ()
@@ -74,11 +69,10 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class IssueState:
-    """What noface remembers of an issue between ticks.
+    """What noface remembers of an issue between ticks. `needs` are issues that the work turned out to depend on.
 
     `satisfied`: skipped because main holds already what it asks for. `wanted_model` and `wanted_attempts` are what a
-    person chose at unblocking; `granted_paths` what they allowed; `needs` the issues the work turned out to depend on.
-    `pull_request` is the number of the one that shows its work.
+    person chose at unblocking.
     """
 
     id: str

@@ -1,10 +1,8 @@
 """Text for a forge's pages: Markdown in which nothing that an agent, a log or an issue wrote does anything.
 
-A page of a forge acts on what it shows: a name after an at sign pings somebody, a number after a hash links another
-issue to this one for good, an address of an issue does the same, an image is fetched, HTML is rendered. In a code span
-or block nothing of that happens; elsewhere an invisible character breaks what would be found, and Markdown's own marks
-are escaped. Titles and the messages of commits act as well, know no code, and are copied and searched: `inert` breaks
-what would be found by a plain space.
+A page acts on what it shows: names after an at sign, numbers after a hash, addresses, images, HTML. In code nothing of
+that happens; elsewhere an invisible character breaks what would be found. Titles and commits' messages know no code,
+and are copied: `inert` breaks by a plain space.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""A patch of git's, parsed: its files, and of each the rows of its head and of its hunks. Pure.
+"""A patch of git's, parsed. Pure. All that read a diff read it here.
 
-All that read a diff read it here. A line is known by where it stands: within a hunk "--- x" is a removed line "-- x",
-and no name of a file.
+A line is known by where it stands: within a hunk "--- x" is a removed line "-- x", and no name of a file.
 """
 
 import re
@@ -21,8 +20,7 @@ _PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t":
 class PatchRow(NamedTuple):
     """A row of a hunk: its number in the patch, its sign ("+", "-", " ", or "@" of a hunk's head), and its text.
 
-    Rows with the same `stretch` follow each other directly and have the same sign. An added stretch that directly
-    replaces a removed one has the number after it.
+    Rows with the same `stretch` follow each other with the same sign; what replaces one has the number after it.
     """
 
     at: int
@@ -80,10 +78,7 @@ def patch_files(patch: str) -> Iterator[PatchFile]:
 
 
 def changed_lines(patch: str) -> Iterator[ChangedLine]:
-    """Yield the removed and added lines of a patch, in order; one of a renamed file has its new path.
-
-    A long line is as several, each of which begins with the end of the one before.
-    """
+    """Yield the removed and added lines of a patch, in order; a long one as several that overlap."""
     for file in patch_files(patch):
         path = file.new or file.old
         for row in file.rows:
@@ -93,10 +88,7 @@ def changed_lines(patch: str) -> Iterator[ChangedLine]:
 
 
 def pieces_of(line: str) -> Iterator[str]:
-    """Yield a line in pieces of at most LINE_CHARS_MAX, so that no pattern holds all threads up over a long one.
-
-    Each begins with the end of the one before: what is no longer than that is whole in one of them.
-    """
+    """Yield a line in pieces that overlap, so that no pattern holds all threads up over a long one."""
     yield line[:LINE_CHARS_MAX]
     for start in range(LINE_CHARS_MAX - _OVERLAP, len(line) - _OVERLAP, LINE_CHARS_MAX - _OVERLAP):
         yield line[start : start + LINE_CHARS_MAX]

@@ -1,7 +1,4 @@
-"""Paths inside the repository: patterns as people write them, which ones may be named, and a file's language.
-
-A path that a model names lies inside the repository, and has one spelling. Any glob is cheap to match.
-"""
+"""Paths inside the repository: globs as people write them, which ones may be named, and a file's language."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -34,11 +31,8 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def _expression(pattern: str, below: str = "(?:/.*)?") -> str:
     """Translate a glob: `*` and `?` stay inside a folder, `**` crosses folders, a bare name also means all below.
 
-    `**/` at the start of a name stands for any number of folders, none included. `.` and `/` mean everything; square
-    brackets are plain characters, as in the file names of web frameworks.
-
-    What stands between two wildcards is taken at the first place where it fits, and no other one is tried: strangers
-    write globs, and a long name would be tried for each of its letters and each `*`.
+    `.` and `/` mean everything; square brackets are plain characters. What stands between two wildcards is taken at the
+    first place where it fits, and no other one is tried: strangers write globs.
     """
     text = pattern.strip()
     if text in (".", "./", "/"):
@@ -73,10 +67,7 @@ def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
 
 
 def paths_in(text: str) -> tuple[str, ...]:
-    """Return the paths that a text names, as it spells them: what has folders, or an ending as files have.
-
-    What follows a path is left off: the name of a test, a line, the end of the sentence.
-    """
+    """Return the paths that a text names, as it spells them, without the test, line or stop behind them."""
     words = (word.partition(":")[0].rstrip(".!?").removeprefix("./") for word in _WORD.findall(text[:_TEXT_CHARS_MAX]))
     return tuple(dict.fromkeys(word for word in words if _PATH.fullmatch(word) and ".." not in word))
 
@@ -93,8 +84,7 @@ def resolved(names: Iterable[str], paths: Collection[str]) -> tuple[str, ...]:
 def let_change(note: str, asked: tuple[str, ...]) -> tuple[str, ...]:
     """Return what a person lets be changed who says yes with a note to a question about the paths `asked`.
 
-    A note that names some of them means these alone; what it refuses is left out. It adds another path by a sentence
-    that lets it be changed: one that only speaks of a path adds nothing.
+    A note that names some of them means these alone. It adds another path only by a sentence that lets it be changed.
     """
     named: list[str] = []
     more: list[str] = []
@@ -166,10 +156,7 @@ def is_file_name(path: str) -> bool:
 
 
 def within(path: str, pattern: str) -> bool:
-    """True if all that `path` (a file, a folder or a glob) means is surely meant by `pattern` as well.
-
-    Conservative: where it takes thought to see that one glob lies in another, the answer is no.
-    """
+    """True if all that `path` means is surely meant by `pattern` as well; if that takes thought, it is not."""
     inner, outer = path.rstrip("/"), _folder(pattern.strip().removeprefix("./").strip("/"))
     if inner == outer or outer in ("", "."):
         return True

@@ -46,8 +46,8 @@ def starts_by_itself(path: str) -> bool:
 class Protection:
     """Globs of files whose edits are undone, and of those among them that the issue's work may change.
 
-    `any_case`: the file system takes no notice of letter case, so names that differ in it alone are the same.
-    `growing`: files of shared fixtures may gain some (git/guarded), as far as they are among the issue's `paths`.
+    `any_case`: names that differ in letter case alone are the same. `growing`: shared fixtures may be added
+    (git/guarded).
     """
 
     patterns: tuple[str, ...] = ()

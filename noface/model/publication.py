@@ -14,12 +14,10 @@ ACCOUNT = "<!-- noface:account -->"
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What noface says of an issue where its tracker is; the tracker places it.
+    """What noface says of an issue where its tracker is; all of it can be said again, and is edited in place.
 
-    `state` is the issue's status, or "gone" for one that is noface's no more. `text` is the comment, Markdown, "" for
-    none yet. `closes`: its work has landed. All of it can be said again, and is edited in place, which tells nobody.
-    Only where `asks`, a name of what somebody is to read, is another than before, it is said in a new comment that
-    mentions `to`, or where that is empty whoever the issue is from.
+    `state` is the issue's status, or "gone". `closes`: its work has landed. Only if `asks`, a name of what somebody is
+    to read, is another than before, it is said in a new comment that mentions `to`, or whoever the issue is from.
     """
 
     issue_id: str
@@ -32,12 +30,10 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What an allowed author has written about an issue since it was last asked: `id` orders what they wrote.
+    """What an allowed author has written about an issue: `command` is one of COMMANDS or "", `text` what follows.
 
-    `command` is one of COMMANDS where it begins with `/noface` and that word, else "". `text` is what was written
-    without them. `addressed`: it is meant for noface, since it begins with `/noface`, mentions its account, or quotes
-    what it said; where not, it is an answer only to a question that anything answers. `label`: it was no comment but
-    a label, which stays until what was asked is settled, and whose id orders nothing.
+    `addressed`: it is meant for noface; if not, it answers only a question that anything answers. `label`: it was a
+    label.
     """
 
     issue_id: str
@@ -52,11 +48,9 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What was last said of an issue, by its digest (recovery/said), when, and in which comment; and what was heard.
+    """What was last said of an issue, by its digest (recovery/said), and what was heard up to the comment `after`.
 
-    What people have written up to the comment `after` has been acted on or needed no action. `question` names what was
-    asked when that was noted (see Publications.marked). `problem` says why the last one, by `author`, could not be
-    acted on while the issue was `state`.
+    `problem` says why the last one, by `author`, could not be acted on while the issue was `state`.
     """
 
     issue_id: str

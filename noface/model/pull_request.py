@@ -20,10 +20,7 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check of a pull request's head: a job of a workflow, a check run of an app, or a commit status.
-
-    `id` finds its log again (Forge.log), "" if it has none that can be had. `summary` is what it says itself.
-    """
+    """A check of a pull request's head. `id` finds its log again (Forge.log), "" if it has none that can be had."""
 
     name: str
     state: CheckState
@@ -43,10 +40,7 @@ class ReviewState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewComment:
-    """A comment on a pull request: on a line of a file, or with `path` "" on the whole. `line` is None for a file.
-
-    `thread` is the first comment of its thread; `resolved`: people are done with that.
-    """
+    """A comment on a pull request: on a line of a file, on a file (`line` None), or with `path` "" on the whole."""
 
     id: int
     author: str
@@ -60,10 +54,7 @@ class ReviewComment:
 
 @dataclass(frozen=True, slots=True)
 class PullReview:
-    """A review of a pull request. `commit` is the head it was given for.
-
-    `trusted`: its author may decide, by write access or by [tracker] authors. Others' words never reach a model.
-    """
+    """A review. `trusted`: its author may decide, by write access or by [tracker] authors; no model reads others."""
 
     id: int
     author: str
@@ -86,12 +77,10 @@ class PullState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request as it is now. `head` and `base` are commits, `branch` the name of the branch it comes from.
+    """A pull request as it is now. `mergeable` is None while the forge has not found out.
 
-    `merge_commit` is the commit of the base branch that merged it; `closed_by` and `closed_at` who closed it, and when.
-    `mergeable` is None while the forge has not found out. `updated_at` changes with reviews and comments, though not
-    with checks: while it is the same, no review need be asked for; None if the forge does not say.
-    `notes` tell a person what of a draft could not be had when it was opened, such as a reviewer who is nobody.
+    `updated_at` changes with reviews and comments, though not with checks; None if the forge does not say. `notes` tell
+    what of a draft could not be had when it was opened.
     """
 
     number: int

@@ -1,7 +1,4 @@
-"""Makes what workers, logs and file names hold fit to be quoted: data on one bounded line, never a line of its own.
-
-Terminal codes are taken out where it is shown (`printable_lines`); documents keep them.
-"""
+"""Makes what workers, logs and file names hold fit to be quoted: data on one bounded line, never a line of its own."""
 
 import re
 from collections.abc import Iterable
@@ -21,10 +18,7 @@ _FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-
 
 
 def printable_lines(text: str) -> str:
-    """Return `text` with its lines, but without anything that a terminal would act on; tabs become blanks.
-
-    What a carriage return would overwrite on a screen is kept as a line of its own: progress bars stay readable.
-    """
+    """Return `text` without anything that a terminal would act on; what a return would overwrite stays."""
     if text.isascii() and text.isprintable():
         return text
     # A run of returns is one match: an expression that tries each of them anew takes the square of its length.
@@ -48,10 +42,7 @@ _POINT = (
 
 
 def to_the_point(line: str, chars_max: int) -> str:
-    """Return a line of at most `chars_max` characters that keeps its beginning, which says where, and what is wrong.
-
-    That stands at the end of most lines; where no word there says so, it is what the last word that does begins.
-    """
+    """Return a line of at most so many characters: its beginning, which says where, and what is wrong."""
     if len(line) <= chars_max:
         return line
     head = chars_max // 3
@@ -65,10 +56,7 @@ def to_the_point(line: str, chars_max: int) -> str:
 
 
 def one_line(text: str, chars_max: int) -> str:
-    """Return text as `short` does, printable.
-
-    Double quotes become single ones, so that a quotation around it ends where its writer ended it.
-    """
+    """Return text as `short` does, printable, with single quotes: a quotation around it ends where its writer meant."""
     start = text[: chars_max * _READ_FACTOR + 1]
     return short("".join(char if char.isprintable() else " " for char in start).replace('"', "'"), chars_max)
 

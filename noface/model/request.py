@@ -1,7 +1,6 @@
 """What a person is asked of an issue that waits for them, from its cause to page, JSON, comment and verbs (N13, L10).
 
-Rows keep it as JSON by the names of its fields: add fields, never rename one. All have defaults, since earlier versions
-kept less.
+Rows keep it as JSON by the names of its fields.
 """
 
 from dataclasses import dataclass
@@ -15,10 +14,7 @@ _NONE: dict[str, int] = {}
 
 
 class RequestKind(StrEnum):
-    """What else than a failure of its work may keep an issue waiting for a person, in words of data/requests.toml.
-
-    What is asked for by a yes or a no is an ApprovalKind (model/actions).
-    """
+    """What else than a failure may keep an issue waiting for a person, in words of data/requests.toml."""
 
     LIMIT = "limit"
     GATE = "gate"
@@ -74,11 +70,9 @@ class Failing(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PersonRequest:
-    """What a person is asked, and what is told with it.
+    """What a person is asked, and what is told with it. `task` is the heading for issues that need the same.
 
-    `task` is the heading under which issues stand that need the same, "" if the kind of failure says it. `agent` is
-    the program of `model`, `limit` the key of [retry] whose money is spent. `branch` is not kept: the issue's row has
-    it. A request of another kind than a yes or a no wants nothing.
+    `agent` is the program of `model`, `limit` the key of [retry] whose money is spent. The issue's row has the branch.
     """
 
     kind: Annotated[str, OneOf(_KIND, ("PASSED",)), "What its last attempt ended with."] = "UNKNOWN"

@@ -1,7 +1,6 @@
 """Whose the scratch branch `noface/<issue>` is: noface's, or a person's who has committed there.
 
-noface moves it only from where it left it itself. A commit of a person's there is never moved away: the issue waits,
-and `noface retry` makes that commit the start of the next attempt.
+A commit of a person's there is never moved away: the issue waits, and `noface retry` starts from it.
 """
 
 from collections.abc import Collection, Mapping

@@ -13,12 +13,7 @@ from noface.model.quoting import some
 
 
 class Origin(StrEnum):
-    """What the workspace holds at the start, beside main.
-
-    MAIN: nothing. BEST: the best attempt so far. SNAPSHOT: what an attempt had done that was cut off by something
-    other than its worker. PERSON: commits of a person. PARTS: what other issues had done: those that this one was
-    divided into, or the one that it is a part of.
-    """
+    """What the workspace holds at the start, beside main (MAIN: nothing). PARTS: what other issues had done."""
 
     MAIN = "main"
     BEST = "best"
@@ -78,12 +73,10 @@ _FILES_TOLD_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class StartPoint:
-    """Where an attempt starts, and why.
+    """Where an attempt starts, and why: at `commit`, merged with main; None stands for main alone.
 
-    `commit` is what the workspace is made of, merged with main; None stands for main alone. `number` is the attempt
-    whose work it holds, or, where it is main, the attempt whose change is not in it; 0 if there is none. `without`
-    are the files of that attempt that are as on main, since something is wrong with them. `broken` are places of files
-    that do not parse, of work that no gate has judged.
+    `number` is the attempt whose work it holds, or, at main, whose change is not in it. `without` are its files that
+    are as on main, `broken` places that do not parse.
     """
 
     reason: StartReason
@@ -118,11 +111,10 @@ class StartPoint:
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """What a worker has to know of the attempt that was cut off before its own.
+    """What a worker has to know of the attempt that was cut off before its own, and of what ended it (`cause`).
 
-    `cause` says what ended it. `main_moved`: main has changed since. `undone` are files whose changes were taken back,
-    because they may not be changed; `broken` are places of files that do not parse ("src/a.py:3"). `edited`: the
-    issue's text has changed since. `last_output` is the end of what its worker put out.
+    `undone` are changes that were taken back, `broken` places that do not parse. `edited`: the issue's text has
+    changed.
     """
 
     cause: str

@@ -174,10 +174,7 @@ def instruction_for(outcome: str, *, by_gate: bool = False) -> str:
 
 
 def reaches_workers(outcome: str, *, charged: bool) -> bool:
-    """True if prompts mention an outcome: no worker can mend what lies outside the work (law 8).
-
-    What is charged to the worker lies inside it, whatever its kind: a change can break its own environment.
-    """
+    """True if prompts mention an outcome: no worker can mend what lies outside the work (law 8)."""
     kind = FailureKind.__members__.get(outcome)
     return charged or kind is None or not kind.category.external
 
@@ -200,9 +197,8 @@ class IssueStatus(StrEnum):
 class Cause(StrEnum):
     """What a program has to know of why an issue stands where it stands; the reason beside it is for people alone.
 
-    HELD: its work passed, and something is in the way of landing. PROVIDER: it waits for a model's provider.
-    RED_MAIN: for a main that passes its gates. Who had it wait by its cause lets it go on, and nobody else does.
-    APPROVED: a person has approved what it asked for, and the next run goes on.
+    HELD: its work passed, and something is in the way of landing. APPROVED: the next run goes on with what was
+    approved.
     """
 
     NONE = ""

@@ -20,10 +20,9 @@ PLAIN_AGENTS = ("command", "scripted")
 class ModelSpec:
     """A named model of the configuration: which agent runs it, how, and within which limits.
 
-    `usd_per_mtok_in` and `usd_per_mtok_out` price a million tokens; None if nobody knows. `own_prices`: a person
-    has set them. `env` is set for its agent, `env_pass` are patterns of the variables of noface's own that go to it.
-    `boxed`: it runs in the sandbox, if any, and there with that `network`. `settings`, `tools` and `permissions` are
-    what its runs may use; `tools` None: all that the agent has. In an order of a role they are the role's.
+    `own_prices`: a person has set the prices of a million tokens. `env_pass` are patterns of noface's own variables.
+    `boxed`: it runs in the sandbox, if any. `tools` None: all that the agent has. In an order of a role they are the
+    role's.
     """
 
     name: Annotated[str, "Its name."]
@@ -61,11 +60,7 @@ THINKING_FACTOR = 2
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a worker run consumed; None: unknown.
-
-    `tokens_cached` is how many of `tokens_in` came from the provider's cache. `priced`: the cost is an estimate from
-    the tokens, since the agent reports none.
-    """
+    """What a worker run consumed; None: unknown. `tokens_cached` are part of `tokens_in`. `priced`: an estimate."""
 
     cost_usd: float | None = None
     tokens_in: int | None = None
@@ -96,8 +91,7 @@ class EndedBy(StrEnum):
 class Session:
     """What an agent keeps of a conversation: `id` is its own name for it, `attempt` the one that had it last.
 
-    `directory` is that attempt's folder, where the session's files may lie. `prompt` is all that the agent is told when
-    it goes on. `used` is what the agent counts for the session so far.
+    `directory` is that attempt's folder. `prompt` is all that is told when it goes on. `used` is what it has counted.
     """
 
     id: str
@@ -120,9 +114,8 @@ class Resumed:
 class AgentRun:
     """How a worker run ended. An interrupted run is judged by `ended_by`, never by its exit code.
 
-    `answer` is its last message in full (up to a limit), where a report or an answer is looked for. `out_of_reach` says
-    what its sandbox kept from it, where its error is about that; it is to blame where the run has changed nothing.
-    `refused` is what the agent program itself kept its model from doing.
+    `answer` is its last message, where a report is looked for. `out_of_reach` says what its sandbox kept from it; that
+    is to blame if the run has changed nothing. `refused` is what the agent program itself kept its model from doing.
     """
 
     exit_code: int | None
@@ -159,10 +152,7 @@ class BlockedReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """What a worker says of its work, in JSON of a published schema. Evidence outranks it (law 10).
-
-    `confidence` is 0 to 1. `needs` are ids of issues that it turns out to depend on, `left` is what it has not done.
-    """
+    """What a worker says of its work; evidence outranks it (law 10)."""
 
     status: Annotated[ReportStatus, OneOf(ReportStatus), "How it sees it."]
     summary: Annotated[str, "What was done, or what stops it."] = ""
@@ -177,10 +167,7 @@ class WorkerReport:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableReport:
-    """A report that breaks its form: how, the text of it, and what can be read of it all the same.
-
-    `status` is None if the text does not say one in so many words. The types are JSON's names.
-    """
+    """A report that breaks its form: how, its text, and what can be read of it. Types are JSON's names."""
 
     violation: str
     original: str = ""

@@ -37,11 +37,7 @@ class Database:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open or make the database at `path`.
-
-        Raises StoreError if the file is not a database, is damaged, or has another schema; it is never
-        overwritten.
-        """
+        """Open or make the database at `path`. Raises StoreError for what is no database of this schema, or damaged."""
         if kind_at(path.resolve()) not in (0, stat.S_IFREG):
             raise _unusable(path, "it is no regular file")
         try:
@@ -89,10 +85,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run a block in one transaction: all of it is on disk when the block ends, or none of it.
-
-        Raises StoreError if the database cannot be written (locked, full, damaged).
-        """
+        """Run a block in one transaction: all of it is on disk at its end, or none. Raises StoreError."""
         with self._lock:
             depth, waiting = self._depth, len(self._calls)
             try:
@@ -209,8 +202,7 @@ def _statements(script: str) -> Iterator[str]:
 def _write_ahead(connection: sqlite3.Connection) -> None:
     """Have a database write ahead; waits for others that do the same.
 
-    SQLite does not: of two that change a new database's mode at once one would have to give way, so it calls no busy
-    handler, and "database is locked" comes at once.
+    SQLite calls no busy handler here: of two that change a new database's mode at once, one fails at once.
     """
     until = time.monotonic() + _BUSY_SECONDS
     while True:

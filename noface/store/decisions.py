@@ -1,7 +1,6 @@
 """What a person decides on an issue, and what that changes: the same from the command line and from a tracker.
 
-Every function is to be called in one transaction with what belongs to the decision, such as the record that a comment
-was heard. Refusals are UsageErrors that say what could be done instead.
+Every function is to be called in one transaction with what belongs to the decision. Refusals are UsageErrors.
 """
 
 import hashlib
@@ -39,10 +38,7 @@ ADD_ANOTHER = 'For more work on it, add another issue: noface issues add "What s
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a person decides on: the issue's row, the attempt, what is wanted, and which paths it is about.
-
-    `settled` is the status the issue has by now where the same has been said before.
-    """
+    """What a person decides on. `settled` is the status the issue has by now if the same has been said before."""
 
     row: IssueRow
     attempt: PastAttempt
@@ -165,8 +161,7 @@ def give_back(
 ) -> None:
     """Give an issue back to the loop, as a person asks for, who may have mended what it waits for.
 
-    The waits for providers end that its attempts met with, or all where it waits and has not been tried: one attempt
-    each asks at once whether the provider answers.
+    The waits for providers end that its attempts met with, or all if it waits and has not been tried.
     """
     met = met_providers(reader, row)
     untried = not met and row.status in (IssueStatus.READY, IssueStatus.WAITING)

@@ -142,10 +142,7 @@ class Journal:
             self.event(at, f"issue_{status}", issue_id, reason=reason, until=until)
 
     def step(self, of: str, name: str, before: str, after: str) -> None:
-        """Record a change of state that the table of transitions does not have, for fsck; it takes place.
-
-        A wrong table must not cost a night.
-        """
+        """Record, for fsck, a change of state that the table of transitions does not have; it takes place."""
         step = unexpected(of, name, before, after)
         if step is not None:
             with self._db.transaction() as connection:
@@ -171,10 +168,7 @@ class Journal:
     def unblocked(
         self, at: float, issue_id: str, note: str, why: str, model: str | None = None, attempts: int | None = None
     ) -> None:
-        """Give an issue back to the loop: the counters start again, the note goes into the next prompt (N14).
-
-        `model` and `attempts` hold until it is unblocked again.
-        """
+        """Give an issue back to the loop: the counters start again, the note goes into the next prompt (N14)."""
         with self._db.transaction() as connection:
             connection.execute(query("unblock"), (model, attempts, note, issue_id))
             connection.execute("UPDATE pull_requests SET rounds = 0 WHERE issue_id = ?", (issue_id,))
@@ -197,8 +191,7 @@ class Journal:
     ) -> None:
         """Record the intent to run a worker, before anything is done for it.
 
-        `alone` names the files for whose sake nothing else may move main meanwhile. `more` is said of it besides: how
-        the record of earlier issues chose its model, or that it is a candidate.
+        `alone` names the files for whose sake nothing else may move main meanwhile. `more` is said of it besides.
         """
         session = order.session
         with self._db.transaction() as connection:
@@ -244,9 +237,8 @@ class Journal:
     ) -> bool:
         """Record what came of an attempt; True if it was applied. `partial` is what its steps left (P4).
 
-        `mark` says which budget ended it, if one did (`model.budget`), or beside which candidate it stood; it replaces
-        a failure's signature.
-        An attempt whose token is no longer open was fenced: an event says so, and nothing else changes.
+        `mark` replaces a failure's signature: which budget ended it (`model.budget`), or beside which candidate it
+        stood. An attempt whose token is no longer open was fenced (I10): an event says so, and nothing else changes.
         """
         row = outcome_row(at, report, charged=charged, notes=notes)
         row["partial"] = dumps(partial) if partial is not None else None
@@ -337,10 +329,7 @@ class Journal:
                 self.event(at, "unsteady", issue_id or None, gate=gate, tests=list(tests))
 
     def wait(self, breaker: Breaker) -> None:
-        """Let every issue wait for a model's provider; the row stays until the model answers again.
-
-        A wait that has become long is told.
-        """
+        """Let every issue wait for a model's provider until it answers; a wait that has become long is told."""
         with self._db.transaction() as connection:
             known = connection.execute("SELECT until - since FROM waits WHERE model = ?", (breaker.model,)).fetchone()
             insert(connection, "waits", "REPLACE", **encode(breaker))
@@ -375,8 +364,7 @@ class Journal:
     ) -> tuple[int, ...]:
         """Record that main is about to move from `old` to `new` with these attempts of issues; return a row's id each.
 
-        `results` are those of the gates by the keys `gates`: they become part of the record, so that what proves a
-        landing is there whenever the landing is, also if a result is none that other trees may profit from.
+        `results` are those of the gates by the keys `gates`: what proves a landing is there whenever the landing is.
         """
         with self._db.transaction() as connection:
             facts = {"old": old, "new": new, "tree": tree, "gates": dumps(gates), "state": "intent", "at": at}
@@ -408,10 +396,10 @@ class Journal:
         unfinished: bool = False,
         changed_tests: bool = False,
     ) -> None:
-        """Record that main holds the issue.
+        """Record that main holds the issue; `flaky` are the gates whose part of the proof took another run.
 
-        `flaky` are the gates whose part of the proof took another run; `unfinished`: its worker did not finish;
-        `changed_tests`: main's tests contradict it, and its issue asks for that.
+        `unfinished`: its worker did not finish; `changed_tests`: main's tests contradict it, and its issue asks for
+        that.
         """
         with self._db.transaction() as connection:
             self._move_landing(connection, landing_id, "landed")

@@ -34,10 +34,9 @@ class LessonStore:
         self._db = database
 
     def learn(self, lesson: Lesson, at: float) -> int:
-        """Keep a lesson and return its id.
+        """Keep a lesson and return its id. The same signature and strategy is one lesson: it is learnt anew.
 
-        The same signature and strategy is one lesson: it is learnt anew, with the newer advice and more confidence;
-        had it been dropped, its counts start again. What was learnt from the same attempt before changes nothing.
+        Had it been dropped, its counts start again. What was learnt from the same attempt before changes nothing.
         """
         with self._db.transaction() as connection:
             known = self._db.rows(
@@ -52,10 +51,7 @@ class LessonStore:
             return int(row["id"])
 
     def look_up(self, failure: Failure, parts: tuple[str, ...], limit: int = 3) -> tuple[Lesson, ...]:
-        """Return the lessons for a failure that concerns `parts` of the project: first those of the same failure.
-
-        Lessons that were dropped are never returned, nor those of other parts or with hardly a word in common.
-        """
+        """Return the lessons for a failure that concerns `parts` of the project: first those of the same failure."""
         others = map(_lesson, self._db.rows(query("lessons_of_kind"), failure.kind, failure.signature, _LOOKED_AT_MAX))
         alike_first = sorted(others, key=lambda lesson: alike(failure, lesson), reverse=True)
         lessons = [*self._same(failure), *alike_first]
@@ -83,9 +79,8 @@ class LessonStore:
     def judged(self, issue_id: str, number: int, *, passed: bool, same_failure: bool, at: float) -> tuple[int, ...]:
         """Count the lessons that an attempt's prompt quoted, and return the ids of those that are dropped for it.
 
-        It passed: they helped. It failed as before: they did not. It failed otherwise: that says nothing, and nothing
-        is counted. A lesson is dropped once those that read it pass no more often than others (`ControlGroup`). Each
-        attempt counts once, however often it is judged.
+        It passed: they helped. It failed as before: they did not. It failed otherwise: nothing is counted. Each attempt
+        counts once, however often it is judged.
         """
         with self._db.transaction() as connection:
             quoted = self._db.rows(query("lessons_to_judge"), issue_id, number)

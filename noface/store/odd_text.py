@@ -1,7 +1,6 @@
 """Keeps text that is not Unicode, such as the path of a folder whose name is not UTF-8, in an SQLite database.
 
-Python's strings hold such bytes as lone surrogates, which sqlite3 refuses to write. They are written as the bytes they
-stand for and read back as the same string.
+Python holds such bytes as lone surrogates, which sqlite3 refuses: they are written as the bytes they stand for.
 """
 
 import sqlite3

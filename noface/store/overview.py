@@ -72,10 +72,7 @@ class LandedAt(NamedTuple):
 
 
 class NewestAttempt(NamedTuple):
-    """An issue's newest attempt, as a list shows it; `outcome` is None while it is under way.
-
-    The tokens are those of all its attempts, as the issue's cost is.
-    """
+    """An issue's newest attempt, as a list shows it; the tokens are those of all its attempts, as its cost is."""
 
     issue_id: str
     number: int
@@ -127,10 +124,7 @@ class Overview:
         return [tuple(row) for row in self._rows(f"SELECT id, title, status FROM issues {which}")]  # noqa: S608
 
     def waiting_for_a_person(self, *, edited: bool = False) -> list[IssueRow]:
-        """Return the issues that are blocked or wait for approval, but those edited since: they go on by themselves.
-
-        With `edited` only those.
-        """
+        """Return the issues that are blocked or wait for approval, but those edited since; `edited`: those alone."""
         rows = self._records(IssueRow, f"WHERE status IN ('blocked', 'approval') AND present = 1 {_ORDER}")
         return [row for row in rows if row.edited == edited]
 

@@ -75,10 +75,7 @@ class Publications:
                 connection.execute("DELETE FROM facts WHERE name = ?", (TRACKER_AWAY,))
 
     def standings(self, since: float) -> list[Standing]:
-        """Return how the issues stand of which the tracker may have to be told something.
-
-        Not those that have been settled and told, nor those that landed before `since` and were never told.
-        """
+        """Return how the issues stand of which the tracker may have to be told something that it was not told."""
         rows = self._db.rows(query("to_say"), f"{IssueStatus.MERGED}:%", f"{GONE}:%", since)
         return [self._standing(row) for row in read(IssueRow, rows)]
 

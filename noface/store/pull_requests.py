@@ -1,8 +1,7 @@
 """The pull requests of the issues: the rows of `pull_requests`, each change with its event in one transaction.
 
-A row goes from `intent` over `pushed` to `open`, and from there to `merged`, `closed` or `taken`; the next attempt at
-its issue begins again with `intent`. `head` is what the present intent is about and `pushed` what noface last knew its
-own on the branch, so that a kill between the push and its record leaves two commits that may stand there, both known.
+`head` is what the present intent is about and `pushed` what noface last knew its own on the branch: a kill between the
+push and its record leaves two commits that may stand there, both known.
 """
 
 import json
@@ -65,8 +64,8 @@ class PullRequests:
     ) -> None:
         """Record what is about to be pushed: `head`, with the proven `tree`, by the results of these keys.
 
-        `pushed` is what is known to stand on the branch, "" for no branch. Number, rounds and what was seen stay, for
-        the same pull request.
+        `pushed` is what is known to stand on the branch. Number, rounds and what was seen stay, for the same pull
+        request.
         """
         columns |= {"gates": dumps(keys), "state": PullStep.INTENT, "at": at}
         with self._db.transaction() as connection:
@@ -90,10 +89,7 @@ class PullRequests:
             self._journal.status(at, issue_id, IssueStatus.REVIEW, reason)
 
     def recovered(self, at: float, issue_id: str, pull: PullRequest, attempt: int, tree: str, *, head: str) -> None:
-        """Record an open pull request of noface's that the database does not know: an earlier one was lost.
-
-        `head` is its commit, "" if that is not noface's.
-        """
+        """Record an open pull request of noface's of a lost database; `head` is "" if its commit is not noface's."""
         with self._db.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             known: dict[str, object] = {"branch": pull.branch, "head": head, "pushed": head, "base": pull.base}
@@ -105,10 +101,7 @@ class PullRequests:
     def taken_over(
         self, at: float, issue_id: str, past: PastAttempt, directory: str, seen: Mapping[str, Any], rounds: int
     ) -> None:
-        """Record the attempt that a found pull request shows, as the branch tells of it: its own record was lost.
-
-        It is charged to nobody. `seen` is what of the pull request was answered, in so many `rounds`.
-        """
+        """Record the attempt that a found pull request shows, charged to nobody; `seen` is what of it was answered."""
         with self._db.transaction() as connection:
             same = {name: getattr(past, name) for name in _TAKEN_OVER}
             token = {"token": secrets.token_hex(16), "run_id": self._journal.run_id, "directory": directory}
@@ -121,10 +114,7 @@ class PullRequests:
     def seen(
         self, at: float, issue_id: str, *, seen: Mapping[str, Any] | None = None, checks: str = "", rounds: int = -1
     ) -> None:
-        """Remember how checks and reviews stand, what of them was answered, and in how many rounds.
-
-        What is left out stays as it is.
-        """
+        """Remember how checks and reviews stand, what of them was answered, and in how many rounds."""
         columns: dict[str, object] = {"seen": dumps(dict(seen))} if seen is not None else {}
         columns |= {"checks": checks} if checks else {}
         columns |= {"rounds": rounds} if rounds >= 0 else {}

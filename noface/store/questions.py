@@ -68,8 +68,8 @@ class Questions:
     ) -> None:
         """Drop a question that was never answered: it is asked again. Where it cost something, that stays counted.
 
-        `mark` says which budget ended it, where one did (`model.budget`), and `cause` says it for people. `keep`:
-        nobody knows what it cost, and it stays all the same.
+        `mark` says which budget ended it, and `cause` says it for people. `keep`: it stays though nobody knows its
+        cost.
         """
         with self._db.transaction() as connection:
             if not used.cost_usd and not used.tokens and not mark and not keep:

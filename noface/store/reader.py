@@ -187,7 +187,7 @@ class Reader(Overview):
     def next_number(self, issue_id: str, name: str = "") -> int:
         """Return the number of the issue's next attempt; numbers never restart.
 
-        `name` is what refs and folders call the issue: by it the pull requests of a database that was lost are known.
+        By `name`, what refs call the issue, the pull requests of a database that was lost are known.
         """
         rows = self._db.rows("SELECT COALESCE(MAX(number), 0) FROM attempts WHERE issue_id = ?", issue_id)
         before = json.loads(self.fact("numbers") or "{}").get(name, 0)
@@ -242,10 +242,7 @@ class Reader(Overview):
         return {row["key"]: decode(GateResult, json.loads(row["result"])) for row in rows}
 
     def newest_tests(self, most: int = 50) -> "dict[tuple[str, str], Inventory | None]":
-        """Return which tests the gates of the newest results ran, by tree and command; None if that is not known.
-
-        What cannot be read is left out: those gates are run again.
-        """
+        """Return which tests the gates of the newest results ran, by tree and command; None if that is not known."""
         rows = self._db.rows("SELECT result, tests FROM gate_memo ORDER BY at DESC LIMIT ?", most)
         from noface.integrity.inventory import Inventory  # no look at an issue needs it
 

@@ -36,8 +36,6 @@ _T = TypeVar("_T")
 class IssueRow(NamedTuple):
     """An issue as the backlog and the loop left it. schema.sql says what each column is for.
 
-    `block` is what a person needs to know of an issue that waits for them (recovery/blocked), else None.
-    `content_hash` is what the issue says now, `blocked_hash` what it said when it was last worked on or blocked, or "".
     The fields after `cause` are no columns: whoever shows the issue knows them.
     """
 
@@ -304,7 +302,7 @@ def _mapping(text: str | None) -> Any:
 
 
 def _record(kind: str) -> Callable[[str | None], Any]:
-    """Return what reads a record, or None; `kind` is its class as `module:name`, which is imported when one is read."""
+    """Return what reads a record, or None; `kind` is its class as `module:name`, imported when one is read."""
 
     def read_record(text: str | None) -> Any:
         from pkgutil import resolve_name

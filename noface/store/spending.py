@@ -1,8 +1,4 @@
-"""What attempts and questions have used up, and what is under way: read from their rows, so nothing can drift.
-
-What is under way is what has a row and no outcome yet. That row is written in the transaction that starts it, so
-reserving for it needs no record of its own.
-"""
+"""What attempts and questions have used up, and what is under way: read from their rows, so nothing can drift."""
 
 from noface.model.budget import Estimate, Spent
 from noface.store.database import Database

@@ -131,7 +131,7 @@ class _Talk:
         return written
 
     def _addressed(self, notice: Notice) -> str:
-        """Return the text with the name of noface's account, and, if it asks, whom it is for, else the issue's author."""
+        """Return the text with the name of noface's account, and, if it asks, whom it is for, else the author."""
         text, login, copy = notice.text, "", self._refresh.copy
         issue, taken = copy.issues.get(self._number), copy.taken.get(self._number)
         author = taken.by if taken is not None else issue.author if issue is not None else ""
