@@ -20,10 +20,7 @@ _FILE_BYTES_MAX = 1_000_000
 
 
 class PersonsCheckout:
-    """The checkout in which noface was started, beside main as it is now. Nothing is changed, and no lock is taken.
-
-    `apart` are globs of files that may name anything: those of issues.
-    """
+    """The checkout in which noface was started, beside main, unchanged. `apart` are globs of files of issues."""
 
     def __init__(self, plumbing: Plumbing, apart: tuple[str, ...] = ()) -> None:
         self._plumbing = plumbing

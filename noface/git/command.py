@@ -77,8 +77,7 @@ class Identity:
 class Git:
     """A git that runs in `cwd` with the variables of `environment`: with these `alone`, or beside noface's own.
 
-    They are not among its arguments, which others can read: there may be tokens in them. `inherit` are file descriptors
-    that its processes hold open as long as they live.
+    Others can read arguments, and there may be tokens in variables. `inherit` are descriptors that its processes hold.
     """
 
     cwd: str
@@ -97,7 +96,6 @@ class Git:
         objects: str | None = None,
         identity: Identity | None = None,
         extra: Mapping[str, str] | None = None,
-        inherit: tuple[int, ...] = (),
     ) -> Self:
         """Make a git that sees only `git_dir` (and the object store `objects`) and runs nobody's programs."""
         who = identity or Identity()
@@ -124,7 +122,7 @@ class Git:
             env["GIT_OBJECT_DIRECTORY"] = objects
         env.update(extra or {})
         options = tuple(part for setting in _SEALED_CONFIG for part in ("-c", setting))
-        return cls(work_tree or git_dir, tuple(env.items()), alone=True, options=options, inherit=inherit)
+        return cls(work_tree or git_dir, tuple(env.items()), alone=True, options=options)
 
     @classmethod
     def user(cls, cwd: str, *, extra: Mapping[str, str] | None = None, inherit: tuple[int, ...] = ()) -> Self:
@@ -134,11 +132,7 @@ class Git:
         return cls(cwd, tuple(env.items()), options=options, inherit=inherit)
 
     def argv(self, *args: str) -> list[str]:
-        """Return the full command line of `git args`.
-
-        `-C` and not the process's folder: GitPython runs a command elsewhere if that folder is gone. What is inherited
-        can be added to; taking something out takes a program.
-        """
+        """Return the command line; `-C`, since GitPython runs it elsewhere if the process's folder is gone."""
         left = {*_USER_CONFIG_VARIABLES, *(name for name, _ in self.environment)}
         foreign = [] if self.alone else [name for name in os.environ if name.startswith("GIT_") and name not in left]
         unset = ["env", *(part for name in foreign for part in ("-u", name))] if foreign else []
@@ -164,31 +158,23 @@ class Git:
         return self.answer(*args, stdin=stdin).text
 
     def open(self, *args: str, stdin: IO[bytes] | int = subprocess.PIPE) -> Any:
-        """Start `git args` with pipes at its ends, or `stdin` at the first, and return the process.
-
-        It has a session of its own: Ctrl-C in the terminal must not cut a git command in half.
-        """
-        argv, env = self.argv(*args), dict(self.environment)
+        """Start `git args` with pipes, or `stdin`, in a session of its own: Ctrl-C must not cut it in half."""
+        argv = self.argv(*args)
+        how: dict[str, Any] = {"env": dict(self.environment), "start_new_session": True, "pass_fds": self.inherit}
         if self.alone:
-            out = subprocess.PIPE
-            return subprocess.Popen(
-                argv, stdin=stdin, stdout=out, stderr=out, env=env, start_new_session=True, pass_fds=self.inherit
-            )
+            return subprocess.Popen(argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
         import git
 
         wrapper: Any = git.cmd.Git("/")
-        started = wrapper.execute(
-            argv, istream=stdin, as_process=True, env=env, start_new_session=True, pass_fds=self.inherit
-        )
+        started = wrapper.execute(argv, istream=stdin, as_process=True, **how)
         process, started.proc = started.proc, None  # else the process ends once the wrapper is forgotten
         return process
 
     def _execute(self, args: tuple[str, ...], feed: IO[bytes] | None) -> Output:
         output = self._begun(args, feed)
-        for _ in range(_AGAIN_MAX):
-            if output.code != -SIGINT:
-                break
-            output = self._begun(args, feed)
+        again = _AGAIN_MAX
+        while output.code == -SIGINT and again:
+            output, again = self._begun(args, feed), again - 1
         return output
 
     def _begun(self, args: tuple[str, ...], feed: IO[bytes] | None) -> Output:
@@ -211,10 +197,7 @@ def failed(args: tuple[str, ...], output: Output) -> GitError:
 
 
 class GitProcess:
-    """A git process that answers through pipes, started at the first question and anew if it has ended.
-
-    Threads may share it: whoever asks holds `_lock`.
-    """
+    """A git process that answers through pipes, begun when asked and anew if it has ended; threads may share it."""
 
     _command: tuple[str, ...]
 

@@ -123,10 +123,7 @@ def unlock(tree: Worktree) -> None:
 
 
 def carry_out(move: Move) -> str:
-    """Move index and files; return git's message if it refuses, with everything as it was.
-
-    Raises GitError if it is not: the old files could not be put back.
-    """
+    """Move index and files; return why git refuses. Raises GitError if the old files could not be put back."""
     problem = _move_files(move, move.old, move.new, _appearing(move, "A", move.unlinked))
     if problem:
         foreign = put_back(move, around_new=True)
@@ -141,10 +138,7 @@ def take_back(move: Move) -> str:
 
 
 def index_is_at(move: Move, commit: str) -> bool:
-    """True if the index holds a commit's entries at all paths that differ: of the new one, every file was written, too.
-
-    Raises GitError if git fails: a git that was killed has not answered no.
-    """
+    """True if the index holds a commit's entries at all paths that differ. Raises GitError if git is killed."""
     staged = move.git().answer("diff-index", "--cached", "--name-only", "-z", "--no-renames", commit)
     return not set(staged.parts) & set(move.changes)
 
@@ -202,8 +196,15 @@ def _move_files(move: Move, old: str, new: str, appearing: tuple[str, ...]) -> s
     git = move.git(move.index)
     middle = move.plumbing.tree_with(new, dict.fromkeys(appearing)) if appearing else new
     only_new = index.exists() and middle == move.plumbing.tree(old)
-    problem = "" if only_new else _read_tree(git, old, middle)
-    problem = problem or (appearing and _write_new(git, middle, new, appearing)) or ""
+    problem = ""
+    if not only_new:
+        output = git.run(*_READ_TREE, old, middle)
+        if output.code != 0 and "not uptodate" in output.stderr:
+            git.run("update-index", "-q", "--refresh")  # times that changed without content make git refuse
+            output = git.run(*_READ_TREE, old, middle)
+        problem = output.problem("read-tree")
+    if appearing and not problem:
+        problem = _write_new(git, middle, new, appearing)
     if problem:
         _forget_copy(move.index)
     else:
@@ -211,32 +212,17 @@ def _move_files(move: Move, old: str, new: str, appearing: tuple[str, ...]) -> s
     return problem
 
 
-def _read_tree(git: Git, old: str, new: str) -> str:
-    output = git.run(*_READ_TREE, old, new)
-    if output.code != 0 and "not uptodate" in output.stderr:
-        git.run("update-index", "-q", "--refresh")  # times that changed without content make git refuse
-        output = git.run(*_READ_TREE, old, new)
-    return output.problem("read-tree")
-
-
 def _write_new(git: Git, old: str, new: str, paths: tuple[str, ...]) -> str:
     """Write the files that only the new tree has, none over anything that is there."""
     problem = git.run("read-tree", "-m", "-i", old, new).problem("read-tree")
     if problem:
         return problem
-    for path in paths:
-        _remove_empty_folders(Path(git.cwd, path))
+    for top in (Path(git.cwd, path) for path in paths):
+        for folder, _, _ in os.walk(top, topdown=False) if is_folder(top) else ():
+            with suppress(OSError):  # what holds files stays
+                os.rmdir(folder)  # noqa: PTH106 - walk deals in strings
     feed = "".join(f"{path}\0" for path in paths)
     return git.run("checkout-index", "-u", "-z", "--stdin", stdin=feed).problem("checkout-index")
-
-
-def _remove_empty_folders(top: Path) -> None:
-    """Remove a folder that holds nothing but folders; of another, the empty ones in it."""
-    if top.is_symlink() or not top.is_dir():
-        return
-    for folder, _, _ in os.walk(top, topdown=False):
-        with suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106 - walk deals in strings
 
 
 def _stands(top: Path, path: str) -> bool:
@@ -251,10 +237,7 @@ def _forget_copy(index: Path) -> None:
 
 
 def _is_explained(move: Move, path: str) -> bool:
-    """True if a file is as one of the move's commits has it, a beginning of that, or absent.
-
-    It is compared as it stands in the person's files, with their line endings and filters.
-    """
+    """True if a file is, as a checkout has it, that of a commit of the move, a beginning of it, or absent."""
     top = move.tree.path
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         kind = kind_at(top / parent)

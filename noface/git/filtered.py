@@ -26,7 +26,7 @@ from noface.model.attempt import FileChange
 from noface.process.files import read_regular, write_atomic
 
 _RECORD_BYTES_MAX = 64 << 20
-_ATTRIBUTES = r"(^|[[:space:]])(filter|working-tree-encoding)="
+_ATTRIBUTES_BYTES_MAX = 1 << 20
 _POINTER = b"version https://git-lfs.github.com/spec/"
 """So begins what git-lfs keeps in the place of contents."""
 _WORDS_MAX = 300
@@ -53,7 +53,7 @@ class Filtered:
 @lru_cache(maxsize=64)
 def filtered(plumbing: Plumbing, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
     """Return the files of a commit, the project's or a submodule's, that git keeps in another form."""
-    if not _are_mentioned(plumbing.repository, commit, inner):
+    if inner is None and not _are_mentioned(plumbing, commit):
         return ()
     with _index_of(plumbing.repository, commit, inner) as (own, persons):
         return tuple(_kept_otherwise(persons, _files(own)))
@@ -72,7 +72,7 @@ def changed_form(plumbing: Plumbing, main: str, changes: Iterable[FileChange]) -
     """Return the changed files that git would keep in another form than they have, unless main has them so."""
     files = {change.path: (change.new_mode, change.new_oid) for change in changes if change.new_mode.startswith("100")}
     spoken = any(path.endswith(".gitattributes") for path in files)
-    if not files or not (spoken or _are_mentioned(plumbing.repository, main, None)):
+    if not files or not (spoken or _are_mentioned(plumbing, main)):
         return ()
     known = {one.oid for one in filtered(plumbing, main)}
     with _index_of(plumbing.repository, main, None) as (own, persons):
@@ -106,16 +106,18 @@ def _objects(repository: Repository, inner: Submodule | None) -> dict[str, str]:
 
 
 @lru_cache(maxsize=64)
-def _are_mentioned(repository: Repository, commit: str, inner: Submodule | None) -> bool:
+def _outside_the_tree(repository: Repository) -> tuple[Path, Path]:
+    named = Git.user(str(repository.root)).run("config", "--path", "--get", "core.attributesFile").text
+    return repository.common_dir / "info" / "attributes", Path(named or "~/.config/git/attributes").expanduser()
+
+
+def _are_mentioned(plumbing: Plumbing, commit: str) -> bool:
     """True if anything speaks of a filter: most projects have none, and are asked nothing more."""
-    own = Git.sealed(str(repository.common_dir), extra=_objects(repository, inner))
-    places = (":(top,glob)**/.gitattributes", ":(top).gitattributes")
-    if own.run("grep", "-q", "-E", _ATTRIBUTES, commit, "--", *places).code == 0:
-        return True
-    git_dir = inner.objects.parent if inner is not None else repository.common_dir
-    named = _persons(repository, inner, {}).run("config", "--path", "--get", "core.attributesFile").text
-    files = (git_dir / "info" / "attributes", Path(named or "~/.config/git/attributes").expanduser())
-    return any(b"filter=" in (read_regular(file, _RECORD_BYTES_MAX) or b"") for file in files)
+    within = tuple(path for path in plumbing.whole(commit).paths if path.endswith(".gitattributes"))
+    texts = list(plumbing.texts(commit, within, _ATTRIBUTES_BYTES_MAX).values())
+    files = (read_regular(file, _ATTRIBUTES_BYTES_MAX) or b"" for file in _outside_the_tree(plumbing.repository))
+    texts += [file.decode("utf-8", "replace") for file in files]
+    return any("filter=" in text or "working-tree-encoding=" in text for text in texts)
 
 
 @contextmanager

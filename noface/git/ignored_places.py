@@ -1,11 +1,8 @@
-"""What lies in a person's checkout and is no part of the project: files that git ignores, and others of the person's.
-
-Keys of frameworks, variables of tools and settings of one machine are ignored so that they do not get into the
-repository. They are not to be read by what an agent does, either.
-"""
+"""What lies in a person's checkout and is no part of the project, such as keys: no agent is to read it."""
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from noface.errors import GitError
@@ -19,8 +16,7 @@ _DEPTH_MAX = 4
 def ignored_places(root: str) -> tuple[str, ...]:
     """Return the absolute paths in a checkout that git ignores, and of new files `.env` and what only the person reads.
 
-    Submodules and repositories in it are looked through as well. Of one where git does not tell it, or tells too many,
-    it is the whole.
+    Of a repository in it, which is looked through as well, where git does not tell, it is the whole.
     """
     return tuple(_apart(root, _DEPTH_MAX))
 
@@ -35,8 +31,12 @@ def _apart(root: str, depth: int) -> Iterator[str]:
         return
     inner = [f"{root}/{path.rstrip('/')}" for path in (*new, *_submodules(git, root))]
     repositories = [path for path in inner if os.path.lexists(f"{path}/.git")]
-    places = [place for path in ignored if _is_its_own(place := f"{root}/{path.rstrip('/')}")]
-    places += [f"{root}/{path}" for path in new if not path.endswith("/") and _is_the_persons(root, path)]
+    places = [f"{root}/{path.rstrip('/')}" for path in ignored]
+    # Links lead to packages and caches, and only some to secrets.
+    places = [p for p in places if not os.path.islink(p) or _is_environment(p) or is_closed(os.path.realpath(p))]
+    for place in (f"{root}/{path}" for path in new if not path.endswith("/")):
+        with suppress(OSError):
+            places += [place] if _is_environment(place) or only_the_persons(os.lstat(place)) else []
     if len(places) > _PLACES_MAX or (repositories and not depth):
         yield root
         return
@@ -55,14 +55,5 @@ def _submodules(git: Git, root: str) -> list[str]:
     return [entry.partition("\n")[2] for entry in entries]
 
 
-def _is_its_own(place: str) -> bool:
-    """True if hiding a place hides nothing else: links lead to packages and caches, and only some to secrets."""
-    named = is_environment_file(os.path.basename(place))
-    return not os.path.islink(place) or named or is_closed(os.path.realpath(place))
-
-
-def _is_the_persons(root: str, path: str) -> bool:
-    try:
-        return is_environment_file(os.path.basename(path)) or only_the_persons(os.lstat(f"{root}/{path}"))
-    except OSError:
-        return False
+def _is_environment(place: str) -> bool:
+    return is_environment_file(os.path.basename(place))

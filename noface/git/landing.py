@@ -216,7 +216,9 @@ def _agree(plumbing: Plumbing, move: Move) -> bool:
     The update-ref has ended: what the ref holds is what came of it. Where git does not tell, the lock stays.
     """
     with suppress(GitError):
-        return plumbing.main_anew() == move.new or not take_back(move)
+        # A process of its own reads it anew.
+        now = plumbing.git.ask("rev-parse", "--verify", "--quiet", plumbing.repository.main)
+        return now == move.new or not take_back(move)
     return False
 
 

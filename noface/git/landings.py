@@ -35,7 +35,8 @@ def landings(plumbing: Plumbing, name: str = "", *, first_parent: bool = True) -
     claims = [_claimed(line) for line in text.split("\n") if line]
     if first_parent:
         claims = [own for each in claims for own in _own_claims(plumbing, each)]
-    return _landings_in(plumbing, claims, first_parent=first_parent)
+    attempts = _attempts(plumbing, {parent for each in claims for parent in each.parents[1:]})
+    return tuple(each for each in claims if is_landing(each, attempts, on_main=first_parent))
 
 
 def landed_commits(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
@@ -48,11 +49,7 @@ def landed_commits(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
 
 
 def in_the_way(plumbing: Plumbing, work: str, main: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Name the newest of what has changed one of `paths` on `main` since `work` left it, the oldest first.
-
-    Of a landing that is issue and title ("12: Add dates"), of a person's commit id and subject. () if objects are
-    gone.
-    """
+    """Name what changed one of `paths` on `main` since `work` left it ("12: Add dates"), the oldest first."""
     named, base = frozenset(paths), plumbing.merge_base(work, main)
     with suppress(GitError):
         commits = landed_commits(plumbing, base, main)[:_BROUGHT_MAX] if base and named else ()
@@ -70,11 +67,6 @@ def _own_claims(plumbing: Plumbing, claimed: TrailedCommit) -> tuple[TrailedComm
         return (claimed,)
     parent, last = claimed.parents[:2]
     return tuple(replace(each, brought_by=claimed) for each in landings(plumbing, f"{parent}..{last}"))
-
-
-def _landings_in(plumbing: Plumbing, claims: list[TrailedCommit], *, first_parent: bool) -> tuple[TrailedCommit, ...]:
-    attempts = _attempts(plumbing, {parent for each in claims for parent in each.parents[1:]})
-    return tuple(each for each in claims if is_landing(each, attempts, on_main=first_parent))
 
 
 def _attempts(plumbing: Plumbing, commits: set[str]) -> dict[str, str]:

@@ -1,7 +1,4 @@
-"""Reads objects: what a name stands for, the contents of files, the difference of two trees.
-
-Names and contents go through a persistent `git cat-file` (0.1 ms a question against 2-3 ms for a process).
-"""
+"""Reads and writes objects through persistent git processes: 0.1 ms a question against 2-3 ms for a process."""
 
 import hashlib
 import os
@@ -24,10 +21,7 @@ _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
 class _ObjectProcess(GitProcess):
-    """A git that reads `packs`, a folder, and is begun anew if packs went; new ones it finds by itself.
-
-    It would go on reading a deleted one, and keep its room on the disk.
-    """
+    """A git that reads the folder `packs`, and is begun anew if packs went: it would go on reading a deleted one."""
 
     def __init__(self, git: Git, packs: Path) -> None:
         super().__init__(git)
@@ -139,10 +133,7 @@ class _ObjectWriter(_ObjectProcess):
     """Writes objects of one kind through one git. Threads may share it."""
 
     def _written(self, feed: bytes) -> str:
-        """Return the id of the object that git makes of `feed`; raise GitError if it makes none.
-
-        A git that runs for long does not look for what lies in packs that are newer than itself: another one does.
-        """
+        """Return the id of what git makes of `feed`, or raise GitError. It is asked anew: it misses newer packs."""
         message = ""
         for _ in range(2):
             with self._lock:
@@ -200,11 +191,7 @@ class TreeDiff:
 
 
 def parse_diff(output: bytes) -> TreeDiff:
-    """Split the output into raw entries, line counts and patch.
-
-    Layout: `:modes oids letter NUL path NUL` for each file, then `added TAB deleted TAB path NUL` for each, then
-    NUL and the patch.
-    """
+    """Split `:modes oids letter NUL path NUL` of each file, then the counts, NUL and the patch."""
     raw: list[tuple[list[str], str]] = []
     position = 0
     while output[position : position + 1] == b":":
@@ -226,10 +213,7 @@ def parse_diff(output: bytes) -> TreeDiff:
 
 
 def parse_history(output: bytes) -> tuple[FileChange, ...]:
-    """Read what `diff-tree --stdin -c --raw -z` prints: commits' names, and `:modes oids letters NUL path NUL` a file.
-
-    Of a merge the first parent's side counts as the old one; each change is told once.
-    """
+    """Read what `diff-tree --stdin -c --raw -z` prints. Of a merge the first parent's side counts as the old one."""
     parts = output.split(b"\0")
     changes = {}
     for meta, path in pairwise(parts):

@@ -27,25 +27,25 @@ _HALF_MADE = "incoming"
 
 
 def begin_own_objects(repository: Repository) -> None:
-    """Begin with an empty store, and let go of packs that a noface protected that was killed.
-
-    The caller holds the repository's lock. Until then the repository's git writes into its own objects.
-    """
+    """Begin with an empty store, and let go of packs that a killed noface protected; the caller holds the lock."""
     for folder in (repository.own_objects, repository.state_dir / _HALF_MADE):
         remove(folder)
     repository.own_objects.mkdir(parents=True)
     for keep in (repository.objects / "pack").glob("*.keep"):
         with suppress(OSError):
-            if keep.read_text(errors="replace") == _KEEP:
-                _release(keep)
+            if keep.read_text(errors="replace") != _KEEP:
+                continue
+            if not keep.with_suffix(".idx").exists():  # it was never whole
+                for file in keep.parent.glob(f"{keep.stem}.*"):
+                    file.unlink(missing_ok=True)
+            keep.unlink(missing_ok=True)
 
 
 @contextmanager
 def shared(repository: Repository, names: Iterable[str], bases: Iterable[str]) -> Iterator[Path | None]:
-    """Have what commits or trees need in a pack of the repository's that nobody deletes while refs are moved to them.
+    """Have what commits or trees need, beside what `bases` reach, in a pack that stays while refs move to them.
 
-    What `bases` reach is left out: refs hold it. Yields the pack, None if nothing is new. Raises GitError if an object
-    is gone, or cannot be written.
+    Yields the pack, None if nothing is new. Raises GitError if an object is gone, or cannot be written.
     """
     wanted = "".join((*(f"{name}\n" for name in names), *(f"^{base}\n" for base in bases)))
     pack = _packed(repository, ("--revs", "--non-empty"), wanted)
@@ -58,11 +58,7 @@ def shared(repository: Repository, names: Iterable[str], bases: Iterable[str]) -
 
 
 def joined(repository: Repository, packs: Iterable[Path]) -> list[Path]:
-    """Put one pack in the place of several; return it. What a person's git has deleted of them lies elsewhere.
-
-    All that is in them is in the new one. `git repack --geometric` would leave out what an older pack has, which a
-    repacking of the person's may be about to delete.
-    """
+    """Put one pack in the place of several. `repack --geometric` leaves out what older packs have, which may go."""
     there = [pack for pack in packs if pack.exists()]
     pack = _packed(repository, ("--stdin-packs", "--window=0"), "".join(f"{pack.name}\n" for pack in there))
     if pack is None:
@@ -76,10 +72,7 @@ def joined(repository: Repository, packs: Iterable[Path]) -> list[Path]:
 
 
 def _packed(repository: Repository, words: Iterable[str], wanted: str) -> Path | None:
-    """Make a pack in the repository, protected by a `.keep`, under a name that no other has ever had.
-
-    Git names packs by their content: an older pack of the same content may be about to be deleted by that name.
-    """
+    """Make a pack with a `.keep`. Its name is new: by the content's an older one may be about to be deleted."""
     incoming, folder = repository.state_dir / _HALF_MADE, repository.objects / "pack"
     incoming.mkdir(parents=True, exist_ok=True)
     packing = ("pack-objects", *words, "--threads=1", "-q", str(incoming / "pack"))
@@ -98,14 +91,6 @@ def _packed(repository: Repository, words: Iterable[str], wanted: str) -> Path |
     finally:
         os.close(descriptor)
     return place
-
-
-def _release(keep: Path) -> None:
-    """Take the protection from a pack; one that was never whole goes."""
-    if not keep.with_suffix(".idx").exists():
-        for file in keep.parent.glob(f"{keep.stem}.*"):
-            file.unlink(missing_ok=True)
-    keep.unlink(missing_ok=True)
 
 
 def drop_old(repository: Repository, before: float) -> None:

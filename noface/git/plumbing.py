@@ -24,8 +24,6 @@ _OF_MERGES = re.compile(r"[-!]?merge|merge=\S+|binary")
 _DIFFS_KEPT_MAX = 1_000
 """A run looks at what all its landings changed again for each issue."""
 _PATCH_KEPT_BYTES_MAX = 1 << 15
-_TREES_KEPT_MAX = 10_000
-_UNCHANGING = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\^?")
 _SIGNING_SECONDS_MAX = 30.0
 _SAID_CHARS_MAX = 400
 
@@ -41,7 +39,6 @@ class Plumbing:
         self._stored = StoredObjects(self.git, self._names)
         self._whole: tuple[str, Tree] | None = None
         self._diffs: dict[tuple[str, str], TreeDiff] = {}
-        self._trees: dict[str, str] = {}
 
     def close(self) -> None:
         self.refs.close()
@@ -71,30 +68,18 @@ class Plumbing:
             )
         return commit
 
-    def main_anew(self) -> str:
-        """Return main's commit as a git process of its own reads it; raise GitError if that does not tell."""
-        return self.git.ask("rev-parse", "--verify", "--quiet", self.repository.main)
-
     def ahead_behind(self, ours: str, theirs: str) -> tuple[int, int]:
         counts = self.git.ask("rev-list", "--count", "--left-right", f"{ours}...{theirs}", "--").split()
         return int(counts[0]), int(counts[1])
 
     def tree(self, commit: str) -> str:
-        """Return a commit's tree; of one that is named by its id it is asked once."""
-        tree = self._trees.get(commit) or self._names.resolve(f"{commit}^{{tree}}")
+        tree = self._names.resolve(f"{commit}^{{tree}}")
         if tree is None:
             raise GitError(f"{commit} names no tree.", "Was it pruned while noface was running?")
-        if _UNCHANGING.fullmatch(commit) is not None:
-            if len(self._trees) >= _TREES_KEPT_MAX:
-                self._trees.clear()
-            self._trees[commit] = tree
         return tree
 
     def is_ancestor(self, old: str, new: str) -> bool:
-        """True if `old` is `new` or one of its ancestors; an object that is gone is nobody's.
-
-        Raises GitError if git was cut off before it could tell.
-        """
+        """True if `old` is `new` or one of its ancestors. Raises GitError if git was cut off before it could tell."""
         if self.is_near(old, new):
             return True
         asked = ("merge-base", "--is-ancestor", old, new)
@@ -128,10 +113,7 @@ class Plumbing:
         return self._stored.write_commit(tree, parents, message)
 
     def signed_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
-        """Make a commit that is signed with the person's own key, by their git and its settings; no hook runs.
-
-        Nothing may ask for a password. Raises SigningError.
-        """
+        """Make a commit that is signed with the person's key, by their git; nothing may ask. Raises SigningError."""
         who = self.repository.identity
         named = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in asdict(who).items()}
         extra = {key.upper(): value for key, value in named.items()}
@@ -149,10 +131,9 @@ class Plumbing:
         return output.text
 
     def merge(self, ours: str, theirs: str) -> "Merge":
-        """Merge two commits in the object store; no working tree, no merge driver of the user's.
+        """Merge two commits in a git dir of its own: drivers and attributes of the repository's would count.
 
-        Merge drivers and attributes in the repository's own git dir would count, so it happens in another. Which files
-        are joined by lines the .gitattributes at the top of `ours` says, where no agent writes.
+        Which files are joined by lines the .gitattributes at the top of `ours` says, where no agent writes.
         """
         repository, union = self.repository, self._union_of(ours)
         with passing_git_dir(repository, union) as git_dir:
@@ -217,10 +198,7 @@ class Plumbing:
         return tuple(path for path, _, _ in self.files(tree))
 
     def new_history(self, commit: str) -> NewHistory:
-        """Return what a commit and those of its ancestors have brought that no main has, neither here nor fetched.
-
-        A merge brings what it has from none of its parents.
-        """
+        """Return what a commit and its ancestors have brought that no main has; of a merge what no parent has."""
         mains = self.mains()
         with suppress(GitError):
             line = tuple(self._stored.line(*mains)) if len(mains) == 1 else ()
@@ -271,10 +249,7 @@ class Plumbing:
         return {path: (mode, oid) for path, mode, oid in self._stored.at(self.tree(tree), paths)}
 
     def tree_with(self, tree: str, files: Mapping[str, Entry | None]) -> str:
-        """Return a tree like `tree` (or a commit's) but for these files; None means that there is no such file.
-
-        A file takes the place of a folder, and the other way round. Raises GitError if git fails.
-        """
+        """Return a tree like `tree` (or a commit's) but for these files; None means that there is no such file."""
         return self._stored.write_tree(self.tree(tree), files)
 
     def files_with(self, commit: str, texts: tuple[str, ...], word_in: str = "") -> tuple[str, ...]:
@@ -285,10 +260,7 @@ class Plumbing:
         return tuple(name.removeprefix(f"{commit}:") for name in names)
 
     def containing(self, commit: str, word: str, seconds_max: float) -> frozenset[str]:
-        """Return the text files of a commit in which a word stands, in any case; none if that takes too long.
-
-        It is git that searches: the commit need not be checked out anywhere, as other searching programs want it.
-        """
+        """Return the text files of a commit in which a word stands, in any case; none if that takes too long."""
         git = replace(self.git, seconds_max=seconds_max)
         output = git.run("grep", "-zliIF", "-e", word, commit, "--")
         return frozenset(name.removeprefix(f"{commit}:") for name in output.parts) if output.code == 0 else frozenset()
@@ -351,8 +323,7 @@ def make_and_hold(
 ) -> _Made:
     """Return what `make` makes, once `ref` holds the commit or tree that `commit_of` names of it, complete.
 
-    It is made again if an object is gone that git found in the repository, and that no ref held there. Nothing is held
-    if there is nothing to hold. Raises GitError if it cannot be made, or is gone each time.
+    It is made again if an object is gone that no ref held. Raises GitError if it cannot be made, or is gone each time.
     """
     problem = GitError(f"{ref} was not tried")
     for _ in range(TRIES_MAX):
@@ -376,11 +347,9 @@ _NOT_GREPPED = frozenset("\n\0")  # git grep takes no pattern that holds one
 
 
 def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozenset[str]:
-    """Return those of `texts` that stand in `commit`.
+    """Return those of `texts` that stand in `commit`; of many only the first twenty are looked for in files.
 
-    Of many that are in no file's name only the first twenty are looked for in files; those of several lines, or with
-    a NUL, are looked for in names only. The texts may be secrets: git is given them as its input, since every user of
-    the machine can read command lines. Raises GitError if the commit cannot be read.
+    They may be secrets: git gets them as its input, since others can read command lines. Raises GitError.
     """
     if not texts:
         return frozenset()

@@ -26,10 +26,7 @@ class _OnlyGitTellsError(Exception):
 
 
 def references(common: Path, *prefixes: str) -> dict[str, str] | None:
-    """Return the refs below the prefixes with the objects they name, sorted, as `git for-each-ref` lists them.
-
-    None if only git can tell. Broken refs and names that git does not accept are left out, as git does.
-    """
+    """Return the refs below the prefixes as `git for-each-ref` lists them; None if only git can tell."""
     try:
         _refuse_reftable(common)
         loose: dict[str, str] = {}
@@ -48,10 +45,7 @@ def references(common: Path, *prefixes: str) -> dict[str, str] | None:
 
 
 def head(common: Path, git_dir: Path) -> tuple[str, str] | None:
-    """Return the branch that a working tree's HEAD stands for, "" if it is detached, and its commit, "" for none.
-
-    None if only git can tell.
-    """
+    """Return the branch that a HEAD stands for ("": detached) and its commit ("": none); None if only git can tell."""
     try:
         _refuse_reftable(common)
         value = _value(git_dir / "HEAD")

@@ -66,10 +66,9 @@ def _is_own(lock: Path) -> bool:
 
 
 class RefWriter(GitProcess):
-    """Applies sets of ref updates, each atomically. Safe to share between threads.
+    """Applies sets of ref updates, each atomically; threads share it. Only a landing moves a ref without it.
 
-    It is the one way to a ref, but for main's landing: what refs are to hold is in the repository before they move, and
-    git, which knows the person's objects alone here, refuses them if it is not.
+    Git knows the person's objects alone here, and refuses a ref whose objects are not in the repository.
     """
 
     _command = ("update-ref", "--stdin")
@@ -81,11 +80,7 @@ class RefWriter(GitProcess):
         self._packs: list[Path] = []
 
     def apply(self, *updates: RefUpdate) -> None:
-        """Apply all updates in one transaction, or none of them.
-
-        Raises GitError if a ref is not at its `old` value or cannot be locked, if what it is to hold is gone, or if a
-        scratch branch would hold a secret.
-        """
+        """Apply all updates in one transaction. Raises GitError if a ref is not at `old`, or would hold a secret."""
         if not updates:
             return
         for update in updates:
@@ -127,11 +122,7 @@ class RefWriter(GitProcess):
                 self._packs = joined(self._repository, self._packs)
 
     def _apply(self, lines: list[str]) -> None:
-        """Do a transaction; if a ref of noface's own stays locked, once more without the lock.
-
-        git itself has waited for the lock (core.filesRefLockTimeout). Below refs/noface/ and noface/ nobody else
-        holds one for so long: a git that was killed has left it.
-        """
+        """Do a transaction; if a ref of noface's stays locked, a killed git has left that: again without the lock."""
         try:
             self._transact(lines)
         except GitError as error:
@@ -202,10 +193,7 @@ _LOOK_AGAIN_SECONDS = 0.01
 
 @contextmanager
 def exclusive_lock(path: Path, seconds_max: float = WAIT_SECONDS_MAX) -> Iterator[int]:
-    """Hold the lock file at `path`; yields its descriptor, for git processes to inherit.
-
-    Raises GitError if another process still has it after `seconds_max` seconds.
-    """
+    """Hold a lock file; yields its descriptor, for git processes to inherit. Raises GitError after `seconds_max`."""
     lock, deadline = FileLock(path), time.monotonic() + seconds_max
     try:
         while not lock.take():

@@ -62,10 +62,7 @@ RemoteRefs = tuple[Mapping[str, str], str]
 
 
 def choose_remote(wanted: str, remotes: Sequence[str], upstream: str) -> str | None:
-    """Return the name of the remote to use: the one wanted, else main's, else origin, else the only one.
-
-    None if there is none. Raises UsageError if the one wanted is not there, or if it cannot be told.
-    """
+    """Return the name of the remote wanted, else main's, else origin, else the only one. Raises UsageError."""
     if wanted:
         if wanted in remotes:
             return wanted
@@ -103,8 +100,7 @@ def find_remote(repository: Repository, wanted: str = "", token: Token | None = 
 class Remote:
     """A repository's remote. Its methods wait for the network, up to a limit; threads may share it.
 
-    `main` is the full ref of its main branch, `fetched` the local ref that holds what was fetched of that. `url` and
-    `push_url` may hold a password; `address` is for people.
+    `main` is its main branch, `fetched` the ref here that holds it. `url` may hold a password; `address` is for people.
     """
 
     def __init__(
@@ -165,10 +161,7 @@ class Remote:
             self._reach((*follow, "fetch", *options, self.name, *refspecs), TRANSFER_SECONDS_MAX, cancel)
 
     def fetch_main(self, cancel: Canceller | None = None) -> RemoteRefs:
-        """Bring `fetched` up to the remote's main; if that has not moved, the remote is only asked.
-
-        Without such a branch there, `fetched` stays, and the answer's refs lack it. Raises RemoteError.
-        """
+        """Bring `fetched` up to the remote's main, if there is such a branch and it has moved. Raises RemoteError."""
         with self._fetching:
             held = self.read(self.main, cancel=cancel)
             commit = held[0].get(self.main)

@@ -1,7 +1,4 @@
-"""Why a git remote could not be reached, or did not take a push: from git's own words to a cause and advice.
-
-Pure. git has no codes for these, so its messages are read, by data/remote_messages.toml.
-"""
+"""Why a git remote failed: git has no codes, so its words are read, by data/remote_messages.toml."""
 
 import re
 from dataclasses import dataclass, replace

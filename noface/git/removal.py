@@ -20,11 +20,7 @@ _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 def remove(path: Path) -> None:
-    """Remove a file, link, special file or folder; nothing happens if there is none. Links are not followed.
-
-    The folder that holds it is trusted; for one that an agent can write, see `remove_below`. Raises GitError if it
-    is still there afterwards, or a mount is in it.
-    """
+    """Remove whatever stands at a path in a folder that no agent can write. Raises GitError if it stays."""
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -40,8 +36,7 @@ def remove(path: Path) -> None:
 def remove_below(root: Path, relative: str) -> None:
     """Remove what is at `relative` below the folder `root`, of which an agent may have made anything.
 
-    Nothing happens if a part of the way is a link or no folder: what lies behind it is not below `root`. Raises
-    GitError if it is still there afterwards, or a mount is on the way or in it.
+    Nothing happens if a part of the way is a link or no folder. Raises GitError if it stays, or a mount is in the way.
     """
     with _parent_of(root, relative) as (folder, name):
         if folder is not None:

@@ -92,10 +92,7 @@ def remember(plumbing: Plumbing, old: str, new: str) -> None:
 
 
 def follow_switches(plumbing: Plumbing, descriptor: int) -> None:
-    """Move index and files to HEAD's end of a late landing if a switch has left them at the other.
-
-    Whatever cannot be told or done is left as it is. The caller is in `landing`.
-    """
+    """Move index and files to HEAD's end of a late landing if a switch has left them at the other; else leave them."""
     late = _read(plumbing)
     if not late:
         return
@@ -115,20 +112,14 @@ def follow_switches(plumbing: Plumbing, descriptor: int) -> None:
 def follow_switches_soon(plumbing: Plumbing, descriptor: int) -> None:
     """Do what `follow_switches` does, and wait a little for a switch that can be seen to be under way."""
     deadline = time.monotonic() + _LOOKS_SECONDS_MAX
-    while any(_may_be_switching(tree) for tree in worktrees(plumbing.repository) if tree.reachable):
-        if time.monotonic() > deadline:
+    while time.monotonic() < deadline:
+        trees = [tree for tree in worktrees(plumbing.repository) if tree.reachable]
+        written = [file.stat().st_mtime for tree in trees if (file := tree.git_dir / "index").exists()]
+        under_way = any(0 <= time.time() - at < _UNDER_WAY_SECONDS for at in written)
+        if not under_way and not any(lock_of(tree).exists() for tree in trees):
             break
         time.sleep(_LOOK_AGAIN_SECONDS)
     follow_switches(plumbing, descriptor)
-
-
-def _may_be_switching(tree: Worktree) -> bool:
-    if lock_of(tree).exists():
-        return True
-    try:
-        return 0 <= time.time() - (tree.git_dir / "index").stat().st_mtime < _UNDER_WAY_SECONDS
-    except OSError:
-        return False
 
 
 def _head_was_written_last(tree: Worktree, since: float) -> bool:

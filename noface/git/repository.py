@@ -89,11 +89,7 @@ class Repository:
 
 
 def discover(start: Path, main: str = "") -> Repository:
-    """Find the repository around `start` and check that noface can work in it.
-
-    Raises UsageError: git missing or too old, no repository, a bare one, no commit, no such main branch, a
-    partial clone, a branch in the way of the scratch branches.
-    """
+    """Find the repository around `start`, and check that noface can work in it. Raises UsageError if not."""
     check_version(Git.user("/"))
     git = Git.user(str(start))
     output = git.run(
@@ -138,10 +134,7 @@ def discover(start: Path, main: str = "") -> Repository:
 
 
 def settings_of(git: Git) -> dict[str, str]:
-    """Return the settings that git would read, the last of each; section and name are in lower case.
-
-    Those that noface names itself on the command line are left out.
-    """
+    """Return the settings of git's files, the last of each; section and name are in lower case."""
     return {key: value for _, key, value in _settings(git)}
 
 
@@ -254,10 +247,7 @@ def identity(settings: Mapping[str, str]) -> Identity:
 
 
 def excludes(settings: Mapping[str, str], root: Path, common: Path) -> str:
-    """Return the user's own ignore rules that stand outside the tree: an agent's debris is theirs, too.
-
-    As in git, a rule of the repository's overrides one of the person's: the last that matches decides.
-    """
+    """Return the user's own ignore rules that stand outside the tree; the last that matches decides."""
     files = [
         Path(settings.get("core.excludesfile") or "~/.config/git/ignore").expanduser(),
         common / "info" / "exclude",
@@ -288,9 +278,7 @@ _HOOKS_MAX = 100
 def person_names(repository: Repository) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return paths in the working tree that a person's git reads or runs, and texts whose words may be such paths.
 
-    These are files that their configuration includes, their commands, their hooks. What lands there runs in the
-    person's next git command, and in noface's landing, which writes checked-out files with their configuration. What
-    cannot be read names nothing.
+    What lands there runs in the person's next git command, and in noface's landing, which uses their configuration.
     """
     root, paths, texts = repository.root, [], []
     hooks = repository.common_dir / "hooks"

@@ -131,9 +131,9 @@ def scan_worktree(
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:
-    """Remove from `folder` what git would hang on or never remove by itself: special files, nested repositories.
+    """Remove what git would hang on or never remove: special files, nested repositories. Raises OSError.
 
-    Return the files there, and the folders in which nothing was seen. Raises OSError if it cannot be walked.
+    Return the files there, and the folders in which nothing was seen.
     """
     unread: list[str] = []
     seen: list[str] = []
@@ -154,10 +154,7 @@ def _facts(status: os.stat_result) -> IndexFacts:
 
 
 def tracked_in(index: Path, id_bytes: int) -> dict[str, IndexFacts]:
-    """Return what an index holds, as far as it has the plain form (gitformat-index(5), version 2): else nothing.
-
-    Where all that lies in a workspace is among it there is nothing that git would have to look for.
-    """
+    """Return what an index of version 2 (gitformat-index(5)) holds, nothing of another: git is asked then."""
     names: list[bytes] = []
     facts: list[IndexFacts] = []
     with suppress(OSError, ValueError):
@@ -182,7 +179,7 @@ def display_path(path: str) -> str:
 def _walk(
     folder: Path, keep: tuple[str, ...], cut: list[str], unread: list[str]
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield what is in `folder`, but nothing of what is kept or mounted there; an entry can be looked at when it comes.
+    """Yield what is in `folder`, but nothing of what is kept or mounted there.
 
     Folders deeper than programs can open are removed and go to `cut`, those that cannot be read go to `unread`.
     """
@@ -235,10 +232,7 @@ def _is_git(entry: os.DirEntry[str]) -> bool:
 
 
 def _defuse(folder: Path, relative: str) -> None:
-    """Remove the `.git` of a folder that git is not to enter if git would wait for ever on looking at it.
-
-    git asks of such a folder, too, whether it is a repository of its own.
-    """
+    """Remove a `.git` on which git would wait for ever: it looks at folders that it is not to enter, too."""
     git_dir = folder / relative
     inside = [part for part in (git_dir / "HEAD", git_dir / "commondir") if os.path.lexists(part)]
     try:

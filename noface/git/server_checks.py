@@ -1,7 +1,4 @@
-"""Git's own checks of what a commit brings, as a server with `receive.fsckObjects` makes them.
-
-The objects go into a pack that is checked in a folder of its own, and thrown away: the repository gets none of it.
-"""
+"""Git's own checks of what a commit brings, as a server with `receive.fsckObjects` makes them; nothing of it stays."""
 
 import re
 import tempfile
@@ -22,10 +19,9 @@ Objection = tuple[str, str, str]
 
 
 def refused(plumbing: Plumbing, brought: str, known: Collection[str]) -> tuple[Objection, ...]:
-    """Return what git has against the objects that a commit or tree brings to the commits `known`.
+    """Return what git has against the objects that a commit or tree brings to the commits `known`. Raises GitError.
 
-    If it has the same against what stands in that place in one of these, that is no news. Raises GitError if git fails
-    otherwise.
+    If it has the same against what stands in that place in one of these, that is no news.
     """
     new = "".join(f"{name}\n" for name in (brought, *(f"^{commit}" for commit in known)))
     findings = _checked(plumbing.git, new, "--revs")
@@ -66,9 +62,9 @@ def _checked(git: Git, wanted: str, *words: str) -> set[Finding]:
 
 
 def index_pack(git: Git, *words: str, stdin: bytes | None = None, checks: tuple[str, ...] = ("",)) -> set[Finding]:
-    """Index a pack as a server does that checks it; return the findings of checks whose names begin so.
+    """Index a pack as a server that checks it; return the findings of checks whose names begin so. Raises GitError.
 
-    Git stops at the first; so it is asked again with that check as a warning. Raises GitError if it fails otherwise.
+    Git stops at the first; so it is asked again with that check as a warning.
     """
     findings: set[Finding] = set()
     warned: set[str] = set()

@@ -1,7 +1,4 @@
-"""Takes out of a snapshot what is no part of the change, and finds what git ignores of what a worker wrote.
-
-Both are kept in a commit of their own (law 2), from which they can be had back; no history of main holds it.
-"""
+"""Takes out of a snapshot what is no part of the change, and keeps it in a commit of its own (law 2)."""
 
 import os
 import stat

@@ -2,10 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -56,20 +55,6 @@ class SlotSnapshot:
     changed: bool
 
 
-def _began_with(plumbing: Plumbing, start: str) -> Callable[[str], bool]:
-    """Return what tells whether files below a folder, or a submodule in its place, were there when an attempt began.
-
-    They are listed when it is first asked: most workspaces hold no other repository.
-    """
-
-    @cache
-    def folders() -> frozenset[str]:
-        paths = plumbing.paths(start)
-        return frozenset((*paths, *(str(above) for path in paths for above in PurePosixPath(path).parents)))
-
-    return lambda folder: folder in folders()
-
-
 def take(
     plumbing: Plumbing,
     slot: Slot,
@@ -100,7 +85,7 @@ def take(
             slot.path,
             slot.keep,
             file_bytes_max=limits.file_bytes_max,
-            tracked=_began_with(plumbing, start),
+            tracked=lambda folder: bool(plumbing.entries(start, (folder,))),
         )
         # git complains of excluded paths that it ignores anyway.
         ignored = _ignored(git, (place for place, _ in scan.apart)) if scan.apart else frozenset()
@@ -179,10 +164,7 @@ def _proven(top: Path, paths: Paths, on_main: Collection[str], wanted: RubbishRu
 
 
 def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Mapping[str, str]) -> Iterator[NotTaken]:
-    """Yield what a worker changed in submodules: their files are another repository's.
-
-    A submodule of the tree's own at another commit that is on this machine is a change, and comes into the index.
-    """
+    """Yield what a worker changed in submodules; at another commit that is here one comes into the index instead."""
     top = links_in(git, slot.private_git_dir / "index")
     for one in inner:
         if not one.whole or _beyond_link(slot.path, f"{one.path}/_") or not is_folder(slot.path / one.path):
@@ -204,10 +186,9 @@ def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Ma
 
 
 def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:
-    """Return the branches in the agent's `.git` that stand at another commit than `start`, but for the one checked out.
+    """Return the branches in the agent's `.git`, but for the one checked out, that stand elsewhere than `start`.
 
-    They are read as files, since no git runs on what an agent has written (law 4); links are not followed, and packed
-    ones are not seen. What was committed on the branch that is checked out lies in the checkout.
+    They are read as files, since no git runs on what an agent has written (law 4); links are not followed.
     """
     heads = workspace / ".git" / "refs" / "heads"
     here = (read_regular(workspace / ".git" / "HEAD", _HEAD_BYTES_MAX) or b"").decode("utf-8", "replace").strip()
@@ -236,11 +217,7 @@ _Extent = tuple[int | None, bool]
 
 
 def _is_lost(slot: Slot, plumbing: Plumbing, start: str, *, replaced: bool) -> bool:
-    """True if the workspace went away under its worker: files that it began with are gone with the folder itself.
-
-    Or most of them with the folder's git: who clears a cache folder takes both. A worker that deletes all files leaves
-    the git, or is mistaken for nobody.
-    """
+    """True if the workspace went away under its worker: the folder was replaced, or its git is gone with most files."""
     if not replaced and os.path.lexists(slot.path / ".git" / "HEAD"):
         return False
     began = plumbing.paths(start)
@@ -263,8 +240,7 @@ def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -
 def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], int]:
     """Bring the index up to the files but those in `out`; of more new files than are to be taken none is added.
 
-    Returns a note if there were too many new ones, and how many. What must stay out is named here once more: an agent's
-    own .gitignore overrides those of the private git dir. What git could not add, `_refused` tells.
+    Returns a note if there were too many, and how many. An agent's .gitignore overrides noface's, hence `out`.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
     named = [path.strip("/") for path in (*out, *kept)]
@@ -283,10 +259,7 @@ def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], 
 
 
 def _refused(slot: Slot, git: Git, scan: WorktreeScan, out: Paths, extent: _Extent) -> list[str]:
-    """Return notes on the files that git refuses; what else lies in the workspace is in the index, as it lies there.
-
-    Raises GitError if git cannot write: that is the repository's fault, and says nothing about a file.
-    """
+    """Return notes on the files that git refuses; the rest is in the index. Raises GitError if git cannot write."""
     if not _not_in_index(slot, git, scan, out):
         return []
     _add(git, slot, out, extent)
@@ -327,10 +300,7 @@ def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
 
 
 def _left_out(git: Git, oversized: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of the files above the limit that would be committed otherwise.
-
-    What is ignored would not, and what stands in the index as it is has been there before the worker.
-    """
+    """Return the files above the limit that would be committed otherwise: they are not ignored, and not as before."""
     ignored = _ignored(git, oversized)
     git.run("update-index", "-q", "--refresh")  # a time that changed is no change
     unchanged = set(git.run("ls-files", "-z").parts) - set(

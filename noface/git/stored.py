@@ -1,7 +1,6 @@
-"""Reads commits and trees through one running git, and writes them through another: a process for each costs 3 ms.
+"""Reads commits and trees through one running git, and writes them through another; what was read is remembered.
 
-What an id names never changes, so what was read once is not read again, up to a limit. What is not near in the history
-is left to the caller's git.
+What is not near in the history is left to the caller's git.
 """
 
 import re
@@ -67,10 +66,7 @@ class StoredObjects:
         return message
 
     def since(self, tip: str, *bases: str) -> tuple[str, ...] | None:
-        """Return the commits between `tip` and `bases`, if all ways from it lead to one of these; None if not.
-
-        Each has a base among its ancestors then, so a single base reaches none of them. None also if there are many.
-        """
+        """Return the commits between `tip` and `bases`; None if a way misses these, or if there are many."""
         new: dict[str, None] = {}
         pending = [tip]
         while pending:
@@ -157,7 +153,8 @@ class StoredObjects:
                 inner = tuple(oid if mode == _TREE else "" for mode, oid in (was, now))
                 was, now = (absent if tree else one for tree, one in zip(inner, (was, now), strict=True))
                 if was != now:
-                    yield FileChange(f"{above}{name}", _letter(was[0], now[0]), was[0], now[0], was[1], now[1])
+                    letter = "A" if was[0] == ABSENT else "D" if now[0] == ABSENT else "MT"[was[0][:3] != now[0][:3]]
+                    yield FileChange(f"{above}{name}", letter, was[0], now[0], was[1], now[1])
                 if any(inner):
                     pending.append((f"{above}{name}/", inner[0], inner[1]))
 
@@ -179,10 +176,7 @@ class StoredObjects:
         return self._commits.write(content.encode("utf-8", "replace"))
 
     def write_tree(self, tree: str, files: Mapping[str, Entry | None]) -> str:
-        """Make a tree like `tree` but for these files; None means that there is no such file. Folders never stay empty.
-
-        A file takes the place of a folder, and the other way round.
-        """
+        """Make a tree like `tree` but for these files; None: there is no such file. Folders never stay empty."""
         folders = {"": dict(self._entries(tree))}  # each behind the one that it is in; no recursion here, either
         for path, entry in files.items():
             above, names = "", path.split("/")
@@ -212,9 +206,3 @@ class StoredObjects:
     def _put(self, entries: Mapping[str, Entry]) -> str:
         lines = (f"{mode} {_KINDS.get(mode, 'blob')} {oid}\t{name}\0" for name, (mode, oid) in entries.items())
         return self._trees.write("".join(lines).encode("utf-8", "surrogateescape"))
-
-
-def _letter(was: str, now: str) -> str:
-    if ABSENT in (was, now):
-        return "A" if was == ABSENT else "D"
-    return "M" if was[:3] == now[:3] else "T"

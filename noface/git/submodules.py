@@ -138,10 +138,7 @@ def git_of(repository: Repository, one: Submodule, private_git_dir: Path, worksp
 
 
 def fill(repository: Repository, one: Submodule, private_git_dir: Path, workspace: Path, keep: tuple[str, ...]) -> None:
-    """Make a submodule's folder hold exactly its commit, and give it a throw-away `.git` as the workspace has one.
-
-    `keep` are patterns of what stays in it. One whose objects are not here gets an empty folder.
-    """
+    """Make a submodule's folder hold its commit, if it is here, and what `keep` names, with a throw-away `.git`."""
     folder = workspace / one.path
     if not one.whole or not is_folder(folder):
         remove_below(workspace, one.path)
@@ -167,10 +164,7 @@ def _give_git(repository: Repository, one: Submodule, folder: Path, index: Path)
 
 
 def stands_at(folder: Path) -> str:
-    """Return the commit that a worker's git has checked out in a submodule's folder; "" if it does not tell.
-
-    It is read as files: no git runs on what an agent has written (law 4).
-    """
+    """Return the commit that a worker has checked out in a folder, "" if unknown; no git runs there (law 4)."""
     text = _line_of(folder / ".git" / "HEAD")
     branch = _REF.fullmatch(text)
     # A HEAD of an agent's may name any path: one with ".." would have a file outside read.

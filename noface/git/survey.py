@@ -32,6 +32,9 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
     tips = tuple(oid for oid in refs.values() if types.get(oid) == "commit")
     heads = tuple(plumbing.references("refs/heads").values())
     sound = {ref: oid for ref, oid in refs.items() if oid in types}
+    wanted_config = config_text(plumbing.repository).encode()
+    configs = sorted(plumbing.repository.private_git_dirs.glob("*/config"))
+    changed = (each for each in configs if read_regular(each, len(wanted_config) + 1) != wanted_config)
     return GitFacts(
         main=main,
         landed=landed,
@@ -44,7 +47,7 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
         missing=_missing(plumbing, (*(oid for oid in sound.values()), main), landed),
         cut_off=tuple(str(tree.path) for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree)),
         locks=_locks(plumbing),
-        hubs_changed=_changed_git_dirs(plumbing),
+        hubs_changed=tuple(each.parent.name for each in changed),
     )
 
 
@@ -88,10 +91,7 @@ def _outside(plumbing: Plumbing, commits: Iterable[str], tips: Iterable[str]) ->
 
 
 def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[TrailedCommit, ...]) -> tuple[str, ...]:
-    """Return the objects that are missing below noface's refs and main, back to where noface first landed.
-
-    What is older is the person's, and may be large.
-    """
+    """Return the objects that are missing below noface's refs and main, back to where noface first landed."""
     older = landed[0].parent if landed else plumbing.main()
     feed = "\n".join([*sorted(set(tips)), f"^{older}"]) + "\n"
     output = plumbing.repository.shared_git().run(
@@ -115,13 +115,6 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
             first = read_regular(file, _FIRST_LINE_BYTES_MAX) or b""
             locks.append((str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
     return tuple(locks)
-
-
-def _changed_git_dirs(plumbing: Plumbing) -> tuple[str, ...]:
-    """Return the private git dirs whose configuration is not the one they are made with."""
-    wanted = config_text(plumbing.repository).encode()
-    configs = sorted(plumbing.repository.private_git_dirs.glob("*/config"))
-    return tuple(each.parent.name for each in configs if read_regular(each, len(wanted) + 1) != wanted)
 
 
 _OWN = "refs/heads/noface/"

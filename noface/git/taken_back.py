@@ -13,10 +13,7 @@ from noface.git.survey import main_moves
 
 @dataclass(frozen=True, slots=True)
 class WorkOnMain:
-    """Work as it is on another main: the merge's tree or the paths in conflict, and the commit that may go to main.
-
-    `commit` is the work itself unless main has lost what it `began` on, a commit.
-    """
+    """Work on another main: the merge, the commit that may go to main, and the lost main that it `began` on."""
 
     merge: Merge
     commit: str
@@ -24,10 +21,7 @@ class WorkOnMain:
 
 
 def began_on(plumbing: Plumbing, mains: Collection[str], work: str, main: str) -> str | None:
-    """Return the newest of `mains`, where main once stood, that `work` holds and `main` does not; None without one.
-
-    Commits that are gone from the repository are passed over. Raises GitError if git cannot tell.
-    """
+    """Return the newest of `mains`, where main once stood, that `work` holds and `main` does not; None without one."""
     lost = taken_back(plumbing, mains, main)
     return next((commit for commit in lost if plumbing.is_ancestor(commit, work)), None)
 
@@ -63,9 +57,6 @@ def bring_onto(plumbing: Plumbing, main: str, work: str, mains: Collection[str])
 
 
 def stood_at(plumbing: Plumbing, commit: str, main: str) -> bool:
-    """True if main stood at `commit` and has been moved away since, as its reflog tells; it is at `main` now.
-
-    Git writes the reflog before the ref: an update that was killed between the two has not moved it.
-    """
+    """True if main stood at `commit` and was moved away since, as its reflog tells, which git writes before the ref."""
     moves = main_moves(plumbing)
     return any(move.new == commit for move in moves) and (moves[-1].new, moves[-1].old) != (commit, main)

@@ -80,11 +80,7 @@ def _renew_git_dir(slot: Slot) -> None:
 
 @contextmanager
 def in_use(slot: Slot) -> Iterator[Git]:
-    """Yield the slot's git, once no git of an earlier noface works there; mend what that one left.
-
-    Only the holder of the repository's lock comes here, so a leftover lock of the index is nobody's. Raises
-    GitError if such a git does not end.
-    """
+    """Yield the slot's git, once no git of an earlier noface works there; mend what that one left. Raises GitError."""
     _renew_git_dir(slot)  # a worker may have written there since
     with exclusive_lock(slot.private_git_dir / "guard") as descriptor:
         (slot.private_git_dir / "index.lock").unlink(missing_ok=True)
@@ -92,10 +88,7 @@ def in_use(slot: Slot) -> Iterator[Git]:
 
 
 def checkout(slot: Slot, tree: str) -> None:
-    """Make the folder hold exactly `tree` and, of the rest, only what is kept. Repeatable after any crash.
-
-    Where the folder is past mending it is made anew: what was kept is gone then, and with it `setup_stamp`.
-    """
+    """Make the folder hold exactly `tree` and what is kept. One past mending is made anew, without that."""
     with in_use(slot) as git:
         ensure_folder(slot)
         try:
@@ -116,10 +109,7 @@ def ensure_folder(slot: Slot) -> bool:
 
 
 def give_git(slot: Slot, issue_id: str, commit: str) -> None:
-    """Give a workspace a `.git` of its own at `commit`, on the issue's branch: alternates and tags, no hooks.
-
-    Tools ask for the tags and for where `origin` is: a version, the name of the project. Nothing can be pushed there.
-    """
+    """Give a workspace a `.git` at `commit`, on the issue's branch: alternates, tags and `origin`, no hooks."""
     git_dir = slot.path / ".git"
     remove_below(slot.path, ".git")
     branch = scratch_branch(issue_id)
@@ -183,10 +173,7 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
 
 
 def write_forms(slot: Slot, plumbing: Plumbing, git: Git, tree: str, main: str) -> str:
-    """Give the files of a slot that holds `tree`, and of submodules in it, the form that a checkout of main has.
-
-    Return why that failed.
-    """
+    """Give the files of a slot that holds `tree` the form that a checkout of main has; return why that failed."""
     repository, private = slot.repository, slot.private_git_dir
     why = write_filtered(plumbing, main, git, private, slot.path)
     inner = submodules_in(slot, git, tree)

@@ -36,10 +36,9 @@ _WILL_COME_BACK = (
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """One working tree of the repository; `branch` is the full ref checked out there, or None, `head` its commit.
+    """One working tree; `branch` is the full ref checked out there, or None, `head` its commit.
 
-    `reachable` is False if its files cannot be got at: git does not tell the place, or a person has locked it
-    while its disk is away.
+    Not `reachable` is one whose place git does not tell, or that a person has locked while its disk is away.
     """
 
     path: Path
@@ -89,10 +88,7 @@ def _listed_by_git(repository: Repository) -> list[dict[str, str]]:
 
 
 def _in_files(common: Path) -> list[dict[str, str]] | None:
-    """Return the fields that git would list of each working tree; None if only git can tell.
-
-    It alone decides of a repository that may be bare, and of the configuration of a single working tree.
-    """
+    """Return the fields that git would list of each working tree; None if only git can tell."""
     config = read_regular(common / "config", _CONFIG_BYTES_MAX)
     if config is None or _GIT_DECIDES.search(config):
         return None
@@ -125,19 +121,13 @@ def user_git(tree: Worktree, *, index: Path | None = None, inherit: tuple[int, .
 
 
 def checked_out(tree: Worktree) -> str:
-    """Return the full ref of the branch that is checked out now; empty if HEAD is detached.
-
-    Raises GitError if git does not tell.
-    """
+    """Return the full ref of the branch that is checked out now; empty if HEAD is detached. Raises GitError."""
     answer = head(common_dir_of(tree.git_dir), tree.git_dir)
     return user_git(tree).answer("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)).text if answer is None else answer[0]
 
 
 def _main_worktree(repository: Repository, branch: str | None, commit: str) -> Worktree:
-    """Return the working tree of a git dir that stands apart from it (a submodule's, or `--separate-git-dir`).
-
-    `git worktree list` names the git dir in its place.
-    """
+    """Return the working tree of a git dir that stands apart: `git worktree list` names the git dir instead."""
     common = repository.common_dir.resolve()
     configured = repository.git().run("config", "--get", "core.worktree").text
     for path in (repository.root, common / configured):

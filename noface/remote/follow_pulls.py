@@ -174,10 +174,7 @@ class PullFollower(Station):
         return due and not self._is_resting(now) and bool(self._followed())
 
     def _has_news(self, pull: Followed) -> bool:
-        """True if a pull request has changed since it was looked at, or GitHub is to be asked for the rest of it.
-
-        Whether it can be merged is found out only once somebody asks, and told to whom asks again.
-        """
+        """True if a pull request has changed since the last look, or is asked again whether it can be merged."""
         last, look = self._last(pull), self._looks.get(pull.issue_id)
         if last is None or look is None:
             return False  # due all the same

@@ -75,10 +75,7 @@ class RepositoryLease(Station):
 
     @contextmanager
     def held(self, context: RunContext, cancel: Canceller) -> Iterator[None]:
-        """Have the lease meanwhile; wait for a remote that is away.
-
-        Raises LockedError if another machine has it, RemoteError, KeyboardInterrupt if `cancel` ends it.
-        """
+        """Have the lease meanwhile, waiting for a remote. Raises LockedError, RemoteError, KeyboardInterrupt."""
         if context.remote is None or not context.settings.config.landing.publishes:
             yield
             return
@@ -146,10 +143,7 @@ class RepositoryLease(Station):
         return commit, read(plumbing.git.run("log", "-1", "--format=%B", commit).text)
 
     def _take(self, commit: str, there: Lease | None, cancel: Canceller) -> str:
-        """Take or renew the lease that stands at a commit; return why the server takes none, "" if it does.
-
-        Raises LockedError and RemoteError.
-        """
+        """Take or renew the lease; return why the server takes none. Raises LockedError and RemoteError."""
         context, remove = self._context, f"git push {self._remote.name} --delete {LEASE}"
         now = context.clock.now()
         if there is not None and there.holder != self._holder and not there.ended(now):

@@ -24,10 +24,7 @@ _TEMPLATE_BYTES_MAX = 65_536
 
 
 def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, tip: str) -> str:
-    """Return a commit with the proven tree, held by a ref; `tip` is what stands on the remote's branch, "" for none.
-
-    On a branch that is there already it follows the tip, so that reviewers see what has changed since they looked.
-    """
+    """Return a commit with the proven tree, on the remote's branch at `tip`: reviewers see what has changed."""
     plumbing = context.env.plumbing
     # One plain commit, and one for each answer to checks and reviews: attempts are nothing that reviewers asked for.
     # The history of a branch that began on what a person took back from main is left behind: the push replaces it.
@@ -101,10 +98,7 @@ def _main_of(context: RunContext) -> str:
 
 
 def clean(env: AttemptEnvironment, text: str) -> str:
-    """Take secrets out of a text, and the folders of this machine.
-
-    A folder has each name that leads to it: a home may be a link, and tools tell where it really lies.
-    """
+    """Take secrets out of a text, and the folders of this machine by each name that leads to them."""
     repository, text = env.plumbing.repository, env.masker.text(text)
     named = {
         str(env.slots_dir): "<workspaces>",

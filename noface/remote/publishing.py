@@ -58,10 +58,7 @@ class _PushRefusedError(RemoteError):
 
 @dataclass(slots=True, eq=False)
 class PendingPublication:
-    """The work of an issue on its way to a pull request. `moved` counts how often main moved before it was pushed.
-
-    `proof` is None if an earlier run has recorded the intent: then what it recorded is pushed.
-    """
+    """The work of an issue on its way to a pull request. If there is no `proof`, the intent is recorded."""
 
     entry: QueueEntry
     proof: Proof | None
@@ -103,10 +100,7 @@ class Publishing(Station):
         return any(each.working or (not stopping and each.soon(now)) for each in self._publications.values())
 
     def next_try(self) -> Patience | None:
-        """Return until when a run with nothing else to do waits for the next try, and why; None if it may end.
-
-        An outage is waited out as long as the run would wait for checks.
-        """
+        """Return until when an idle run waits for the next try: as long as it would wait for checks."""
         patience_s = self._context.settings.config.landing.follow_checks
         away = [each.outage for each in self._publications.values() if each.outage.passing]
         held = [Patience(each.until, each.reason) for each in away if each.until < each.since + patience_s]
@@ -266,10 +260,7 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
 
 
 def look_at_branch(context: RunContext, issue_id: str, cancel: Canceller) -> tuple[str, bool]:
-    """Fetch main, and what stands on an issue's branch, which a ref holds then. Raises RemoteError.
-
-    Returns the commit on the branch, "" for no branch, and whether noface made it.
-    """
+    """Fetch main and an issue's branch, which a ref holds then; return its commit ("": none), and if noface made it."""
     remote, plumbing = context.remote, context.env.plumbing
     assert remote is not None  # noqa: S101 - the start of the run has seen to it
     remote.fetch_main(cancel)

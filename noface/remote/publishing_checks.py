@@ -13,10 +13,9 @@ _HOW = '[landing] how = "pull-request"'
 
 
 def check_publishing(context: RunContext, cancel: Canceller) -> None:
-    """See that work can be pushed and proposed, where it is to be; learn of pull requests that a lost database knew.
+    """See that work can be pushed and proposed; learn of pull requests that a lost database knew.
 
-    Where the other side does not answer, the run goes on: what it proves is published later. Raises UsageError if
-    there is no remote, ForgeError where the token may not do what is needed.
+    If the other side does not answer, the run goes on. Raises UsageError and ForgeError.
     """
     if not context.settings.config.landing.by_pull_request:
         return
@@ -40,10 +39,7 @@ def check_publishing(context: RunContext, cancel: Canceller) -> None:
 
 
 def _check_rules(context: RunContext, forge: Forge) -> None:
-    """Raise ForgeError if the rules of the repository refuse each push to a branch of noface's.
-
-    What they may refuse only is told, since who owns the token may be let past them.
-    """
+    """Raise ForgeError if the repository's rules refuse each push; what they may refuse only is told."""
     issues = context.tracker.backlog().issues
     branch = branch_name(issues[0].id if issues else "1")
     messages = tuple(landing_message(issue, 1, trailers=trailers(context)) for issue in issues)

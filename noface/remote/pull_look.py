@@ -1,7 +1,4 @@
-"""Looks at one pull request: asks the forge what it must know to decide, and reads the logs of what failed.
-
-It runs in a thread of its own and writes no state: what it returns is a decision with its evidence.
-"""
+"""Looks at one pull request, in a thread of its own that writes no state: it returns a decision with its evidence."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -81,10 +78,7 @@ def unreadable(followed: Followed, why: str) -> PullSnapshot:
 
 
 def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: float, logs: Path) -> PullSnapshot:
-    """Look at a pull request; `before` is the last look of this run, `logs` the folder for the logs of failed checks.
-
-    Raises ForgeAwayError and ForgeError.
-    """
+    """Look at a pull request; `before` is the last look, `logs` the folder for logs. Raises ForgeError."""
     look = _look(eyes, followed, before)
     for review in unheard(look.reviews, followed.seen.answered):
         eyes.forge.see(review)

@@ -36,10 +36,7 @@ _LostPull = tuple[str, PullRequest, int]
 
 
 def learn(context: RunContext, remote: Remote, forge: Forge, cancel: Canceller) -> None:
-    """Learn of noface's pull requests by its branches on the remote, and take them over.
-
-    Raises RemoteError and ForgeError.
-    """
+    """Take over noface's pull requests that its branches on the remote tell of. Raises RemoteError, ForgeError."""
     unknown = tuple(_unknown(context, remote, forge, cancel))
     if not unknown:
         return
@@ -72,8 +69,7 @@ def _unknown(context: RunContext, remote: Remote, forge: Forge, cancel: Cancelle
 def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller) -> None:
     """Record a pull request that was found; of one that was closed nothing is known, and the issue begins anew.
 
-    Where a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
-    What people have committed by the forge's pages goes on as part of the work, above noface's newest commit.
+    If a person has pushed to its branch, no head of noface's is known: whoever follows it sees that it is theirs.
     """
     (issue_id, pull, attempt), plumbing, now = lost, context.env.plumbing, context.clock.now()
     if pull.state is PullState.CLOSED:

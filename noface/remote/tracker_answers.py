@@ -82,10 +82,7 @@ class Listener:
         return any(each.status == IssueStatus.APPROVAL for each in (*parts, *([row] if row is not None else ())))
 
     def obey(self, issue_id: str, author: str, command: str, text: str, url: str) -> str:
-        """Carry out what was written for noface on an issue's pull request; return why not, "" if it was.
-
-        The caller's transaction records that it was heard.
-        """
+        """Carry out what was written for noface on an issue's pull request; return why not, "" if it was."""
         row = self.context.reader.issue(issue_id)
         if row is None:
             return ""
@@ -95,10 +92,7 @@ class Listener:
         return self._tried(row, Heard(issue_id, 0, author, text, command, url), note, before=False)
 
     def _meant(self, heard: Heard, *, asked: bool, before: bool) -> list[IssueRow]:
-        """Return the issue, or those of its parts that wait for an answer: the tracker does not know them.
-
-        Nothing if people talk to each other.
-        """
+        """Return the issue, or those of its parts that wait for an answer; nothing if people talk to each other."""
         row = self.context.reader.issue(heard.issue_id)
         if row is None:
             return []

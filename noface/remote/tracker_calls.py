@@ -22,10 +22,7 @@ FIRST_LOOK_S = 60.0
 
 @dataclass(slots=True)
 class RemoteIssues:
-    """A tracker on another machine. `name` tells it from others that this repository's issues came from before.
-
-    `fetched` is what came of the fetch before the run, and `away` why that was not answered.
-    """
+    """A tracker on another machine. `fetched` came of the fetch before the run, `away` tells why nothing did."""
 
     tracker: RemoteTracker
     name: str
@@ -88,10 +85,9 @@ def _say(tracker: RemoteTracker, notice: Notice, comment: int | None, end: Round
 
 
 def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: Callable[[str], None]) -> None:
-    """Bring the copy up to date before a run; what came of it stands in `remote`.
+    """Bring the copy up to date before a run, which goes on with an old one if the tracker is away.
 
-    If the tracker is away, the run goes on with the copy that it has. Without one it is waited for, which is told once.
-    Raises NofaceError if that lasts too long, and ForgeError if the tracker refuses: nothing would get further.
+    Raises NofaceError if that lasts too long, and ForgeError if the tracker refuses.
     """
     copied, began, announced = has_copy(remote.tracker), clock.now(), False
     while True:

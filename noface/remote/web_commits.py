@@ -17,10 +17,7 @@ _HOST = "github.com"
 
 
 def committed_there(plumbing: Plumbing, old: str, new: str, main: str, url: str) -> bool:
-    """True if a branch has grown from `old` to `new` by nothing but commits of GitHub's pages, of noface, and main's.
-
-    `url` is the pull request's: a company's own server commits in the name of its host.
-    """
+    """True if a branch grew from `old` to `new` by commits of GitHub's pages, of noface and main's alone."""
     if not old or not all(map(plumbing.resolve, (old, new))) or not plumbing.is_ancestor(old, new):
         return False
     host = urlsplit(url).hostname or _HOST
@@ -38,10 +35,7 @@ def adopt(context: RunContext, issue: Issue, number: int, commit: str) -> None:
 
 
 def with_commits_there(context: RunContext, issue: Issue, number: int, candidate: str, tip: str) -> str | None:
-    """Return work that is to land together with what people have committed meanwhile, None if that cannot be.
-
-    `tip` is what stands on the branch of the pull request by now.
-    """
+    """Return work that is to land with what people committed meanwhile, up to `tip`; None if it cannot."""
     plumbing, row = context.env.plumbing, context.pulls.row(issue.id)
     given = plumbing.references(hold_ref(issue.id, "").rstrip("/")).items()
     adopted = any(commit == tip for name, commit in given if name.rpartition("/")[2].startswith(PERSON))
@@ -63,10 +57,7 @@ def with_commits_there(context: RunContext, issue: Issue, number: int, candidate
 
 
 def _joined(plumbing: Plumbing, main: str, published: str, tip: str, candidate: str) -> str | None:
-    """Return the tree of what people and a worker have each made of what was `published`, None if git cannot join that.
-
-    All of it is put on `main` first: what is pushed need have nothing of an attempt's history.
-    """
+    """Return the tree of what people and a worker made of `published`, put on `main`; None if git cannot."""
     trees = [plumbing.merge(main, each).tree for each in (published, tip, candidate)]
     if None in trees:
         return None
