@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +53,11 @@ def init(
     repository = discover(Path.cwd(), main)
     present = [repository.root / name for name in FILE_NAMES if (repository.root / name).exists()]
     if present and not force:
-        raise _is_there(present[0], github=github)
+        name = present[0].name
+        hint = f"Check it with `noface config check`, or replace it: `noface init {'--github ' * github}--force`."
+        switch = "noface config set tracker.kind github landing.how pull-request"
+        hint = f"Switch it over: {switch}; see it with noface doctor. {hint}" if github else hint
+        raise UsageError(f"{name} is there already: {present[0]}", hint)
     place = place_of(repository, parse("", "noface.toml")) if github else None
     target = present[0] if present else repository.root / FILE_NAMES[0]
     but = (*(("tracker", "landing") if github else ()), *(("models", "retry") if agent or worker else ()))
@@ -81,8 +84,7 @@ def init(
         backup,
         issues,
         ready,
-        _ignored(repository, target),
-        tuple(_remarks(repository, config, agent, ask=ask, github=github)),
+        tuple(_remarks(config, agent, ask)),
     )
     proves = not ask or any(not gate.refused for gate in detection.gates)
     code = EXIT_DONE if proves else EXIT_ATTENTION
@@ -145,19 +147,6 @@ def _kept(text: str, target: Path, but: tuple[str, ...]) -> str:
     return both
 
 
-def _is_there(path: Path, *, github: bool) -> UsageError:
-    if github:
-        return UsageError(
-            f"{path.name} is there already: {path}",
-            "Switch it over: noface config set tracker.kind github, noface config set landing.how pull-request; see"
-            " it with noface doctor. Or replace it: noface init --github --force.",
-        )
-    return UsageError(
-        f"{path.name} is there already: {path}",
-        "Check it with `noface config check`, or replace it: `noface init --force`.",
-    )
-
-
 def _github(repository: "Repository", config: "Config", place: "Location", *, create_label: bool) -> "Ready":
     from noface.cli.probes.github import github_checks, make_label
     from noface.ui.init import Ready
@@ -167,13 +156,11 @@ def _github(repository: "Repository", config: "Config", place: "Location", *, cr
     return Ready(place.repository, place.host, label, tuple(github_checks(repository, config)), made)
 
 
-def _remarks(repository: "Repository", config: "Config", agent: str, *, ask: str, github: bool) -> Iterator[str]:
-    """Yield that the worker is not there, and what else `noface init` could do."""
+def _remarks(config: "Config", agent: str, ask: str) -> Iterator[str]:
+    """Yield that the worker is not there, and that an agent could be asked."""
     import shutil
 
-    from noface.cli.probes.github import place_of
     from noface.config.presets import AGENT_NAMES, models_of
-    from noface.forge.location import is_enterprise_server
 
     program = agent or (_AGENT if config.retry.default_model in models_of(_AGENT) else "")
     if program and shutil.which(program) is None:
@@ -181,22 +168,9 @@ def _remarks(repository: "Repository", config: "Config", agent: str, *, ask: str
             f"The worker, the program `{program}`, is not on PATH: install it, or name another one: "
             "noface init --force --agent NAME, or --worker CMD."
         )
-    with suppress(UsageError):
-        place = None if github else place_of(repository, config)
-        if place is not None and not is_enterprise_server(place.host):  # any other host could be one
-            name = place.repository
-            yield f"Issues and pull requests of {name} on GitHub: noface init --github --force"
     there = next((name for name in AGENT_NAMES if models_of(name) and shutil.which(name)), "")
     if there and not ask:
         yield f"To have {there} read your CI and propose gates: noface init --force --ask {models_of(there)[0]}"
-
-
-def _ignored(repository: "Repository", target: Path) -> tuple[str, ...]:
-    """Return what git ignores of what was made, as it does where a project lists what it does not ignore."""
-    from noface.git.command import Git
-
-    made = f"{target.name}\0{_ISSUES}/\0"
-    return tuple(Git.user(str(repository.root)).run("check-ignore", "-z", "--stdin", stdin=made).parts)
 
 
 def _surroundings(repository: "Repository") -> "Surroundings":

@@ -1,14 +1,12 @@
 """`noface retry`: a person gives issues back to the loop, with fresh counters; `noface skip`: leaves them undone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import failure_kind, model_name, retried_issue, skippable_issue
-from noface.cli.verb import ConfigFile, VerbResult, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers, meant
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS_MAX = 50
 _KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
-_KINDS_HINT = "Those of the blocked issues: noface blocked --json; all there are: noface policy"
 
 
 @answers("The retried issues as JSON.")
@@ -44,22 +41,28 @@ def retry(
 
     if attempts is not None and not 1 <= attempts <= ATTEMPTS_MAX:
         raise UsageError(f"--attempts takes 1 to {ATTEMPTS_MAX}, not {attempts}", "Nothing was changed.")
-    wanted = _Wanted(tuple(issue_ids or ()), _known_kinds(kinds), everything)
+    if sum((bool(issue_ids), everything, bool(kinds))) != 1:
+        hint = "See the blocked issues: noface blocked"
+        raise UsageError("name the issues to retry, or use --all, or --kind: one of them", hint)
     session = _begun(open_session(config), "retry")
     if model is not None:
-        _require_model(session.location.root, config, model)
-    change = _Change(decisions.sound_note(note), model, attempts, dry_run)
+        from noface.config.load import load
+        from noface.config.problems import unknown_model
+
+        if model not in (known := load(session.location.root, config).models):
+            raise unknown_model(model, known)
+    note = decisions.sound_note(note)
     given: dict[str, IssueRow] = {}
     with session.database.transaction():
-        for row in _chosen(session, wanted):
+        for row in _chosen(session, issue_ids, kinds, everything=everything):
             problem = decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(session.reader, row)
             if problem is not None:
                 raise problem
             if not dry_run:
-                more = (change.note, "retried by a person", model, attempts)
+                more = (note, "retried by a person", model, attempts)
                 decisions.give_back(session.journal, session.reader, time.time(), row, *more)
             given[row.id] = row
-    return _answer(list(given.values()), change)
+    return _answer(list(given.values()), model, attempts, dry_run=dry_run)
 
 
 @answers("The skipped issues as JSON.")
@@ -94,71 +97,31 @@ def skip(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """Which issues a person names: by their ids, all that are blocked, or those blocked for one of `kinds`."""
-
-    ids: tuple[str, ...]
-    kinds: tuple[str, ...]
-    everything: bool
-
-    def __post_init__(self) -> None:
-        ways = [bool(self.ids), self.everything, bool(self.kinds)]
-        if sum(ways) == 1:
-            return
-        hint = "See the blocked issues: noface blocked"
-        if not any(ways):
-            raise UsageError("name the issues to retry, or use --all or --kind", hint)
-        raise UsageError("name the issues to retry, or use --all, or --kind: one of them", hint)
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What becomes of the issues. `model` and `attempts` hold for them until they are given back again."""
-
-    note: str
-    model: str | None
-    attempts: int | None
-    dry_run: bool
-
-
 def _begun(session: "ReadSession", verb: str) -> "ReadSession":
     if not session.exists:
         raise UsageError(f"nothing has run yet, so there is nothing to {verb}", "Start with: noface run")
     return session
 
 
-def _known_kinds(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the kinds of failures that are named, in any case. Raises UsageError for one that there is not."""
-    from noface.config.problems import did_you_mean
+def _chosen(session: "ReadSession", ids: Sequence[str], kinds: Sequence[str], *, everything: bool) -> "list[IssueRow]":
     from noface.data import table
-
-    names = [name.strip().upper().replace("-", "_") for text in texts for name in text.split(",") if name.strip()]
-    known = tuple(table("kinds"))
-    for name in names:
-        if name not in known:
-            raise UsageError(f"there is no kind of failure {name[:80]}; {did_you_mean(name[:80], known)}", _KINDS_HINT)
-    if texts and not names:
-        raise UsageError("--kind takes the name of a kind of failure", _KINDS_HINT)
-    return tuple(dict.fromkeys(names))
-
-
-def _chosen(session: "ReadSession", wanted: _Wanted) -> "list[IssueRow]":
     from noface.store import decisions
     from noface.ui.issues import find_issue
 
-    if wanted.ids:
-        return [find_issue(session.reader, name) for name in wanted.ids]
+    if ids:
+        return [find_issue(session.reader, name) for name in ids]
+    names = [name for text in kinds for name in text.split(",") if name.strip()]
+    wanted = [meant(name, table("kinds"), "kind of failure", "kinds") for name in names]
     rows = [row for row in session.reader.issues() if row.present]
     blocked = [row for row in rows if row.status == "blocked"]
-    if wanted.everything:
+    if everything:
         waiting = [row for row in rows if row.status == "waiting"]
         return [*blocked, *(row for row in waiting if decisions.met_providers(session.reader, row))]
-    chosen = [row for row in blocked if _kind(row) in wanted.kinds]
+    chosen = [row for row in blocked if _kind(row) in wanted]
     if not chosen:
         there_are = ", ".join(dict.fromkeys(_kind(row) for row in blocked))
         hint = f"Those that are blocked ended with: {there_are}" if blocked else "Nothing is blocked."
-        raise UsageError(f"no issue is blocked for {' or '.join(wanted.kinds)}", hint)
+        raise UsageError(f"no issue is blocked for {' or '.join(wanted)}", hint)
     return chosen
 
 
@@ -166,42 +129,33 @@ def _kind(row: "IssueRow") -> str:
     return row.block.kind if row.block is not None else "UNKNOWN"
 
 
-def _answer(rows: "Sequence[IssueRow]", change: _Change) -> VerbResult:
-    own = {"model": change.model, "attempts": change.attempts}
+def _answer(rows: "Sequence[IssueRow]", model: str | None, attempts: int | None, *, dry_run: bool) -> VerbResult:
+    from noface.ui.text import count, hanging
+
+    own = {key: value for key, value in (("model", model), ("attempts", attempts)) if value is not None}
     listed = [
         {
             "id": row.id,
             "title": row.title,
-            "status": row.status if change.dry_run else "ready",
+            "status": row.status if dry_run else "ready",
             "was": row.status,
             "kind": _kind(row) if row.status == "blocked" else None,
-            **{key: value for key, value in own.items() if value is not None},
+            **own,
         }
         for row in rows
     ]
-    document = {"retry": listed, "dry_run": change.dry_run}
-    return VerbResult(document, lambda _, width: _lines(rows, change, width) if rows else ["Nothing is blocked."])
 
+    def lines(_: object, width: int) -> list[str]:
+        if not rows:
+            return ["Nothing is blocked."]
+        is_ready, was_before = ("would be ready", "is") if dry_run else ("ready", "was")
+        wanted = [f"with {model}"] if model is not None else []
+        wanted += [f"up to {count(attempts, 'attempt')}"] if attempts is not None else []
+        told: list[str] = []
+        for row in rows:
+            was = f"; it {was_before} {row.status}" if row.status not in ("ready", "waiting") else ""
+            kind = f" for {_kind(row)}" if row.status == "blocked" else ""
+            told += hanging(f"{row.title}: {', '.join([is_ready, *wanted])}{was}{kind}", width, f"{row.id}  ")
+        return [*told, "Nothing was changed." if dry_run else "The counters start again. Next: noface run"]
 
-def _lines(rows: "Sequence[IssueRow]", change: _Change, width: int) -> list[str]:
-    from noface.ui.text import count, hanging
-
-    is_ready, was_before = ("would be ready", "is") if change.dry_run else ("ready", "was")
-    own = [f"with {change.model}"] if change.model is not None else []
-    own += [f"up to {count(change.attempts, 'attempt')}"] if change.attempts is not None else []
-    lines: list[str] = []
-    for row in rows:
-        was = f"; it {was_before} {row.status}" if row.status not in ("ready", "waiting") else ""
-        kind = f" for {_kind(row)}" if row.status == "blocked" else ""
-        lines += hanging(f"{row.title}: {', '.join([is_ready, *own])}{was}{kind}", width, f"{row.id}  ")
-    return [*lines, "Nothing was changed." if change.dry_run else "The counters start again. Next: noface run"]
-
-
-def _require_model(root: Path, config: Path | None, model: str) -> None:
-    from noface.config.load import load
-    from noface.config.problems import did_you_mean
-
-    known = load(root, config).models
-    if model not in known:
-        hint = "All of them, with the built-in ones: noface config show"
-        raise UsageError(f"noface.toml has no model {model[:80]}; {did_you_mean(model[:80], known)}", hint)
+    return VerbResult({"retry": listed, "dry_run": dry_run}, lines)

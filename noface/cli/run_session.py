@@ -10,8 +10,7 @@ import os
 import queue
 import secrets
 import signal
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +54,6 @@ from noface.model.budget import Budget
 from noface.model.codec import encode
 from noface.model.finding import exit_code_of
 from noface.model.issue import IssueState
-from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
 from noface.process.clock import Clock
 from noface.process.failpoints import hit
@@ -78,7 +76,7 @@ from noface.trackers.base import IssueTracker, open_tracker
 from noface.ui import page
 from noface.ui.announcer import announcer
 from noface.ui.findings import finding_lines
-from noface.ui.text import hanging, moment
+from noface.ui.text import hanging
 
 
 def run_project(
@@ -281,14 +279,6 @@ def signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _together(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    names: dict[str, list[str]] = {}
-    for reason, name in pairs:
-        names.setdefault(reason, []).append(name)
-    yield from ((reason, some(tuple(each), _NAMED_MAX)) for reason, each in names.items())
-
-
-_NAMED_MAX = 12
 _Row = Mapping[str, object]  # an issue of the plan, as the JSON has it
 _STARTS = (IssueStatus.READY, IssueStatus.WAITING)
 
@@ -359,22 +349,16 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     page.show(_plan_lines(starts, waits))
     for line in finding_lines(everything, page.width()):
         typer.echo(line)
-    if chosen.until and chosen.seconds_max is not None:
-        now = time.time()
-        typer.echo(f"A run that begins now would start nothing more from {moment(now + chosen.seconds_max, now)} on.")
     typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
     return code
 
 
 def _plan_lines(starts: Sequence[_Row], waits: Sequence[_Row]) -> Iterator[str]:
-    """Yield what starts, now or then, and what waits, each reason once."""
+    """Yield what starts, now or then, and what waits."""
     width = page.width()
-    latest = ""
     for item in starts:
         when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""
         yield from hanging(str(item["title"]), width, f"  {when:4} {item['id']}{worker}: ", "       ")
-        if (reason := str(item["reason"])) != latest:  # told once of those in a row
-            latest = reason
-            yield from hanging(reason, width, "       ")
-    for reason, names in _together((str(wait["reason"]), str(wait["id"])) for wait in waits):
-        yield from hanging(reason, width, f"  wait {names}: ", "       ")
+        yield from hanging(str(item["reason"]), width, "       ")
+    for wait in waits:
+        yield from hanging(str(wait["reason"]), width, f"  wait {wait['id']}: ", "       ")

@@ -85,10 +85,9 @@ def _held(row: IssueRow) -> BlockedIssue:
 def _without_branch(request: PersonRequest, branch: str) -> PersonRequest:
     """Return a request without what names a branch that is gone: a command that is copied has to work."""
     named = re.compile(rf"(?<![\w/-]){re.escape(branch)}(?![\w/-])")
-    options, commands = request.options, request.commands
-    if len(options) == len(commands):
-        ways = [way for way in zip(options, commands, strict=True) if not named.search(way[1])]
-        options, commands = tuple(option for option, _ in ways), tuple(command for _, command in ways)
+    ways = zip(request.options, request.commands, strict=True)
+    kept = [(option, command) for option, command in ways if not named.search(command)]
+    options, commands = tuple(option for option, _ in kept), tuple(command for _, command in kept)
     steps = tuple(step for step in request.next_steps if not named.search(step))
     return replace(request, options=options, commands=commands, next_steps=steps)
 
@@ -113,16 +112,8 @@ def _task(status: str, request: PersonRequest) -> str:
     elif request.kind == "NO_DIFF" and request.failing is not None:
         kind = kinds[request.failing.kind]  # that they changed nothing more is not what a person has to look at
     model = request.model or "its model"
-    return str(kind["task"]).format(model=model, agent=_agent(request.agent, model))
-
-
-def _agent(agent: str, model: str) -> str:
-    """Return what a person calls the program of a model; "command" is the name of no program."""
-    return f"the command of {model}" if agent == "command" else agent or f"the agent of {model}"
-
-
-_HOW_IT_ENDED = re.compile(r"^(tests were weakened: |the worker ended with exit code \d{1,3}: (?=\S))")
-"""What a line has no room for, since the heading above it says as much."""
+    agent = f"the command of {model}" if request.agent == "command" else request.agent or f"the agent of {model}"
+    return str(kind["task"]).format(model=model, agent=agent)
 
 
 def _detail(row: IssueRow, request: PersonRequest) -> str:
@@ -137,14 +128,8 @@ def _detail(row: IssueRow, request: PersonRequest) -> str:
         return f"{in_quotes(questions[0], _DETAIL_CHARS_MAX)}{more}"
     if failing is not None and (kind == "NO_DIFF" or not errors or errors[-1].endswith(failing.message)):
         gate = f"{failing.gate}: " if failing.gate.startswith("accept") else ""
-        return f"{gate}{_without_path(failing.message, failing.tests)}"
-    return _HOW_IT_ENDED.sub("", errors[-1].removeprefix(f"{kind}: ")) if errors else row.reason
-
-
-def _without_path(message: str, tests: Sequence[str]) -> str:
-    """Return a message that begins with its test as it is in a line: with the test's own name."""
-    test = next((test for test in tests if message.startswith(test)), "")
-    return message.removeprefix(test[: test.rfind("::") + 2] if "::" in test else "").replace(": E ", ": ", 1)
+        return f"{gate}{failing.message.replace(': E ', ': ', 1)}"
+    return errors[-1].removeprefix(f"{kind}: ") if errors else row.reason
 
 
 def _tasks(issues: Sequence[BlockedIssue]) -> tuple[Task, ...]:

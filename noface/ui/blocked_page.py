@@ -9,10 +9,6 @@ from noface.ui.page import evidence_lines, paint, painted, quoted
 from noface.ui.status import edited_since
 from noface.ui.text import cells, clean, count, fit, hanging, pad
 
-_SCREEN_ROWS = 23
-"""The rows of the smallest usual terminal, less the one of the prompt."""
-_AROUND = 3
-"""The heading, the line of commands, and the empty one before it."""
 _ID_CELLS_MAX = 16
 _TITLE_CELLS_MAX = 30
 _LINES_MAX = 12
@@ -31,13 +27,11 @@ def blocked_page(document: BlockedDocument, width: int, edited: Sequence[IssueRo
     if len(issues) == 1:
         return issue_page(issues[0], width)
     id_cells = min(max(cells(clean(each.id)) for each in issues), _ID_CELLS_MAX)
-    groups = [_task_lines(task, document, id_cells, width) for task in document.tasks]
     first = clean(document.tasks[0].ids[0])
     foot = f"One of them in full: noface blocked {first} · all again: noface retry --all"
-    gap = [""] if sum(map(len, groups)) + len(groups) + _AROUND < _SCREEN_ROWS else []
     lines = painted(hanging(_headline(document), width), "title")
-    for group in groups:
-        lines += [*gap, *group]
+    for task in document.tasks:
+        lines += _task_lines(task, document, id_cells, width)
     return [*lines, "", *painted(hanging(foot, width), "quiet")]
 
 
@@ -82,7 +76,6 @@ def _issue_line(name: str, title: str, detail: str, id_cells: int, width: int) -
     return f"{start}{pad(title, title_cells)}  {paint(fit(clean(detail), room - title_cells - 2), 'quiet')}"
 
 
-_SECTIONS = (("errors", "Errors"), ("unclear", "Unclear"), ("questions", "Questions"))
 _CHANGED_SHOWN = 10
 _PARTS_LINES_MAX = 30
 _TESTS_SHOWN = 10
@@ -100,7 +93,8 @@ def issue_page(record: BlockedIssue, width: int) -> list[str]:
 def block_lines(record: BlockedIssue, width: int, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
     """Return what is told of one issue, without its name; `leave_out` are keys and commands told elsewhere."""
     request = record.request
-    yield from painted(hanging(_why(request), width, "  "), _ROLES.get(record.status, record.status))
+    why = request.summary.partition(". Last: ")[0] if request.tried else request.summary
+    yield from painted(hanging(why, width, "  "), _ROLES.get(record.status, record.status))
     if request.failing is not None and "failing" not in leave_out:
         yield from _section("What still fails", _still_failing(request.failing, width))
     if request.question:
@@ -108,20 +102,21 @@ def block_lines(record: BlockedIssue, width: int, leave_out: tuple[str, ...] = (
     yield from _section("What it changes", _changed(request, width))
     if "tried" not in leave_out:
         yield from _section("Tried", _items(request.tried, width))
-    for name, title in _SECTIONS:
-        if name not in leave_out:
-            yield from _section(title, _items(_untold(request, name), width))
+    errors = [each for each in request.errors if not any(each in other for other in request.tried)]
+    questions = [each for each in request.questions if not any(each in other for other in request.unclear)]
+    if "errors" not in leave_out:
+        yield from _section("Errors", _items(errors, width))
+    yield from _section("Unclear", _items(request.unclear, width))
+    yield from _section("Questions", _items(questions, width))
     yield from _section("What became of its parts", quoted(request.parts_failed, width, "    ", _PARTS_LINES_MAX))
-    yield from _ways(request, width)
+    ways = zip(request.options, request.commands, strict=True)
+    # A command stays whole, for copying.
+    shown = [(*hanging(option, width, "    • "), f"        {clean(command)}") for option, command in ways]
+    yield from _section("What you can do", [row for rows in shown for row in rows])
     looks = [step.removeprefix(_LOOK) for step in request.next_steps if step.startswith(_LOOK)]
     elsewhere = (*leave_out, *request.commands)
     looks = [look for look in looks if not any(look.endswith(f": {each}") for each in elsewhere)]
     yield from _section("What to look at", _items(looks, width))
-
-
-def _why(request: PersonRequest) -> str:
-    """Return why an issue waits; what went wrong last stands in a section of its own."""
-    return request.summary.partition(". Last: ")[0] if request.tried else request.summary
 
 
 def _still_failing(failing: Failing, width: int) -> Iterator[str]:
@@ -150,21 +145,6 @@ def _items(items: Sequence[str], width: int) -> Iterator[str]:
         yield from hanging(item, width, "    • ")
 
 
-def _ways(request: PersonRequest, width: int) -> Iterator[str]:
-    """Return the options, each above the command that carries it out; commands stay whole, for copying."""
-    options, commands = request.options, request.commands
-    if len(options) == len(commands):
-        lines = [
-            row
-            for option, command in zip(options, commands, strict=True)
-            for row in (*hanging(option, width, "    • "), f"        {clean(command)}")
-        ]
-        yield from _section("What you can do", lines)
-        return
-    yield from _section("Options", _items(options, width))
-    yield from _section("Commands", [f"    {clean(command)}" for command in commands])
-
-
 def _changed(request: PersonRequest, width: int) -> Iterator[str]:
     """Return what the attempt changed that waits for approval, and what it would be allowed."""
     if request.paths:
@@ -178,12 +158,3 @@ def _changed(request: PersonRequest, width: int) -> Iterator[str]:
         yield fit(f"    • {clean(path)}", width)
     if request.changed_files > _CHANGED_SHOWN:
         yield f"    … and {request.changed_files - _CHANGED_SHOWN:,} more"
-
-
-def _untold(request: PersonRequest, name: str) -> list[str]:
-    """Return the items of a section that no earlier section has told; JSON keeps them all."""
-    if name == "errors":
-        return [item for item in request.errors if not any(item in other for other in request.tried)]
-    if name == "questions":
-        return [item for item in request.questions if not any(item in other for other in request.unclear)]
-    return list(request.unclear)

@@ -28,7 +28,7 @@ class Made:
     """What `noface init` has written: `file` for work that `goes` to `main`.
 
     `stayed` are the commands of the person's own gates by name, `backup` is what the file before is called now.
-    `ignored` is what git ignores of what was made, `remarks` are sentences that follow the steps.
+    `remarks` are sentences that follow the steps.
     """
 
     file: str
@@ -39,7 +39,6 @@ class Made:
     backup: str = ""
     issues: str = ""
     ready: Ready | None = None
-    ignored: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
@@ -85,9 +84,6 @@ def init_page(made: Made, width: int) -> Iterator[str]:
     yield from _ci(made.detection, width)
     for note in made.detection.notes:
         yield from ("", *hanging(note, width))
-    if made.ignored:
-        text = f"git ignores {' and '.join(made.ignored)}: a run works all the same; git add -f commits them."
-        yield from ("", *hanging(text, width))
     if made.ready is not None:
         yield from _github(made.ready, width)
     lacks = "" if made.detection.has("test") else " and say there how your project is tested"

@@ -13,7 +13,7 @@ from noface.ui.blocked_page import block_lines
 from noface.ui.page import evidence_lines, message_lines, paint, painted, quoted
 from noface.ui.status import tried
 from noface.ui.story import Story
-from noface.ui.text import cells, clean, clean_block, count, duration, fit, hanging, moment, money
+from noface.ui.text import cells, clean, count, duration, fit, hanging, moment, money
 
 _EVIDENCE_LINES_MAX = 12
 _TESTS_MAX = 10
@@ -46,16 +46,14 @@ def attempt_lines(attempt: AttemptRow, now: float, width: int) -> Iterator[str]:
         yield from hanging(what, width, "  note: ", "    ")
         yield from (f"    {command}" for _ in filter(None, (command,)))
     yield from _report(attempt, width)
-    used = _used(attempt)
-    if used:
-        yield paint(fit(f"  {used}", width), "quiet")
+    counts = [(attempt.tokens_in, "read"), (attempt.tokens_out, "written")]
+    used = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
+    session = f"session {clean(attempt.session_id)}" if attempt.session_id else ""
+    if used or session:
+        words = " · ".join(part for part in (used and f"tokens: {used}", session) if part)
+        yield paint(fit(f"  {words}", width), "quiet")
     if attempt.commit_id:
         yield f"  commit {attempt.commit_id[:12]}"
-
-
-def action_lines(attempt: AttemptRow, width: int) -> Iterator[str]:
-    if attempt.action is not None:
-        yield from hanging(action_words(attempt.action.kind, attempt.action.reason, attempt.outcome), width, "  → ")
 
 
 _ENDS = {"Block": "blocked", "Land": "lands", "Skip": "left undone"}
@@ -66,15 +64,6 @@ def action_words(name: str, reason: str, outcome: str | None) -> str:
     followed = str(table("actions").get(name, {}).get("followed") or _ENDS.get(name, name))
     why = reason.replace(f"{outcome}: ", "", 1) if outcome else reason
     return f"{followed}: {why}" if why != followed else why
-
-
-def _used(attempt: AttemptRow) -> str:
-    counts = [(attempt.tokens_in, "read"), (attempt.tokens_out, "written")]
-    used = ", ".join(f"{number:,} {what}" for number, what in counts if number is not None)
-    session = clean(attempt.session_id or "")
-    return " · ".join(
-        part for part in (f"tokens: {used}" if used else "", f"session {session}" if session else "") if part
-    )
 
 
 def _resumed(attempt: AttemptRow, width: int) -> Iterator[str]:
@@ -160,10 +149,10 @@ def asked_lines(asked: QuestionRow, now: float, width: int) -> Iterator[str]:
     if decided:
         may = f" (recoverable: {answer.recoverable})" if answer.recoverable else ""
         yield from hanging(f"{decided}{may}", width, "    → ")
-    yield from _quoted(f"{answer.cause}\n{answer.text}", width)
+    yield from quoted(f"{answer.cause}\n{answer.text}", width, "    ", _ANSWER_ROWS_MAX, _ANSWER_ROWS_MAX)
     if answer.failure is not None:
         yield "    it answered:"
-        yield from _quoted(answer.failure.excerpt, width)
+        yield from quoted(answer.failure.excerpt, width, "    ", _ANSWER_ROWS_MAX)
     for title, items in (("paths", answer.paths), ("needs", answer.needs)):
         if items:
             yield from hanging(", ".join(items), width, f"    {title}: ", "      ")
@@ -173,28 +162,10 @@ def decided_lines(decided: DecisionRow, now: float, width: int) -> Iterator[str]
     role = "good" if decided.verdict == "approved" else "bad"
     verdict = paint(f"You {decided.verdict} it", role)
     yield f"  {verdict}  {paint(moment(decided.at, now), 'quiet')}"
-    yield from _quoted(decided.note, width)
-
-
-def _quoted(text: str, width: int) -> Iterator[str]:
-    written = [line for line in clean_block(text).splitlines() if line.strip()]
-    rows = [row for line in written for row in hanging(line, width, "    │ ", "    │ ", rows_max=_ANSWER_ROWS_MAX)]
-    yield from (paint(row, "quiet") for row in rows[:_ANSWER_ROWS_MAX])
-    if len(rows) > _ANSWER_ROWS_MAX:
-        yield paint(f"    │ … {len(rows) - _ANSWER_ROWS_MAX} more lines: --json has all", "quiet")
+    yield from quoted(decided.note, width, "    ", _ANSWER_ROWS_MAX, _ANSWER_ROWS_MAX)
 
 
 _PUT_OUT_LINES = 6
-
-
-def _put_out(attempt: AttemptRow, width: int) -> Iterator[str]:
-    """Return the last lines that the worker put out, if its work came to nothing (K3)."""
-    output = last_output(attempt.partial) if attempt.outcome != PASSED else ""
-    if output:
-        yield "  the worker's last lines:"
-        yield from quoted("\n".join(output.splitlines()[-_PUT_OUT_LINES:]), width, "  ")
-
-
 _STATUS_CELLS = 8
 _PARTS_MAX = 30
 _WAITS = {"blocked": "Blocked", "approval": "Waits for your approval"}
@@ -206,11 +177,14 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
     for attempt in document.attempts:
         lines += ["", *attempt_lines(attempt, now, width)]
         if attempt is not document.attempts[-1] or not last_lines:
-            lines += _put_out(attempt, width)
+            output = last_output(attempt.partial) if attempt.outcome != PASSED else ""  # its work came to nothing (K3)
+            lines += ["  the worker's last lines:"] if output else []
+            lines += quoted("\n".join(output.splitlines()[-_PUT_OUT_LINES:]), width, "  ")
         for asked in document.asked:
             if asked.after == attempt.number:
                 lines += asked_lines(asked, now, width)
-        lines += action_lines(attempt, width)
+        if (action := attempt.action) is not None:
+            lines += hanging(action_words(action.kind, action.reason, attempt.outcome), width, "  → ")
         for decided in document.approvals:
             if decided.attempt == attempt.number:
                 lines += decided_lines(decided, now, width)

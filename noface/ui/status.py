@@ -15,7 +15,6 @@ from noface.store.overview import Away, Gap, ModelWait, Overview, Room
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
 from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
-from noface.ui.unsteady import unsteady_lines
 
 _STATUS = "noface.model.taxonomy.IssueStatus"
 
@@ -134,9 +133,7 @@ def status_document(
     running = run is not None and run.running
     issues = []
     for row in as_they_stand(rows):
-        issue = row._replace(
-            until=_until(row, waits), all_attempts=made.get(row.id, row.attempts), pull_url=pulls.get(row.id)
-        )
+        issue = row._replace(all_attempts=made.get(row.id, row.attempts), pull_url=pulls.get(row.id))
         if not running and row.status == "running":
             why = f"{row.reason} was cut off; it goes on with the next run"
             issue = issue._replace(status="ready", reason=why)
@@ -200,14 +197,6 @@ def happened_since(document: Status, at: float, happened: Mapping[str, float]) -
     issues = [*landed, *(each for each in issues if each.status != "merged")]
     left_out = len(document.issues) - len(issues)
     return document._replace(issues=tuple(issues), counts=counts_of(issues), since=at, unchanged=left_out)
-
-
-def _until(issue: IssueRow, waits: Sequence[ModelWait]) -> float | None:
-    """Return until when an issue waits; all that wait for a provider do as long as that takes, which may have grown."""
-    until = issue.until
-    if issue.status != "waiting" or until is None:
-        return until
-    return next((wait.until for wait in waits if wait.model == issue.model and wait.until > until), until)
 
 
 def fault_lines(faults: Sequence[IssueFault], width: int) -> Iterator[str]:
@@ -327,28 +316,8 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     order = _TITLES if document.since is None else {"merged": _TITLES["merged"], **_TITLES}
     everything = everything or document.since is not None
     lines = [*_summary(document, order, now, width), *_run_lines(document.run, now, width)]
-    if (disk := document.disk) is not None:
-        text = f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free"
-        lines += painted(hanging(text, width), "quiet")
-    for host in document.hosts if document.run is not None and document.run.running else ():
-        yours = f"at most {count(host.slots, 'attempt')} at once" if host.up else f"is away: {host.why}"
-        text = f"Host {host.host}, since {moment(host.since, now)}: {yours}"
-        lines += painted(hanging(text, width), "quiet" if host.up else "careful")
-    for quota in document.quotas:
-        anew = f", anew {moment(quota.resets_at, now)}" if quota.resets_at is not None else ""
-        text = (
-            f"Quota of {quota.login}: {quota.used:.0%} of {quota.name} used{anew} (seen {moment(quota.seen_at, now)})"
-        )
-        lines += painted(hanging(text, width), "quiet")
-    for wait in document.waits:
-        text = f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}"
-        lines += painted(hanging(text, width), "careful")
-    if (away := document.tracker_away) is not None:
-        text = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then. {away.why}"
-        lines += painted(hanging(text, width), "careful")
-    for silent in document.notify_away:
-        text = f"Messages wait since {moment(silent.since, now)}; noface tools notify test tries them. {silent.why}"
-        lines += painted(hanging(text, width), "careful")
+    for text, role in _notes(document, now):
+        lines += painted(hanging(text, width), role)
     by_status: dict[str, list[IssueRow]] = {}
     top, parts = family(document.issues)
     for issue in top:
@@ -361,7 +330,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
         lines += ["", paint("left out", "careful") + paint("  not worked on", "quiet")]
         lines += fault_lines(document.left_out, width)
     lines += _gap_lines(document.gaps, width)
-    lines += unsteady_lines(document.unsteady, now, width)
+    lines += _unsteady_lines(document.unsteady, now, width)
     if document.since is not None:
         lines += _fault_lines(document.faults, width)
         if document.unchanged:
@@ -371,25 +340,37 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
     return lines
 
 
+def _notes(document: Status, now: float) -> Iterator[tuple[str, str]]:
+    """Yield what is told of machine, hosts and services, each with its colour."""
+    if (disk := document.disk) is not None:
+        yield f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free", "quiet"
+    for host in document.hosts if document.run is not None and document.run.running else ():
+        yours = f"at most {count(host.slots, 'attempt')} at once" if host.up else f"is away: {host.why}"
+        yield f"Host {host.host}, since {moment(host.since, now)}: {yours}", "quiet" if host.up else "careful"
+    for quota in document.quotas:
+        anew = f", anew {moment(quota.resets_at, now)}" if quota.resets_at is not None else ""
+        used = f"Quota of {quota.login}: {quota.used:.0%} of {quota.name} used{anew}"
+        yield f"{used} (seen {moment(quota.seen_at, now)})", "quiet"
+    for wait in document.waits:
+        yield f"A provider is waited for until {moment(wait.until, now)}: {wait.reason}", "careful"
+    if (away := document.tracker_away) is not None:
+        since = f"The tracker has not answered since {moment(away.since, now)}; its issues are as of then."
+        yield f"{since} {away.why}", "careful"
+    for silent in document.notify_away:
+        since = f"Messages wait since {moment(silent.since, now)}; noface tools notify test tries them."
+        yield f"{since} {silent.why}", "careful"
+
+
 def _summary(document: Status, order: Iterable[str], now: float, width: int) -> list[str]:
     counts, faults = document.counts, len(document.faults)
-    parts = [(f"{counts[status]:,} {counted(status)}", status) for status in order if counts.get(status)]
-    if faults:
-        parts.append((f"{faults:,} faulty", "bad"))
+    parts = [f"{counts[status]:,} {counted(status)}" for status in order if counts.get(status)]
+    parts += [f"{faults:,} faulty"] if faults else []
     total = count(len(document.issues) + faults, "issue")
     if document.since is not None:
         total = f"Since {moment(document.since, now)}{'' if parts else ' nothing happened'}"
-    if not parts:
-        return [paint(total, "title")]
-    lines, line, taken = [], paint(f"{total}:", "title"), cells(total) + 1
-    for number, (text, role) in enumerate(parts, 1):
-        comma = "," if number < len(parts) else ""
-        if taken + cells(text) + 2 > width:
-            lines.append(line)
-            line, taken = " ", 1
-        line += f" {paint(text, role)}{comma}"
-        taken += cells(text) + 1 + len(comma)
-    return [*lines, line]
+    whole = ", ".join(part.replace(" ", "~") for part in parts)  # a number stays beside its word
+    rows = hanging(f"{total}: {whole}" if parts else total, width, rest="  ")
+    return painted((row.replace("~", " ") for row in rows), "title")
 
 
 def _run_lines(run: RunRow | None, now: float, width: int) -> list[str]:
@@ -439,3 +420,20 @@ def _gap_lines(gaps: Sequence[Gap], width: int) -> Iterator[str]:
     yield ""
     text = f"{count(len(gaps), 'gap')} reported: {', '.join(named)}{more}"
     yield from painted(hanging(text, width, rest="  "), "careful")
+
+
+_UNSTEADY_SHOWN = 5
+
+
+def _unsteady_lines(tests: Sequence[UnsteadyTest], now: float, width: int) -> list[str]:
+    if not tests:
+        return []
+    lines = ["", paint(f"{count(len(tests), 'unsteady test')} on main, which {'counts' if len(tests) == 1 else 'count'}"
+                       " for nobody", "careful")]  # fmt: skip
+    for row in tests[:_UNSTEADY_SHOWN]:
+        name = clean(row.test) or "the whole gate"
+        failed = f"failed in {row.failed} of {count(row.runs, 'run')}, last {moment(row.at, now)}"
+        lines += hanging(f"{name} (gate {clean(row.gate)}): {failed}", width, "  ", "    ")
+    if len(tests) > _UNSTEADY_SHOWN:
+        lines.append(f"  … and {len(tests) - _UNSTEADY_SHOWN} more: --json has all")
+    return lines

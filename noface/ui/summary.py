@@ -2,28 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
-from noface.model.attempt import PastAttempt
-from noface.model.quoting import quoted as in_quotes
 from noface.model.quoting import some
-from noface.model.taxonomy import INTERRUPTED, PASSED, Cause, FailureKind, happened
+from noface.model.taxonomy import Cause, happened
 from noface.store.overview import LandedAt, ModelWait
 from noface.store.reader import Reader
 from noface.store.records import IssueRow
+from noface.ui.blocked import waiting_of
 from noface.ui.landed import LandedIssue, landed_issue, look_first
-from noface.ui.narrate import Line, printable, short_title, what_failed, when
+from noface.ui.narrate import Line, printable, short_title, when
 from noface.ui.status import Status, counted, reviewed, status_now
 from noface.ui.text import count, duration, money
 
-_NO_DETAILS: Mapping[str, str] = MappingProxyType({})
 _SHOWN_MAX = 20
 _LOOKS_MAX = 5
 _WORKED_MIN = 5
 """Of so many issues that were worked on a run names the page that tells all of them."""
 _NAMES_MAX = 12
-_QUESTION_CHARS_MAX = 200
 _NOTHING_THERE = 'The backlog is empty: noface issues add "What should be done".'
 
 
@@ -60,8 +56,7 @@ class RunTally:
 class RunSummary(NamedTuple):
     """What came of a run: why it ended, what its events add up to, and where the issues stand.
 
-    The reason of an issue says what is in its way; `details` tell by id what the newest attempts did of those that this
-    run has blocked. `flaky` and `met` count gates.
+    The reason of an issue says what is in its way. `flaky` and `met` count gates.
     """
 
     why: str
@@ -69,7 +64,6 @@ class RunSummary(NamedTuple):
     status: Status
     landed: tuple[LandedIssue, ...]
     withdrawn: tuple[IssueRow, ...]
-    details: Mapping[str, str]
     flaky: Mapping[str, int]
     met: Mapping[str, int]
     costs: tuple[float | None, int, int]
@@ -94,14 +88,12 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
     status = status._replace(issues=tuple(_left(issue, status.waits, now) for issue in status.issues))
     known, faulty = {issue.id for issue in status.issues}, {fault.source for fault in status.faults}
     gone = (row for name in sorted(tally.worked_on - known) if (row := reader.issue(name)) is not None)
-    stopped = (issue.id for issue in status.issues if issue.status == "blocked" and issue.id in tally.stopped)
     return RunSummary(
         why=why,
         tally=tally,
         status=status,
         landed=tuple(landed_issue(reader, LandedAt(name, 0, now)) for name in tally.landed if name in known),
-        withdrawn=tuple(row._replace(reason=_withdrawn(row)) for row in gone if row.source not in faulty),
-        details={name: _newest(reader.past(name)) for name in stopped},
+        withdrawn=tuple(_withdrawn(row) for row in gone if row.source not in faulty),
         flaky=reader.gates_counted("gate_flaky"),
         met=reader.gates_counted("gate_met"),
         costs=reader.costs(),
@@ -125,51 +117,9 @@ def _left(issue: IssueRow, waits: Sequence[ModelWait], now: float) -> IssueRow:
     return issue._replace(status=status, reason=printable(reason))
 
 
-def _withdrawn(row: IssueRow) -> str:
+def _withdrawn(row: IssueRow) -> IssueRow:
     kept = f"its work is kept on {row.branch}" if row.branch else "it left no work"
-    return f"it is not in the backlog any more; {kept}"
-
-
-def _newest(past: Sequence[PastAttempt]) -> str:
-    """Return what an issue's newest attempts did: those that failed the same way in a row together."""
-    judged = [attempt for attempt in past if attempt.outcome not in (INTERRUPTED, PASSED)]
-    if not judged:
-        return ""
-    last = judged[-1]
-    same = [last]
-    for attempt in reversed(judged[:-1]):
-        if not last.signature or (attempt.outcome, attempt.signature) != (last.outcome, last.signature):
-            break
-        same.append(attempt)
-    failure = last.failure
-    message = _asked(last) or what_failed(
-        {
-            "outcome": last.outcome,
-            "message": failure.message if failure else "",
-            "gate": failure.gate if failure else None,
-            "location": failure.location if failure else None,
-            "tests": failure.failing_tests if failure else (),
-        }
-    )
-    first = same[-1].number
-    numbers = f"attempts {first} {'and' if last.number - first == 1 else 'to'} {last.number}"
-    did = f"attempt {last.number} {happened(last.outcome)}" if first == last.number else _each(numbers, last.outcome)
-    return f"{did}: {message}" if message else did
-
-
-def _asked(attempt: PastAttempt) -> str:
-    """Return the first question of a worker that could not go on without an answer, "" if it has none."""
-    of_failure = attempt.failure.questions if attempt.failure is not None else ()
-    of_report = attempt.report.questions if attempt.report is not None else ()
-    questions = of_failure or of_report
-    if not questions or attempt.outcome != FailureKind.AGENT_CONFUSION:
-        return ""
-    more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
-    return f"it asks {in_quotes(printable(questions[0]), _QUESTION_CHARS_MAX)}{more}"
-
-
-def _each(numbers: str, outcome: str) -> str:
-    return f"{numbers} failed the same way" if outcome != "NO_DIFF" else f"{numbers} {happened(outcome)}"
+    return row._replace(reason=f"it is not in the backlog any more; {kept}")
 
 
 def summary_lines(summary: RunSummary) -> list[Line]:
@@ -186,7 +136,7 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     lines += _part("Landed", "✔", "green", [(_title(each), _how(summary, each), "") for each in summary.landed])
     blocked, approval = summary.issues("blocked"), summary.issues("approval")
     new = [[issue for issue in issues if issue.id in tally.stopped] for issues in (blocked, approval)]
-    lines += _part("Blocked", "■", "bold red", _told(new[0], summary.details))
+    lines += _part("Blocked", "■", "bold red", _told(new[0]))
     lines += _part("Needs your approval", "?", "bold yellow", _told(new[1]))
     if older := len(blocked) + len(approval) - sum(map(len, new)):
         lines.append(Line("", "Waited for you before this run", f"{count(older, 'issue')}: noface blocked"))
@@ -245,8 +195,10 @@ def _how(summary: RunSummary, issue: LandedIssue) -> str:
     return "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)
 
 
-def _told(issues: Iterable[IssueRow], details: Mapping[str, str] = _NO_DETAILS) -> list[tuple[str, str, str]]:
-    return [(_title(issue), issue.reason, details.get(issue.id, "")) for issue in issues]
+def _told(issues: Iterable[IssueRow]) -> list[tuple[str, str, str]]:
+    """Return title and reason of each, and what its newest work came to if it is blocked."""
+    details = {issue.id: waiting_of(issue).detail for issue in issues if issue.block and issue.status == "blocked"}
+    return [(_title(each), each.reason, printable(details.get(each.id, ""))) for each in issues]
 
 
 def _part(

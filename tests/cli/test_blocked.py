@@ -83,20 +83,16 @@ def test_issues_that_need_the_same_stand_together_and_a_shared_cause_is_told_onc
     story.attempt("7", 1, changed=("a.py",)).request_approval("7").close()
     assert project.noface("blocked").stdout == (
         "7 issues need you: 6 blocked, 1 for approval\n"
-        "\n"
         "Log in to the agent of small, then run again: 4 issues\n"
         "  Not logged in · Please run /login\n"
         "  2  Title 2\n"
         "  3  Title 3\n"
         "  4  Title 4\n"
         "  5  Title 5\n"
-        "\n"
         "Answer what the workers ask: 1 issue\n"
         '  6  Title 6                         "CSV or JSON?" (and 1 more)\n'
-        "\n"
         "Approve or reject work that passed: 1 issue\n"
         '  7  Title 7                         label "risky" needs your approval\n'
-        "\n"
         "Help with tests that fail: 1 issue\n"
         "  1  Title 1                         assert 401 == 200\n"
         "\n"
@@ -201,10 +197,3 @@ def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
     night.block("005")
     page = project.noface("blocked", "5").stdout
     assert '  What became of its parts\n    │ What could not be done:\n    │ [{"id": "005.1"}]\n' in page
-
-
-def test_a_block_whose_options_have_no_command_each_lists_them_apart(project, night):
-    document = {"kind": "ENVIRONMENT", "summary": "s", "options": ["a", "b"], "commands": ["noface run"]}
-    night.journal.blocked(night.tick(), "005", "s", decode(PersonRequest, document))
-    page = project.noface("blocked", "5").stdout
-    assert "  Options\n    • a\n    • b\n\n  Commands\n    noface run\n" in page

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from noface.cli.probes.models import access_limits, price_problems, version_problems
+from noface.cli.probes.models import price_problems, version_problems
 from noface.config.presets import presets
 from noface.config.prices import prices_as_of
 from noface.data import table
-from noface.model.access import Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
 
 TOOLS = (
@@ -282,7 +281,7 @@ def test_the_price_by_which_costs_are_estimated_is_told_with_its_day(doctor):
     doctor.configure(CONFIG + '[models.gpt-codex]\nmodel = "gpt-6-astra"\nsettings = "none"\n')
     models = {each["name"]: each for each in doctor.told(**LOGGED_IN)["models"]}
     price = f"priced at $10.00 and $50.00 a million tokens (list of {prices_as_of()})"
-    assert models["gpt-codex"]["facts"] == ["while it is away: claude-sonnet", "settings none", price]
+    assert models["gpt-codex"]["facts"] == ["while it is away: claude-sonnet", price]
     told = " ".join(models["claude-sonnet"]["facts"])
     assert ("priced" in told, "as planner" in told) == (False, False), "it tells its costs itself, and may the usual"
 
@@ -295,14 +294,6 @@ def test_a_price_list_that_is_old_is_told_where_costs_are_estimated_by_it():
     assert problem.fix == "Set [models.m] usd_per_mtok_in and usd_per_mtok_out, or update noface."
     assert not list(price_problems(replace(spec, own_prices=True), day))
     assert not list(price_problems(spec, prices_as_of()))
-
-
-def test_access_tells_what_differs_from_a_model_of_which_nothing_is_said():
-    plain = ModelSpec("m", "claude")
-    assert list(access_limits(plain)) == []
-    own = replace(plain, settings=Settings.USER, tools=(Tool.READ, Tool.RUN), permissions=Permissions.WORKSPACE)
-    assert list(access_limits(own)) == ["settings user", "tools read, run", "permissions workspace"]
-    assert list(access_limits(replace(plain, tools=()))) == ["tools none"]
 
 
 def test_a_command_of_ones_own_needs_neither_login_nor_version(doctor):

@@ -200,13 +200,6 @@ def test_from_a_subfolder_it_writes_at_the_top(fresh):
     assert not (fresh.path / "sub" / "noface.toml").exists()
 
 
-def test_what_git_ignores_of_what_it_made_is_told(fresh):
-    fresh.git("rm", "-q", "--cached", "noface.toml")
-    fresh.write(".gitignore", "/*\n!/src/\n")
-    done = fresh.noface("init")
-    assert "git ignores noface.toml and issues/: a run works all the same" in " ".join(done.stdout.split())
-
-
 def test_existing_issues_stay(fresh):
     issue = fresh.issue(1)
     text = issue.read_text()
@@ -244,13 +237,6 @@ def test_without_a_place_on_github_it_teaches_and_writes_nothing(fresh):
     done = fresh.noface("init", "--github")
     assert (done.returncode, "not on GitHub, but on gitlab.com" in done.stderr) == (2, True)
     assert not (fresh.path / "noface.toml").exists()
-
-
-def test_a_remote_on_github_is_mentioned_in_a_line(fresh):
-    fresh.git("remote", "add", "origin", "git@github.com:acme/shop.git")
-    told = " ".join(fresh.noface("init").stdout.split())
-    assert "Issues and pull requests of acme/shop on GitHub: noface init --github --force" in told
-    assert "github" not in (fresh.path / "noface.toml").read_text()
 
 
 def test_what_is_there_is_switched_over_by_hand(fresh):

@@ -155,11 +155,3 @@ def test_a_dry_run_of_a_blocked_issue_says_why_and_what_has_it_tried_again(proje
     assert wait["reason"].endswith(f"noface retry {blocked}")
     assert "0 wait, 0 faulty" in project.noface("run", "--dry-run", "-i", "1").stdout
     assert ", 1 wait for you: noface blocked" in project.noface("run", "--dry-run").stdout
-
-
-def test_a_dry_run_tells_each_reason_once(project):
-    for number in range(1, 6):
-        project.issue(number, depends_on=["1"] if number > 2 else [])
-    page = project.noface("run", "--dry-run").stdout
-    assert "wait 3, 4, 5: waits for 1 to be merged" in page
-    assert page.count("first attempt: the ladder's first step") == 1

@@ -28,15 +28,12 @@ from noface.process.home_places import needed
 from noface.process.home_settings import rebuilt_paths
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
-from noface.store.check import damage_of
 from noface.store.database import Database
 from noface.store.reader import Reader
 from noface.ui.doctor import Point, State, point_of
-from noface.ui.text import clean, count, size
+from noface.ui.text import count, size
 
 _FEW_BYTES, _TOO_FEW_BYTES = 1_000_000_000, 100_000_000
-_CHECKED_BYTES_MAX = 64 << 20
-_DAMAGE_CHARS_MAX = 160
 _WRAP_CHARS_MAX = 120
 _PLACES_MAX = 12
 _RIGHTS = "agents and gates can read and write whatever you can"
@@ -60,7 +57,6 @@ def project(config: Config, repository: Repository, elsewhere: Collection[str] =
     """
     return (
         _room("state", repository.state_dir),
-        *_damaged(repository.state_dir / "state.db"),
         _room("workspaces", slots_dir(config, repository), "noface tools clean removes them; a run makes its own"),
         *named(config, repository, repository.root, elsewhere),
         *_backlog(config, repository),
@@ -90,10 +86,9 @@ _HELD_BY = {
 def _processes() -> Point:
     try:
         with Launcher() as launcher:
-            state, text = _HELD_BY[launcher.containment()]
+            return Point("processes", *_HELD_BY[launcher.containment()])
     except NofaceError as error:
         return Point("processes", State.BAD, error.message, error.hint)
-    return Point("processes", state, text)
 
 
 def _sandbox(config: Config | None) -> Point:
@@ -132,20 +127,6 @@ def _room(name: str, folder: Path, remedy: str = "") -> Point:
     return Point(name, State.NOTE if free < _FEW_BYTES else State.OK, text)
 
 
-def _damaged(path: Path) -> Iterator[Point]:
-    """Yield how the database is damaged; `noface tools fsck` alone looks at a large one, which takes seconds."""
-    if path.exists() and path.stat().st_size <= _CHECKED_BYTES_MAX:
-        try:
-            with closing(Database.at(path)) as database:
-                problems = damage_of(database)
-        except NofaceError as error:
-            yield Point("database", State.BAD, error.message, error.hint, error.exit_code)
-            return
-        for problem in problems[:1]:
-            text = f"{path} is damaged: {clean(problem)[:_DAMAGE_CHARS_MAX]}"
-            yield Point("database", State.BAD, text, "What can be done: noface tools fsck")
-
-
 def _isolation(config: Config, repository: Repository) -> Iterator[Point]:
     """Yield whether the test gates are known to judge the workspace, and what they could reach beside it."""
     if config.run.allow_leaky_gates:
@@ -176,10 +157,7 @@ _IN_REACH = "without the sandbox, gates can reach your checkout, workers' worksp
 def named(
     config: Config, repository: Repository | None, root: Path, elsewhere: Collection[str] = ()
 ) -> tuple[Point, ...]:
-    """Say what is wrong with what the configuration names. Models have lines of their own.
-
-    `elsewhere` are the texts of other lines, which need no second one.
-    """
+    """Say what is wrong with what the configuration names. Models have lines of their own, as `elsewhere` has."""
     findings = [each for each in config_findings(config, repository, root) if each.what not in elsewhere]
     checks = [
         point_of(each, _AREAS.get(each.where.partition(" ")[0], "config"))
@@ -187,8 +165,7 @@ def named(
         if not each.where.startswith("model ")
     ]
     if not any(each.where.startswith("gate ") for each in findings):
-        names = ", ".join(gate.name for gate in config.gates)
-        checks.append(Point("gates", State.OK, names))
+        checks.append(Point("gates", State.OK, ", ".join(gate.name for gate in config.gates)))
     return tuple(checks)
 
 

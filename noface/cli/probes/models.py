@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -25,7 +25,6 @@ from noface.config.sections import Config
 from noface.data import table
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
-from noface.model.access import Permissions, Settings
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy, ModelSpec
 from noface.process.clock import Clock
@@ -103,7 +102,8 @@ def model_findings(
 ) -> tuple[ModelFinding, ...]:
     """Look at models: those in use first, in the order of their use."""
     order = [*(name for name in used if name in specs), *(name for name in specs if name not in used)]
-    paths = {name: _path(specs[name]) for name in order}
+    programs = {name: AGENTS[specs[name].agent].program(specs[name]) for name in order}
+    paths = {name: (shutil.which(program) or "") if program else "" for name, program in programs.items()}
     firsts = {path: specs[name] for name, path in reversed(paths.items()) if path}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         versions = dict(zip(firsts, pool.map(lambda path: _version(path, firsts[path], launcher), firsts), strict=True))
@@ -118,7 +118,7 @@ def model_findings(
                 spec.model,
                 spec.tier,
                 used.get(name, ()),
-                AGENTS[spec.agent].program(spec),
+                programs[name],
                 path,
                 version,
                 login.seen,
@@ -139,12 +139,6 @@ def login_seen(spec: ModelSpec) -> Login:
     return replace(login, certain=False) if uncertain else login
 
 
-def _path(spec: ModelSpec) -> str:
-    """Return where a model's program is; "" where it has none, or a workspace has it."""
-    program = AGENTS[spec.agent].program(spec)
-    return shutil.which(program) or "" if program else ""
-
-
 def _facts(spec: ModelSpec, login: Login, config: Config, used: set[str]) -> Iterator[str]:
     """Yield who shares a model's login and stands in for it, what it may use, and by which price it is estimated."""
     rules = policy(config)
@@ -153,20 +147,9 @@ def _facts(spec: ModelSpec, login: Login, config: Config, used: set[str]) -> Ite
         yield f"same login as {', '.join(same)}"
     if stand_ins := rules.stand_ins(spec.name):
         yield f"while it is away: {', '.join(stand_ins)}"
-    yield from access_limits(spec)
     if is_estimated(spec) and spec.usd_per_mtok_in is not None and spec.usd_per_mtok_out is not None:
         listed = "" if spec.own_prices else f" (list of {prices_as_of()})"
         yield f"priced at {money(spec.usd_per_mtok_in)} and {money(spec.usd_per_mtok_out)} a million tokens{listed}"
-
-
-def access_limits(spec: ModelSpec) -> Iterator[str]:
-    """Yield what a model's runs may use, as far as it differs from a model of which nothing is said."""
-    if spec.settings is not Settings.PROJECT:
-        yield f"settings {spec.settings}"
-    if spec.tools is not None:
-        yield f"tools {', '.join(spec.tools) or 'none'}"
-    if spec.permissions is not Permissions.FULL:
-        yield f"permissions {spec.permissions}"
 
 
 def _problems(spec: ModelSpec, path: str, version: str, problem: str, login: Login) -> Iterator[Point]:
@@ -203,7 +186,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def price_problems(spec: ModelSpec, day: date) -> Iterable[Point]:
+def price_problems(spec: ModelSpec, day: date) -> Iterator[Point]:
     """Yield what is wrong with the price by which the cost of a model's runs is estimated."""
     fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out"
     if is_unpriced(spec):
@@ -218,27 +201,25 @@ def _version(path: str, spec: ModelSpec, launcher: Launcher) -> tuple[str, str]:
     if spec.agent == "command":
         return _NO_VERSION  # nobody knows what it would do with the flag
     with tempfile.TemporaryDirectory(prefix="noface-doctor-", ignore_cleanup_errors=True) as folder:
-        stdout, stderr = Path(folder, "stdout"), Path(folder, "stderr")
-        work = Path(folder, "empty")
-        work.mkdir()
-        ended = launcher.run(
-            Command(
-                argv=(path, "--version"),
-                cwd=str(work),
-                env=agent_environment(AGENTS[spec.agent].environment, spec, spec.env),
-                stdin=None,
-                stdout=str(stdout),
-                stderr=str(stderr),
-                timeout_s=VERSION_SECONDS_MAX,
-                idle_timeout_s=None,
-                log_max_bytes=_OUTPUT_BYTES_MAX,
-            )
+        logs = Path(folder, "stdout"), Path(folder, "stderr")
+        Path(folder, "empty").mkdir()
+        command = Command(
+            argv=(path, "--version"),
+            cwd=f"{folder}/empty",
+            env=agent_environment(AGENTS[spec.agent].environment, spec, spec.env),
+            stdin=None,
+            stdout=str(logs[0]),
+            stderr=str(logs[1]),
+            timeout_s=VERSION_SECONDS_MAX,
+            idle_timeout_s=None,
+            log_max_bytes=_OUTPUT_BYTES_MAX,
         )
-        outputs = [read_bounded(log, 0, _READ_BYTES_MAX) if log.exists() else "" for log in (stdout, stderr)]
-    match = _VERSION.search(outputs[0]) or _VERSION.search(outputs[1])
+        ended = launcher.run(command)
+        outputs = [read_bounded(log, 0, _READ_BYTES_MAX) if log.exists() else "" for log in logs]
     if ended.error or (ended.ended_by is EndedBy.ITSELF and ended.exit_code in _CANNOT_START):
         first = next((line.strip() for text in reversed(outputs) for line in text.splitlines() if line.strip()), "")
         return "", ended.error or first or f"exit code {ended.exit_code}"
+    match = _VERSION.search(outputs[0]) or _VERSION.search(outputs[1])
     return match[0] if match else "", ""
 
 
@@ -287,7 +268,5 @@ def _with_probe(finding: ModelFinding, spec: ModelSpec, probe: Probe) -> ModelFi
 
 def _asked(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe:
     run = answer_of(spec, _PROMPT, WORKER, env, cancel, PROBE_SECONDS_MAX)
-    usage, error = run.usage, run.error
-    if error is None:
-        return Probe("", "", run.seconds, usage.cost_usd, run.answer.strip())
-    return Probe(error.kind.value, error.message, run.seconds, usage.cost_usd)
+    kind, message = (run.error.kind.value, run.error.message) if run.error is not None else ("", "")
+    return Probe(kind, message, run.seconds, run.usage.cost_usd, "" if kind else run.answer.strip())
