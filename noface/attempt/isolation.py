@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import noface
-from noface.agents.base import SESSION, RunPlace, place_in
+from noface.agents.base import RunPlace
 from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
 from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
 from noface.data import table
@@ -74,7 +74,7 @@ def own_home() -> str:
 
 def checkouts(repository: Repository, home: str) -> tuple[str, ...]:
     """Return the working trees of the repository that can be hidden: those that do not hold the home itself."""
-    return tuple(root for root in all_checkouts(repository) if not below(home, (root,)) and Path(root).is_dir())
+    return tuple(root for root in all_checkouts(repository) if not below(home, (root,)))
 
 
 def environments(env: Mapping[str, str], roots: tuple[str, ...]) -> tuple[str, ...]:
@@ -84,12 +84,9 @@ def environments(env: Mapping[str, str], roots: tuple[str, ...]) -> tuple[str, .
 
 
 def all_checkouts(repository: Repository) -> tuple[str, ...]:
-    linked = []
-    for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
-        path = read_regular(pointer, _POINTER_BYTES_MAX)
-        if path:
-            linked.append(str(Path(os.fsdecode(path).strip()).parent))
-    return (str(repository.root), *linked)
+    pointers = (read_regular(each, _POINTER_BYTES_MAX) for each in repository.common_dir.glob("worktrees/*/gitdir"))
+    linked = (str(Path(os.fsdecode(path).strip()).parent) for path in pointers if path)
+    return tuple(root for root in (str(repository.root), *linked) if Path(root).is_dir())
 
 
 def _environment(folder: str) -> str:
@@ -97,25 +94,13 @@ def _environment(folder: str) -> str:
     return str(parent) if (parent / "pyvenv.cfg").exists() else ""
 
 
-def prefix_of(folder: str) -> str:
-    """Return the environment or package installation that a folder of programs belongs to, else the folder itself."""
-    path = Path(folder)
-    if "node_modules" in path.parts:
-        return str(Path(*path.parts[: path.parts.index("node_modules")]))
-    return _environment(folder) or folder
-
-
 def outside_modules(env: AttemptEnvironment) -> frozenset[str]:
     """Return the names of modules of the standard library, of environments on PATH, and of those that setup makes."""
     slot = env.gate_folder(LANDING_SLOT)
     prefixes = [*environments(dict(gate_environment()), ("/",)), *(str(slot / path) for path in env.setup.keep)]
-    folders = [folder for prefix in prefixes for folder in package_folders(Path(prefix))]
-    installed = {entry.name.partition(".")[0] for folder in folders for entry in folder.iterdir() if _is_module(entry)}
-    return frozenset(installed | sys.stdlib_module_names)
-
-
-def _is_module(entry: Path) -> bool:
-    return entry.suffix in (".py", ".so") or (entry / "__init__.py").exists()
+    entries = (each for prefix in prefixes for folder in package_folders(Path(prefix)) for each in folder.iterdir())
+    modules = (each for each in entries if each.suffix in (".py", ".so") or (each / "__init__.py").exists())
+    return frozenset({*(each.name.partition(".")[0] for each in modules), *sys.stdlib_module_names})
 
 
 _NO_RULES: Mapping[str, HomeRule] = {}
@@ -147,19 +132,17 @@ def agent_box(
             outside.append(Home(folder, fresh, rules=each.rules("", personal=personal), session=session))
     reads_only = model.permissions is Permissions.READ_ONLY
     caches = f"{'asked' if reads_only else 'model'}-{model.name}"
-    programs = programs_in(model.command, person)
+    programs = programs_in(model.command, person, begins=True)
     own = _composed(env, place.workspace, inside, caches, programs, rules, f"{place.directory}/home")
     workspace, beyond = (place.workspace,), env.sandbox.write if model.permissions is Permissions.FULL else ()
     hidden = (*_hidden(env, person), *_apart(env))
+    given = [path for path in (place.prompt_file, place.order_file, place.schema_file) if os.path.exists(path)]
     box = Box(
         program=env.sandbox.bubblewrap,
         homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
         writable=(*(() if reads_only else workspace), place.directory, *beyond),
-        visible=(
-            *_visible(env, inside, hidden, agent.program(model)),
-            *_given(place),
-        ),
+        visible=(*_visible(env, inside, hidden, agent.program(model)), *given),
         workspace=place.workspace,
         address=env.seen(place.workspace),
         hidden=hidden,
@@ -167,11 +150,6 @@ def agent_box(
         connector=env.sandbox.connector,
     )
     return box, tuple(inside.items())
-
-
-def _given(place: RunPlace) -> tuple[str, ...]:
-    schema = (place.schema_file,) if os.path.exists(place.schema_file) else ()
-    return (place.prompt_file, place.order_file, *schema)
 
 
 def gate_box(
@@ -213,15 +191,6 @@ def gate_box(
     return box, tuple(inside.items())
 
 
-def fresh_place(workspace: Path, directory: Path) -> RunPlace:
-    """Return the place of a run whose files lie in `directory`, with a folder of its own for the agent that is empty.
-
-    A repeated question has the same place, and must not start from what an agent left there.
-    """
-    remove(directory / SESSION)
-    return place_in(workspace, directory)
-
-
 def wrapping(env: AttemptEnvironment, workspace: str, place: RunPlace | None = None) -> tuple[str, ...]:
     """Return `[sandbox] wrap` for a workspace; a gate or setup has no `place` of its own."""
     if not env.sandbox.wrap:
@@ -232,7 +201,7 @@ def wrapping(env: AttemptEnvironment, workspace: str, place: RunPlace | None = N
         "{session}": place.directory if place is not None else workspace,
         "{tmp}": _fresh(workspace, "tmp"),
     }
-    return tuple(_filled(word, values) for word in env.sandbox.wrap)
+    return tuple(re.sub(r"\{\w+\}", lambda match: values.get(match[0], match[0]), word) for word in env.sandbox.wrap)
 
 
 def session_environment(place_directory: str, env: Variables, homes: tuple[AgentHome, ...]) -> dict[str, str]:
@@ -244,12 +213,6 @@ def session_environment(place_directory: str, env: Variables, homes: tuple[Agent
             inside[each.variable] = f"{place_directory}/home-{number}"
     moved = {name: value for name, value in inside.items() if value.startswith("/") and below(value, (person,))}
     return inside | {name: home + value.removeprefix(person) for name, value in moved.items()} | {"HOME": home}
-
-
-def _filled(word: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        word = word.replace(name, value)
-    return word
 
 
 def _composed(
@@ -316,22 +279,20 @@ def _visible(
     repository, home = env.plumbing.repository, home_of(variables)
     checkout = not below(str(repository.root), hidden)
     folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]
-    programs = [prefix_of(folder) for folder in folders if folder.startswith("/")]
+    programs = []
+    for folder in (folder for folder in folders if folder.startswith("/")):  # each with the installation around it
+        top, installed, _ = folder.partition("/node_modules/")
+        programs.append(top if installed else _environment(folder) or folder)
     python = (sys.prefix, sys.base_prefix, str(Path(noface.__file__).parent))
     private, homes, roots = table("sandbox_places")["private"]["folders"], (home, own_home()), all_checkouts(repository)
     outside = (path for path in env.sandbox.show if not below(path, homes) or below(path, roots))
     root = (str(repository.root),) if checkout and not below(home, (str(repository.root),)) else ()
     needed = [path for path in (*root, home, *programs, *python) if below(path, private)]
     at_home = [path for path in (*root, *python) if below(path, homes) and (path in root or not below(path, roots))]
-    inner = [*environments(variables, (str(repository.root),)), *(_kept(env) if checkout else ())]
+    kept = (f"{repository.root}/{path.strip('/')}" for path in env.setup.keep if checkout)
+    inner = [*environments(variables, (str(repository.root),)), *kept]
     objects = (str(one.objects) for one in submodules(repository, env.plumbing.main()) if one.whole)
     return (*needed, *at_home, *inner, str(repository.own_objects), str(repository.objects), *objects, *outside)
-
-
-def _kept(env: AttemptEnvironment) -> list[str]:
-    """Return the kept paths in the person's checkout: git ignores them, and they hold what setup makes."""
-    root = str(env.plumbing.repository.root)
-    return [f"{root}/{path.strip('/')}" for path in env.setup.keep]
 
 
 def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
@@ -345,6 +306,4 @@ def _hidden(env: AttemptEnvironment, home: str) -> tuple[str, ...]:
 
 
 def _apart(env: AttemptEnvironment) -> tuple[str, ...]:
-    return tuple(
-        path for root in all_checkouts(env.plumbing.repository) if Path(root).is_dir() for path in ignored_places(root)
-    )
+    return tuple(path for root in all_checkouts(env.plumbing.repository) for path in ignored_places(root))

@@ -49,10 +49,11 @@ def only_the_persons(status: os.stat_result) -> bool:
     return not status.st_mode & _OTHERS
 
 
-def programs_in(command: str, home: str) -> tuple[str, ...]:
-    begins = _paths_in(" ".join(command.split()[:_PROGRAM_WORDS]), home)
+def programs_in(command: str, home: str, *, begins: bool = False) -> tuple[str, ...]:
+    """Return the programs of the home that a command names, and the script with which it `begins`."""
+    first = _paths_in(" ".join(command.split()[:_PROGRAM_WORDS]), home) if begins else []
     named = (place for place in _paths_in(command, home) if os.access(place, os.X_OK))
-    return tuple(dict.fromkeys((*(place for place in begins if _is_open(place)), *named)))
+    return tuple(dict.fromkeys((*(place for place in first if _is_open(place)), *named)))
 
 
 def _paths_in(text: str, home: str) -> list[str]:

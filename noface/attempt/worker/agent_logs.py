@@ -2,10 +2,9 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from noface.agents.base import ANSWER_MAX, SESSION, Agent, AgentEvent, EventKind, StreamReader
 from noface.attempt.environment import AttemptEnvironment
@@ -26,18 +25,12 @@ SHOWS_A_MODEL = (EventKind.TOOL, EventKind.EDIT)
 _CHUNK_BYTES = 1 << 20
 
 
-class SendEvent(Protocol):
-    """Takes what a run does; `alive` where it has shown since the last call that the provider answers."""
-
-    def __call__(self, event: AgentEvent, *, alive: bool) -> None:
-        """Take an event."""
-        ...
-
-
 class LogFollower:
     """Feeds a growing log to a reader. `retrying`: the last event is that the program tries its provider again."""
 
-    def __init__(self, stdout: Path, stderr: Path, reader: StreamReader, send_event: SendEvent) -> None:
+    def __init__(
+        self, stdout: Path, stderr: Path, reader: StreamReader, send_event: Callable[[AgentEvent, bool], None]
+    ) -> None:
         self._stdout = stdout
         self._stderr = stderr
         self._reader = reader
@@ -66,10 +59,11 @@ class LogFollower:
             self.retrying = events[-1].kind is EventKind.RETRY if events else self.retrying
             if self._reader.any_output_is_life or any(e.alive for e in events):
                 self.last_life = time.monotonic()
-        if self._reader.any_output_is_life:
-            self._watch_stderr()
+        size = self._stderr.lstat().st_size if self._reader.any_output_is_life and self._stderr.is_file() else 0
+        if size != self._stderr_size:
+            self._stderr_size, self.last_life = size, time.monotonic()
         if event is not None:
-            self._send_event(event, alive=answers)
+            self._send_event(event, answers)
         return self.last_life
 
     def _new_data(self, log: int) -> Iterator[bytes]:
@@ -84,15 +78,6 @@ class LogFollower:
                 return
             self._offset += len(data)
             yield data
-
-    def _watch_stderr(self) -> None:
-        try:
-            size = self._stderr.lstat().st_size
-        except OSError:
-            return
-        if size != self._stderr_size:
-            self._stderr_size = size
-            self.last_life = time.monotonic()
 
 
 def lost_run(env: AttemptEnvironment, model: ModelSpec, log: Path, session: Session | None = None) -> AgentRun | None:

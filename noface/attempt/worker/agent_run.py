@@ -3,8 +3,7 @@
 import shutil
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,16 +32,6 @@ _ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
 """For these the highest amounts count, which may have ended them: the last amount may be less, or missing."""
 
 
-@contextmanager
-def _dropped(folders: tuple[str, ...]) -> Iterator[None]:
-    """Remove folders that hold what is the person's, however the run ends."""
-    try:
-        yield
-    finally:
-        for folder in folders:
-            remove(Path(folder))
-
-
 def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     """Run the order's worker to its end, and until no process of it is left (law 6)."""
     order, env = attempt.order, attempt.env
@@ -61,7 +50,9 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
     watch = RunWatch(attempt, place, reader, agent)
     for log in (watch.stdout, watch.stderr):
         log.unlink(missing_ok=True)
-    with closing(watch), _dropped(invocation.dropped):
+    with closing(watch), ExitStack() as dropped:
+        for folder in invocation.dropped:  # they hold what is the person's
+            dropped.callback(remove, Path(folder))
         command = Command(
             argv=invocation.argv,
             cwd=place.workspace,
@@ -83,22 +74,16 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
         run = replace(run, answer=tail(watch.stdout, ANSWER_MAX))  # of a program whose output has no types
     error = run.error
     if error is None and reader.any_output_is_life:
-        error = _no_error(run)
-    if box is not None and error is not None and _failed_by_itself(error, ended):
+        # What a plain program passes over counts if nothing has changed.
+        message = f"the worker changed nothing; its last words: {run.last_words}"
+        error = Failure(FailureKind.NO_DIFF, message, rule=UNCHANGED)
+    by_itself = ended.ended_by is EndedBy.ITSELF and not ended.output_limit
+    if box is not None and error is not None and by_itself and error.category is not Category.TRANSIENT:
         repository = env.plumbing.repository
         own = (str(repository.common_dir), str(repository.state_dir), str(env.slots_dir))
         missed = out_of_reach(env.launcher, command, error, own, plain=reader.any_output_is_life)
         run = replace(run, out_of_reach=missed)
     return masked_record(run, env.masker)
-
-
-def _no_error(run: AgentRun) -> Failure:
-    """Return what a plain program failed with that passes over its errors; it counts if nothing has changed."""
-    return Failure(FailureKind.NO_DIFF, f"the worker changed nothing; its last words: {run.last_words}", rule=UNCHANGED)
-
-
-def _failed_by_itself(error: Failure, ended: Exit) -> bool:
-    return ended.ended_by is EndedBy.ITSELF and not ended.output_limit and error.category is not Category.TRANSIENT
 
 
 def _facts(order: AttemptOrder, place: RunPlace) -> tuple[tuple[str, str], ...]:
@@ -165,37 +150,27 @@ class _RunEnd:
                 return by_limit
             if error is not None and error.category is Category.TRANSIENT:
                 return error  # it hung on its provider, as codex does without a network: not its own fault
-            return self._no_answer(by_limit) if by_limit is not None and self._unanswered() else by_limit
+            words = self.verdict.last_words or self.verdict.answer or self.watch.last_step
+            told = self.verdict.usage.tokens or words or self.reader.any_output_is_life
+            if by_limit is None or told:
+                return by_limit
+            waited = f"had no answer of its provider in {ended.seconds:.0f} s"
+            message = f"{self.order.model.agent} {waited}: {by_limit.message}"
+            kind, rule = FailureKind.NETWORK, UNANSWERED
+            return replace(by_limit, kind=kind, message=message, rule=rule, signature=rule, charged=False)
         if ended.out_of_memory:
-            return self._out_of_memory()
+            message, own = f"the worker was {ended.memory_text}", ended.out_of_memory == "limit"
+            failure = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-out-of-memory", self.last_words)
+            evidence = (f"ran out of {Resource.MEMORY}", *failure.evidence)
+            limit, resource = self.watch.memory_max_bytes if own else None, Resource.MEMORY.value
+            # If the machine ran out, others may be to blame.
+            return replace(failure, resource=resource, evidence=evidence, charged=own, limit=limit)
         if ended.signal is not None and (error is None or error.kind is FailureKind.AGENT_CRASH):
-            message = f"the worker died of {_name(ended.signal)}"
+            known = ended.signal in {*signal.Signals}
+            message = f"the worker died of {signal.Signals(ended.signal).name if known else f'signal {ended.signal}'}"
             died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
             return replace(died, excerpt=error.excerpt if error is not None else "")
         return error
-
-    def _unanswered(self) -> bool:
-        """True if nothing has come from a model: no token, no word, no tool. A plain command tells of none."""
-        verdict = self.verdict
-        words = verdict.last_words or verdict.answer or self.watch.last_step
-        return not verdict.usage.tokens and not words and not self.reader.any_output_is_life
-
-    def _no_answer(self, error: Failure) -> Failure:
-        """Return the failure of a run whose provider never answered: an outage, of which no worker is to blame."""
-        waited = f"had no answer of its provider in {self.ended.seconds:.0f} s"
-        message = f"{self.order.model.agent} {waited}: {error.message}"
-        return replace(
-            error, kind=FailureKind.NETWORK, message=message, rule=UNANSWERED, signature=UNANSWERED, charged=False
-        )
-
-    def _out_of_memory(self) -> Failure:
-        """Return the failure of a worker without memory; if the machine ran out, others may be to blame."""
-        message = f"the worker was {self.ended.memory_text}"
-        failure = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-out-of-memory", self.last_words)
-        evidence = (f"ran out of {Resource.MEMORY}", *failure.evidence)
-        own = self.ended.out_of_memory == "limit"
-        limit = self.watch.memory_max_bytes if own else None
-        return replace(failure, resource=Resource.MEMORY.value, evidence=evidence, charged=own, limit=limit)
 
     def _over_limit(self, error: Failure) -> Failure:
         """Return the failure of a run that reached its model's limit, with that and what it had used at its end."""
@@ -214,15 +189,17 @@ class _RunEnd:
             over = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-output-limit", last_words)
             return replace(over, signature="output-limit", limit=LOG_BYTES_MAX)
         match ended.ended_by:
-            case EndedBy.IDLE:
-                last = watch.waited(now, idle=True)
-                message = f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name}){last}"
-                rule = "agent-idle"
-                return _at_work(_failure(FailureKind.TIMEOUT, message, rule, last_words), ended)
-            case EndedBy.TIMEOUT:
-                last = watch.waited(now, idle=False)
-                message = f"not finished after {model.timeout_s:.0f} s (timeout of {model.name}){last}"
-                return _at_work(_failure(FailureKind.TIMEOUT, message, "agent-timeout", last_words), ended)
+            case EndedBy.IDLE | EndedBy.TIMEOUT:
+                idle = ended.ended_by is EndedBy.IDLE
+                message = (
+                    f"no sign of life for {model.idle_timeout_s:.0f} s (idle_timeout of {model.name})"
+                    if idle
+                    else f"not finished after {model.timeout_s:.0f} s (timeout of {model.name})"
+                )
+                rule, message = "agent-idle" if idle else "agent-timeout", f"{message}{watch.waited(now, idle=idle)}"
+                failure = _failure(FailureKind.TIMEOUT, message, rule, last_words)
+                ran = (ended.at_work.described(ended.seconds),) if ended.at_work is not None else ()
+                return replace(failure, evidence=(*failure.evidence, *ran))
             case EndedBy.BUDGET:
                 kind, evidence = FailureKind.RESOURCE_EXHAUSTED, (f"ran out of {Resource.BUDGET}",)
                 over = _failure(kind, "stopped at its limit of cost", "agent-over-budget", last_words)
@@ -237,18 +214,6 @@ class _RunEnd:
                 message = f"the worker could not be started: {ended.error}"
                 rule = OUT_OF_REACH if ended.error.startswith(NOT_SHOWN) else "agent-not-started"
                 return Failure(FailureKind.MISCONFIGURED, message, rule=rule, charged=False)
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"  # a real-time signal
-
-
-def _at_work(failure: Failure, ended: Exit) -> Failure:
-    ran = ended.at_work
-    return replace(failure, evidence=(*failure.evidence, ran.described(ended.seconds))) if ran is not None else failure
 
 
 def _failure(kind: FailureKind, message: str, rule: str, last_words: str = "") -> Failure:

@@ -100,23 +100,20 @@ class RunWatch:
         """
         hit("output_read")
         life = self.read()
-        self._note_calls(time.monotonic())
-        self.stopped = self.stopped or self._limit.passed(self.used, time.monotonic(), self._last.answers)
+        now, calls = time.monotonic(), self._reader.open_calls
+        self._opened = {call.id: self._opened.get(call.id, now) for call in calls}  # when each was first seen
+        self._calls = tuple((call, self._opened[call.id]) for call in calls)
+        self.stopped = self.stopped or self._limit.passed(self.used, now, self._last.answers)
         if self.stopped:
             return EndedBy.BUDGET
         return EndedBy.IDLE if self._reader.repeats else life
 
     def read(self) -> float | None:
         life = self._follower.poll()
-        self.used = self._priced()
+        self.used = replace(priced(self._reader.used(), self._order.model), session_id=None)  # only amounts
         if self.used != self._last.used or self._reader.quota != self._last.quota:
             self._send(replace(self._last, used=self.used, alive=False))
         return life
-
-    def _note_calls(self, now: float) -> None:
-        calls = self._reader.open_calls
-        self._opened = {call.id: self._opened.get(call.id, now) for call in calls}
-        self._calls = tuple((call, self._opened[call.id]) for call in calls)
 
     def quiet(self, running: Sequence[Running] | None) -> bool:
         """True if a run that prints nothing works all the same."""
@@ -139,30 +136,24 @@ class RunWatch:
             return f"; {replace(work, seconds=work.seconds + now - seen)}"
         return f"; {now - self._step_at:.0f} s before, it began with: {self.last_step}" if self.last_step else ""
 
-    def _priced(self) -> Usage:
-        return replace(priced(self._reader.used(), self._order.model), session_id=None)  # only amounts
-
-    def _send_event(self, event: AgentEvent, *, alive: bool) -> None:
+    def _send_event(self, event: AgentEvent, alive: bool) -> None:
         text = self._scope.env.masker.text(event.text[:_READ_MAX].replace(f"{self._workspace}/", ""))
         text = " ".join(text.split())
         words, file = text[:_WORDS_MAX], file_in(event.kind, text)
         if event.kind in SHOWS_A_MODEL:
             self.last_step, self._step_at = words, time.monotonic()
         issue, number = self._order.issue.id, self._order.number
-        self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, self._priced()))
+        used = replace(priced(self._reader.used(), self._order.model), session_id=None)
+        self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, used))
 
     def _send(self, progress: AttemptProgress) -> None:
-        answered = not self._reader.ended and _more_was_read(progress.used, self._last.used)
+        used, before = progress.used, self._last.used
+        # What a model reads is known as its answer begins, and does not grow; of others only the cost tells.
+        read, was = (each.cost_usd if used.tokens_in is None else each.tokens_in for each in (used, before))
+        answered = not self._reader.ended and (read or 0) > (was or 0)
         self._last = replace(progress, answers=self._last.answers + answered, quota=self._reader.quota)
         self.most = at_least(progress.used, self.most)
         self._scope.send(self._last)
-
-
-def _more_was_read(used: Usage, before: Usage) -> bool:
-    """True if the model was asked once more: what it reads is known as its answer begins, and does not grow."""
-    if used.tokens_in is None:
-        return (used.cost_usd or 0.0) > (before.cost_usd or 0.0)
-    return used.tokens_in > (before.tokens_in or 0)
 
 
 def at_least(used: Usage, before: Usage) -> Usage:

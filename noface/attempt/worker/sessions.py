@@ -4,15 +4,15 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
-from noface.agents.base import SESSION, RunPlace
+from noface.agents.base import SESSION, RunPlace, place_in
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, order_document, put
-from noface.attempt.isolation import fresh_place
 from noface.attempt.worker.agent_run import run_agent
+from noface.git.removal import remove
 from noface.git.workspace import Slot
 from noface.model.budget import summed
 from noface.model.worker_run import AgentRun, Resumed
@@ -30,7 +30,8 @@ def write_order(attempt: Attempt, slot: Slot) -> RunPlace:
     """Write the prompt and the order for the agent that works in the slot; return the place of its run."""
     order = attempt.order
     directory = real_folder(attempt.folder, attempt.plumbing.repository.state_dir)
-    place = fresh_place(slot.path, directory)
+    remove(directory / SESSION)  # a repeated question has the same place, and no agent's leavings
+    place = place_in(slot.path, directory)
     put(directory / "prompt.md", order.session.prompt if order.session is not None else order.prompt)
     put(directory / "order.json", json.dumps(order_document(order), indent=1))
     if order.answer_schema:
@@ -67,10 +68,11 @@ def settle(env: AttemptEnvironment, directory: str) -> None:
 
 def carry_files(source: Path, target: Path) -> bool:
     """Copy the ordinary files below a folder that an agent could write; False if they are too many or too large."""
-    files = list(_regular_files(source))
-    if len(files) > SESSION_FILES_MAX or sum(size for _, size in files) > SESSION_BYTES_MAX:
+    found = (Path(parent, name) for parent, _, names in os.walk(source) for name in names)
+    files = list(islice((path for path in found if stat.S_ISREG(path.lstat().st_mode)), SESSION_FILES_MAX + 1))
+    if len(files) > SESSION_FILES_MAX or sum(path.lstat().st_size for path in files) > SESSION_BYTES_MAX:
         return False
-    for path, _ in files:
+    for path in files:
         descriptor = open_regular(path)
         if descriptor is None:
             continue
@@ -81,17 +83,3 @@ def carry_files(source: Path, target: Path) -> bool:
             times = os.fstat(descriptor)
         os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))
     return True
-
-
-def _regular_files(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the ordinary files below a folder with their sizes, at most one more than may be copied."""
-    count = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = Path(parent, name)
-            status = path.lstat()
-            if stat.S_ISREG(status.st_mode):
-                count += 1
-                yield path, status.st_size
-                if count > SESSION_FILES_MAX:
-                    return
