@@ -19,7 +19,6 @@ from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing
 from noface.git.server_checks import refused
 from noface.integrity.asked_for import asks_for, names_file, words_of
-from noface.integrity.build_output import generated
 from noface.integrity.diff import rules
 from noface.integrity.diff.gates import Manifest, changed_gates, may_steer
 from noface.integrity.diff.names import (
@@ -39,6 +38,7 @@ from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
 from noface.integrity.prose import is_prose, notes_instead
+from noface.integrity.rubbish import generated
 from noface.integrity.tampering import is_code
 from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure

@@ -14,7 +14,7 @@ from noface.engine.outages import answers_again
 from noface.engine.prompt_context import history_of, landed_parts, patch_of
 from noface.engine.stations import Stations, Steps
 from noface.git.plumbing import Plumbing
-from noface.integrity.build_output import generated
+from noface.integrity.rubbish import generated
 from noface.model.actions import Ask
 from noface.model.attempt import CHANGED_TESTS, PastAttempt
 from noface.model.budget import ENDS_MAX, Allowance, EndedFor, Overrun

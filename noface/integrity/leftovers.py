@@ -12,7 +12,7 @@ from typing import Any
 
 from noface.data import pattern, table
 from noface.integrity.asked_for import speaks_of_what_goes
-from noface.integrity.build_output import is_generated
+from noface.integrity.rubbish import is_generated
 from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, LEFT_OUT, FileChange, NotTaken
 from noface.model.failure import Failure

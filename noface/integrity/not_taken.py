@@ -11,7 +11,7 @@ from dataclasses import replace
 from posixpath import basename, dirname
 
 from noface.data import pattern
-from noface.integrity.build_output import is_generated
+from noface.integrity.rubbish import is_generated
 from noface.model.attempt import NotTaken
 from noface.model.failure import Failure, PriorFailure
 from noface.model.patterns import matches_any

@@ -3,9 +3,14 @@
 A name proves nothing. What a program has written is told by its bytes, by the mark in the folder that it fills, or
 since setup or a gate writes it on main as well: that is left out. Of what is only called so its worker is told once.
 Neither holds of what main keeps such files for, the issue names, or the rest of the change uses (data/rubbish.toml).
+
+A program that fills a folder marks it: pyvenv.cfg lies in a virtual environment whatever it is called, CACHEDIR.TAG in
+a folder that backups leave out. What lies below a mark is output, unless main has files of that folder: then people
+keep something there.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -90,6 +95,25 @@ def marked_folders(paths: Collection[str], on_main: Collection[str]) -> set[str]
     return marked - {folder for path in on_main for folder in above(path)} if marked else marked
 
 
+def is_generated(path: str) -> bool:
+    return bool(pattern("integrity", "generated", "paths").search(path) or kind_of(path))
+
+
+def generated(paths: Collection[str], on_main: Collection[str] = ()) -> frozenset[str]:
+    marked = marked_folders(paths, on_main)
+    return frozenset(path for path in paths if is_generated(path) or not marked.isdisjoint(above(path)))
+
+
+def new_folders(paths: Collection[str], on_main: Collection[str], beside: Collection[str] = ()) -> dict[str, int]:
+    """Return the outermost folders that hold `paths`, but no file of main and none of `beside`; with their numbers.
+
+    The fullest comes first.
+    """
+    others = {folder for path in (*on_main, *beside) for folder in above(path)} if paths else set()
+    tops = (next((folder for folder in above(path) if folder not in others), "") for path in paths)
+    return dict(Counter(filter(None, tops)).most_common())
+
+
 def rubbish_in(
     new: Collection[str],
     on_main: Collection[str],
@@ -114,61 +138,46 @@ _ASKED = r"(^(\S*/)?|(?i:(?<!not )(?<!never )(?<!n't )\b(commit|check\w* in|trac
 def _each(
     new: Collection[str], on_main: Collection[str], wanted: RubbishRules, head: Callable[[str], bytes]
 ) -> Iterator[tuple[str, Rubbish]]:
-    marked, of_main = marked_folders(new, on_main), dict[re.Pattern[str], list[str]]()
+    marked, of_main = marked_folders(new, on_main), dict[str, list[str]]()
     for path in new:
         filled = next((folder for folder in above(path) if folder in marked or folder in wanted.made), "")
         made = path in wanted.made or filled in wanted.made
-        paths, kind = next((each for each in _kinds() if each[0].search(path)), (None, {}))
-        worthless = bool(kind.get("worthless"))
+        match, kind = next(((found, kind) for paths, kind in _kinds() if (found := paths.search(path))), (None, {}))
+        what, worthless = kind.get("what", ""), bool(kind.get("worthless"))
         in_tests = pattern("integrity", "judges", "test_folder").search(path) is not None
-        if (paths is None and not filled and not made) or (in_tests and not worthless and not made):
+        if (not match and not filled and not made) or (in_tests and not worthless and not made):
             continue
-        if paths is not None and paths not in of_main:
-            of_main[paths] = [other for other in on_main if paths.search(other)]
-        named = not worthless and _is_named(path, wanted.words)
-        if named or (paths and _is_kept(path, paths.search(path), of_main[paths], wanted.words)):
+        if match and what not in of_main:
+            of_main[what] = [other for other in on_main if match.re.search(other)]
+        places = (path, *(folder for folder in above(path) if "/" in folder))
+        named = not worthless and any(says(wanted.words, place) for place in places)
+        if named or (match and _is_kept(path, match, of_main[what], wanted.words)):
             continue
-        what = kind.get("what", "made by setup or a gate" if made else "in a folder that a program fills")
-        by_bytes = not filled and not made and "bytes" in kind and _is_written(kind, head(path))
+        what = what or ("made by setup or a gate" if made else "in a folder that a program fills")
+        text = head(path).decode("latin-1") if "bytes" in kind and not filled and not made else ""
+        by_bytes = any(re.match(each, text, re.DOTALL) for each in kind.get("bytes", ()))
         unless = _names(path, alone=not filled)
         yield path, Rubbish(what, bool(filled or made or by_bytes), worthless, made or worthless, unless)
-
-
-def _is_written(kind: dict[str, Any], data: bytes) -> bool:
-    text = data.decode("latin-1")
-    return any(re.match(each, text, re.DOTALL) for each in kind["bytes"])
 
 
 def _names(path: str, *, alone: bool) -> tuple[str, ...]:
     """Return how a change names a file that it uses: by its path, as a module, and by its name if it is `alone`."""
     stem = splitext(path)[0]
     module = dirname(path) if basename(stem) in _OF_FOLDERS else stem
-    as_module = (stem, module, "/".join(module.split("/")[-2:])) if alone else (stem,)
-    paths = tuple(name for name in as_module if "/" in name)
-    names = (path, *((basename(path),) * alone), *paths, *(name.replace("/", ".") for name in paths))
-    return tuple(dict.fromkeys(names))
+    modules = [name for name in (stem, *((module, "/".join(module.split("/")[-2:])) * alone)) if "/" in name]
+    return (path, *((basename(path),) * alone), *modules, *(name.replace("/", ".") for name in modules))
 
 
-def _is_named(path: str, words: str) -> bool:
-    """True if an issue names a file, or a folder below another that it is in."""
-    return any(says(words, place) for place in (path, *(folder for folder in above(path) if "/" in folder)))
-
-
-def _is_kept(path: str, match: re.Match[str] | None, of_main: list[str], words: str) -> bool:
+def _is_kept(path: str, match: re.Match[str], of_main: list[str], words: str) -> bool:
     """True if the issue asks for such files, or main keeps some: in such a folder, of that name, or beside it."""
-    if match is None:
-        return False
-    folder = match[0].strip("/") if match.end() < len(path) else ""
+    if match.end() < len(path):
+        folder = match[0].strip("/")
+        asked = re.search(rf"{_ASKED}{re.escape(folder)}(/|`|\s|$)", words, re.MULTILINE)
+        return bool(asked) or any(f"/{folder}/" in f"/{other}" for other in of_main)
     place = (dirname(path), splitext(path)[1])
-    by_kind = rf"{_ASKED}{re.escape(folder)}(/|`|\s|$)" if folder else rf"\*{re.escape(place[1] or path)}(?!\w)"
-    if (not folder and says(words, basename(path))) or re.search(by_kind, words, re.MULTILINE):
+    if says(words, basename(path)) or re.search(rf"\*{re.escape(place[1] or path)}(?!\w)", words):
         return True
-    return any(
-        f"/{folder}/" in f"/{other}"
-        if folder
-        else basename(other) == basename(path) or (dirname(other), splitext(other)[1]) == place
-        for other in of_main
-    )
+    return any(basename(path) == basename(other) or place == (dirname(other), splitext(other)[1]) for other in of_main)
 
 
 def says(text: str, word: str) -> bool:

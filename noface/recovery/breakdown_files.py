@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import chain
 
-from noface.integrity.build_output import generated
+from noface.integrity.rubbish import generated
 from noface.model.issue import Issue
 from noface.model.patterns import has_wildcards, matches_any, path_problem
 from noface.model.quoting import short

@@ -2,7 +2,7 @@
 
 from noface.diagnosis.known_causes import KnownCause, access_refused_of, known_cause
 from noface.diagnosis.missing_library import library_of
-from noface.integrity.build_output import generated
+from noface.integrity.rubbish import generated
 from noface.model.actions import Action, Ask, Block, Mode, RequestApproval, RunWorker, Skip, WaitUntil
 from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict

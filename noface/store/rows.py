@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from noface.integrity.build_output import generated
+from noface.integrity.rubbish import generated
 from noface.model.attempt import AttemptReport, Interrupted, Judged, NotStarted, Snapshot
 from noface.model.codec import encode, view
 from noface.model.gate import GateResult

@@ -12,8 +12,8 @@ from support.git_ground import git, git_bytes, tree_of
 
 from noface.git.objects import parse_diff
 from noface.integrity.asked_for import asks_for
-from noface.integrity.build_output import is_generated
 from noface.integrity.diff.rules import Diff, DiffLimits, binaries, by_gravity, examine
+from noface.integrity.rubbish import is_generated
 from noface.integrity.strength import weaker
 from noface.model.taxonomy import FailureKind
 

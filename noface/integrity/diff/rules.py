@@ -7,10 +7,10 @@ itself, what is broken, what is too big, what is no work.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from noface.integrity.build_output import generated, is_generated, new_folders
 from noface.integrity.diff.gates import lowered_thresholds
 from noface.integrity.diff.names import WORDS, Unfit
 from noface.integrity.diff.text import left_markers, tied_lines
+from noface.integrity.rubbish import generated, is_generated, new_folders
 from noface.integrity.strength import AS_STRONG, Weaker
 from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weakened_tests
 from noface.model.attempt import ABSENT, FileChange
