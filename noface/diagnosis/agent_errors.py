@@ -246,7 +246,7 @@ def _rule(
     return AgentRule(
         kind=FailureKind(kind),
         codes=frozenset(codes),
-        statuses=frozenset(status for text in statuses for status in _statuses(text)),
+        statuses=frozenset(status for text in statuses for status in _range(text)),
         words="|".join(words),
         resource=Resource(resource) if resource is not None else None,
         refines=frozenset(map(FailureKind, refines)),
@@ -254,7 +254,7 @@ def _rule(
     )
 
 
-def _statuses(text: str) -> range:
+def _range(text: str) -> range:
     first, _, last = text.partition("-")
     return range(int(first), int(last or first) + 1)
 

@@ -14,6 +14,7 @@ _ASSIGN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 _ECHO = re.compile(r"^(?:> |\$ |\+{1,3} |\[[\w ./-]+\] \$ |[\w-]+: commands\[\d+\]> )(?P<command>\S.*)$")
 _RUNTIME_VERSION = re.compile(r"^(python|ruby|node|php|perl|lua|pypy)[\d.]+$")
 _ECHO_LINES_MAX = 2_000
+_WITH_SUBCOMMANDS = ("cargo", "go", "mix", "git", "dotnet", "deno", "bun")
 
 
 @cache
@@ -75,37 +76,19 @@ def programs(command: str) -> set[str]:
         words = part.split()
         at = 0
         for _ in range(6):
-            at = _past_wrapping(words, at)
+            while at < len(words) and (
+                _ASSIGN.match(words[at]) or (words[at].startswith("-") and words[at] != "-m") or words[at].isdigit()
+            ):
+                at += 1
             if at >= len(words):
                 break
             name = words[at].strip("'\"").rsplit("/", 1)[-1]
             names.add(name)
             if name not in known_tools("wrappers") and not _RUNTIME_VERSION.match(name):
-                names.update(_subcommand(name, words[at + 1 :]))
+                first = next((word for word in words[at + 1 :] if not word.startswith(("-", "+"))), "")
+                names |= {f"{name} {first}", *({first} if name in _WITH_SUBCOMMANDS else ())}
                 break
             at += 1
-    return names
-
-
-def _past_wrapping(words: list[str], at: int) -> int:
-    while at < len(words) and (
-        _ASSIGN.match(words[at]) or (words[at].startswith("-") and words[at] != "-m") or words[at].isdigit()
-    ):
-        at += 1
-    return at
-
-
-def _subcommand(name: str, rest: list[str]) -> set[str]:
-    first = next((word for word in rest if not word.startswith(("-", "+"))), "")
-    return {f"{name} {first}", *({first} if name in {"cargo", "go", "mix", "git", "dotnet", "deno", "bun"} else ())}
-
-
-def _echoed(log: Log) -> set[str]:
-    names: set[str] = set()
-    for line in log.lines[:_ECHO_LINES_MAX]:
-        match = _ECHO.match(line)
-        if match:
-            names |= programs(match["command"][:400])
     return names
 
 
@@ -129,11 +112,10 @@ def _go_modules(log: Log) -> frozenset[str]:
 
 def context_of(evidence: GateEvidence, log: Log) -> Context:
     """Gather what the rules may ask about a gate."""
-    named = programs(evidence.command)
-    echoed = _echoed(log)
+    echoed = (match["command"] for line in log.lines[:_ECHO_LINES_MAX] if (match := _ECHO.match(line)))
     return Context(
         command=evidence.command,
-        tools=frozenset(named | echoed),
+        tools=frozenset(programs(evidence.command).union(*(programs(command[:400]) for command in echoed))),
         exit_code=evidence.exit_code,
         kind=evidence.kind,
         repo=replace(repo_of(evidence.repo_files), modules=_go_modules(log)),

@@ -51,17 +51,12 @@ def timeout_line(log: Log, findings: list[RuleMatch], repo: Repo) -> tuple[int, 
         if log.get(number).strip():
             # Of a watchdog's dump of the stack (faulthandler, pytest-timeout), else of noface's own interruption.
             dumps = (place_below(log, at, repo) for at in log.lines_with("most recent call first"))
-            return number, next(filter(None, dumps), None) or interrupted_place(log, repo)
+            stood = (
+                next(iter(places(log.get(at), repo)), None) or place_above(log, at, repo)
+                for at in log.lines_with("KeyboardInterrupt")
+            )
+            return number, next(filter(None, dumps), None) or next(filter(None, stood), None)
     return -1, None
-
-
-def interrupted_place(log: Log, repo: Repo) -> str | None:
-    """Return where the code of Python stood when noface interrupted it, on the line of that error or above it."""
-    for number in log.lines_with("KeyboardInterrupt"):
-        place = next(iter(places(log.get(number), repo)), None) or place_above(log, number, repo)
-        if place is not None:
-            return place
-    return None
 
 
 def exit_findings(evidence: GateEvidence, log: Log) -> list[RuleMatch]:
@@ -106,22 +101,16 @@ def read_report(report: TestReport | None, log: Log, repo: Repo) -> Reading:
 
 
 def _reported_finding(case: ReportCase, log: Log, repo: Repo) -> RuleMatch | None:
-    kind = _reported_kind(case, repo)
-    if kind is None:
+    typed = _REPORT["typed"].match(case.type) or _REPORT["typed"].match(case.message.strip())
+    if not typed:
         return None
+    kind = exception_kind(typed["exc"], typed["msg"] or case.message, repo, loading=not case.failed)
+    if kind is FailureKind.TEST_FAILURE and not case.failed:
+        kind = FailureKind.RUNTIME_ERROR
     text = case.message.strip().partition("\n")[0]
     offset = log.text.find(text[:_SEARCHED]) if text else -1
     line = log.line_at(offset) if offset >= 0 else -1
     return RuleMatch("report.case", kind, Level.REPORT, line, case.location, case.name, text=text or case.name)
-
-
-def _reported_kind(case: ReportCase, repo: Repo) -> FailureKind | None:
-    typed = _REPORT["typed"].match(case.type) or _REPORT["typed"].match(case.message.strip())
-    if not typed:
-        return None
-    exc = typed["exc"]
-    kind = exception_kind(exc, typed["msg"] or case.message, repo, loading=not case.failed)
-    return FailureKind.RUNTIME_ERROR if kind is FailureKind.TEST_FAILURE and not case.failed else kind
 
 
 _REPORTED = RuleMatch(
@@ -152,7 +141,10 @@ def decide_failure(
     if project:
         return _pick(project, findings)
     if bad or tests_failed:
-        return _among_tests(findings, bad)
+        runner = [f for f in findings if _of_runner(f)]
+        traces = [f for f in findings if f.level is Level.TRACEBACK or f.rule == "trace.head"]
+        traces = [f for f in traces if not _of_runner(f) and f.kind is not FailureKind.LINT_FAILURE]
+        return _pick(next(group for group in _by_worth(runner, traces, bad) if group), findings)
     strong = [finding for finding in findings if finding.level >= Level.TRACEBACK and not finding.only_in_tests]
     if counts and all(count.ran == 0 for count in counts):
         causes = [finding for finding in strong if finding.kind is not FailureKind.LINT_FAILURE]
@@ -172,14 +164,6 @@ def decide_failure(
 
 def _at(count: Counts, kind: FailureKind) -> RuleMatch:
     return RuleMatch(f"summary.{count.runner}", kind, Level.SUMMARY, count.line)
-
-
-def _among_tests(findings: list[RuleMatch], bad: list[Counts]) -> Decision:
-    runner = [f for f in findings if _of_runner(f)]
-    traces = [f for f in findings if f.level is Level.TRACEBACK or f.rule == "trace.head"]
-    traces = [f for f in traces if not _of_runner(f) and f.kind is not FailureKind.LINT_FAILURE]
-    groups = _by_worth(runner, traces, bad)
-    return _pick(next(group for group in groups if group), findings)
 
 
 def _of_runner(finding: RuleMatch) -> bool:

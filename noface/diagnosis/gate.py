@@ -41,7 +41,11 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
     log = read_log(evidence.stdout, evidence.stderr)
     context = context_of(evidence, log)
     readings = [reading for read in READERS if (reading := read(log, context)) is not None]
-    readings = _outside_data(readings)
+    shown = frozenset(n for reading in readings if reading.data for span in reading.owned for n in range(*span))
+    readings = [  # lines that a tool shows as data, such as those of a difference, hold no findings
+        each if each.data else replace(each, findings=tuple(f for f in each.findings if f.line not in shown))
+        for each in readings
+    ]
     owned = frozenset(n for reading in readings for start, end in reading.owned for n in range(start, end))
     counts = [count for reading in readings for count in reading.counts]
     counts += [count for count in find_counts(log, owned) if all(count.line != known.line for known in counts)]
@@ -53,35 +57,22 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
         return _timed_out(evidence, log, findings, context)
     if evidence.exit_code == 0:
         return _passed(log, counts, scan(rule_book().no_tests, log, context, owned))
-    findings = _specific(findings, scan(rule_book().rules, log, context, owned))
-    findings = of_tools(findings, log, context)
+    named = scan(rule_book().rules, log, context, owned)
+    known = {finding.line: finding.kind for finding in named if finding.level >= Level.DIAGNOSTIC}
+    findings = of_tools([*(f for f in findings if not _is_known(f, known)), *named], log, context)
     findings += exit_findings(evidence, log)
     of_project, skipped = scan_project(project, log, context) if project is not None else ([], [])
     findings += of_project
     names = failing_names(log, [report, *readings], owned)
     decision = decide_failure(findings, counts, lambda words: by_role(words, log, context), bool(report.failing))
-    if decision is None:
-        decision = _undecided(context, log, tests_ran=any(count.ran for count in counts))
+    if decision is None and (any(count.ran for count in counts) or context.tools & known_tools("test_runners")):
+        # Tests that ended without a word of failure died on the way; of other tools nothing is known.
+        name, kind = "exit.no-summary", FailureKind.RUNTIME_ERROR
+        decision = RuleMatch(name, kind, Level.EXIT_CODE, len(log.lines) - 1), ()
+    elif decision is None:
+        decision = RuleMatch("nothing.matched", FailureKind.UNKNOWN, Level.EXIT_CODE, -1), ()
     verdict = _verdict(evidence, log, decision, findings, counts, names)
     return replace(verdict, also_matched=(*verdict.also_matched, *skipped))
-
-
-def _undecided(context: Context, log: Log, *, tests_ran: bool) -> Decision:
-    """Judge silence: tests that ended without a word of failure died on the way; of other tools nothing is known."""
-    if tests_ran or context.tools & known_tools("test_runners"):
-        name, kind = "exit.no-summary", FailureKind.RUNTIME_ERROR
-        return RuleMatch(name, kind, Level.EXIT_CODE, len(log.lines) - 1), ()
-    return RuleMatch("nothing.matched", FailureKind.UNKNOWN, Level.EXIT_CODE, -1), ()
-
-
-def _outside_data(readings: list[Reading]) -> list[Reading]:
-    """Return the readings without what they found in lines that are data, such as those of a difference."""
-    spans = [span for reading in readings if reading.data for span in reading.owned]
-    data = frozenset(number for span in spans for number in range(*span))
-    return [
-        reading if reading.data else replace(reading, findings=tuple(f for f in reading.findings if f.line not in data))
-        for reading in readings
-    ]
 
 
 def _free(finding: RuleMatch, reading: Reading, owned: frozenset[int]) -> bool:
@@ -90,12 +81,8 @@ def _free(finding: RuleMatch, reading: Reading, owned: frozenset[int]) -> bool:
     return inside or finding.line not in owned or finding.level >= Level.SUMMARY
 
 
-def _specific(general: list[RuleMatch], named: list[RuleMatch]) -> list[RuleMatch]:
-    known = {finding.line: finding.kind for finding in named if finding.level >= Level.DIAGNOSTIC}
-    return [f for f in general if not _is_known(f, known)] + named
-
-
 def _is_known(finding: RuleMatch, known: dict[int, FailureKind]) -> bool:
+    """True if a finding is one by form alone, on a line that a tool's own rule knows."""
     if finding.rule == "gate.names-missing":
         return known.get(finding.line) in {FailureKind.ENVIRONMENT, FailureKind.NO_TESTS}
     return finding.rule.startswith("diagnostic.") and finding.line in known
@@ -142,11 +129,6 @@ def _timed_out(evidence: GateEvidence, log: Log, findings: list[RuleMatch], cont
     )
 
 
-def _location(decisive: RuleMatch, findings: list[RuleMatch]) -> str | None:
-    same = (f.location for f in findings if f.kind is decisive.kind and f.location and f.level > Level.WORDS)
-    return decisive.location or next(same, None)
-
-
 def _verdict(
     evidence: GateEvidence,
     log: Log,
@@ -158,6 +140,7 @@ def _verdict(
     decisive, lost = decision
     line, kind = decisive.line, decisive.kind
     key = log.get(line) or decisive.text
+    same = (f.location for f in findings if f.kind is kind and f.location and f.level > Level.WORDS)
     failing = names if kind in _OF_TESTS or any(count.bad for count in counts) else ()
     also = [(f.rule, log.get(f.line)[:300], why) for f, why in lost[:_ALSO_MAX]]
     printed = [to_the_point(line.strip(), _LINE_MAX) for line in log.lines[-_LAST_READ:] if line.strip()]
@@ -171,7 +154,7 @@ def _verdict(
         message,
         decisive.rule,
         key_line=key,
-        location=_location(decisive, findings),
+        location=decisive.location or next(same, None),
         failing_tests=failing,
         tests_run=_tests_run(counts),
         stack_trace=stack_of(log, line) if kind is FailureKind.RUNTIME_ERROR else "",

@@ -43,8 +43,8 @@ class WallClock:
 def reset_time(text: str, clock: WallClock) -> float | None:
     """Return the epoch seconds at which `text` says that a limit ends, None if it says nothing sensible."""
     flat = " ".join(text[:_TEXT_MAX].split())
-    for read in (_epoch, _iso, _clock_time, _span):
-        at = read(flat, clock)
+    named = _RESET["epoch"].search(flat)
+    for at in (epoch(float(named[1])) if named else None, *(read(flat, clock) for read in (_iso, _clock_time, _span))):
         if at is not None and clock.now - _FARTHEST_S <= at <= clock.now + _FARTHEST_S:
             return at
     return None
@@ -67,11 +67,6 @@ def retry_after(headers: Mapping[str, str], clock: WallClock) -> float | None:
         return parsedate_to_datetime(values["retry-after"]).timestamp()
     except (KeyError, ValueError, OverflowError):
         return None
-
-
-def _epoch(text: str, _clock: WallClock) -> float | None:
-    match = _RESET["epoch"].search(text)
-    return epoch(float(match[1])) if match else None
 
 
 def _iso(text: str, clock: WallClock) -> float | None:
@@ -134,14 +129,12 @@ def _length(text: str) -> float | None:
     """Return the seconds of a span such as 14h12m3.1s or 3 days 4 hours, None if it is none."""
     total, any_part = 0.0, False
     for part in _RESET["part"].finditer(text):
-        unit = next((seconds for start, seconds in _UNITS if _is_unit(part[2].lower(), start)), None)
+        word = part[2].lower()
+        exact = (seconds for start, seconds in _UNITS if word == start or (len(word) > 1 and word.startswith(start)))
+        unit = next(exact, None)
         if unit is not None:
             total, any_part = total + float(part[1]) * unit, True
     return total if any_part else None
-
-
-def _is_unit(word: str, start: str) -> bool:
-    return word == start if len(start) == 1 and len(word) == 1 else len(word) > 1 and word.startswith(start)
 
 
 def _plain(text: str) -> float | None:

@@ -162,20 +162,15 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        strict = _SYNTAX["strict_json"].search(path) is not None
-        if not text.strip() or _SYNTAX["template"].search(text) or (not strict and _lenient(text, error)):
-            return None
-        return error.lineno, error.msg
+        # Some readers take a comment, a trailing comma, or one more value after the first.
+        last, here = text[: error.pos].rstrip()[-1:], text[error.pos : error.pos + 1]
+        trailing = error.msg.startswith("Illegal trailing comma") or (last == "," and here in ("]", "}"))
+        lenient = here == "/" or trailing or (error.msg == "Extra data" and here not in ("]", "}", ",", ":"))
+        meant = lenient and not _SYNTAX["strict_json"].search(path)
+        return None if meant or not text.strip() or _SYNTAX["template"].search(text) else (error.lineno, error.msg)
     except (ValueError, RecursionError):  # huge numbers, deep nesting: readers differ
         return None
     return None
-
-
-def _lenient(text: str, error: json.JSONDecodeError) -> bool:
-    """True if what stops the decoder is a comment, a trailing comma, or one more value after the first."""
-    last, here = text[: error.pos].rstrip()[-1:], text[error.pos : error.pos + 1]
-    trailing = error.msg.startswith("Illegal trailing comma") or (last == "," and here in ("]", "}"))
-    return here == "/" or trailing or (error.msg == "Extra data" and here not in ("]", "}", ",", ":"))
 
 
 def parse_toml(text: str) -> Mapping[str, Any]:

@@ -148,16 +148,13 @@ def _lines(text: str) -> list[str]:
     short = digest(text)
     # A bar of progress writes over itself with returns: each state of it is a line.
     clean = strip_codes(short.replace("\r\n", "\n").replace("\r", "\n"))
-    lines = [_shorten(line) for line in clean.split("\n")]
+    lines = [
+        (line if len(line) <= LINE_MAX else f"{line[: LINE_MAX - LINE_TAIL]} … {line[-LINE_TAIL:]}").rstrip()
+        for line in clean.split("\n")
+    ]
     while lines and not lines[-1].strip():
         lines.pop()
     return lines
-
-
-def _shorten(line: str) -> str:
-    if len(line) <= LINE_MAX:
-        return line.rstrip()
-    return f"{line[: LINE_MAX - LINE_TAIL]} … {line[-LINE_TAIL:]}".rstrip()
 
 
 def read_log(stdout: str, stderr: str) -> Log:

@@ -1,6 +1,7 @@
 """Every rule of the tables, checked against the line of real output it carries and the recording it names."""
 
-import re
+import tomllib
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 
@@ -10,7 +11,7 @@ from support.corpus_score import RECORDINGS, evidence_of, load
 
 from noface.diagnosis.context import context_of
 from noface.diagnosis.evidence import GateEvidence
-from noface.diagnosis.rules import FILES, LineRule, NameRule, read_rules, rule_book
+from noface.diagnosis.rules import FILES, LineRule, NameRule, rule_book
 from noface.diagnosis.scan import scan
 from noface.diagnosis.text import Log, read_log
 
@@ -71,28 +72,15 @@ def test_every_table_of_the_folder_is_read_and_most_rules_name_a_recording():
     assert sum(bool(rule.recording) for rule in RULES) >= 280
 
 
-ENTRY = "[[rules]]\nname = 'a.b'\nkind = 'TIMEOUT'\nneeds = ['x']\npattern = 'x'\nexample = 'x'\n"
-
-
-@cases(
-    ("text", "message"),
-    [
-        ("[[rule]]\nname = 'a.b'\n", "t: unknown table 'rule'; expected rules or test_names"),
-        (ENTRY + "hint = 'x'\n", "t: rule 'a.b': unknown key 'hint'; expected some of name, kind, "),
-        ("[[rules]]\nkind = 'TIMEOUT'\n", "t: rule '(without a name)': name is missing"),
-        (ENTRY.replace("TIMEOUT", "TIMOUT"), "t: rule 'a.b': kind is 'TIMOUT': 'TIMOUT' is not a valid FailureKind"),
-        (ENTRY.replace("['x']", "'x'"), "t: rule 'a.b': needs is 'x': expected tuple, found str"),
-        (ENTRY.replace("['x']", "[]"), "t: rule 'a.b': needs is empty"),
-        (ENTRY + "code = ['1']\n", "t: rule 'a.b': code is ['1']: expected int, found str"),
-        (ENTRY + "level = 'report'\n", "t: rule 'a.b': level is 'report': expected one of words, exit_code, "),
-        (ENTRY + "below = 1\n", "t: rule 'a.b': below is 1: expected bool, found int"),
-        (ENTRY.replace("pattern = 'x'", "pattern = ''"), "t: rule 'a.b': pattern is empty"),
-        ("[[test_names]]\nname = 'a'\nkind = 'TIMEOUT'\n", "t: test name 'a': unknown key 'kind'"),
-    ],
-)
-def test_an_entry_that_is_no_rule_is_an_error_that_names_it(text: str, message: str):
-    with pytest.raises(ValueError, match="^" + re.escape(message)):
-        read_rules(text, "t")
+def test_every_entry_of_a_table_is_a_rule_and_says_nothing_else():
+    for name in FILES:
+        data = tomllib.loads(files("noface.diagnosis").joinpath(f"gate_rules/{name}.toml").read_text("utf-8"))
+        assert data.keys() <= {"rules", "test_names"}, name
+        for kind, entries in ((LineRule, data.get("rules", ())), (NameRule, data.get("test_names", ()))):
+            for entry in entries:
+                assert entry.keys() <= {each.name for each in fields(kind)}, entry["name"]
+                assert all(value not in ("", []) for value in entry.values()), entry["name"]
+                assert entry.get("level") != "report", entry["name"]
 
 
 def test_names_of_rules_are_unique_and_tell_the_tool():

@@ -53,12 +53,13 @@ def _judge(pairs: list[tuple[str, int]], line: str, number: int) -> Counts | Non
     for word, count in pairs:
         name = _counted()[word]
         # The words for tests and for cases are totals of the same tests.
-        if name == "total" and name in sums:
-            continue
-        sums[name] = sums.get(name, 0) + count
-    if not _is_summary(sums, pairs, line):
-        return None
-    return replace(_counts(sums, number), alone=len(pairs) == 1)
+        if name != "total" or name not in sums:
+            sums[name] = sums.get(name, 0) + count
+    known = sums.keys()
+    told = bool({"passed", "failed"} & known) or ("total" in known and bool({"errors", "skipped"} & known))
+    alone = len(pairs) == 1 and bool(COUNT["alone"].match(line))
+    is_summary = told if len(sums) > 1 else alone
+    return replace(_counts(sums, number), alone=len(pairs) == 1) if is_summary else None
 
 
 def _counts(sums: dict[str, int], number: int) -> Counts:
@@ -72,13 +73,6 @@ def _counts(sums: dict[str, int], number: int) -> Counts:
         separates_errors="errors" in sums and "failed" in sums,
         classes=tuple(sums),
     )
-
-
-def _is_summary(sums: dict[str, int], pairs: list[tuple[str, int]], line: str) -> bool:
-    if len(sums) > 1:
-        known = sums.keys()
-        return bool({"passed", "failed"} & known) or ("total" in known and bool({"errors", "skipped"} & known))
-    return len(pairs) == 1 and bool(COUNT["alone"].match(line))
 
 
 _NEAR = 8
@@ -134,19 +128,15 @@ def _row(log: Log, number: int) -> Counts | None:
     return None
 
 
-def _empty_summary(log: Log, number: int) -> Counts | None:
-    """Return that nothing ran if DejaGnu's summary, whose heading is line `number`, has no lines."""
-    counted = any(log.get(below).startswith("# of ") for below in range(number + 1, number + _TABLE_MAX))
-    return None if counted else Counts(line=number, total=0, passed=0, runner="counts")
-
-
 def _headed(log: Log, number: int, line: str) -> Counts | None:
     if len(line) > _LINE_MAX:
         return None
     if "otal" in line and COUNT["table"].match(line):
         return _row(log, number)
     if " Summary " in line and COUNT["heading"].match(line):
-        return _empty_summary(log, number)
+        # DejaGnu's, without lines if nothing ran.
+        counted = any(log.get(below).startswith("# of ") for below in range(number + 1, number + _TABLE_MAX))
+        return None if counted else Counts(line=number, total=0, passed=0, runner="counts")
     return None
 
 

@@ -23,7 +23,9 @@ def read_differences(log: Log, context: Context) -> Reading | None:
     """Return the differences that a log shows; None if a test runner may have printed them in its own way."""
     if context.tools & known_tools("test_runners"):
         return None
-    heads = sorted({*log.lines_with("+++ "), *_plain_heads(log)})
+    marked = (number for mark in ("< ", "> ") for number in log.lines_with(mark) if log.get(number).startswith(mark))
+    plain = (number - 1 for number in marked if _DIFFERENCE["head"].match(log.get(number - 1)))  # such as "3c3"
+    heads = sorted({*log.lines_with("+++ "), *plain})
     kind = FailureKind.LINT_FAILURE if role_of(context) is GateRole.LINT else FailureKind.TEST_FAILURE
     findings: list[RuleMatch] = []
     owned: list[tuple[int, int]] = []
@@ -40,12 +42,6 @@ def read_differences(log: Log, context: Context) -> Reading | None:
             findings.append(RuleMatch("difference.shown", kind, Level.WORDS, first))
             owned.append((first, end))
     return Reading("difference", findings=tuple(findings), owned=tuple(owned), data=True) if findings else None
-
-
-def _plain_heads(log: Log) -> list[int]:
-    """Return the lines such as "3c3" that say which lines of two files differ."""
-    marked = (number for mark in ("< ", "> ") for number in log.lines_with(mark) if log.get(number).startswith(mark))
-    return [number - 1 for number in marked if _DIFFERENCE["head"].match(log.get(number - 1))]
 
 
 def _end(log: Log, start: int, body: re.Pattern[str]) -> int:

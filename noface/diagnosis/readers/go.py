@@ -90,19 +90,13 @@ def _panics(log: Log, context: Context) -> list[RuleMatch]:
     starts = ("panic: ", "fatal error: ", "goroutine stack exceeds")
     for number in sorted({number for start in starts for number in log.lines_with(start)}):
         match = _GO["panic"].match(log.get(number))
-        if match and _goroutine_follows(log, number):
+        below = (log.get(n) for n in range(number + 1, min(number + 12, len(log.lines))))
+        if match and any("goroutine " in line or "[signal " in line for line in below):
             timed_out = (match["msg"] or match["fatal"] or "").startswith("test timed out after")
             kind = FailureKind.TIMEOUT if timed_out else FailureKind.RUNTIME_ERROR
             place = place_below(log, number, context.repo, limit=80, blanks=4)
             return [RuleMatch("go.panic", kind, Level.SUMMARY, number, place)]
     return []
-
-
-def _goroutine_follows(log: Log, number: int) -> bool:
-    return any(
-        "goroutine " in log.get(n) or "[signal " in log.get(n)
-        for n in range(number + 1, min(number + 12, len(log.lines)))
-    )
 
 
 def _compile(log: Log, context: Context) -> list[RuleMatch]:

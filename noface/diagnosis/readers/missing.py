@@ -26,19 +26,15 @@ def read_missing(log: Log, context: Context) -> Reading | None:
     if not context.repo.known or not context.exit_code:
         return None
     words = table("patterns")["words"]["missing"]
-    reports = [n for n in sorted({n for word in words for n in log.lines_with(word)}) if _says_missing(log.get(n))]
+    short = {n: log.get(n)[:_LINE_MAX] for n in sorted({n for word in words for n in log.lines_with(word)})}
+    reports = [n for n, line in short.items() if _MISSING["phrase"].search(line) and not _MISSING["code"].search(line)]
     asked = _asked_for(context) if reports else frozenset()
-    asked_for = [n for n in reports if any(_is_asked_for(token, asked) for token in _tokens(log.get(n)[:_LINE_MAX]))]
+    asked_for = [n for n in reports if any(_is_asked_for(token, asked) for token in _tokens(short[n]))]
     findings = [
         RuleMatch("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number)
         for number in asked_for[:_FOUND_MAX]
     ]
     return Reading("missing", findings=tuple(findings)) if findings else None
-
-
-def _says_missing(line: str) -> bool:
-    short = line[:_LINE_MAX]
-    return bool(_MISSING["phrase"].search(short)) and not _MISSING["code"].search(short)
 
 
 def _clean(word: str) -> str:
