@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from noface.model.network import Network
+from noface.model.access import Network
 from noface.process.sandbox import CONNECTORS, Box, find_bubblewrap
 from noface.process.sandbox_home import Home, home_rules
 from noface.process.supervise import Command, Launcher

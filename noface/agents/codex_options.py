@@ -20,8 +20,7 @@ from typing import Any
 
 from noface.agents.base import RunPlace
 from noface.data import table
-from noface.model.access import Permissions, Settings, Tool
-from noface.model.network import Network
+from noface.model.access import Network, Permissions, Settings, Tool
 from noface.model.worker_run import ModelSpec
 from noface.process.files import read_regular
 

@@ -23,6 +23,7 @@ from noface.git.workspace import Slot, open_slot, slot_path
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
+from noface.model.access import Network
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import shown
 from noface.model.failure import Failure
@@ -30,7 +31,6 @@ from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
 from noface.model.listed import Window
 from noface.model.markdown import inert
-from noface.model.network import Network
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
 from noface.process.environment import passed_digest, programs_digest

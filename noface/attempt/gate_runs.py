@@ -10,9 +10,9 @@ from noface.attempt.steadiness import Steadiness, may_be_unsteady
 from noface.diagnosis.known_causes import FinalError, contention_line, final_error_of, killed_by
 from noface.gates.run import OTHERS_SERVER
 from noface.integrity.unsteady import excused
+from noface.model.access import Network
 from noface.model.failure import CHANGED_FILES
 from noface.model.gate import GateResult, GateSpec
-from noface.model.network import Network
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
 

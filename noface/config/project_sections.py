@@ -26,8 +26,8 @@ from noface.config.values import (
     setting,
 )
 from noface.integrity.diff.rules import DiffLimits
+from noface.model.access import Network
 from noface.model.gate import GateSpec
-from noface.model.network import Network
 from noface.model.protection import default_protected
 from noface.model.taxonomy import gate_kinds
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from noface.model.network import is_service
+from noface.model.access import is_service
 
 DURATION_PATTERN = r"^(?=\d)(\d+(\.\d+)?d)?(\d+(\.\d+)?h)?(\d+(\.\d+)?m)?(\d+(\.\d+)?s)?$"
 """The same grammar as `parse_duration`'s, for the JSON Schema: days, hours, minutes, seconds, in this order."""

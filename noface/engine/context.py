@@ -14,11 +14,11 @@ from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge
 from noface.git.remote import Remote
 from noface.knowledge.hints import HintRule, Search
+from noface.model.access import Network
 from noface.model.codec import encode
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.listed import HostState
-from noface.model.network import Network
 from noface.model.quota import Reserve
 from noface.model.taxonomy import Cause, IssueStatus
 from noface.model.worker_run import ModelSpec

@@ -12,8 +12,8 @@ from noface.attempt.environment import SandboxRules
 from noface.attempt.gating import Gating, Ran
 from noface.engine.context import RunContext
 from noface.gates.run import OTHERS_SERVER
+from noface.model.access import Network
 from noface.model.gate import GateSpec, gate_key
-from noface.model.network import Network
 
 NETWORKS = "networks"
 """The fact that keeps what main's gates need."""

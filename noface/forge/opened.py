@@ -8,9 +8,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from noface.errors import UsageError
-from noface.forge.github import Forge
+from noface.forge.github import Forge, People
 from noface.forge.location import Location
-from noface.forge.people import People
 from noface.forge.rest import Client
 from noface.forge.token import find_token
 from noface.process.clock import Clock

@@ -14,6 +14,7 @@ Nothing is read or written outside the repository of the configuration, which is
 goes on, what was transferred to another repository is refused as MOVED.
 """
 
+import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 from noface.errors import ForgeAwayError, ForgeError
-from noface.forge.identity import check_identity
 from noface.forge.limits import (
     WRITE_PAUSE_S,
     Away,
@@ -37,8 +37,10 @@ from noface.forge.limits import (
 )
 from noface.forge.location import Location, is_hosted, is_loopback
 from noface.forge.token import Token
+from noface.model.json_record import JsonRecord, json_value
 from noface.process.clock import Clock
 from noface.process.command import Canceller
+from noface.process.files import read_regular, write_atomic
 
 if TYPE_CHECKING:
     from noface.forge.transport import Transport
@@ -63,6 +65,7 @@ MISSING = (MOVED, 404, 410)
 NOT_FOR_US = (401, 403, 404, 410, 451)
 """What it says of things that this token may not do at all."""
 _GRAPHQL = "graphql"
+IDENTITY_FILE = "github-repository.json"
 _DOTS = (".", "..")
 _NEXT = re.compile(r'<(?P<url>[^<>]*)>\s*;[^,<]*\brel="?next\b')
 _REPOSITORY = re.compile(r"(/repos/[^/]++/[^/]++|/repositories/\d++)(?:/|\Z)", re.IGNORECASE)
@@ -138,13 +141,11 @@ class Client:
                     self._kept.clear()  # asking for them anew costs requests, and nothing else
         return document
 
-    def pages(
-        self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False, pages_max: int = _PAGES_MAX
-    ) -> Iterator[Document]:
+    def pages(self, path: str, params: Mapping[str, object] | None = None, *, keep: bool = False) -> Iterator[Document]:
         """Yield a listing's pages of up to 100 entries, each when it is asked for."""
         answer = self.get(path, {"per_page": _PER_PAGE, **(params or {})}, keep=keep)
         yield answer
-        for _ in range(pages_max - 1):
+        for _ in range(_PAGES_MAX - 1):
             if not answer.next:
                 return
             answer = self.get(answer.next, keep=keep)
@@ -346,3 +347,27 @@ def _is_plain(url: str) -> bool:
 def _origin(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.lower().removesuffix(":443" if parts.scheme == "https" else ":80")
+
+
+def check_identity(folder: Path, location: Location, own_id: object) -> None:
+    """Remember the id of the repository in noface's state; raise ForgeError if it was another before.
+
+    On GitHub anyone can take a name that became free, and its issues have the numbers of those before.
+    """
+    name = f"{location.api} {location.repository.lower()}"
+    try:
+        known = JsonRecord.of(json_value(read_regular(folder / IDENTITY_FILE, 1 << 20) or b"")).values
+    except OSError:
+        known = {}
+    before = known.get(name)
+    if not isinstance(own_id, int) or before == own_id:
+        return
+    if before is not None:
+        raise ForgeError(
+            f"{location.repository} is another repository than the one that noface has worked with here: its id is"
+            f" {own_id}, and it was {before}.",
+            "If yours was renamed, set the git remote's address, or [github] repository, to the new name. If it"
+            f" was made anew, begin anew here too: move {folder} away.",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(folder / IDENTITY_FILE, json.dumps({**known, name: own_id}), durable=False)

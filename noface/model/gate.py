@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
+from noface.model.access import Network
 from noface.model.description import OneOf
 from noface.model.failure import Failure
-from noface.model.network import Network
 
 
 class GateKind(StrEnum):

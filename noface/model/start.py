@@ -5,10 +5,8 @@ Every reason has its entry in data/starts.toml.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 
 from noface.data import table
-from noface.model.codec import decode
 from noface.model.quoting import some
 
 
@@ -47,25 +45,9 @@ class StartReason(StrEnum):
     OF_WHOLE = "of_whole"
     GONE = "gone"
 
-    @property
-    def info(self) -> "StartInfo":
-        return _infos()[self]
-
-
-@dataclass(frozen=True, slots=True)
-class StartInfo:
-    """An entry of starts.toml, which says what its fields are."""
-
-    origin: Origin
-    worker: str
-    person: str
-    earlier: EarlierWork = EarlierWork.NONE
-    rest: str = ""
-
-
-@cache
-def _infos() -> dict[StartReason, StartInfo]:
-    return {StartReason(name): decode(StartInfo, entry) for name, entry in table("starts").items()}
+    def told(self, key: str) -> str:
+        """Return what starts.toml, which explains its keys, says of this reason under a key, "" for nothing."""
+        return str(table("starts")[self].get(key, ""))
 
 
 _FILES_TOLD_MAX = 20
@@ -87,14 +69,14 @@ class StartPoint:
 
     @property
     def origin(self) -> Origin:
-        if self.commit is None or not self.reason.info.rest:
-            return self.reason.info.origin
+        if self.commit is None or not self.reason.told("rest"):
+            return Origin(self.reason.told("origin"))
         return Origin.PARTS if self.reason is StartReason.DIVIDED else Origin.BEST
 
     @property
     def earlier(self) -> EarlierWork:
         """What the worker does about attempt `number`'s change where the workspace does not hold it."""
-        return self.reason.info.earlier
+        return EarlierWork(self.reason.told("earlier"))
 
     @property
     def holds(self) -> int:
@@ -102,8 +84,7 @@ class StartPoint:
 
     @property
     def message(self) -> str:
-        info = self.reason.info
-        text = info.worker if self.commit is None else info.rest or info.worker
+        text = (self.reason.told("rest") if self.commit is not None else "") or self.reason.told("worker")
         message = text.format(number=self.number, files=some(self.without, _FILES_TOLD_MAX))
         places = some(self.broken, _FILES_TOLD_MAX)
         return f"{message} These files do not parse, they may be half written: {places}." if places else message

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated
 
-from noface.model.access import Permissions, Settings, Tool
+from noface.model.access import Network, Permissions, Settings, Tool
 from noface.model.description import Minimum, OneOf
 from noface.model.failure import Failure
-from noface.model.network import Network
 
 PLAIN_AGENTS = ("command", "scripted")
 """Agents that print any program's output: their words mean nothing."""

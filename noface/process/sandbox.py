@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.data import table
-from noface.model.network import Network, port_of
+from noface.model.access import Network, port_of
 from noface.process.files import is_folder, kind_at
 from noface.process.home_places import below, outermost
 from noface.process.own_network import HOLDER

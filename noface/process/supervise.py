@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from noface.errors import NofaceError
-from noface.model.network import named
+from noface.model.access import named
 from noface.model.worker_run import EndedBy
 from noface.process.command import (
     COMMAND_MARKER,

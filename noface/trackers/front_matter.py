@@ -57,14 +57,6 @@ def _inside(value: str) -> str:
     return path
 
 
-def _number_to_id(value: object) -> object:
-    return str(value) if type(value) is int else value
-
-
-def _one_to_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 _T = TypeVar("_T")
 _Word = Annotated[str, AfterValidator(_word)]
 _Inside = Annotated[str, AfterValidator(_inside)]
@@ -81,9 +73,12 @@ class FrontMatter(BaseModel):
     title: Annotated[str, AfterValidator(_title)] | None = None
     priority: Annotated[int, Field(ge=0, le=PRIORITY_MAX)] = DEFAULT_PRIORITY
     labels: _Distinct[_Word] = ()
-    depends_on: _Distinct[Annotated[_Word, BeforeValidator(_number_to_id)]] = ()
+    depends_on: _Distinct[Annotated[_Word, BeforeValidator(lambda each: str(each) if type(each) is int else each)]] = ()
     paths: _Items[_Inside] = ()
-    accept: Annotated[_Items[Annotated[str, AfterValidator(_command)]], BeforeValidator(_one_to_list)] = ()
+    accept: Annotated[
+        _Items[Annotated[str, AfterValidator(_command)]],
+        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    ] = ()
     model: _Word | None = None
     tier: Annotated[int, Field(ge=1, le=TIER_MAX)] | None = None
     max_attempts: Annotated[int, Field(ge=1)] | None = None

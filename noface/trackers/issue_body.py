@@ -76,7 +76,10 @@ def read_body(body: str, home: str) -> IssueBody:
             item = _ITEM.match(text) if fence is None else None
             _read_item(section, item[1] if item else text, fence, home, result)
         if fence is None:
-            _read_prose(text, home, result)
+            bare = _CODE.sub(" ", text)
+            for phrase in _SAYS.finditer(bare):
+                if not _DENIED.search(bare[max(0, phrase.start() - _DENIED_CHARS) : phrase.start()]):
+                    _references(bare, phrase.end(), home, result)
     return result
 
 
@@ -96,19 +99,13 @@ def _without_front(lines: list[str], result: IssueBody) -> list[str]:
             elif not fence:
                 fence = opened[1]
                 if "noface" in re.split(r"[^\w-]+", opened[2].lower()):
-                    return _cut(lines, at, _closing(lines, at, fence), result)
+                    rest = ((after, lines[after].strip()) for after in range(at + 1, len(lines)))
+                    ends = (after for after, bare in rest if bare.startswith(fence) and not bare.strip(fence[0]))
+                    return _cut(lines, at, next(ends, len(lines)), result)
         elif not fence and re.match(r" {0,3}<!--[ \t]*noface[ \t]*$", line):
             end = next((after for after in range(at + 1, len(lines)) if lines[after].strip() == "-->"), None)
             return _cut(lines, at, end if end is not None else len(lines), result)
     return lines
-
-
-def _closing(lines: list[str], start: int, fence: str) -> int:
-    for at in range(start + 1, len(lines)):
-        bare = lines[at].strip()
-        if bare.startswith(fence) and not bare.strip(fence[0]):
-            return at
-    return len(lines)
 
 
 def _cut(lines: list[str], start: int, end: int, result: IssueBody) -> list[str]:
@@ -189,25 +186,15 @@ def _read_item(section: str, text: str, fence: str | None, home: str, result: Is
             result.accept[text.removeprefix("$ ").strip()] = None
 
 
-def _read_prose(text: str, home: str, result: IssueBody) -> None:
-    bare = _CODE.sub(" ", text)
-    for phrase in _SAYS.finditer(bare):
-        if not _DENIED.search(bare[max(0, phrase.start() - _DENIED_CHARS) : phrase.start()]):
-            _references(bare, phrase.end(), home, result)
-
-
 def _references(text: str, at: int, home: str, result: IssueBody) -> None:
     """Read the issues that are named one after the other from a place on, such as "#7, #8 and #9"."""
     while match := _REFERENCE.match(text, at):
         number = match["number"] or match["plain"] or match["gh"]
         place = match["other"] or (f"https://{match['host']}/{match['place']}" if match["place"] else "")
-        same = place.lower() in {"", home.lower(), home.lower().replace("http://", "https://"), _name(home)}
+        address = home.lower()
+        same = place.lower() in {"", address, address.replace("http://", "https://"), "/".join(address.split("/")[-2:])}
         result.depends_on[int(number), "" if same else place.removeprefix("https://github.com/")] = None
         between = _BETWEEN.match(text, match.end())
         if between is None:
             return
         at = between.end()
-
-
-def _name(home: str) -> str:
-    return "/".join(home.lower().split("/")[-2:])

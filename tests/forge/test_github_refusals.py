@@ -5,8 +5,7 @@ import json
 import pytest
 
 from noface.errors import ForgeError
-from noface.forge.github import Forge
-from noface.forge.people import People
+from noface.forge.github import Forge, People
 from noface.forge.rest import RefusedError
 from noface.model.pull_request import Check, CheckState, PullDraft
 

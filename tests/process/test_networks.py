@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from noface.model.network import Network
+from noface.model.access import Network
 from noface.process.connections import available, strangers
 from noface.process.sandbox import CONNECTORS, Box, find_bubblewrap
 from noface.process.supervise import Command, Ladder, Launcher
@@ -158,7 +158,7 @@ def test_a_unix_socket_of_another_is_told_too_and_in_a_box_it_is_not_there_unles
 
 AS_ORDINARY_USER = """
 import os, socket, sys, threading
-from noface.model.network import Network
+from noface.model.access import Network
 from noface.process.sandbox import Box
 from noface.process.supervise import Command, Launcher
 

@@ -239,7 +239,7 @@ def test_every_reason_has_an_entry_and_says_of_which_attempt_it_speaks():
         assert told.endswith(".")
         of_none = (StartReason.NOTHING_YET, StartReason.BY_PERSON, StartReason.OF_WHOLE)
         assert ("attempt 7" in told.lower()) == (reason not in of_none)
-        assert (reason.info.earlier is EarlierWork.NONE) or reason.info.origin is Origin.MAIN
+        assert StartPoint(reason).earlier is EarlierWork.NONE or StartPoint(reason).origin is Origin.MAIN
 
 
 ATTEMPTS = st.lists(

@@ -10,10 +10,10 @@ from noface.data.trackers import TrackerSettings
 from noface.errors import UsageError
 from noface.extras.beads.file import FILE_NAMES, find, fingerprint, stamp
 from noface.extras.beads.issue import Beads, read_beads
+from noface.model.backlog import checked, part_waiting
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
 from noface.trackers.folder import RACY_NS, odd_kind, read_regular
-from noface.trackers.waiting import checked, part_waiting
 
 FILE_BYTES_MAX = 256 * 1_048_576
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from noface.data.trackers import TrackerSettings
-from noface.model.backlog import number_of
+from noface.model.backlog import checked, number_of, part_waiting
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
 from noface.model.publication import ANYONE
@@ -16,7 +16,6 @@ from noface.model.quoting import some
 from noface.trackers.github.copy import Copy
 from noface.trackers.github.issue import RemoteIssue, read_remote
 from noface.trackers.issue_body import visible_text
-from noface.trackers.waiting import checked, part_waiting
 
 _LISTED_MAX = 8
 

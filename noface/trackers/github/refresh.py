@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeError
-from noface.forge.people import may_write
+from noface.forge.github import may_write
 from noface.forge.rest import MISSING, MOVED, Client, RefusedError
 from noface.model.backlog import number_of
 from noface.model.issue import Issue
@@ -175,11 +175,12 @@ class Refresh:
                     *(self._listed(number, "sub_issues") if remote.open_children else ()),
                     *(self._listed(number, "dependencies", "blocked_by") if remote.open_blockers else ()),
                 ]
-                here = tuple(dict.fromkeys(each.number for each in relatives if _together(each, remote)))
-                for each in relatives:
-                    if each.number in here and each.number not in self.copy.issues:
+                near = [each for each in relatives if each.home.lower() == remote.home.lower()]
+                here = tuple(dict.fromkeys(each.number for each in near))
+                for each in near:
+                    if each.number not in self.copy.issues:
                         self.put(each)
-                away = (each for each in relatives if each.open and not _together(each, remote))
+                away = (each for each in relatives if each.open and each not in near)
                 elsewhere = tuple(f"{'/'.join(each.home.split('/')[-2:])}#{each.number}" for each in away)
                 self.copy.issues[number] = replace(remote, children=here, blockers=(), elsewhere=elsewhere)
                 self.sync.related[number] = mark
@@ -280,10 +281,6 @@ class Refresh:
 def _relations(remote: RemoteIssue) -> tuple[int, int, str]:
     """Return what is the same while an issue's sub-issues and blockers need not be listed again."""
     return remote.open_children, remote.open_blockers, remote.updated
-
-
-def _together(one: RemoteIssue, other: RemoteIssue) -> bool:
-    return one.home.lower() == other.home.lower()
 
 
 def _stamp(at: datetime) -> str:

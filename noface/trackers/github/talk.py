@@ -51,7 +51,7 @@ def say(refresh: Refresh, notice: Notice, comment: int | None) -> int | None:
         comment = talk.comment(notice, comment)
     known = copy.issues.get(number)
     if notice.closes and (known is None or known.open):
-        talk.close()
+        refresh.client.patch(refresh.client.repo("issues", number), {"state": "closed", "state_reason": "completed"})
         if known is not None:
             copy.issues[number] = replace(known, open=False)
     return comment
@@ -124,7 +124,7 @@ class _Talk:
                 self._client.patch(self._client.repo("issues", "comments", own.id), {"body": body})
         for each in others:
             if written is not None and each.id != written and not each.moved:
-                shorter = moved_body(self._url(written, each), self._sync.clone)
+                shorter = moved_body(f"{each.url.partition('#')[0]}#issuecomment-{written}", self._sync.clone)
                 self._client.patch(self._client.repo("issues", "comments", each.id), {"body": shorter})
         if written is not None:
             self._sync.said[self._number] = f"{written} {digest}"
@@ -162,13 +162,6 @@ class _Talk:
         entries = [each for each in _comments(self._client, self._path) if _author(each).lower() == login]
         return [own for own in map(own_of, entries) if own is not None]
 
-    @staticmethod
-    def _url(comment: int, other: Own) -> str:
-        return f"{other.url.partition('#')[0]}#issuecomment-{comment}"
-
-    def close(self) -> None:
-        self._client.patch(self._path, {"state": "closed", "state_reason": "completed"})
-
 
 def hear(refresh: Refresh, issue_ids: Collection[str], after: Mapping[str, int]) -> Iterator[Heard]:
     """Yield what trusted people have written later than the id in `after`, issue by issue. Raises ForgeError.
@@ -194,7 +187,8 @@ def hear(refresh: Refresh, issue_ids: Collection[str], after: Mapping[str, int])
             entries = []
         newest = after.get(issue_id, 0)
         login = refresh.whoami() if entries else ""
-        own = [parse.text(each, "body") for each in entries if _is_own(each, login)]
+        texts = [parse.text(each, "body") for each in entries if _author(each).lower() == login.lower()]
+        own = [text for text in texts if text.startswith(MARKER)]
         for entry in entries:
             own_id, author, body = parse.number(entry, "id"), _author(entry), parse.text(entry, "body")
             if own_id <= newest or body.startswith(MARKER):
@@ -223,10 +217,6 @@ def _approved(refresh: Refresh, number: int) -> Iterator[Heard]:
         yes = event if name == APPROVED else None if name == asks else yes
     if (login := parse.text(yes, "actor", "login")) and refresh.trusts(login):
         yield Heard(str(number), parse.number(yes, "id"), login, "", "approve", label=True)
-
-
-def _is_own(entry: Mapping[str, Any], login: str) -> bool:
-    return _author(entry).lower() == login.lower() and parse.text(entry, "body").startswith(MARKER)
 
 
 def _comments(client: Client, path: str) -> list[Mapping[str, Any]]:

@@ -31,8 +31,9 @@ class Triggers:
     def look(self, remote: RemoteIssue) -> bool:
         """Look who gave one issue; tell whether that could be told: what changes meanwhile is looked at later."""
         number = remote.number
-        before = self._read(number)
-        events = self._client.items(self._client.repo("issues", number, "events"), keep=True)
+        path = self._client.repo("issues", number)
+        before = remote_issue(self._client.get(path, keep=True).body)
+        events = self._client.items(f"{path}/events", keep=True)
         given = self._given(events)
         if before is None or given is None:
             self._let_go(number, "")
@@ -42,7 +43,7 @@ class Triggers:
         if known is not None and (known.by, known.at) == (by, at):
             return True
         editor = self._edited(number, at, events)
-        if self._read(number) != before:
+        if remote_issue(self._client.get(path, keep=True).body) != before:
             return False
         if editor:
             self._let_go(number, f"{editor} edited it after {by} gave it to noface: set the label again")
@@ -57,17 +58,15 @@ class Triggers:
         if why:
             self._copy.refused[number] = why
 
-    def _read(self, number: int) -> RemoteIssue | None:
-        return remote_issue(self._client.get(self._client.repo("issues", number), keep=True).body)
-
     def _given(self, events: list[Any]) -> tuple[str, str] | None:
         """Return who gave the issue last, by its label or by an assignment, and when; None if nobody who may."""
         given: dict[str, tuple[str, str]] = {}
+        label, own = self._settings.label.lower() or None, self._copy.login.lower() or None
         for event in events:
             kind, what = parse.text(event, "event"), ""
-            if kind in ("labeled", "unlabeled") and self._is_label(parse.text(event, "label", "name")):
+            if kind in ("labeled", "unlabeled") and parse.text(event, "label", "name").lower() == label:
                 what = "label"
-            if kind in ("assigned", "unassigned") and self._is_own(parse.text(event, "assignee", "login")):
+            if kind in ("assigned", "unassigned") and parse.text(event, "assignee", "login").lower() == own:
                 what = "assignee"
             if what and kind.startswith("un"):
                 given.pop(what, None)
@@ -75,12 +74,6 @@ class Triggers:
                 who = parse.text(event, "assigner", "login") or parse.text(event, "actor", "login")
                 given[what] = (who, parse.text(event, "created_at"))
         return max((each for each in given.values() if self._trusts(each[0])), key=lambda each: each[1], default=None)
-
-    def _is_label(self, name: str) -> bool:
-        return bool(self._settings.label) and name.lower() == self._settings.label.lower()
-
-    def _is_own(self, login: str) -> bool:
-        return bool(login) and login.lower() == self._copy.login.lower()
 
     def _edited(self, number: int, at: str, events: list[Any]) -> str:
         """Return who has edited title or text at that time or later and may not decide, "" for nobody."""
