@@ -128,12 +128,13 @@ class Attempt:
 
     def take_held(self, slot: Slot, *, replaced: bool, answer: str = "") -> SlotSnapshot:
         """Take a snapshot that is held, from the files anew if its objects were pruned before their ref held them."""
-        before: list[int] = []
+        again = False
 
         def snapshot() -> SlotSnapshot:
-            if before:
+            nonlocal again
+            if again:
                 forget_index(slot)
-            before.append(1)
+            again = True
             taken = self.take(slot, replaced=replaced, answer=answer)
             hit("snapshot_taken")
             return self.with_aside_held(taken)

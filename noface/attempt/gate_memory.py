@@ -15,7 +15,7 @@ _UNSTEADY_MAX = 500
 
 
 class GateMemory:
-    """Results by memo key, tests by tree and command, and how main did: `main_passed` says when, by memo key.
+    """Results by memo key, tests by tree and command; when main passed, by memo key, and how it failed, by tree.
 
     `plain` are the commands whose test runners are not asked for their tests, because they fail when they are.
     """
@@ -26,8 +26,8 @@ class GateMemory:
         self._tests: dict[tuple[str, str], Inventory | None] = {}
         self._unsteady: dict[str, dict[str, UnsteadyTest]] = {}
         self.main_passed: dict[str, float] = {}
-        self._main_red: dict[str, Failure] = {}
-        self._made: frozenset[str] = frozenset()
+        self.main_failed: dict[str, Failure] = {}
+        self.made: frozenset[str] = frozenset()
         self.plain: frozenset[str] = frozenset()
 
     def green(self, key: str) -> GateResult | None:
@@ -69,19 +69,8 @@ class GateMemory:
             known = {**self._unsteady.get(command, {}), **{test.test: test for test in tests}}
             self._unsteady[command] = dict([*known.items()][-_UNSTEADY_MAX:])
 
-    def main_failed(self, tree: str) -> Failure | None:
-        return self._main_red.get(tree)
-
     def note_main(self, tree: str, failure: Failure | None) -> None:
         with self._lock:
-            self._main_red.pop(tree, None)
+            self.main_failed.pop(tree, None)
             if failure is not None:
-                self._main_red[tree] = failure
-
-    @property
-    def made(self) -> tuple[str, ...]:
-        return tuple(self._made)
-
-    def note_made(self, paths: Iterable[str]) -> None:
-        with self._lock:
-            self._made = self._made.union(paths)
+                self.main_failed[tree] = failure

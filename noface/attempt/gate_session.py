@@ -125,8 +125,7 @@ class GateSession:
         task, files = self.task, self.files
         if before[-1].kind is GateKind.BUILD:
             self._keep_build()
-        elif files.kept_untouched and not files.changed:
-            files.remove_new()
+        elif files.undo_new():
             give_git(self.slot, task.issue_id or "main", task.commit)
         else:
             self.ready()
@@ -198,7 +197,7 @@ class GateSession:
         if task.on_main:  # what setup and gates made of main: the outermost folders, and files beside main's own
             paths = env.plumbing.whole(task.tree).paths
             new = self.files.left.keys() - paths - {folder for path in paths for folder in above(path)}
-            env.memory.note_made(path for path in new if path.rpartition("/")[0] not in new)
+            env.memory.made = env.memory.made.union(path for path in new if path.rpartition("/")[0] not in new)
         self.lost, written = self.files.lost(failed=not result.passed), self.files.written()
         self.fixed = self._with_changes(written) if written and gate.fixes and not task.on_main else ""
         if written and (result.failure is None or result.failure.rule == DIFFERS):

@@ -105,7 +105,7 @@ class Gating:
         session = GateSession(self.scope, task, self.scope.env.gate_slot(task.name))
         results: list[GateResult] = []
         for position, gate in enumerate(gates):
-            if gate.accept and _own_gate_failed(results):
+            if gate.accept and any(each.gate.hard and not each.gate.accept and not each.passed for each in results):
                 continue
             known = self._known(task.tree, gate) if position >= known_from else None
             if known is not None:
@@ -150,10 +150,6 @@ def run_gates(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], *, anew
         return None
 
 
-def _own_gate_failed(results: list[GateResult]) -> bool:
-    return any(result.gate.hard and not result.gate.accept and not result.passed for result in results)
-
-
 def named_tests(failed: GateResult) -> str:
     """Return the first failing test, and how many more, where the message itself does not name it."""
     tests = failed.failing_tests
@@ -174,18 +170,11 @@ def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) 
     unknown = [gate.name for gate in gates if gate.accept and gate not in ran]
     parts = (("also red", others), ("not run after it, so not known", unknown))
     more = "".join(f" ({what}: {', '.join(names)})" for what, names in parts if names)
-    excerpts = [failure.excerpt, *_other_excerpts(failed, results)]
+    reds = [(r.gate.command, r.failure) for r in results if r is not failed and r.gate.hard and not r.passed]
+    excerpts = [failure.excerpt, *(f"$ {command}\n{red.excerpt}" for command, red in reds if red is not None)]
     return replace(
         failure,
         message=f"gate {failed.gate.name}: {named_tests(failed)}{failure.message}{more}",
         failing_tests=tests,
         excerpt="\n\n".join(text for text in excerpts if text),
     )
-
-
-def _other_excerpts(failed: GateResult, results: tuple[GateResult, ...]) -> list[str]:
-    return [
-        f"$ {r.gate.command}\n{r.failure.excerpt}"
-        for r in results
-        if r is not failed and r.gate.hard and not r.passed and r.failure is not None
-    ]

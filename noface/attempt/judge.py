@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from noface.attempt.attempt import Judging
+from noface.attempt.attempt import PATCH_FILE, Judging
+from noface.attempt.changes import PATCH_BYTES_MAX, own_values
 from noface.attempt.disk import worker_without_room
-from noface.attempt.examine import adds_secrets, examine_change, forgotten, only_notes
+from noface.attempt.environment import put
+from noface.attempt.examine import adds_secrets, examine_change, forgotten, modified, only_notes
 from noface.attempt.fixes import take_fixes
-from noface.attempt.form_only import formed, needed, without
 from noface.attempt.gate_session import CutShort
+from noface.attempt.left_out import without_files
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import (
     TOO_BIG,
@@ -19,13 +21,16 @@ from noface.attempt.not_in_change import (
     with_put_back,
 )
 from noface.git.landings import in_the_way
-from noface.git.plumbing import Merge
+from noface.git.plumbing import Merge, entries_before
 from noface.git.taken_back import WorkOnMain, bring_onto
+from noface.integrity.asked_for import asks_for, names_file, words_of
 from noface.integrity.diff.rules import REWRITTEN, gates_decide
+from noface.integrity.form import same_but_for_form
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
+from noface.integrity.rubbish import says
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, with_bodies
-from noface.model.attempt import UNFINISHED
+from noface.model.attempt import UNFINISHED, FileChange
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed
 from noface.model.quoting import one_line, some
@@ -34,14 +39,53 @@ from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.done_already import done_already, nothing_left, says_done
 from noface.recovery.partly_done import PARTLY_DONE, partly_done, rest_reported
 from noface.recovery.reported import of_report, of_unreadable
+from noface.secrets.masked_records import masked_snapshot, named_anew
 
 _SHOWN_MAX = 10
 _LANDED_MAX = 3
+_FORM_BYTES_MAX = 400_000
+_FORM_TOTAL_BYTES_MAX = 10_000_000
 _WHY_CHARS_MAX = 120
 _GONE = "its workspace was removed while it was at work (by what clears caches?), so what it did is not all there"
 
 Check = Callable[[Judging], Failure | None]
 """Says what speaks against an attempt, None if that is nothing; notes in the attempt what later checks need."""
+
+
+def _formed(attempt: Judging) -> tuple[FileChange, ...]:
+    """Return the files that a worker has laid out anew beside its work; none, if the issue asks for that."""
+    change, issue, left = attempt.change, attempt.issue, _FORM_TOTAL_BYTES_MAX
+    if not change.files or asks_for("form", (*words_of(issue), *issue.accept)):
+        return ()
+    asked, files = attempt.asked(attempt.work.agent.answer), []
+    with attempt.plumbing.blobs() as blobs:
+        for file in change.files:
+            pair = modified(blobs, file, min(_FORM_BYTES_MAX, left // 2))
+            if pair is None:
+                continue
+            left -= sum(map(len, pair))
+            if same_but_for_form(file.path, *pair) and not (names_file(issue, file.path) or says(asked, file.path)):
+                files.append(file)
+    return tuple(files) if len(files) < len(change.files) else ()
+
+
+def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
+    """Return the attempt without these files, as a commit of its own on its work."""
+    env, plumbing, main, change = attempt.env, attempt.plumbing, attempt.order.main, attempt.change
+    snapshot = attempt.work.snapshot
+    tree = plumbing.tree_with(snapshot.candidate_tree, entries_before(files))
+    commit = attempt.commit(tree, snapshot.candidate)
+    diff = plumbing.diff(main, tree)
+    patch = diff.patch[:PATCH_BYTES_MAX]
+    rest = replace(snapshot, candidate=commit, candidate_tree=tree, changes=diff.changes)
+    # It may hide secrets that nobody knows any more where it is judged again.
+    masked = without_files(change.masked, tuple(file.path for file in files))
+    own = own_values(env, main, named_anew(rest))
+    put(attempt.folder / PATCH_FILE, masked)
+    cut = len(patch) < len(diff.patch)
+    change = replace(change, files=diff.changes, patch=patch, masked=masked, cut=cut)
+    work = replace(attempt.work, snapshot=masked_snapshot(rest, env.masker, own))
+    return Judging(attempt.order, attempt.scope, work, change, files)
 
 
 def judge(attempt: Judging) -> Judging:
@@ -50,16 +94,19 @@ def judge(attempt: Judging) -> Judging:
     Rules read the change, never the masked record of it; what they say has yet to be masked. What changes form only is
     judged where a gate fails without it.
     """
-    files = formed(attempt)
+    files = _formed(attempt)
     if not files:
         return _decided(attempt)
-    judged = _decided(without(attempt, files))
+    judged = _decided(_without(attempt, files))
     failure = judged.failure
     if failure is not None and failure.gate and failure.charged:
         whole = _decided(attempt)
         interrupted = judged.interrupted or whole.interrupted
         if not whole.interrupted and (whole.failure is None or whole.failure.rule == LEFT_IN):
-            judged, whole.notes = whole, (*whole.notes, needed(attempt, files, failure.message))
+            put(attempt.folder / PATCH_FILE, attempt.change.masked)
+            named = some(tuple(file.path for file in files), _SHOWN_MAX)
+            note = f"changed in form only and needed all the same: {named}; without: {failure.message}"
+            judged, whole.notes = whole, (*whole.notes, note)
         judged.interrupted = interrupted
     return judged
 

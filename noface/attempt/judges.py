@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from noface.attempt.gating import Ran, Run
 from noface.attempt.parts import Parts
-from noface.attempt.put_back import Entries, mains_versions, moved_tests
-from noface.git.plumbing import Plumbing, entries_before
+from noface.git.objects import ObjectReader
+from noface.git.plumbing import Plumbing, entries_before, store_text
+from noface.git.stored import Entry
 from noface.integrity.agreement import disagreement
+from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
     Inventory,
     Shortfall,
@@ -23,9 +25,10 @@ from noface.integrity.inventory import (
     newly_skipped,
     without,
 )
-from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched
+from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
 from noface.integrity.tampering import (
     altered,
+    assertions,
     contradicted,
     missing,
     named_among,
@@ -39,6 +42,9 @@ from noface.model.gate import GateKind, GateSpec
 from noface.model.issue import Issue
 
 _TESTING = (GateKind.BUILD, GateKind.TEST)
+_TEXT_BYTES_MAX = 4_000_000
+
+Entries = dict[str, Entry | None]
 
 
 @dataclass(slots=True)
@@ -323,3 +329,34 @@ def _disagreement(change: JudgedChange, gate: GateSpec, own: Ran, held: Ran) -> 
     if any(lifted(file.path, change.issue) for file in change.files):
         judging = main
     return disagreement(main, judging, mine, change.unsteady.get(gate.command, ()))
+
+
+def mains_versions(plumbing: Plumbing, judging: Touched) -> Entries:
+    """Return main's versions of what judges: files, sections of manifests, tests inside of sources."""
+    entries = entries_before((*judging.tests, *judging.config))
+    with plumbing.blobs() as blobs:
+        for change in judging.manifests:
+            now = _text(blobs, change.new_oid) if change.new_mode != ABSENT else ""
+            main = _text(blobs, change.old_oid) if change.old_mode != ABSENT else ""
+            combined = with_main_judging(change.path, main, now) if change.new_mode != ABSENT else None
+            if combined is None:
+                entries |= entries_before((change,))
+            elif combined != with_main_judging(change.path, now, now):
+                entries[change.path] = (change.new_mode, store_text(plumbing, combined))
+        for change in judging.sources:
+            text = with_main_tests(change.path, _text(blobs, change.old_oid), _text(blobs, change.new_oid))
+            if text is not None:
+                entries[change.path] = (change.new_mode, store_text(plumbing, text))
+    return entries
+
+
+def moved_tests(plumbing: Plumbing, judging: Touched) -> dict[str, str]:
+    """Return which test files of main are gone, and where they stand now with all that they assert."""
+    with plumbing.blobs() as blobs:
+        now = {assertions(_text(blobs, c.new_oid)): c.path for c in judging.tests if c.old_mode == ABSENT}
+        was = ((c.path, assertions(_text(blobs, c.old_oid))) for c in judging.tests if c.new_mode == ABSENT)
+        return {path: now[asserted] for path, asserted in was if asserted and asserted in now}
+
+
+def _text(blobs: ObjectReader, oid: str) -> str:
+    return blobs.text(oid, _TEXT_BYTES_MAX)

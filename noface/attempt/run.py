@@ -6,7 +6,7 @@ written, sent and returned is masked (I12); the judging reads the change as it i
 
 import hmac
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
@@ -212,3 +212,27 @@ def _reported(judged: Judging) -> AttemptReport:
     put(judged.folder / "report.json", json.dumps(document, indent=1))
     settle(judged.env, order.directory)
     return finished
+
+
+@dataclass(slots=True)
+class LocalExecutor:
+    """Carries attempts out in this machine's workspaces, `here` of them."""
+
+    here: int
+
+    @property
+    def slots(self) -> int:
+        """How many attempts there can be at once, also if no slot is closed. The first `here` are of this machine."""
+        return self.here
+
+    def is_open(self, slot: int) -> bool:
+        return slot < self.here
+
+    def place(self, slot: int) -> str:
+        """Return the host that a slot belongs to, "" for this machine."""
+        del slot
+        return ""
+
+    def carry_out(self, attempt: Attempt) -> AttemptReport:
+        """Carry an attempt out; raises as `run_attempt`."""
+        return run_attempt(attempt)

@@ -63,18 +63,11 @@ class SlotFiles:
     def rely_on_all(self) -> None:
         self._folder = HeldFolder(self._slot.path)
         self._files = self.left = files_in(self._slot)
-        self._kept = self._kept_now()
+        self._kept = kept_digest(self._slot.path / path for path in self._slot.keep)
         self._keeps = tuple(path for path in self._slot.keep if os.path.lexists(self._slot.path / path))
 
     def look(self) -> None:
         self.left = files_in(self._slot)
-
-    def _kept_now(self) -> str:
-        return kept_digest(self._slot.path / path for path in self._slot.keep)
-
-    @property
-    def kept_untouched(self) -> bool:
-        return self._kept_now() == self._kept
 
     @property
     def changed(self) -> frozenset[str]:
@@ -90,11 +83,16 @@ class SlotFiles:
         missing = failed and self._tracked(frozenset(self._files.keys() - self.left.keys()))
         return not self._folder.stands() or not there or bool(missing)
 
-    def remove_new(self) -> None:
+    def undo_new(self) -> bool:
+        """Remove what is there now and was not before; False if anything else has changed."""
+        kept = kept_digest(self._slot.path / path for path in self._slot.keep)
+        if self.changed or kept != self._kept:
+            return False
         new = self.left.keys() - self._files.keys()
         for path in new:
             if str(Path(path).parent) not in new:
                 remove_below(self._slot.path, path)
+        return True
 
     def written(self) -> tuple[str, ...]:
         """Return the tree's files that differ from it; git is asked only if the file system shows a write."""

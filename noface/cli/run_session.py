@@ -19,7 +19,7 @@ from types import FrameType
 import typer
 
 from noface.attempt.environment import AttemptEnvironment
-from noface.attempt.executor import LocalExecutor
+from noface.attempt.run import LocalExecutor
 from noface.cli.connections import Connections, connect, fetch_issues
 from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
 from noface.cli.wiring import (

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
-from noface.attempt.executor import LocalExecutor
 from noface.attempt.gate_session import Known
+from noface.attempt.run import LocalExecutor
 from noface.config.sections import Config
 from noface.errors import ForgeAwayError, LockLostError
 from noface.forge.github import Forge

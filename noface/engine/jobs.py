@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from noface.attempt.environment import AttemptProgress
-from noface.attempt.executor import LocalExecutor
+from noface.attempt.run import LocalExecutor
 from noface.model.budget import EndedFor, Overrun
 from noface.process.command import Canceller
 from noface.recovery.schedule import Breaker

@@ -36,7 +36,7 @@ class RedMain:
 
     def why(self) -> Failure | None:
         env = self._context.env
-        return env.memory.main_failed(env.plumbing.tree(env.plumbing.main()))
+        return env.memory.main_failed.get(env.plumbing.tree(env.plumbing.main()))
 
     def step(self) -> None:
         """Let everybody go on whom main kept from it, once it is another one."""

@@ -10,7 +10,7 @@ from support.scripted_http import StandingClock
 from noface.agents.claude import ClaudeReader
 from noface.agents.codex import _windows as codex_windows
 from noface.attempt.environment import AttemptProgress
-from noface.attempt.executor import LocalExecutor
+from noface.attempt.run import LocalExecutor
 from noface.engine.budget_guard import RunLimits
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.quota_guard import QuotaGuard

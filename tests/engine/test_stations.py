@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from noface.attempt.executor import LocalExecutor
+from noface.attempt.run import LocalExecutor
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.stations import Station, Stations, Tick, call
 from noface.errors import RemoteError

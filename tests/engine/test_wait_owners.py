@@ -6,7 +6,7 @@ import pytest
 from support.run_parts import run_parts
 from support.scripted_http import StandingClock
 
-from noface.attempt.executor import LocalExecutor
+from noface.attempt.run import LocalExecutor
 from noface.engine.jobs import Job, Jobs
 from noface.engine.outside import BacklogWatch
 from noface.engine.red_main import RedMain

@@ -151,7 +151,7 @@ def test_what_leads_to_a_place_decides_whether_it_is_shown(home, path, shown):
     names |= {"PIP_CACHE_DIR": ".cache/pip", "OTHER_CACHE": "caches/.cache/pip", "CARGO_HOME": "cargo"}
     variables = {name: f"{home}/{place}" for name, place in names.items()}
     variables["PATH"] = f"{_path(home)}:{home}/repo/bin"
-    programs = programs_in("python ~/agents/run.py {prompt}", str(home))
+    programs = programs_in("python ~/agents/run.py {prompt}", str(home), begins=True)
     readable, hidden = needed(str(home), variables, programs, (f"{home}/repo",))
     above = {path, *map(str, Path(path).parents)}
     assert (bool(above & set(readable)) and path not in hidden) is shown
@@ -178,7 +178,7 @@ def test_the_programs_of_a_persons_commands_are_found_and_files_that_they_read_a
         f"{home}/bin/env",
         f"{home}/bin/sh",
     )
-    assert programs_in("python ~/lib/os-release", home) == (f"{home}/lib/os-release",)
+    assert programs_in("python ~/lib/os-release", home, begins=True) == (f"{home}/lib/os-release",)
 
 
 def test_what_lies_elsewhere_behind_a_link_of_the_home_is_hidden_where_it_is_only_the_persons(home, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from noface.attempt.environment import AttemptEnvironment, Send
-from noface.attempt.executor import LocalExecutor
+from noface.attempt.run import LocalExecutor
 from noface.cli.wiring import allotments, attempt_environment, bubblewrap_for
 from noface.config.sections import Config
 from noface.engine.context import RunSettings

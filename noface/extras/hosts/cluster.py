@@ -15,8 +15,7 @@ from typing import Any, Protocol
 
 from noface.attempt.attempt import Attempt
 from noface.attempt.disk import says_full
-from noface.attempt.executor import LocalExecutor
-from noface.attempt.run import only_judged, run_attempt, write_work
+from noface.attempt.run import LocalExecutor, only_judged, run_attempt, write_work
 from noface.errors import GitError
 from noface.extras.hosts.connection import HostConnection, HostLost, HostTask
 from noface.extras.hosts.host import LEASE_S, LOGS
