@@ -68,9 +68,11 @@ def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceErro
         return StartPlan() if mode is LandingMode.MERGE else _no_remote(mode)
     if seen.lacks:
         return _lacking(seen, mode)
-    notices = (("unreachable", _unreachable(seen)),) if seen.away else ()
+    notices = (("unreachable", f"{seen.away}; the run goes on with what is here"),) if seen.away else ()
     if seen.apart is None:
-        return StartPlan(notices=notices) if mode is LandingMode.MERGE else _never_fetched(seen)
+        if mode is LandingMode.MERGE:
+            return StartPlan(notices=notices)
+        return UsageError(f"{seen.away}. Nothing was ever fetched of it, so there is nothing to start from.", seen.hint)
     if seen.away and mode is LandingMode.MERGE:
         return StartPlan(notices=notices)
     return _standing(seen, seen.apart, mode, notices)
@@ -86,7 +88,12 @@ def _standing(
             without = ("ahead", f"{ahead}; they are in no pull request, and noface does not push them")
             return StartPlan(fetched=True, notices=(*notices, without) if ours else notices)
         case _ if ours and theirs:
-            return _diverged(seen, apart)
+            return DivergedError(
+                f"{seen.main} and {seen.remote_main} went different ways: {seen.main} has {_commits(ours)} that"
+                f" {seen.remote_main} lacks, and lacks {_commits(theirs)} of it.",
+                f"Bring them together: `git pull --rebase {seen.remote} {seen.remote_main.partition('/')[2]}`, or"
+                " merge. Nothing was started. To work without looking at the remote: [landing] fetch = false.",
+            )
         case LandingMode.PUSH if ours:
             return UnpushedError(
                 f"{ahead}: the push of a landing would take them along.",
@@ -101,15 +108,6 @@ def _standing(
                 notices = (*notices, ("ahead", f"{ahead}; noface pushes nothing"))
             follows = theirs > 0
             return StartPlan(fetched=mode is LandingMode.PUSH or follows, follows=follows, notices=notices)
-
-
-def _diverged(seen: RemoteMain, apart: Apart) -> DivergedError:
-    return DivergedError(
-        f"{seen.main} and {seen.remote_main} went different ways: {seen.main} has {_commits(apart[0])} that"
-        f" {seen.remote_main} lacks, and lacks {_commits(apart[1])} of it.",
-        f"Bring them together: `git pull --rebase {seen.remote} {seen.remote_main.partition('/')[2]}`, or merge."
-        " Nothing was started. To work without looking at the remote: [landing] fetch = false.",
-    )
 
 
 def _lacking(seen: RemoteMain, mode: LandingMode) -> StartPlan | NofaceError:
@@ -132,14 +130,6 @@ def _no_remote(mode: LandingMode) -> UsageError:
         f"[landing] {key} needs a git remote, and there is none, or several of which none is called origin.",
         "Add it: `git remote add origin URL`. Or name it: `noface config set landing.remote NAME`.",
     )
-
-
-def _never_fetched(seen: RemoteMain) -> UsageError:
-    return UsageError(f"{seen.away}. Nothing was ever fetched of it, so there is nothing to start from.", seen.hint)
-
-
-def _unreachable(seen: RemoteMain) -> str:
-    return f"{seen.away}; the run goes on with what is here"
 
 
 def _commits(number: int) -> str:

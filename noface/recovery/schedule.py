@@ -129,12 +129,10 @@ class Contest:
         rival = self.rival(issue, others) if self.lost else None
         if rival is None:
             return None
-        if issue.id in self.lost:
-            where = self.lost[issue.id].where
-            return Waiting(issue.id, f"main moved into {where} meanwhile: works alone, once {rival.id} has ended")
-        return Waiting(
-            issue.id, f"waits for {rival.id}, which works alone: main moved into {self.lost[rival.id].where}"
-        )
+        if (lost := self.lost.get(issue.id)) is not None:
+            return Waiting(issue.id, f"main moved into {lost.where} meanwhile: works alone, once {rival.id} has ended")
+        where = self.lost[rival.id].where
+        return Waiting(issue.id, f"waits for {rival.id}, which works alone: main moved into {where}")
 
 
 _NO_CONTEST = Contest()
@@ -201,22 +199,16 @@ def plan(
 def _obstacle(issue: Issue, state: IssueState, states: Mapping[str, IssueState], now: float) -> Waiting | None:
     missing = [d for d in issue.depends_on if d not in states or not states[d].done]
     if missing:
-        reason = _waits_to_be_merged(missing, states)
-        return Waiting(issue.id, reason)
+        return Waiting(issue.id, _waits_to_be_merged(missing, states))
     if state.until is not None and state.until > now:
         return Waiting(issue.id, state.reason or "waits for its retry time", state.until)
     return None
 
 
 def _waits_to_be_merged(missing: Sequence[str], states: Mapping[str, IssueState]) -> str:
-    reason = f"waits for {', '.join(missing)} to be merged"
-    reviewed = [states[name] for name in missing if name in states and states[name].status is IssueStatus.REVIEW]
-    reasons = [
-        ("" if len(missing) == 1 else f"{state.id}: ")
-        + ("in review" if state.pull_request is None else f"pull request #{state.pull_request} in review")
-        for state in reviewed
-    ]
-    return f"{reason} ({'; '.join(reasons)})" if reasons else reason
+    shown = [f"pull request #{number}" for name in missing if name in states and (number := states[name].pull_request)]
+    in_review = f" ({some(tuple(shown), _FILES_NAMED_MAX)} in review)" if shown else ""
+    return f"waits for {', '.join(missing)} to be merged{in_review}"
 
 
 def _later(obstacle: Waiting | None, provider: Waiting | None) -> Waiting | None:
@@ -237,23 +229,20 @@ def _provider(issue: Issue, model: str, waits: Mapping[str, Breaker], probed: se
     return None
 
 
-def _stuck(issue: Issue, issues: Mapping[str, Issue], states: Mapping[str, IssueState]) -> bool:
+def independent(issues: tuple[Issue, ...], states: Mapping[str, IssueState]) -> tuple[str, ...]:
+    """Return the open issues that need nothing, near or far, of what waits for a person (L9)."""
+    known = {issue.id: issue for issue in issues}
+
     def is_open(name: str) -> bool:
         return name not in states or not states[name].done
 
-    needed = waited_for(issue, issues, is_open)
-    return any(name in states and is_open(name) and states[name].status in _FOR_A_PERSON for name in needed)
+    def waits(name: str) -> bool:
+        return name in states and is_open(name) and states[name].status in _FOR_A_PERSON
 
-
-def independent(issues: tuple[Issue, ...], states: Mapping[str, IssueState]) -> tuple[str, ...]:
-    """Return the open issues that need nothing of what waits for a person (L9)."""
-    known = {issue.id: issue for issue in issues}
     return tuple(
         issue.id
         for issue in issues
-        if (state := states.get(issue.id, IssueState(issue.id))).status not in _FOR_A_PERSON
-        and not state.done
-        and not _stuck(issue, known, states)
+        if is_open(issue.id) and not waits(issue.id) and not any(map(waits, waited_for(issue, known, is_open)))
     )
 
 

@@ -56,17 +56,14 @@ def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked:
 
 def words_of(failure: Failure) -> str:
     """Return in which words an attempt ended that nobody understands, or that did nothing; "" for any other."""
-    if failure.kind is FailureKind.AGENT_CRASH:
-        last = _last_line(failure)
-    elif failure.kind is FailureKind.NO_DIFF and failure.rule == UNCHANGED:
-        last = failure.message
-    else:
-        return ""
-    return f"{failure.rule}:{signature_of(failure.kind, last, ())}"
+    if failure.kind is FailureKind.AGENT_CRASH or failure.rule == UNCHANGED:
+        return f"{failure.rule}:{signature_of(failure.kind, _last_line(failure), ())}"
+    return ""
 
 
 def _last_line(failure: Failure) -> str:
-    return failure.evidence[-1] if failure.evidence else failure.message
+    crashed = failure.kind is FailureKind.AGENT_CRASH and failure.evidence
+    return failure.evidence[-1] if crashed else failure.message
 
 
 def row_with(row: tuple[SuddenEnd, ...], end: SuddenEnd | None) -> tuple[SuddenEnd, ...]:
@@ -83,7 +80,7 @@ def not_the_work(row: tuple[SuddenEnd, ...]) -> bool:
 
 
 def to_be_compared(row: tuple[SuddenEnd, ...]) -> frozenset[str]:
-    """Return the issues that come after the others, since how another one ends will tell what their end says."""
+    """Return the issues that come after the others: how another one ends will tell what their end says."""
     return frozenset(dict(row)) if not not_the_work(row) else frozenset()
 
 
@@ -96,12 +93,12 @@ def has_worked(outcomes: Iterable[str]) -> bool:
 
 def as_of_the_model(failure: Failure, row: tuple[SuddenEnd, ...], other: str | None, *, worked: bool) -> Failure:
     """Return the failure of one of a row as that of its model; `other` is a model that can take its place."""
-    alike = f"{len(row)} attempts at {len(dict(row))} issues ended alike, with nothing done: {failure.message}"
+    message = f"{len(row)} attempts at {len(dict(row))} issues ended alike, with nothing done: {failure.message}"
+    kind, rule = FailureKind.MISCONFIGURED, ENDS_AT_ONCE
     if not worked:
-        message = f"{alike}; {_TRY_IT}"
-        return replace(failure, kind=FailureKind.MISCONFIGURED, rule=NEVER_WORKED, message=message, charged=False)
-    if failure.kind is FailureKind.AGENT_CRASH and does_not_load(_last_line(failure), failure.excerpt):
-        message = f"{alike}; {_MEND_IT}"
-        return replace(failure, kind=FailureKind.MISCONFIGURED, rule=DOES_NOT_LOAD, message=message, charged=False)
-    kind = FailureKind.NETWORK if other is None else FailureKind.MISCONFIGURED
-    return replace(failure, kind=kind, rule=ENDS_AT_ONCE, message=alike, charged=False)
+        rule, message = NEVER_WORKED, f"{message}; {_TRY_IT}"
+    elif failure.kind is FailureKind.AGENT_CRASH and does_not_load(_last_line(failure), failure.excerpt):
+        rule, message = DOES_NOT_LOAD, f"{message}; {_MEND_IT}"
+    elif other is None:
+        kind = FailureKind.NETWORK
+    return replace(failure, kind=kind, rule=rule, message=message, charged=False)
