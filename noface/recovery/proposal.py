@@ -127,7 +127,9 @@ def _done(proposal: Proposal) -> str:
 def _proven(proposal: Proposal) -> str:
     head = f"Each ran on the merge with {code(proposal.main)} at {proposal.base[:12]}; the hard ones passed.\n\n"
     rows = ["| gate | result | took |", "|---|---|---|"]
-    rows += [f"| {plain(each.gate.name)} | {_result(each)} | {_took(each)} |" for each in proposal.gates[:_GATES_MAX]]
+    rows += [
+        f"| {plain(each.gate.name)} | {_result(each)} | {each.seconds:,.0f} s |" for each in proposal.gates[:_GATES_MAX]
+    ]
     if len(proposal.gates) > _GATES_MAX:
         rows.append(f"| {CUT} and {len(proposal.gates) - _GATES_MAX} more | | |")
     return head + "\n".join(rows)
@@ -140,11 +142,6 @@ def _result(result: GateResult) -> str:
     if result.only_known_failures:
         return f"no new failures{tests}"
     return f"passed{' when run again' if result.flaky else ''}{tests}"
-
-
-def _took(result: GateResult) -> str:
-    minutes, seconds = divmod(result.seconds, 60)
-    return f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.1f} s"
 
 
 def _tried(proposal: Proposal) -> str:

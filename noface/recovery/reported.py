@@ -253,10 +253,8 @@ _PATHS_SHOWN_MAX = 20
 def left_in_words(best: PastAttempt, attempts: int) -> str:
     """Say what the best of an issue's attempts has done."""
     which = f"attempt {best.number}, the best of {attempts}," if attempts > 1 else "its attempt"
-    gates = f", and {best.gates_passed} gate(s) passed" if best.failing_tests is not None else ""
-    summary = best.report.summary if best.report is not None else ""
-    changed = f"{which} changed {some(best.changed, _PATHS_SHOWN_MAX)} ({best.lines} lines){gates}"
-    return f"{changed}; its worker says: {quoted(summary)}" if summary else changed
+    summary = f"; its worker says: {quoted(best.report.summary)}" if best.report and best.report.summary else ""
+    return f"{which} changed {some(best.changed, _PATHS_SHOWN_MAX)} ({best.lines} lines){summary}"
 
 
 _FIRST = "FirstAttempt"
@@ -271,7 +269,7 @@ def abort_report(
     kind: FailureKind,
     reason: str,
 ) -> GivenUp:
-    """Return the report."""
+    """Return the report of an issue that is given up (K6)."""
     return GivenUp(
         id=issue.id,
         title=issue.title,
@@ -280,7 +278,7 @@ def abort_report(
         failure_reason=reason,
         attempts_made=len(attempts),
         attempts_charged=sum(attempt.charged for attempt in attempts),
-        last_error=_last_error(attempts),
+        last_error=next((failure_of(a).message for a in reversed(attempts) if a.failure is not None), None),
         recovery_attempted=recovery_attempted(attempts, advice),
         recommendation=kind.info.recommendation,
         attempts_by_model=dict(Counter(attempt.model for attempt in attempts)),
@@ -294,49 +292,31 @@ def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice,
     """Return what was tried, in its order: each attempt by the action that led to it, each question by its topic."""
     asked: dict[tuple[int, int], list[dict[str, str]]] = {}
     for answer in advice:
-        asked.setdefault((answer.epoch, answer.after), []).append(_tried(answer.topic.value, _came_of(answer)))
+        outcome = answer.outcome.value.lower()
+        result = f"{outcome}: {answer.strategy}" if answer.strategy else outcome
+        asked.setdefault((answer.epoch, answer.after), []).append({"strategy": answer.topic.value, "result": result})
     tried: list[dict[str, str]] = []
     before: PastAttempt | None = None
     judged: PastAttempt | None = None
     for attempt in attempts:
-        tried.append(_tried(_strategy(before, attempt), _result(judged, attempt)))
+        first = before is None or before.epoch != attempt.epoch
+        strategy = _FIRST if before is None or first else before.answer or _UNTOLD
+        tried.append({"strategy": strategy, "result": _result(judged, attempt)})
         tried += asked.pop((attempt.epoch, attempt.number), [])
         before = attempt
         judged = judged if attempt.outcome == INTERRUPTED else attempt
     return (*tried, *(each for rest in asked.values() for each in rest))
 
 
-def _tried(strategy: str, result: str) -> dict[str, str]:
-    return {"strategy": strategy, "result": result}
-
-
-def _strategy(before: PastAttempt | None, attempt: PastAttempt) -> str:
-    if before is None or before.epoch != attempt.epoch:
-        return _FIRST
-    return before.answer or _UNTOLD
-
-
 def _result(judged: PastAttempt | None, attempt: PastAttempt) -> str:
-    if attempt.outcome == PASSED:
-        return "passed"
-    if attempt.outcome == INTERRUPTED:
-        return "interrupted"
+    if attempt.outcome in (PASSED, INTERRUPTED):
+        return attempt.outcome.lower()
     if judged is None:
         return f"failed: {attempt.outcome}"
     from noface.recovery.policy_state import same_failure  # `noface show` must be quick, and needs no policy
 
     same = same_failure((judged, attempt)) > 1
     return "same_failure" if same else f"different_failure: {attempt.outcome}"
-
-
-def _came_of(answer: "Advice") -> str:
-    outcome = answer.outcome.value.lower()
-    return f"{outcome}: {answer.strategy}" if answer.strategy else outcome
-
-
-def _last_error(attempts: tuple[PastAttempt, ...]) -> str | None:
-    last = next((attempt for attempt in reversed(attempts) if attempt.outcome not in (PASSED, INTERRUPTED)), None)
-    return failure_of(last).message if last is not None else None
 
 
 def _sum(amounts: Iterable[float | None]) -> float | None:

@@ -57,8 +57,7 @@ def review_key(review: PullReview) -> str:
 def _asks(review: PullReview, login: str) -> bool:
     match review.state:
         case ReviewState.CHANGES_REQUESTED:
-            settled = bool(review.comments) and not review.text.strip() and not _on_files(review)
-            return not settled
+            return not review.comments or bool(review.text.strip() or _on_files(review))
         case ReviewState.COMMENTED:
             own = bool(review.commit and login and review.author.lower() == login.lower() and review.text.strip())
             answered_by_text = own and OURS not in review.text
@@ -77,12 +76,12 @@ def _on_files(review: PullReview) -> tuple[ReviewComment, ...]:
 def without_talk(review: PullReview, login: str) -> PullReview:
     """Return a review without what people say to each other on lines: to somebody else, or thanks for an answer."""
     name = f"@{login.removesuffix('[bot]')}".lower()
-    kept = (c for c in review.comments if not (_to_others(c.text, name) or (_is_reply(c) and _only_thanks(c.text))))
+    kept = (
+        c
+        for c in review.comments
+        if not (_to_others(c.text, name) or (c.thread not in (0, c.id) and _only_thanks(c.text)))
+    )
     return replace(review, comments=tuple(kept))
-
-
-def _is_reply(comment: ReviewComment) -> bool:
-    return comment.thread not in (0, comment.id)
 
 
 def _to_others(text: str, name: str) -> bool:
@@ -97,12 +96,9 @@ def _only_thanks(text: str) -> bool:
 
 
 def _speaks_to_noface(text: str, login: str) -> bool:
-    if OURS in text:
-        return False
-    words = text.split()
-    name = f"@{login.removesuffix('[bot]')}".lower()
-    mentions = bool(login) and any(word.lower().rstrip(".,:;!?") == name for word in words)
-    return words[:1] == [COMMAND] or mentions
+    words = [word.lower().rstrip(".,:;!?") for word in text.split()]
+    mentioned = bool(login) and f"@{login.removesuffix('[bot]')}".lower() in words
+    return OURS not in text and (words[:1] == [COMMAND] or mentioned)
 
 
 def command_of(review: PullReview) -> tuple[str, str] | None:

@@ -135,7 +135,9 @@ def _body(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
     match state:
         case IssueStatus.RUNNING:
             yield "**noface is working on this.**"
-            yield _now(standing, reason)
+            last = standing.attempts[-1] if standing.attempts and standing.attempts[-1].outcome is None else None
+            begun = last and f"Attempt {last.number} with {code(last.model)}, begun {at(last.began_at)}."
+            yield begun or f"{reason}."
         case IssueStatus.BLOCKED | IssueStatus.APPROVAL:
             yield from _needs_person(standing, state, clean)
         case IssueStatus.LANDING:
@@ -153,7 +155,7 @@ def _body(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
             yield "To have it worked on after all, write `/noface retry` here."
         case IssueStatus.EPIC:
             yield "**noface has divided this issue; its parts do the work.**"
-            yield _parts(standing, clean)
+            yield "\n".join(f"- {plain(clean(part.title))}: {part.status}" for part in standing.parts[:_PARTS_SHOWN])
         case _ if state == GONE:
             yield "**noface works on this no more:** it was closed, or is no longer among the issues for noface."
             if standing.attempts:
@@ -164,23 +166,12 @@ def _body(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
     yield _history(standing)
 
 
-def _now(standing: Standing, reason: str) -> str:
-    last = standing.attempts[-1] if standing.attempts else None
-    if last is None or last.outcome is not None:
-        return f"{reason}."
-    return f"Attempt {last.number} with {code(last.model)}, begun {at(last.began_at)}."
-
-
 def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]:
     asking = [part for part in standing.parts if part.asks] if standing.status == IssueStatus.EPIC else []
     requests = [part.request for part in asking] or [standing.request]
     needs = "needs an answer" if state == IssueStatus.BLOCKED else "needs a yes"
-    summary = (
-        f"{len(asking)} of its parts cannot go on."
-        if asking
-        else plain(clean(standing.request.summary or standing.reason))
-    )
-    yield f"**noface {needs} to go on.** {summary}"
+    parts = f"{len(asking)} of its parts cannot go on." if asking else ""
+    yield f"**noface {needs} to go on.** {parts or plain(clean(standing.request.summary or standing.reason))}"
     for number, request in enumerate(requests):
         if asking:
             yield f"Part {code(asking[number].issue_id)}, {plain(clean(asking[number].title))}:"
@@ -197,16 +188,11 @@ def _answers_here(state: str) -> str:
         f"`/noface` and your answer, a comment that mentions {ACCOUNT}, or a reply that quotes the question: it"
         " goes to the next attempt. Other comments are left alone"
     )
-    ways = (
-        [answer, "`/noface retry`: try it again, after you changed something else"]
-        if state == IssueStatus.BLOCKED
-        else [
-            f"`/noface approve`, or the label `{APPROVED}`: yes",
-            "`/noface reject` and why: no; the next attempt is told",
-        ]
-    )
-    lines = [*ways, "`/noface skip`: leave it undone"]
-    listed = "\n".join(f"- {line}" for line in lines)
+    ways = [answer, "`/noface retry`: try it again, after you changed something else"]
+    if state == IssueStatus.APPROVAL:
+        ways = [f"`/noface approve`, or the label `{APPROVED}`: yes"]
+        ways += ["`/noface reject` and why: no; the next attempt is told"]
+    listed = "\n".join(f"- {line}" for line in (*ways, "`/noface skip`: leave it undone"))
     return f"**To answer,** write a comment below, if you may write to this repository:\n\n{listed}"
 
 
@@ -254,10 +240,6 @@ def _landed(standing: Standing) -> Iterator[str]:
         yield f"**This has landed**{commit} on main where noface runs. noface has not pushed it."
 
 
-def _parts(standing: Standing, clean: Clean) -> str:
-    return "\n".join(f"- {plain(clean(part.title))}: {part.status}" for part in standing.parts[:_PARTS_SHOWN])
-
-
 def _history(standing: Standing) -> str:
     """Return what came of the attempts; an issue that waits for a person has told it already."""
     ended = [worked for worked in standing.attempts if worked.outcome not in (None, INTERRUPTED)]
@@ -268,12 +250,10 @@ def _history(standing: Standing) -> str:
 
 
 def _footer(standing: Standing) -> str:
-    facts = []
-    if many := len(standing.attempts):
-        cost = f", {in_dollars(standing.cost_usd)}" if standing.cost_usd is not None else ""
-        facts.append(f"{many} attempt{'s' if many != 1 else ''}{cost}")
-    facts.append("noface keeps this comment up to date")
-    return f"<sub>{' · '.join(facts)}</sub>"
+    many, cost = len(standing.attempts), standing.cost_usd
+    spent = f", {in_dollars(cost)}" if cost is not None else ""
+    facts = f"{many} attempt{'s' if many != 1 else ''}{spent} · " if many else ""
+    return f"<sub>{facts}noface keeps this comment up to date</sub>"
 
 
 def at(when: float) -> str:

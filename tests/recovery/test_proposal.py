@@ -44,7 +44,7 @@ PROPOSAL = Proposal(
 def test_it_says_what_was_done_how_it_was_proven_what_it_took_and_how_to_answer():
     text = body(PROPOSAL)
     assert "> A comma ends no name any more." in text
-    assert "| unit | passed, 1,200 tests | 1 min 15 s |" in text
+    assert "| unit | passed, 1,200 tests | 75 s |" in text
     assert "at bbbbbbbbbbbb;" in text
     assert "2 attempts with small, big, $1.50." in text
     assert "- 1 (small): TEST\\_FAILURE: assert 401 == 200 in tests/test\\_login.py" in text
@@ -108,5 +108,5 @@ def test_a_gate_that_is_only_reported_or_was_red_on_main_is_not_called_green():
     soft = GateResult(GateSpec("docs", "make docs", hard=False), "t", 1, 1.0, failure=RED)
     known = GateResult(GateSpec("old", "pytest"), "t", 1, 1.0, failure=RED, only_known_failures=True)
     text = body(replace(PROPOSAL, gates=(soft, known)))
-    assert "| docs | failed; it is only reported | 1.0 s |" in text
+    assert "| docs | failed; it is only reported | 1 s |" in text
     assert "| old | no new failures | 1.0 s |" in text
