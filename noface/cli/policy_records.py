@@ -10,7 +10,7 @@ from noface.config.sections import Config
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, RoleModels, Rung
+from noface.recovery.retry_policy import Policy, ReviewRules, RoleModels, Rung
 from noface.secrets.logins import login_id
 
 
@@ -33,7 +33,7 @@ def policy(config: Config, model: str | None = None) -> Policy:
         reflect=retry.reflect and recovery.enabled,
         strategies_max=recovery.max_strategies,
         allow_skip=recovery.allow_skip,
-        breakdown=BreakdownRules(enabled=recovery.enabled),
+        breakdown=recovery.enabled,
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
         review=ReviewRules(

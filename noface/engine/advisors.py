@@ -30,7 +30,7 @@ from noface.recovery.closing import left_by, missing
 from noface.recovery.named import changed_text, entries, names, not_held
 from noface.recovery.partly_done import rest_reported
 from noface.recovery.policy_state import excused
-from noface.recovery.retry_policy import rejection
+from noface.recovery.retry_policy import CHILDREN_MAX, rejection
 from noface.recovery.schedule import waited_for
 from noface.secrets.masked_records import masked_record
 
@@ -63,9 +63,9 @@ def split(
     else:
         tried = tuple(attempt for attempt in past if attempt.epoch == epoch)
         largest = max(tried, key=lambda one: len(one.changed))
-        most, touched = context.settings.policy.breakdown.children_max, _touched(context.env.plumbing, largest)
+        touched = _touched(context.env.plumbing, largest)
         left = left_by(issue, tried, largest, changed_text(patch_of(context, issue, largest.number)))
-        children = split_by_files(issue, touched, most - bool(left), known, least=1 if left else 2)
+        children = split_by_files(issue, touched, CHILDREN_MAX - bool(left), known, least=1 if left else 2)
         children += rest_of(issue, (*before, *children), left, known) if children and left else ()
     if not children:
         why = "the diff does not divide into parts"

@@ -59,7 +59,7 @@ from noface.recovery.breakdown import PlanFault, left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import of_invalid
 from noface.recovery.resume import refusal
-from noface.recovery.retry_policy import BreakdownRules
+from noface.recovery.retry_policy import CHILDREN_MAX
 from noface.recovery.start import conflicts_of
 from noface.secrets.masking import Masker
 from noface.store.records import GateRun
@@ -71,7 +71,7 @@ AGAIN = "again"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that asking needs. `id` is its row; `known_ids`, `limits` and `forms` (allowed commands) are a breakdown's.
+    """All that asking needs. `id` is its row; `known_ids` and `forms` (allowed commands) are a breakdown's.
 
     The model reads the files of `protection` from main, never from the work in question. `grounds` is what an answer on
     changed tests has to stand on.
@@ -89,7 +89,6 @@ class Question:
     directory: str
     after: int
     epoch: int
-    limits: BreakdownRules
     asked_at: float = 0.0
     known_ids: frozenset[str] = frozenset()
     protection: Protection = field(default_factory=Protection)
@@ -253,7 +252,7 @@ def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answ
 
 
 def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
-    planned = plan_children(question.issue, value, question.limits, question.known_ids, question.forms)
+    planned = plan_children(question.issue, value, question.known_ids, question.forms)
     if isinstance(planned, PlanFault):
         fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX])
         return _without(question, AdviceOutcome.UNUSABLE, fault), fault if planned.mendable else None
@@ -303,7 +302,7 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
         files=_files(context, history, topic, start, main),
         answer_schema=json.dumps(ANSWERS[topic].schema),
-        limits=_limits(context, issue, topic, forms),
+        limits=_limits(issue, topic, forms),
         questions=_questions(last),
         paths=_paths(issue, topic, last),
         results=tuple(map(_result, context.reader.gates_of(issue.id, last.number))),
@@ -342,7 +341,6 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
         directory=directory,
         after=last.number,
         epoch=history.epoch,
-        limits=context.settings.policy.breakdown,
         asked_at=context.clock.now(),
         known_ids=known_ids(context),
         forms=forms,
@@ -374,12 +372,11 @@ def _result(gate: GateRun) -> str:
     return f"{gate.name}: {'passed' if gate.passed else 'failed'}{again}{'' if gate.hard else ' (reported only)'}"
 
 
-def _limits(context: RunContext, issue: Issue, topic: Topic, forms: AcceptForms) -> tuple[str, ...]:
+def _limits(issue: Issue, topic: Topic, forms: AcceptForms) -> tuple[str, ...]:
     if topic is not Topic.BREAKDOWN:
         return ()
-    rules = context.settings.policy.breakdown
     lines = [
-        f"At least 2 and at most {rules.children_max} parts, each smaller than the issue.",
+        f"At least 2 and at most {CHILDREN_MAX} parts, each smaller than the issue.",
         "Each part names the paths it may change, inside the repository.",
         f"Accept commands that are allowed: {forms.listed}.",
     ]

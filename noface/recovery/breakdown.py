@@ -3,7 +3,7 @@
 The rules, each answered with a sentence that teaches:
 
 1. The depth is limited, so that nothing is broken down for ever (P9).
-2. There are 2 to `children_max` parts. One part is the issue itself again.
+2. There are 2 to `CHILDREN_MAX` parts. One part is the issue itself again.
 3. Each has a key of its own, a title, a body of bounded size, and at least one path.
 4. Paths stay inside the repository, and inside the parent's where it names any.
 5. A part is smaller than the whole: it has not the parent's text, nor the paths of all other parts. (Where all is about
@@ -35,7 +35,7 @@ from noface.recovery.breakdown_rules import (
     part_faults,
     size_faults,
 )
-from noface.recovery.retry_policy import BreakdownRules
+from noface.recovery.retry_policy import CHILDREN_MAX, DEPTH_MAX
 
 _HASH_CHARS = 16
 
@@ -110,17 +110,15 @@ class PlanFault:
 
 
 def plan_children(
-    parent: Issue, value: Mapping[str, Any], rules: BreakdownRules, known_ids: Collection[str], forms: AcceptForms
+    parent: Issue, value: Mapping[str, Any], known_ids: Collection[str], forms: AcceptForms
 ) -> tuple[Issue, ...] | PlanFault:
     """Return the parts of `parent` as issues, or what is wrong with the breakdown. Total on all JSON values.
 
     `known_ids` are all ids that are taken: those of the backlog and of all earlier parts.
     """
-    if parent.depth + 1 > rules.depth_max:
-        return PlanFault(
-            (f"parts may be {rules.depth_max} deep, and this is at {parent.depth} already",), mendable=False
-        )
-    wrong = _count_fault(value, rules)
+    if parent.depth + 1 > DEPTH_MAX:
+        return PlanFault((f"parts may be {DEPTH_MAX} deep, and this is at {parent.depth} already",), mendable=False)
+    wrong = _count_fault(value)
     if not wrong and (unfit := violation(value, schema_of("breakdown"))) is not None:
         wrong = unfit.violation
     if wrong:
@@ -161,13 +159,13 @@ def _part(child: Mapping[str, Any], forms: AcceptForms) -> Proposed:
     )
 
 
-def _count_fault(value: object, rules: BreakdownRules) -> str:
+def _count_fault(value: object) -> str:
     children = value.get("children") if isinstance(value, Mapping) else None
     count = len(children) if isinstance(children, list) else None
     if count == 1:
         return "at children: one part is the issue itself again; name at least 2 smaller ones"
-    if count is not None and not 2 <= count <= rules.children_max:  # noqa: PLR2004 - one is answered above
-        return f"at children: 2 to {rules.children_max} parts are expected, got {count}"
+    if count is not None and not 2 <= count <= CHILDREN_MAX:  # noqa: PLR2004 - one is answered above
+        return f"at children: 2 to {CHILDREN_MAX} parts are expected, got {count}"
     return ""
 
 

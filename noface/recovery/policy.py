@@ -126,6 +126,7 @@ from noface.recovery.policy_state import (
 from noface.recovery.retry_policy import (
     REJECTED_BY_PERSON,
     REJECTED_BY_REVIEWER,
+    ROUNDS_MAX,
     Policy,
     RoleModels,
     Rung,
@@ -165,8 +166,8 @@ def next_action(
         refused = verdict is not None and verdict.verdict is not Verdict.APPROVED
         return paid if refused else landing(history, policy, last, away, now)
     if paid is not action and isinstance(action, Ask) and action.topic is not Topic.REVIEW:
-        breakdown, review = replace(policy.breakdown, enabled=False), replace(policy.review, judge=None)
-        unasked = replace(policy, roles=RoleModels(), reflect=False, breakdown=breakdown, review=review)
+        review = replace(policy.review, judge=None)
+        unasked = replace(policy, roles=RoleModels(), reflect=False, breakdown=False, review=review)
         return next_action(history, unasked, now, jitter, away, estimates)
     return paid
 
@@ -262,18 +263,14 @@ def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
     charged = sum(attempt.charged and attempt.number not in answered for attempt in history.current)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
-        return Block(kind, _used_up(cap, charged, len(history.current) - charged))
+        return Block(kind, _used_up(cap, len(history.current) - charged))
     refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
     return Block(kind, refusal.reason, refusal.limit) if refusal is not None else None
 
 
-def _used_up(cap: int, charged: int, uncharged: int) -> str:
-    if charged > cap:
-        return f"{charged} attempts were charged, and {cap} {'is' if cap == 1 else 'are'} allowed"
-    if not uncharged:
-        return f"all {cap} attempts are used up" if cap > 1 else "its only attempt is used up"
-    more = f"{uncharged} more {'was' if uncharged == 1 else 'were'} not charged"
-    return f"all {cap} charged attempts are used up; {more}" if cap > 1 else f"the only attempt was charged; {more}"
+def _used_up(cap: int, uncharged: int) -> str:
+    used = f"all {cap} attempts are used up" if cap > 1 else "its only attempt is used up"
+    return f"{used}; {uncharged} more {'was' if uncharged == 1 else 'were'} not charged" if uncharged else used
 
 
 def _payable(action: Action, history: History, policy: Policy, estimates: Estimates | None) -> Action:
@@ -421,12 +418,11 @@ def _without_transient(attempts: Attempts) -> Attempts:
 
 def _changes_asked_for(state: PolicyState) -> Action:
     rounds = sum(failure_of(attempt).rule == REJECTED_BY_REVIEWER for attempt in state.attempts)
-    most = state.policy.review.rounds_max
-    if rounds >= most:
+    if rounds >= ROUNDS_MAX:
         return Block(state.failure.kind, f"the reviewer has asked for changes {rounds} times")
     model = same_model(state.attempts, state.ladder)
     return RunWorker(
-        Mode.FEEDBACK, model, f"the reviewer asks for changes (round {rounds} of {most})", think=state.last.think
+        Mode.FEEDBACK, model, f"the reviewer asks for changes (round {rounds} of {ROUNDS_MAX})", think=state.last.think
     )
 
 

@@ -55,13 +55,11 @@ class ReviewRules:
     """`[review]`.
 
     `judge` is the model that is asked about changed tests, None if none can be: then a person is.
-    `rounds_max`: so many rejections, then a person is asked. They do not count as attempts (docs/decisions.md).
     """
 
     when: When = When.RISKY
     paths: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    rounds_max: int = 5
     changed_tests: ChangedTests = ChangedTests.ASK_MODEL
     judge: str | None = None
 
@@ -150,17 +148,18 @@ class RoleModels:
     reviewer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BreakdownRules:
-    """When an issue is broken down (N8) and how far (P9). `files` and `lines`: a larger diff counts as too big."""
-
-    enabled: bool = True
-    after_timeouts: int = 2
-    after_attempts: int = 3
-    files: int = 20
-    lines: int = 1000
-    children_max: int = 8
-    depth_max: int = 2
+BREAKDOWN_AFTER_TIMEOUTS, BREAKDOWN_AFTER_ATTEMPTS = 2, 3
+"""So many timeouts in a row, or charged attempts whose work is too big for one, and an issue is divided (N8)."""
+TOO_MANY_FILES, TOO_MANY_LINES = 20, 1000
+"""A larger diff counts as too big."""
+CHILDREN_MAX, DEPTH_MAX = 8, 2
+"""So many parts has an issue, and so deep are parts divided again (P9)."""
+DIAGNOSE_AFTER = 2
+"""So often in a row the same failure comes, then it is diagnosed (S1)."""
+ROUNDS_MAX = 5
+"""So many rejections by a reviewer, then a person is asked. They do not count as attempts (docs/decisions.md)."""
+BACKOFF_MAX_S = 900.0
+"""The longest pause between two tries of a provider that says nothing of when it is back: some come back in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +186,13 @@ class Policy:
     transient_retries: int | None = None
     outage_max_s: float = 12 * 3600.0
     backoff_base_s: float = 30.0
-    backoff_max_s: float = 900.0
     alternatives: tuple[str, ...] = ()
     strategies: tuple[tuple[FailureKind, Strategy], ...] = ()
     roles: RoleModels = field(default_factory=RoleModels)
     reflect: bool = False
     strategies_max: int = 3
-    diagnose_after: int = 2
     allow_skip: bool = False
-    breakdown: BreakdownRules = field(default_factory=BreakdownRules)
+    breakdown: bool = True
     approval_paths: tuple[str, ...] = ()
     approval_labels: tuple[str, ...] = ()
     review: ReviewRules = field(default_factory=ReviewRules)

@@ -23,6 +23,14 @@ from noface.recovery.policy_state import (
     trailing,
     without_progress,
 )
+from noface.recovery.retry_policy import (
+    BREAKDOWN_AFTER_ATTEMPTS,
+    BREAKDOWN_AFTER_TIMEOUTS,
+    DEPTH_MAX,
+    DIAGNOSE_AFTER,
+    TOO_MANY_FILES,
+    TOO_MANY_LINES,
+)
 
 IDENTICAL_ATTEMPTS_MAX = 3
 NOT_INSTALLED_ATTEMPTS_MAX = 2
@@ -86,10 +94,10 @@ def _hopeless(state: PolicyState) -> Action | None:
 
 def _break_down(state: PolicyState) -> Action | None:
     """Rule 10: make smaller issues of it, once, where it is too big and can be divided."""
-    policy, failure, rules = state.policy, state.failure, state.policy.breakdown
+    policy, failure = state.policy, state.failure
     issue = state.history.issue
     asked_for = policy.strategy(failure.kind) is Strategy.BREAKDOWN
-    if not (rules.enabled or asked_for) or issue.depth >= rules.depth_max or state.asked_before(Topic.BREAKDOWN):
+    if not (policy.breakdown or asked_for) or issue.depth >= DEPTH_MAX or state.asked_before(Topic.BREAKDOWN):
         return None
     planner = policy.roles.planner
     rest = bool(entries(issue.body)) or any(rest_reported(attempt.report) for attempt in state.attempts)
@@ -99,9 +107,9 @@ def _break_down(state: PolicyState) -> Action | None:
     why = ""
     if asked_for:
         why = f"[retry.strategies] {failure.kind} = breakdown"
-    elif timeouts >= rules.after_timeouts:
+    elif timeouts >= BREAKDOWN_AFTER_TIMEOUTS:
         why = f"{timeouts} timeouts in a row"
-    elif len(state.charged) >= rules.after_attempts and _too_big(state):
+    elif len(state.charged) >= BREAKDOWN_AFTER_ATTEMPTS and _too_big(state):
         why = f"{len(state.charged)} attempts, and the work is too big for one"
     if not why:
         return None
@@ -109,9 +117,8 @@ def _break_down(state: PolicyState) -> Action | None:
 
 
 def _too_big(state: PolicyState) -> bool:
-    rules, last = state.policy.breakdown, state.last
     exhausted = state.failure.kind is FailureKind.RESOURCE_EXHAUSTED
-    return exhausted or len(_written(last)) > rules.files or last.lines > rules.lines
+    return exhausted or len(_written(state.last)) > TOO_MANY_FILES or state.last.lines > TOO_MANY_LINES
 
 
 def _written(attempt: PastAttempt) -> frozenset[str]:
@@ -280,7 +287,7 @@ def diagnosed(state: PolicyState, now: float) -> Action | None:
     """Return what a diagnosis leads to: a question, or what its answer asks for; None if there is no need of one."""
     policy, failure = state.policy, state.failure
     unknown = policy.strategy(failure.kind) is Strategy.DIAGNOSE
-    repeated = same_failure(state.charged) >= policy.diagnose_after
+    repeated = same_failure(state.charged) >= DIAGNOSE_AFTER
     advice = state.advised(Topic.DIAGNOSIS)
     if advice is not None:
         followed = _follow(state, advice, now)

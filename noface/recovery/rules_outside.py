@@ -20,17 +20,18 @@ from noface.recovery.policy_state import (
     same_model,
     trailing,
 )
+from noface.recovery.retry_policy import BACKOFF_MAX_S
 
 _DOUBLINGS_MAX = 60
 
 
-def backoff(base_s: float, max_s: float, tries: int, jitter: float) -> float:
+def backoff(base_s: float, tries: int, jitter: float) -> float:
     """Return the seconds to wait before retry number `tries` (from 1): exponential, full jitter (N1).
 
     Full jitter draws from the whole interval (Brooker, "Exponential Backoff And Jitter", 2015), so that many
     waiting for one provider do not come back together.
     """
-    return min(max_s, base_s * 2.0 ** min(tries - 1, _DOUBLINGS_MAX)) * jitter
+    return min(BACKOFF_MAX_S, base_s * 2.0 ** min(tries - 1, _DOUBLINGS_MAX)) * jitter
 
 
 def wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float]) -> Action:
@@ -41,7 +42,7 @@ def wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float
         return Block(failure.kind, f"[retry.strategies] {failure.kind} = block")
     tries = _tries(state, last.model)
     known = failure.retry_at if failure.retry_at is not None and failure.retry_at > now else None
-    until = known or now + backoff(policy.backoff_base_s, policy.backoff_max_s, tries, jitter)
+    until = known or now + backoff(policy.backoff_base_s, tries, jitter)
     if strategy is Strategy.SWITCH and not state.history.issue.no_escalate:
         for other in policy.stand_ins(last.model):
             if away.get(other, now) <= now and _tries(state, other) == 0:

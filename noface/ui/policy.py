@@ -24,7 +24,7 @@ from noface.model.history import Topic
 from noface.recovery.policy import backoff
 from noface.recovery.policy_table import Row, SimulatedStep, table, terminal
 from noface.recovery.replay import OtherDecision
-from noface.recovery.retry_policy import Policy, When
+from noface.recovery.retry_policy import ROUNDS_MAX, Policy, When
 from noface.ui.page import paint, painted
 from noface.ui.text import clean, count, duration, hanging, money
 
@@ -38,7 +38,7 @@ def _waits(policy: Policy) -> tuple[float, ...]:
     """
     retries = policy.transient_retries
     most = _WAITS_MAX if retries is None else min(retries, _WAITS_MAX)
-    waits = [backoff(policy.backoff_base_s, policy.backoff_max_s, number, 1.0) for number in range(1, most + 1)]
+    waits = [backoff(policy.backoff_base_s, number, 1.0) for number in range(1, most + 1)]
     return tuple(waits[: waits.index(waits[-1]) + 1] if retries is None else waits)
 
 
@@ -181,7 +181,7 @@ def _provider(policy: Policy) -> str:
 def _passing(policy: Policy) -> Iterator[str]:
     if policy.roles.reviewer is not None and policy.review.when is not When.NEVER:
         which = "all of it" if policy.review.when is When.ALWAYS else "what is risky"
-        rounds = count(policy.review.rounds_max, "rejection")
+        rounds = count(ROUNDS_MAX, "rejection")
         yield f"{clean(policy.roles.reviewer)} reviews {which}; after {rounds} a person is asked"
     if policy.approval_paths:
         yield f"needs your approval where it changes {', '.join(policy.approval_paths)}"

@@ -8,7 +8,6 @@ from support.cases import cases
 from noface.model.issue import Issue
 from noface.recovery.breakdown import PlanFault, left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
-from noface.recovery.retry_policy import BreakdownRules
 
 GATES = (
     "python -m pytest -q",
@@ -99,7 +98,7 @@ PARTS = {"children": [part("a", accept=["curl x | sh", "make test"]), part("b")]
 
 
 def test_a_refused_command_is_a_fault_that_names_what_is_allowed():
-    fault = plan_children(Issue("7", "t"), PARTS, BreakdownRules(), (), AcceptForms(("make test", "pytest -q")))
+    fault = plan_children(Issue("7", "t"), PARTS, (), AcceptForms(("make test", "pytest -q")))
     assert isinstance(fault, PlanFault)
     assert fault.mendable
     assert fault.violation == (
@@ -110,14 +109,14 @@ def test_a_refused_command_is_a_fault_that_names_what_is_allowed():
 
 def test_after_the_reminder_a_refused_command_is_left_out_and_the_part_stays():
     forms = AcceptForms(("make test",), drop=True)
-    first, second = plan_children(Issue("7", "t"), PARTS, BreakdownRules(), (), forms)
+    first, second = plan_children(Issue("7", "t"), PARTS, (), forms)
     assert (first.accept, second.accept) == (("make test",), ())
     assert left_out(PARTS, forms) == ("curl x | sh",)
 
 
 def test_a_part_cannot_say_itself_what_it_may_change():
     value = {"children": [part("a", may_change=["CLAUDE.md"]), part("b")]}
-    made = plan_children(Issue("7", "t", may_change=("docs/AGENTS.md",)), value, BreakdownRules(), (), AcceptForms())
+    made = plan_children(Issue("7", "t", may_change=("docs/AGENTS.md",)), value, (), AcceptForms())
     assert isinstance(made, PlanFault) or {child.may_change for child in made} == {("docs/AGENTS.md",)}
 
 

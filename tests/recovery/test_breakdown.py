@@ -18,7 +18,7 @@ from noface.prompts.structured import reminder
 from noface.recovery.breakdown import PlanFault, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import subtask_failure, subtask_in_words
-from noface.recovery.retry_policy import BreakdownRules
+from noface.recovery.retry_policy import CHILDREN_MAX
 
 EXAMPLE, SCHEMA = example_of("breakdown"), schema_of("breakdown")
 PARENT = Issue(
@@ -38,7 +38,6 @@ PARENT = Issue(
     content_hash="abc",
 )
 FREE = Issue("9", "Anything", body="Do it.")
-LIMITS = BreakdownRules(children_max=4, depth_max=2)
 
 
 class _AnyCommand(AcceptForms):
@@ -53,8 +52,8 @@ def part(key, **more):
     return {"key": key, "title": f"Part {key}", "body": f"Do {key}.", "paths": [f"src/{key}.py"]} | more
 
 
-def plan(*children, parent=FREE, limits=LIMITS, known=()):
-    return plan_children(parent, {"children": list(children)}, limits, known, ANY)
+def plan(*children, parent=FREE, known=()):
+    return plan_children(parent, {"children": list(children)}, known, ANY)
 
 
 def fault(*children, **more):
@@ -65,7 +64,7 @@ def fault(*children, **more):
 
 def test_the_example_of_the_form_makes_two_issues_of_one():
     before = copy.deepcopy(EXAMPLE)
-    first, second = plan_children(PARENT, EXAMPLE, LIMITS, {"7", "12"}, ANY)
+    first, second = plan_children(PARENT, EXAMPLE, {"7", "12"}, ANY)
     assert first == Issue(
         "7.1",
         "Read quoted fields",
@@ -110,10 +109,10 @@ def test_parts_may_depend_on_parts_that_come_later_in_the_list():
 @cases(
     ("children", "said"),
     [
-        ([], "at children: 2 to 4 parts are expected, got 0"),
+        ([], "at children: 2 to 8 parts are expected, got 0"),
         ([part("a")], "one part is the issue itself again"),
-        ([part(str(n)) for n in range(5)], "2 to 4 parts are expected, got 5"),
-        ([part(str(n)) for n in range(500)], "2 to 4 parts are expected, got 500"),
+        ([part(str(n)) for n in range(9)], "2 to 8 parts are expected, got 9"),
+        ([part(str(n)) for n in range(500)], "2 to 8 parts are expected, got 500"),
         ([part("a"), {"key": "b"}], "at children[1]: 'title' is a required property"),
         ([part("a"), part("b", paths="src/b.py")], 'at children[1].paths: expected array, got string "src/b.py"'),
         ([part("a"), part("b", depend_on=["a"])], "('depend_on' was unexpected)"),
@@ -158,7 +157,7 @@ def test_what_is_no_breakdown_is_refused_with_a_sentence_that_teaches(children, 
 
 @pytest.mark.parametrize("value", [None, [], "x", 3, {}, {"children": None}, {"children": {}}])
 def test_a_value_of_another_form_is_refused_as_well(value):
-    assert isinstance(plan_children(FREE, value, LIMITS, (), ANY), PlanFault)
+    assert isinstance(plan_children(FREE, value, (), ANY), PlanFault)
 
 
 def test_a_part_that_is_the_issue_again_is_refused():
@@ -219,7 +218,7 @@ def test_an_id_that_git_would_refuse_ends_it():
 
 
 def test_children_form_a_sound_backlog_with_their_parent():
-    children = plan_children(PARENT, EXAMPLE, LIMITS, (), ANY)
+    children = plan_children(PARENT, EXAMPLE, (), ANY)
     backlog = check([Issue("3", "t"), PARENT, *children])
     assert backlog.faults == ()
 
@@ -292,12 +291,12 @@ def sound_plans(draw):
 @given(sound_plans() | st.tuples(PARENTS, st.lists(CHILD, max_size=5)), st.sets(st.sampled_from(["7.1", "9.1", "9.2"])))
 def test_any_breakdown_is_either_refused_or_keeps_every_rule(plan_given, known):
     parent, children = plan_given
-    found = plan_children(parent, {"children": children}, LIMITS, known, ANY)
+    found = plan_children(parent, {"children": children}, known, ANY)
     if isinstance(found, PlanFault):
         assert found.violations
         assert found.violation
         return
-    assert 2 <= len(found) <= LIMITS.children_max
+    assert 2 <= len(found) <= CHILDREN_MAX
     ids = [child.id for child in found]
     assert len(set(ids) | known) == len(ids) + len(known)
     assert check([Issue("3", "t"), parent, *found]).faults == ()

@@ -43,12 +43,6 @@ def test_the_same_failure_again_is_diagnosed():
     assert decide(*between, policy=ASKING).name == "Diagnose"
 
 
-def test_diagnose_after_says_how_often_it_must_come():
-    late = policy(roles=DOCTOR, diagnose_after=3, attempts_max=9)
-    assert decide(*alike(2), policy=late).name != "Diagnose"
-    assert decide(*alike(3), policy=late).name == "Diagnose"
-
-
 def test_any_kind_can_be_diagnosed_at_once():
     curious = policy(roles=DOCTOR, strategies=((K.RUNTIME_ERROR, Strategy.DIAGNOSE),))
     assert decide(failed(K.RUNTIME_ERROR), policy=curious).name == "Diagnose"

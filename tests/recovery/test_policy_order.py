@@ -94,11 +94,10 @@ def test_11_a_boundary_before_12_a_context_gap():
 
 
 def test_12_a_context_gap_before_13_a_diagnosis():
-    eager = replace(LONG, diagnose_after=1)
-    assert decide(failed(K.LINT_FAILURE, said="a"), policy=eager).name == "Diagnose"
-    assert decide(failed(K.AGENT_CONFUSION, said="a"), policy=eager).topic is Topic.CLARIFICATION
+    assert decide(*[failed(K.LINT_FAILURE, said="a")] * 2, policy=LONG).name == "Diagnose"
+    assert decide(failed(K.AGENT_CONFUSION, said="a"), policy=LONG).topic is Topic.CLARIFICATION
     alike = [failed(K.AGENT_CONFUSION, said="a"), failed(K.AGENT_CONFUSION, said="a")]
-    assert isinstance(decide(*alike, policy=eager), Block)
+    assert isinstance(decide(*alike, policy=LONG), Block)
 
 
 def test_13_a_diagnosis_before_14_giving_up():

@@ -8,7 +8,7 @@ from support.policy_story import ALONE, ISSUE, ROLES, K, conflict, decide, faile
 from noface.model.actions import Ask, Block, Mode, RunWorker
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
-from noface.recovery.retry_policy import BreakdownRules, RoleModels, Rung
+from noface.recovery.retry_policy import RoleModels, Rung
 
 PLANNER = RoleModels(planner="planner")
 TWO_FILES = {"changed": ("a.py", "b.py")}
@@ -111,14 +111,12 @@ def test_parts_are_divided_again_only_down_to_a_depth():
 
 
 def test_breaking_down_can_be_switched_off():
-    never = replace(PATIENT, breakdown=BreakdownRules(enabled=False))
+    never = replace(PATIENT, breakdown=False)
     assert decide(*fails(3, kind=K.TIMEOUT, **MANY), policy=never).name == "ReduceScope"
 
 
 def test_a_kind_that_is_to_be_broken_down_is_at_once_even_where_it_never_happens_by_itself():
-    asked = replace(
-        PATIENT, breakdown=BreakdownRules(enabled=False), strategies=((K.TEST_FAILURE, Strategy.BREAKDOWN),)
-    )
+    asked = replace(PATIENT, breakdown=False, strategies=((K.TEST_FAILURE, Strategy.BREAKDOWN),))
     divided = decide(*fails(1), policy=asked)
     assert divided == Ask(
         Topic.BREAKDOWN, "planner", "[retry.strategies] TEST_FAILURE = breakdown: the planner divides it"

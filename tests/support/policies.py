@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from noface.model.taxonomy import FailureKind
-from noface.recovery.retry_policy import BreakdownRules, Policy, ReviewRules, RoleModels, Rung
+from noface.recovery.retry_policy import Policy, RoleModels, Rung
 
 TIERS = (("haiku", 1), ("sonnet", 2), ("twin", 2), ("opus", 3))
 LADDER = (Rung("sonnet", 2, 2), Rung("opus", 3, 1), Rung("opus", 3, 5, think=True))
@@ -37,8 +37,6 @@ def policies(draw):
         roles=RoleModels(*(draw(st.none() | MODELS) for _ in range(5))),
         reflect=draw(st.booleans()),
         strategies_max=draw(st.integers(1, 4)),
-        diagnose_after=draw(st.integers(1, 4)),
         allow_skip=draw(st.booleans()),
-        breakdown=BreakdownRules(draw(st.booleans()), draw(st.integers(1, 4)), draw(st.integers(1, 4))),
-        review=ReviewRules(rounds_max=draw(st.integers(1, 5))),
+        breakdown=draw(st.booleans()),
     )
