@@ -112,6 +112,7 @@ def test_models_keep_their_names_where_the_short_ones_would_say_less():
         assert short_names(names) == {name: name for name in names}
 
 
+@pytest.mark.thorough
 @given(policies(), st.integers(40, 120), st.sampled_from(FailureKind))
 def test_no_policy_s_pages_are_wider_than_the_terminal(policy, width, kind):
     pages = policy_page("noface.toml", policy, width), path_page("noface.toml", policy, kind, width)

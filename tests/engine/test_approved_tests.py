@@ -66,6 +66,7 @@ def test_what_a_person_approves_may_be_changed(shop, words):
     assert "tests/test_shop.py" in rules
 
 
+@pytest.mark.thorough
 def test_leave_holds_for_later_attempts_and_for_nothing_else(shop):
     """The first attempt after the yes breaks another test, whose file nobody lets it change; the next one is right."""
     beside = [*WORK, {"write": "tests/test_other.py", "text": "def test_other():\n    pass\n"}]
@@ -99,6 +100,7 @@ def test_work_that_alters_its_judges_is_asked_about_before_it_is_blocked_and_lan
     assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
 
 
+@pytest.mark.thorough
 def test_after_a_no_the_same_work_is_not_asked_about_again(shop):
     project = shop(("2", 0, WORK), max_attempts=3)
     questions = []

@@ -279,6 +279,7 @@ def test_honest_changes_of_tests_land(calc, names):
     assert set(project.statuses().values()) == {"merged"}
 
 
+@pytest.mark.thorough
 def test_the_product_is_excused_from_no_check_unasked(calc):
     more = f"{GOOD}\n\ndef third(number):\n    return number / 3{EXCUSE}\n"
     command = "! grep -n 'number / 3' calc.py | grep -v 'type: ignore'"
@@ -330,6 +331,7 @@ def test_a_threshold_excuses_no_test_of_mains(calc):
     assert refused(project)["rule"] == "tests-contradicted"
 
 
+@pytest.mark.thorough
 def test_moved_tests_land(calc):
     steps = [
         {
@@ -341,6 +343,7 @@ def test_moved_tests_land(calc):
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 def test_a_change_that_touches_no_judge_is_gated_once(calc):
     project = calc(write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
     runs = project.folder / "runs"
@@ -360,6 +363,7 @@ def test_why_and_show_tell_what_was_bought(calc):
         assert "test_half" in told
 
 
+@pytest.mark.thorough
 def test_the_names_of_tests_are_kept_without_secrets(calc):
     value = "hunter2-hunter2-x9"
     named = "import os, pytest\n\n\n@pytest.mark.parametrize('key', [os.environ['MY_TOKEN']])\ndef test_key(key):\n    pass\n"

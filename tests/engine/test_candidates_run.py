@@ -2,6 +2,7 @@
 
 import signal
 
+import pytest
 from support.processes import wait_for
 
 WRITES, WAITS, FAILS = {"write": "b.txt", "text": "b"}, {"sleep": 60}, {"write": "bad", "text": "x"}
@@ -47,6 +48,7 @@ def test_of_those_that_fail_one_is_charged_and_the_next_ones_go_on_from_it(proje
     assert project.git("show", "main:b.txt") == "b"
 
 
+@pytest.mark.thorough
 def test_a_kill_while_one_has_ended_and_another_works_loses_no_work_and_charges_once(project):
     project.config(workers=2)
     project.issue(1, candidates=2)

@@ -90,6 +90,7 @@ def test_a_yes_without_a_sentence_that_bears_it_lets_nothing_land(shop, answer, 
     assert why in " ".join(project.noface("show", "1").stdout.split())
 
 
+@pytest.mark.thorough
 def test_after_a_no_the_worker_is_told_the_reason_and_may_do_it_again_without_the_tests(shop):
     project = shop(says(False, "", "the issue keeps one argument"), attempts=2)
     project.run(code=3)

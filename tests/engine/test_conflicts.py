@@ -4,9 +4,12 @@ import json
 import re
 from collections import Counter
 
+import pytest
+
 ISSUES = 4
 
 
+@pytest.mark.thorough
 def test_what_the_project_joins_by_lines_costs_no_attempt(project):
     project.write(".gitattributes", "log.txt merge=union\n")
     project.write("log.txt", "first line\n")

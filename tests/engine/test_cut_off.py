@@ -24,6 +24,7 @@ def killed_half_way(project):
     wait_for(lambda: not project.processes())
 
 
+@pytest.mark.thorough
 def test_a_resumed_worker_is_told_what_conflicts_with_its_work_and_whose_landing_it_was(project):
     """What lies in its files in conflict is main's: its conversation knows them otherwise."""
     claude(project, ("1", 1, [{"write": "other.txt", "text": "half"}, *HALF]), ("1", 2, REST))

@@ -93,6 +93,7 @@ def test_a_death_is_evidence_against_an_attempt_only_if_that_could_have_caused_i
     assert evidence_of(oom_kills, contained=contained, alone=alone) == evidence
 
 
+@pytest.mark.thorough
 def test_a_noface_killed_again_and_again_during_one_attempt_blames_nobody_and_all_lands(deadly):
     project = deadly
     for number in (1, 2, 3, 4):

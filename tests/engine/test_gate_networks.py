@@ -117,6 +117,7 @@ def test_a_service_that_main_needs_and_nobody_has_named_is_told_before_any_work(
     assert project.statuses()["1"] == "ready"
 
 
+@pytest.mark.thorough
 @boxes
 @routed
 def test_a_gate_of_main_that_needs_the_outside_has_it_and_that_is_remembered(project):
@@ -138,6 +139,7 @@ def test_a_gate_of_main_that_needs_the_outside_has_it_and_that_is_remembered(pro
     assert project.statuses()["2"] == "merged"
 
 
+@pytest.mark.thorough
 @boxes
 @routed
 def test_a_command_of_the_issues_own_has_the_outside_where_it_says_that_it_needs_it(project):

@@ -34,6 +34,7 @@ def write(name, text):
 WORK = {"calc.py": TWICE, "tests/test_twice.py": MORE}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "more",
     [

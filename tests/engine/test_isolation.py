@@ -44,6 +44,7 @@ def refused(project, code=2):
     return " ".join(done.stderr.split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sandbox", first_ones(reversed(SANDBOXES)))
 def test_an_editable_install_of_the_checkout_stops_the_run(calc, sandbox):
     activate(calc, calc.path / "src")
@@ -125,6 +126,7 @@ def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with_and_doctor_tells
     assert len(runs.read_text().split()) == 5  # main anew, the change
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -154,6 +154,7 @@ def test_what_a_killed_run_had_is_free_for_others_once_its_lease_is_over(project
     assert len(bob.attempts("7")) == 1  # landed by the other: nothing is done twice
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["lease_taken", pytest.param("lease_given_back", marks=pytest.mark.thorough)])
 def test_the_own_clone_goes_on_at_once_after_a_kill(project, remote, name):
     assert project.noface("run", NOFACE_FAILPOINT=f"{name}:1:kill").returncode == KILLED
@@ -253,6 +254,7 @@ def test_a_run_that_does_not_begin_gives_its_lease_back(project, remote):
     assert not held(remote)
 
 
+@pytest.mark.thorough
 def test_a_server_that_takes_no_lease_is_told_and_work_goes_on(project, remote):
     hook = remote.path / "hooks" / "update"
     hook.write_text('#!/bin/sh\ncase "$1" in refs/heads/*) exit 0;; esac\necho "branches only" >&2\nexit 1\n')
@@ -262,6 +264,7 @@ def test_a_server_that_takes_no_lease_is_told_and_work_goes_on(project, remote):
     assert project.statuses() == {"7": "merged", "8": "merged"}
 
 
+@pytest.mark.thorough
 def test_without_pushing_no_lease_is_taken(project, remote):
     project.config()
     project.commit()

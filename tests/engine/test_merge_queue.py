@@ -136,6 +136,7 @@ def test_two_that_break_each_other_are_told_apart_from_the_innocent_beside_them(
         assert [each["outcome"] for each in project.attempts(name)] == ["PASSED"]
 
 
+@pytest.mark.thorough
 def test_who_may_alter_a_judge_of_main_s_is_proven_without_the_others_who_may_not(project):
     steps = [{"sleep": 0.2}, {"write": "tests/check.sh", "text": "test -e a.txt\n"}]
     lay_out(project, gate="sleep 0.4; sh tests/check.sh", stacks=1, plays=[("4", 0, steps)])
@@ -150,6 +151,7 @@ def test_who_may_alter_a_judge_of_main_s_is_proven_without_the_others_who_may_no
     check_history(project)
 
 
+@pytest.mark.thorough
 def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project):
     lay_out(project, landing='style = "squash"')
     project.run()
@@ -196,6 +198,7 @@ def test_a_person_s_commit_meanwhile_loses_nothing(project):
     assert project.git("status", "--porcelain") == ""
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_stopped_while_a_stack_is_merged_ends(project):
     lay_out(project, stacks=1, landing='style = "squash"')
     armed, reached, program = (project.folder / name for name in ("armed", "reached", "bin/git"))
@@ -215,6 +218,7 @@ def test_a_run_that_is_stopped_while_a_stack_is_merged_ends(project):
     check_history(project)
 
 
+@pytest.mark.thorough
 def test_the_loop_goes_on_while_a_slow_key_signs_and_what_is_withdrawn_meanwhile_does_not_land(project):
     key, program, reached, go = (project.folder / name for name in ("key", "sign.sh", "reached", "go"))
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)

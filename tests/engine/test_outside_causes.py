@@ -47,6 +47,7 @@ def test_after_two_repeats_a_worker_is_charged_as_usual(project):
     assert outcomes(project) == [("AGENT_CRASH", charged) for charged in (False, False, True, True)]
 
 
+@pytest.mark.thorough
 def test_what_a_worker_got_over_is_no_cause(project):
     worker(project, f"echo '{REFUSED}' >&2; echo one >&2; echo two >&2; echo three >&2; echo 'it broke' >&2; exit 1")
     clocked(project)

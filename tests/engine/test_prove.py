@@ -54,6 +54,7 @@ def proven(project):
         yield made
 
 
+@pytest.mark.thorough
 def test_a_tree_is_proven_for_all_issues_whose_work_it_holds_or_for_none(proven):
     tree, proof = proven(EXACT | TWICE, ASKED, OTHER)
     assert isinstance(proof, Proof)
@@ -65,6 +66,7 @@ def test_a_tree_is_proven_for_all_issues_whose_work_it_holds_or_for_none(proven)
     assert "tests/test_calc.py" in alone.failure.message
 
 
+@pytest.mark.thorough
 def test_what_is_charged_to_nobody_stays_so_once_it_is_merged(proven):
     """The work has passed alone: what is missing beside main, which nobody may have run, is not the worker's."""
     _, red = proven({"calc.py": f"import surely_not_installed\n{GOOD}"}, OTHER, forget=True)

@@ -86,6 +86,7 @@ def test_a_second_run_finds_nothing_to_do_and_says_nothing_twice(shop):
     assert shop.github.count("POST", "*/pulls") == 1
 
 
+@pytest.mark.thorough
 def test_what_depends_on_it_waits_for_its_merge(shop):
     shop.project.issue(2, "Then c", depends_on=["1"])
     shop.project.play(
@@ -151,6 +152,7 @@ def test_a_branch_that_a_person_has_pushed_to_is_theirs_until_a_retry(shop):
     assert len(shop.pulls()) == 1
 
 
+@pytest.mark.thorough
 def test_a_branch_of_that_name_that_noface_did_not_make_is_not_pushed_over(shop):
     theirs = shop.repo.person("ann", "write").pushes("noface/1", {"mine.txt": "mine\n"})
     shop.project.run(code=3)
@@ -309,6 +311,7 @@ def test_the_first_refusal_stops_the_run_names_the_setting_and_no_more_is_paid_f
     assert shop.project.statuses() == {"1": "review", "2": "review"}
 
 
+@pytest.mark.thorough
 def test_workflows_that_may_open_no_pull_requests_are_told_before_any_worker_is_paid(shop):
     bot = "github-actions[bot]"
     shop.repo.grant(bot, "write")

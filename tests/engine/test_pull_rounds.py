@@ -89,6 +89,7 @@ def published(project, github):
     return Published(project, github)
 
 
+@pytest.mark.thorough
 def test_a_red_check_is_an_attempt_that_failed_and_the_next_one_updates_the_pull_request(published):
     published.first()
     before = published.head

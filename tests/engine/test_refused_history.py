@@ -124,6 +124,7 @@ def test_what_a_server_refuses_is_in_no_history_that_lands(project, way, style):
     assert remote.main == project.git("rev-parse", "main")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", first_ones(WAYS))
 def test_nor_in_a_pull_request(project, github, way):
     made = hosted(project, github)

@@ -189,6 +189,7 @@ def test_work_that_the_repository_does_not_hold_any_more_is_done_again(project, 
     assert [attempt["charged"] for attempt in project.attempts("1")] == [not passed, True]
 
 
+@pytest.mark.thorough
 def test_a_database_that_is_replaced_during_a_run_ends_it_and_nothing_lands_again(project):
     project.issue(1)
     project.play(

@@ -115,6 +115,7 @@ def long_life(project, days, keep):
     project.write("noface.toml", f"{gate}{model}{retry}{slots}[keep]\n{keep}")
 
 
+@pytest.mark.thorough
 def test_a_run_that_lasts_days_lets_go_while_workers_are_at_work(project):
     long_life(project, 8, "logs_days = 1\n")
     project.issue(1)

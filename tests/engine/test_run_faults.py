@@ -49,6 +49,7 @@ def test_a_run_that_is_stopped_and_continued_goes_on(project):
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seconds", first_ones([DAY_S, -DAY_S]), ids=["went back by a day", "went on by a day"])
 def test_a_clock_that_jumped_between_two_runs_holds_nothing_up(project, seconds):
     project.play(
@@ -159,6 +160,7 @@ def test_a_database_that_is_deleted_during_a_run_costs_nothing_that_landed(proje
     assert sorted(landed) == ["1", "2"]
 
 
+@pytest.mark.thorough
 def test_work_of_a_lost_database_is_never_written_over(project):
     project.play(("1", 1, [{"write": "bad", "text": "x"}, {"write": "first.txt", "text": "first"}]))
     project.issue(1, max_attempts=1)

@@ -250,6 +250,7 @@ def test_a_gate_without_readable_test_names_must_be_green_on_main(red_main):
     assert events(project, "attempt_finished") == []
 
 
+@pytest.mark.thorough
 def test_under_require_green_a_red_main_stops_the_run(red_main):
     project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
     text = (project.path / "noface.toml").read_text()

@@ -182,6 +182,7 @@ def test_a_lost_database_is_rebuilt_from_mains_trailers(project):
     assert project.git("rev-list", "--count", "--first-parent", "main") == "3"
 
 
+@pytest.mark.thorough
 def test_what_people_quote_of_a_landing_lands_nothing_also_where_the_database_is_lost(project):
     project.issue(1)
     project.commit()
@@ -214,6 +215,7 @@ def test_a_full_disk_ends_the_run_in_good_order(project):
     check_laws(project)
 
 
+@pytest.mark.thorough
 def test_noface_works_when_started_from_a_git_hook(project):
     project.issue(1)
     project.commit()

@@ -104,6 +104,7 @@ def test_what_was_taken_out_again_is_in_no_history_that_is_pushed(project, way, 
     assert project.noface("tools", "fsck").returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", first_ones(WAYS))
 def test_nor_in_a_pull_request(project, github, way):
     made = hosted(project, github)

@@ -97,6 +97,7 @@ def test_a_setup_that_somebody_ended_is_tried_again(project):
 VERDICT = [{"say": json.dumps({"verdict": "approve", "summary": "good", "points": []})}]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("nth", "signals", "outcomes"),
     [

@@ -112,6 +112,7 @@ esac
 NAMES = ("NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS", "COMPOSE_PROJECT_NAME", "TMPDIR")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sandbox", ["none", "auto"])
 def test_two_gates_at_once_have_each_a_server_a_compose_project_and_fixed_names_in_their_tmpdir(project, sandbox):
     met, engine = project.folder / "met", project.folder / "engine"

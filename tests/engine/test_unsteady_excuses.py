@@ -63,6 +63,7 @@ def test_a_test_that_fails_alone_on_main_excuses_no_failure_in_the_whole_run(sho
     assert unsteady(project) == []
 
 
+@pytest.mark.thorough
 def test_a_main_whose_test_fails_in_the_whole_run_and_passes_alone_is_red(shop):
     spoils = "import shop\n\ndef test_first():\n    shop.spoiled = True\n\n"
     second = "def test_second():\n    assert not hasattr(shop, 'spoiled')\n"

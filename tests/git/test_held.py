@@ -123,6 +123,7 @@ def test_a_store_begins_empty_and_a_pack_that_a_killed_noface_protected_is_let_g
     assert not (packs / "pack-2.pack").exists()
 
 
+@pytest.mark.thorough
 def test_many_small_packs_become_few(tmp_path):
     bench = a_bench(tmp_path)
     for number in range(90):

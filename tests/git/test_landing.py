@@ -388,6 +388,7 @@ def test_status_that_fails_holds_the_landing(tmp_path):
     assert "a.txt: clean filter 'gone' failed" in held.reason
 
 
+@pytest.mark.thorough
 def test_thousands_of_paths_land_at_once(tmp_path):
     bench = a_bench(tmp_path)
     files = {f"many/{'x' * 150}/{number}": f"{number}\n" for number in range(3000)}

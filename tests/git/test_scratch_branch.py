@@ -61,6 +61,7 @@ def test_what_a_person_finished_lands_though_the_worker_adds_nothing(project):
     assert project.git("merge-base", "--is-ancestor", theirs, "main") == ""
 
 
+@pytest.mark.thorough
 def test_a_commit_made_while_the_worker_works_is_not_moved_away(project):
     a_blocked_issue(project)
     go = project.folder / "go"
@@ -94,6 +95,7 @@ def test_a_commit_made_while_passed_work_waits_to_land_makes_it_wait_for_retry(p
     assert project.git("show", "main:theirs.txt") == "person"
 
 
+@pytest.mark.thorough
 def test_a_branch_of_a_person_s_that_was_there_before_the_first_attempt_is_not_moved(project):
     project.play(("7", 0, [{"write": "a-new", "text": "x"}]))
     project.issue(7)

@@ -63,6 +63,7 @@ def test_a_run_under_nohup_goes_on_when_the_terminal_hangs_up(project, at_work):
     assert project.statuses() == {"1": "merged"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", first_ones([signal.SIGTERM, signal.SIGHUP]))
 def test_hanging_up_and_sigterm_are_a_first_ctrl_c_also_where_the_parent_blocks_them(project, at_work, number):
     running = at_work(BLOCKING)
@@ -82,6 +83,7 @@ def test_a_run_of_a_script_s_background_or_with_all_signals_blocked_can_be_ended
     assert project.processes() == []
 
 
+@pytest.mark.thorough
 def test_a_reader_in_the_background_is_not_ended_by_the_terminals_ctrl_c(project, at_work):
     running = at_work("pass")
     reader = started(project, ignoring(signal.SIGINT), "logs", "1", "--follow")
@@ -93,6 +95,7 @@ def test_a_reader_in_the_background_is_not_ended_by_the_terminals_ctrl_c(project
     assert (reader.returncode, said.splitlines()[-1]) == (0, "── 1 is merged")
 
 
+@pytest.mark.thorough
 def test_the_exit_codes_of_git_are_known_also_where_the_parent_ignores_the_ends_of_children(project):
     """The kernel then keeps no exit status, and Python takes every child for a successful one."""
     project.issue(1)

@@ -55,6 +55,7 @@ def test_all_three_streams_closed_end_with_the_command_s_own_exit_code(worked):
     assert noface(worked, "$NOFACE show nothing <&- >&- 2>&-")[0] == 2
 
 
+@pytest.mark.thorough
 def test_no_file_of_noface_takes_the_number_of_a_closed_stream(worked):
     worked.issue(2, "Another")
     worked.commit()
@@ -93,6 +94,7 @@ def test_following_a_log_ends_when_nobody_reads_it(project):
         running.communicate(timeout=60)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("env", "commands"),
     [
@@ -111,6 +113,7 @@ def test_a_narrow_encoding_loses_characters_and_nothing_else(worked, env, comman
         assert "itself failed" not in errors
 
 
+@pytest.mark.thorough
 def test_a_repository_at_a_path_that_is_not_utf_8_is_worked_like_any_other(project):
     there = os.fsdecode(os.fsencode(project.folder) + b"/r\xe9po")
     shutil.copytree(project.path, there)

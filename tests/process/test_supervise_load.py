@@ -43,6 +43,7 @@ def follow(tmp_path, log):
         yield follower, reader, told
 
 
+@pytest.mark.thorough
 def test_32_talkative_agents_cost_noface_and_its_supervisors_less_than_one_core():
     assert supervision("command", seconds=2.0) < 1.0
 

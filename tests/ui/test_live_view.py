@@ -373,6 +373,7 @@ def test_ctrl_c_ends_it_with_a_clean_screen(work):
     assert not COLOUR.search(terminal.raw)
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_is_closed_does_no_harm(work):
     terminal = opened(work, "run")
     try:
