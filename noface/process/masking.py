@@ -4,7 +4,6 @@ What stands for a value has its length, so nothing in a file moves: a database s
 its session finds it.
 """
 
-import errno
 import os
 import shutil
 import stat
@@ -22,6 +21,8 @@ _PRINTED = (".log", ".err")
 _GATES = "gates"
 _CHUNK_BYTES = 1 << 20
 _FILES_MAX = 50_000
+_FILE_BYTES_MAX = 1 << 30
+"""A larger one is not kept: no session goes on with it, and a hole in a file may have no end."""
 _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -31,12 +32,8 @@ def known_secrets(given: Iterable[tuple[str, str]], environment: Mapping[str, st
 
 
 def _is_path(value: str) -> bool:
-    if not value.startswith(("/", "~", "./", "../")):
-        return False
-    try:
-        return os.path.lexists(os.path.expanduser(value))  # noqa: PTH111 - Path raises if there is no such user
-    except (OSError, ValueError):
-        return False
+    place = os.path.expanduser(value)  # noqa: PTH111 - Path raises if there is no such user
+    return value.startswith(("/", "~", "./", "../")) and "\0" not in value and os.path.lexists(place)
 
 
 def mask_files(folder: Path, session: str, masker: Masker) -> None:
@@ -49,13 +46,16 @@ def mask_files(folder: Path, session: str, masker: Masker) -> None:
         _close(file)
         parts = file.relative_to(folder).parts
         if session in parts or not (file.name in _OWN or file.suffix in _PRINTED or _GATES in parts):
-            mask_file(file, masker)
+            _mask_file(file, masker)
 
 
-def mask_file(path: Path, masker: Masker) -> None:
+def _mask_file(path: Path, masker: Masker) -> None:
     """Take the secrets out of a file that nothing writes to any more; what is no regular file is left alone."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
+        return
+    if status.st_size > _FILE_BYTES_MAX:
+        path.unlink()
         return
     if status.st_nlink > 1:  # what has another name elsewhere is not noface's to change
         copy = path.with_name(f".{os.urandom(8).hex()}.tmp")
@@ -64,9 +64,16 @@ def mask_file(path: Path, masker: Masker) -> None:
     _close(path)
     descriptor = os.open(path, _OPEN)
     try:
-        for position, data in _masked(descriptor, masker):
-            if os.pread(descriptor, len(data), position) != data:
-                os.pwrite(descriptor, data, position)
+        stream, read, shown = MaskedStream(masker), 0, 0
+        while True:
+            piece = os.pread(descriptor, _CHUNK_BYTES, read)
+            read += len(piece)
+            data = stream.feed(piece) if piece else stream.finish()
+            if os.pread(descriptor, len(data), shown) != data:
+                os.pwrite(descriptor, data, shown)
+            shown += len(data)
+            if not piece:
+                return
     finally:
         os.close(descriptor)
 
@@ -75,30 +82,6 @@ def _close(path: Path) -> None:
     status = path.lstat()
     if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
         path.chmod(stat.S_IMODE(status.st_mode) & stat.S_IRWXU | stat.S_IRUSR | stat.S_IWUSR)
-
-
-def _masked(descriptor: int, masker: Masker) -> Iterator[tuple[int, bytes]]:
-    """Yield a file's content without secrets, piece by piece, each with its place."""
-    stream, read, shown = MaskedStream(masker), 0, 0
-    while (start := _data_from(descriptor, read)) is not None:
-        if start > read:
-            yield shown, stream.finish()
-            shown = start
-        piece = os.pread(descriptor, _CHUNK_BYTES, start)
-        data = stream.feed(piece)
-        yield shown, data
-        read, shown = start + len(piece), shown + len(data)
-    yield shown, stream.finish()
-
-
-def _data_from(descriptor: int, position: int) -> int | None:
-    """Return where the next bytes lie that were ever written, None if there are none: a hole may have no end."""
-    try:
-        return os.lseek(descriptor, position, os.SEEK_DATA)
-    except OSError as error:
-        if error.errno == errno.ENXIO:
-            return None
-        return position if position < os.fstat(descriptor).st_size else None  # a file system that cannot tell
 
 
 def _closed(folder: Path) -> Iterator[Path]:

@@ -136,10 +136,8 @@ class Launcher:
         cancellers = [self._closing] if cancel is None else [self._closing, cancel]
         if any(canceller.cancelled for canceller in cancellers):
             return unrun("cancelled before it was started", EndedBy.CANCELLED)
-        problem = _missing(command) if command.box is not None else None
-        if problem is None and _length(order) > ORDER_BYTES_MAX:
+        if _length(order) > ORDER_BYTES_MAX:
             problem = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
-        if problem is not None:
             return unrun(explain(problem, command.argv, order["env"]))
         try:
             control, pid, containment = self._fork_server.spawn(order, apart=self.namespaces and command.box is None)
@@ -198,25 +196,11 @@ class Launcher:
 NOT_SHOWN = "the sandbox does not show"
 """Begins the error of a program that is there, and not in its box."""
 
-_UNSEEN = re.compile(r"execvp (.+): No such file or directory")
-
-
-def _missing(command: Command) -> dict[str, Any] | None:
-    """Return why a boxed command cannot be started, as a supervisor reports it; bubblewrap's messages say less."""
-    program = (*command.wrap, *command.argv)[0]
-    path = dict(command.env).get("PATH", os.defpath)
-    place = Path(command.cwd, program) if "/" in program else None
-    if not os.path.isdir(command.cwd):  # unlike Path's it raises nothing if a folder on the way is closed
-        return {"step": "cwd", "name": command.cwd, "errno": errno.ENOENT, "text": ""}
-    if place is None and shutil.which(program, path=path) is None:
-        return {"step": "exec", "name": program, "errno": errno.ENOENT, "text": ""}
-    if place is not None and not os.access(place, os.X_OK):
-        number = errno.EACCES if os.path.exists(place) else errno.ENOENT
-        return {"step": "exec", "name": program, "errno": number, "text": ""}
-    return None
+_UNSEEN = re.compile(r"execvp (.+): (No such file or directory|Permission denied)")
 
 
 def _no_box(command: Command) -> str:
+    """Say why a box could not be made, or the command not be started in it, from bubblewrap's words."""
     try:
         text = read_bounded(Path(command.stderr), 0, _BOX_WORDS_BYTES)
     except OSError:
@@ -224,11 +208,15 @@ def _no_box(command: Command) -> str:
     lines = [line for line in text.splitlines() if line.startswith("bwrap: ")] or ["bwrap: (no message)"]
     words = lines[-1].removeprefix("bwrap: ")
     unseen = _UNSEEN.fullmatch(words)
-    place = shutil.which(unseen[1], path=dict(command.env).get("PATH", os.defpath)) if unseen is not None else None
-    if place is not None:
-        folder = Path(place).resolve().parent
-        return f'{NOT_SHOWN} {place}, or what it runs with: name its folder, [sandbox] show = ["{folder}"]'
-    return f"the sandbox could not be made: {words}"
+    if unseen is None:
+        return f"the sandbox could not be made: {words}"
+    env = dict(command.env)
+    place = shutil.which(unseen[1], path=env.get("PATH", os.defpath))
+    if place is None:
+        number = errno.EACCES if unseen[2].startswith("Permission") else errno.ENOENT
+        return explain({"step": "exec", "name": unseen[1], "errno": number, "text": unseen[2]}, command.argv, env)
+    folder = Path(place).resolve().parent
+    return f'{NOT_SHOWN} {place}, or what it runs with: name its folder, [sandbox] show = ["{folder}"]'
 
 
 def _length(order: dict[str, Any]) -> int:
