@@ -35,7 +35,6 @@ _STEP = re.compile(r"##\[group\]Run |Post job cleanup\.|Cleaning up orphan proce
 _FAILED = re.compile(r"##\[error\](?:Process completed with exit code|The operation was canceled|.* has timed out)")
 _ERROR = "##[error]"
 _GHOST = "ghost"
-"""What GitHub calls an account that is gone."""
 
 
 def text(source: object, *keys: str) -> str:

@@ -164,7 +164,6 @@ NAMES: tuple[str, ...] = (
     *("BreakDown", CALL_RESOLVER, "Diagnose", "Reflect", "Review"),
     *(shape.__name__ for shape in (WaitUntil, AwaitIssues, Skip, RequestApproval, Block, Land)),
 )
-"""The names of all actions."""
 
 
 def model_of(action: Action) -> str:

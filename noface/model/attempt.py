@@ -220,7 +220,6 @@ class Judged:
 
 
 AttemptReport = NotStarted | Interrupted | Judged
-"""What came of an order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 PLACEHOLDERS = ("prompt_file", "model")
-"""What noface fills in."""
 
 _VARIABLES = re.compile(r"""(?:[A-Za-z_]\w*=(?:"[^"`(]*"|'[^']*'|[^\s"'`$;&|<>()])*\s+)+""")
 _TOKEN = re.compile(r"\$\{|\{\w+\}|\\.|.", re.DOTALL)

@@ -9,29 +9,17 @@ from noface.model.taxonomy import Category, FailureKind
 
 OF_PROJECT = "project:"
 """What the name of a rule begins with in verdicts where it is one of the project's `[[gate_rules]]`."""
-
-
 UNCHANGED = "tree-unchanged"
 """The rule of an attempt that leaves its workspace as it was, and says nothing that explains it."""
-
 CHANGED_FILES = "gate-changed-files"
-"""The rule of a gate that changes files of the tree."""
-
 DISK_FULL = "disk-full"
-"""The rule of failures for want of room on a disk: the run stops."""
-
 DISK_SEEMS_FULL = "disk-seems-full"
 """The rule where a worker said so and there is room: the run stops where it says so again and again."""
-
 SETUP_PASSING = "setup-failed-in-passing"
-"""The rule of a failed setup whose cause may pass by itself."""
-
 OUT_OF_REACH = "out-of-reach"
 """The rule of an agent that misses what its sandbox hides or makes read-only."""
-
 OUTSIDE_CAUSE = "outside-cause"
 """The rule of a plain command whose final error may pass by itself."""
-
 NO_ANSWER = "page-for-an-answer"
 """The rule of a plain command that ended with a web page, or half a document, in place of its provider's answer."""
 

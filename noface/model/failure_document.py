@@ -6,7 +6,6 @@ from noface.model.description import OneOf
 from noface.model.taxonomy import Category, FailureKind, Reason
 
 Note = str | float | bool
-"""What is noted of a step."""
 
 
 class ReportedStep(TypedDict):

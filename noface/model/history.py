@@ -138,7 +138,6 @@ class Advice:
 
 
 NO_ANSWER = Advice(Topic.DIAGNOSIS, 0)
-"""What stands for the answer of a question that has none."""
 
 
 class Verdict(StrEnum):

@@ -200,7 +200,6 @@ def _folder(pattern: str) -> str:
 
 
 _POSITION = re.compile(r"(:\d+){1,2}$")
-"""Line, or line and column, behind a path."""
 
 
 def is_in(language: str, path: str) -> bool:

@@ -16,7 +16,6 @@ from noface.model.patterns import is_folder_of, matches_any
 _LINK = "120000"
 _ANYWHERE = "**/"
 GROWING = "**/conftest.py"
-"""The protected files that hold shared fixtures."""
 _OWN = ("noface.toml", ".noface.toml")
 _WILDCARDS = frozenset("*?")
 

@@ -7,7 +7,6 @@ from noface.model.listed import Window
 from noface.model.worker_run import ModelSpec
 
 WINDOWS = {300: "five_hour", 1_440: "day", 10_080: "week"}
-"""The names of windows by their minutes."""
 _UNKNOWN_RESET_S = 3600.0
 LET_IT = "noface resume --overage 5"
 """The command with which a person lets a run spend dollars beyond its windows."""

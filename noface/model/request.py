@@ -106,4 +106,3 @@ class PersonRequest:
 
 
 NOTHING_ASKED = PersonRequest()
-"""What stands for the request of an issue of which none is kept."""

@@ -21,7 +21,6 @@ REMOVED_FILE = "removed.json"
 """In the folder of an attempt whose files went: when and why, for whoever looks for them."""
 
 SEEN = "seen"
-"""Below an issue's refs, what was last seen on its branch on the remote."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,4 +107,3 @@ class CutOff:
 
 
 NOTHING_YET = StartPoint(StartReason.NOTHING_YET)
-"""Main, before any attempt has left work."""

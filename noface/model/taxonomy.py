@@ -209,7 +209,6 @@ class Cause(StrEnum):
 
 
 PASSED = "PASSED"
-"""The outcome of an attempt whose hard gates all passed."""
 
 INTERRUPTED = "INTERRUPTED"
 """The outcome of an attempt that ended because noface did; it is charged to nobody."""

@@ -6,10 +6,8 @@ from textwrap import wrap
 from noface import data
 
 UNEXPECTED_STEPS = "unexpected_steps"
-"""The fact that holds the newest changes of state that are not in the table."""
 _WIDTH = 118
 NEW = "new"
-"""The state of what has no row yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,13 +45,7 @@ def damage_of(database: Database) -> tuple[str, ...]:
     lines = [str(row[0]) for row in database.rows("PRAGMA integrity_check")]
     damage = [line for line in lines if line != "ok"][:_PROBLEMS_MAX]
     damage += [f"a row of {row[0]} refers to nothing" for row in database.rows("PRAGMA foreign_key_check")]
-    present, wanted = _columns(database), _columns(Database.memory())
-    damage += [f"there is no {table}.{column}" for table, column in sorted(wanted - present)]
     return tuple(damage)
-
-
-def _columns(database: Database) -> set[tuple[str, str]]:
-    return {(str(table), str(column)) for table, column in database.rows(query("columns"))}
 
 
 def _landing(row: sqlite3.Row) -> LandingFacts:

@@ -31,7 +31,6 @@ _STEPS_MAX = 20
 _LONG_S = 300.0
 """A shorter wait for a provider passes before anybody could do something."""
 _TESTS_TOLD_MAX = 20
-"""How many failing tests an event names."""
 Announce = Callable[[str, str | None, dict[str, object]], None]
 """Tells views what happens: kind, issue id, data."""
 

@@ -24,7 +24,6 @@ from noface.store.records import query
 from noface.store.rows import dumps
 
 _LOOKED_AT_MAX = 200
-"""How many lessons, the newest, are compared with a failure."""
 
 
 class LessonStore:

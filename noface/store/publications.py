@@ -18,7 +18,6 @@ from noface.store.rows import dumps
 
 _SINCE = "tracker_since:"
 _HEARD = ("after", "question", "problem", "author", "state")
-"""What the column `heard` holds."""
 
 
 class Publications:

@@ -233,10 +233,6 @@ SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORD
 SELECT id, issue_id, number, old, new FROM landings
 WHERE state = 'landed' AND id > (SELECT read_after FROM issues WHERE id = ?) ORDER BY id;
 
--- name: columns
-SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
-WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\';
-
 -- name: lessons_by_signature
 SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL
 ORDER BY (learned + successes) * 1.0 / (learned + hits + 1) DESC, id DESC LIMIT ?;

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from noface.recovery.pull_rounds import Followed
 
 SCHEMA_VERSION = 9
-"""The schema that schema.sql makes and these queries know."""
 
 _KIND = "noface.model.taxonomy.FailureKind"
 _OUTCOMES = ("PASSED", "INTERRUPTED")
@@ -80,7 +79,6 @@ class IssueRow(NamedTuple):
 LEARNED = "learned"
 """The fact that holds the landings that main told of when the database did not know them."""
 UNSTEADY = "unsteady"
-"""The fact that holds the tests that fail now and then on main."""
 """The fact that holds which files of main its test gates read."""
 
 

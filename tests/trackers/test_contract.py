@@ -17,7 +17,7 @@ from noface.extras.beads.tracker import BeadsTracker
 from noface.model.issue import Issue
 from noface.trackers.base import open_tracker
 from noface.trackers.files import FilesTracker
-from noface.trackers.github.copy import Copy, save_copy
+from noface.trackers.github.copy import Copy, save_copy, text_of
 from noface.trackers.github.issue import RemoteIssue
 from noface.trackers.github.tracker import GithubTracker
 
@@ -82,7 +82,7 @@ class GithubBench:
         self.copy = Copy(("api", "acme/shop", ""), writers={"ann": True})
         settings = tracker_settings({"tracker": {"kind": "github", "label": ""}, "gates": [{"command": "pytest -q"}]})
         self.tracker = GithubTracker(settings, self.folder, lambda: None)
-        save_copy(self.folder, self.copy)
+        save_copy(self.folder, text_of(self.copy))
 
     def put(self, issue):
         names = ("priority", "depends_on", "paths", "accept", "model", "tier", "max_attempts", "no_escalate")
@@ -91,11 +91,11 @@ class GithubBench:
         url = f"https://github.com/acme/shop/issues/{issue.id}"
         remote = RemoteIssue(int(issue.id), issue.title, body, labels=issue.labels, author="ann", url=url)
         self.copy.issues[remote.number] = remote
-        save_copy(self.folder, self.copy)
+        save_copy(self.folder, text_of(self.copy))
 
     def remove(self, issue_id):
         del self.copy.issues[int(issue_id)]
-        save_copy(self.folder, self.copy)
+        save_copy(self.folder, text_of(self.copy))
 
 
 class MemoryBench:

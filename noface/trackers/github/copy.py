@@ -94,30 +94,14 @@ def _loaded(kind: type[_T], path: Path) -> _T | None:
         return None
 
 
-def save_copy(folder: Path, copy: Copy) -> None:
-    """Replace the stored copy. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = replace(copy, issues={number: _row(issue) for number, issue in sorted(copy.issues.items())})
-    write_atomic(folder / ISSUES, text_of(kept))
-
-
 def text_of(known: Copy | Sync) -> str:
-    """Write down what is known."""
+    """Write down what is known; of the copy without the times of changes, which make no other backlog."""
+    if isinstance(known, Copy):
+        known = replace(known, issues={n: replace(each, updated="") for n, each in sorted(known.issues.items())})
     return json.dumps({"version": _VERSION, **encode(known)}, separators=(",", ":"))
 
 
-def save_sync(folder: Path, text: str) -> None:
+def save_copy(folder: Path, text: str) -> None:
+    """Replace the stored copy. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    # Losing it costs requests, and no issue: the last refresh is done again.
-    write_atomic(folder / SYNC, text, durable=False)
-
-
-def same(first: Copy, second: Copy) -> bool:
-    """True if two copies make the same backlog, whenever their issues were changed."""
-    if replace(first, issues={}) != replace(second, issues={}) or first.issues.keys() != second.issues.keys():
-        return False
-    return all(_row(first.issues[number]) == _row(second.issues[number]) for number in first.issues)
-
-
-def _row(issue: RemoteIssue) -> RemoteIssue:
-    return replace(issue, updated="")
+    write_atomic(folder / ISSUES, text)

@@ -33,7 +33,6 @@ LOOKED_UP_MAX = 300
 """Issues and logins that one refresh looks up: more wait for the next."""
 
 _FIRST = datetime(2008, 1, 1, tzinfo=UTC)
-"""No issue of GitHub's is older."""
 _UNTOLD = (403, 404)
 _BECAME = {MOVED: "was transferred to another repository", 410: "was deleted"}
 _UNKNOWN = "is not to be found any more: it was deleted, or transferred to where the token may not read"

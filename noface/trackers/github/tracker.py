@@ -7,8 +7,7 @@ import errno
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from copy import copy as shallow
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +18,11 @@ from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
 from noface.model.publication import Heard, Notice
 from noface.process.clock import Clock
+from noface.process.files import write_atomic
 from noface.trackers.accept_forms import refused_accept, taken_accept
 from noface.trackers.github.backlog import backlog_of
-from noface.trackers.github.copy import Copy, Sync, load_copy, load_sync, same, save_copy, save_sync, text_of
-from noface.trackers.github.fingerprint import FOLDER, fingerprint
+from noface.trackers.github.copy import Copy, Sync, load_copy, load_sync, save_copy, text_of
+from noface.trackers.github.fingerprint import FOLDER, SYNC, fingerprint
 from noface.trackers.github.issue import read_remote, remote_issue
 from noface.trackers.issue_file import checked_draft
 
@@ -66,7 +66,7 @@ class GithubTracker:
         self._forge: Forge | None = None
         self._work: tuple[Copy, Sync] | None = None
         self._seen: tuple[str, Copy] | None = None
-        self._written = ""
+        self._stored = ("", "")
 
     def use(self, forge: "Forge") -> None:
         """Talk to GitHub by what a run has opened: all of it then keeps one budget."""
@@ -97,12 +97,11 @@ class GithubTracker:
         copy, sync = self._loaded()
         if copy.of != of:
             copy, _ = self._work = (Copy(), Sync(clone=sync.clone))
-        before = _standing(copy)
         try:
             self._refresh().run()
             copy.of = of
         finally:
-            changed = self._save(before)
+            changed = self._save()
         return changed
 
     def say(self, notice: Notice, comment: int | None = None) -> int | None:
@@ -113,13 +112,12 @@ class GithubTracker:
         from noface.trackers.github.talk import say
 
         copy, sync = self._loaded()
-        before = _standing(copy)
         number = int(notice.issue_id)
         if number in copy.gone:
             return None
         if not sync.clone:
             sync.clone = secrets.token_hex(4)
-            self._save(before)  # before the first comment names it
+            self._save()  # before the first comment names it
         try:
             refresh = self._refresh()
             # Work begins, or lands: what a person changed since the last refresh is seen before.
@@ -131,18 +129,17 @@ class GithubTracker:
                 raise
             return None
         finally:
-            self._save(before)
+            self._save()
 
     def hear(self, issue_ids: Collection[str], after: Mapping[str, int]) -> tuple[Heard, ...]:
         """Return what trusted people have written; see RemoteTracker.hear."""
         from noface.trackers.github.talk import hear
 
-        before = _standing(self._loaded()[0])
         numbers = [issue_id for issue_id in issue_ids if number_of(issue_id) is not None]
         try:
             return tuple(sorted(hear(self._refresh(), numbers, after), key=lambda each: each.id))
         finally:
-            self._save(before)
+            self._save()
 
     def add(self, draft: Issue, merged: Collection[str] = ()) -> Issue:
         """Make the issue on GitHub, with the label; see Tracker.add. Raises ForgeError if that is refused."""
@@ -158,12 +155,11 @@ class GithubTracker:
         remote = remote_issue(client.post(client.repo("issues"), wanted))
         if remote is None:
             raise ForgeError("GitHub answered with no issue.", "See there whether it was made.")
-        before = _standing(copy)
         refresh = self._refresh()
         refresh.put(remote)
         with suppress(ForgeError):  # the next refresh asks again
             refresh.look_up_writer(remote.author)
-        self._save(before)
+        self._save()
         result = read_remote(remote, self._settings.gates).result
         if isinstance(result, IssueFault):
             raise NofaceError(f"{result.source} was added but is faulty: {result.problem}", result.hint)
@@ -195,32 +191,28 @@ class GithubTracker:
             for number, remote in copy.issues.items():
                 copy.issues[number] = replace(remote, updated=sync.updated.get(number, ""))
             self._work = (copy, sync)
+            self._stored = (text_of(copy), text_of(sync))
         return self._work
 
-    def _save(self, before: Copy) -> bool:
+    def _save(self) -> bool:
         """Store what was learned, once there is a whole copy; tell whether it makes another backlog."""
         copy, sync = self._loaded()
         if not copy.of:
             return False
-        changed = not same(before, copy)
+        texts = (text_of(copy), text_of(sync))
+        changed = texts[0] != self._stored[0]
         try:
             if changed:
-                save_copy(self._folder, copy)
-            text = text_of(sync)
-            if text != self._written:
-                save_sync(self._folder, text)
-                self._written = text
+                save_copy(self._folder, texts[0])
+            if texts[1] != self._stored[1]:  # losing it costs requests, and no issue: the last refresh is done again
+                write_atomic(self._folder / SYNC, texts[1], durable=False)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise DiskFullError("There is no room left for the copy of the issues.", "Make room.") from error
             hint = "Check that noface's state can be written and the disk has room."
             raise NofaceError(f"cannot store the copy of the issues: {error.strerror}", hint) from error
+        self._stored = texts
         return changed
-
-
-def _standing(copy: Copy) -> Copy:
-    """Return the copy as it is now, which does not change with it: what is stored is told by the difference."""
-    return replace(copy, **{each.name: shallow(getattr(copy, each.name)) for each in fields(copy)})
 
 
 def _text_of(draft: Issue) -> str:
