@@ -66,10 +66,7 @@ def fix_of(failed_patch: str, passed_patch: str) -> Fix:
 
 
 def in_workers_hands(failure: Failure) -> bool:
-    """True if a change of the work can mend a failure, so that its fix teaches something.
-
-    A gate found it in the work, it was charged, and no known cause of it passes by itself or waits for a person.
-    """
+    """True if a change of the work can mend a failure: a gate found it, and its cause does not pass by itself."""
     kind = failure.kind
     if kind.category is not Category.CORRECTABLE or kind.info.gate is None or not failure.charged:
         return False

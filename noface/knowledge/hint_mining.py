@@ -1,12 +1,8 @@
 """Proposes `[[failure_hints]]` from failures that several issues had (N16).
 
-Failures whose cause lies in the worker's hands are grouped by signature; what a hint with a pattern speaks to already
-is left out. A group from `least` issues or more gets a pattern: the longest part of its message that never changes; or,
-if failures of other kinds have that part too, the whole message with what changes left open. Its text says which lines
-mended it in two issues or more. If each issue was mended in a way of its own there is no proposal, since what helped
-one is no advice for all; if none was, somebody must write the text.
-
-What a worker wrote stands in quotation marks, on one line and bounded: a person reads it before it becomes advice.
+The pattern is the longest part of the message that never changes; if failures of other kinds have that too, the whole
+message with what changes left open. The text says which lines mended it in two issues or more; without such there is no
+proposal, or a draft if nobody has mended it. What a worker wrote is quoted: a person reads it before it is advice.
 """
 
 import re
@@ -50,10 +46,7 @@ _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 
 @dataclass(frozen=True, slots=True)
 class PastFailure:
-    """A recorded failure; `touched` are the files that its attempt changed.
-
-    `passed_by` is the attempt of the same issue that passed after it, None while none has.
-    """
+    """A failure, the files `touched`, and the attempt of its issue that passed after it, None without one."""
 
     issue: Issue
     number: int
@@ -72,10 +65,7 @@ FixOf = Callable[[PastFailure], Fix]
 
 @dataclass(frozen=True, slots=True)
 class HintProposal:
-    """A rule that a person may take over. `failures` led to it, `would_match` are all that it matches.
-
-    `draft` is True if nobody knows yet what its text should say.
-    """
+    """A rule that a person may take over; `draft` if nobody knows yet what its text should say."""
 
     rule: HintRule
     failures: tuple[PastFailure, ...]

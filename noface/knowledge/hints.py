@@ -38,10 +38,7 @@ Search = Callable[[str, str], Found]
 
 @dataclass(frozen=True, slots=True)
 class HintRule:
-    """One rule; empty conditions always hold. `error_pattern` is literal text, `error_regex` an expression.
-
-    `path` is a glob: the failing attempt changed such a file.
-    """
+    """A rule; empty conditions hold. `error_pattern` is literal, `path` a glob of what the attempt changed."""
 
     hint: str
     label: str = ""
@@ -91,10 +88,7 @@ def explain(
     *,
     every: bool = False,
 ) -> MatchExplained:
-    """Say whether a rule matches; `touched` are the files that the failing attempt changed.
-
-    It looks no further than the first condition that does not hold, unless `every` one is wanted.
-    """
+    """Say whether a rule matches, up to the first condition that fails unless `every` is wanted."""
     looked_at: list[ConditionExplained] = []
     for name, wanted in rule.conditions.items():
         held, why = _look(name, wanted, issue, failure, touched, search)
@@ -118,10 +112,7 @@ def slow_warnings(matches: list[MatchExplained]) -> tuple[str, ...]:
 
 
 def searched_text(failure: Failure | None) -> str:
-    """Return the text in which patterns are looked for: message, kind, evidence, tests, excerpt, up to a limit.
-
-    The kind stands for the word that a message may lack: not every parser says SyntaxError.
-    """
+    """Return where patterns are looked for; the kind stands for a word that a message may lack."""
     if failure is None:
         return ""
     names = f"{failure.kind} (SyntaxError)" if failure.kind is FailureKind.SYNTAX_ERROR else failure.kind.value

@@ -1,10 +1,7 @@
 """Lessons: what mended a failure, kept for the next one like it (S7).
 
-Learnt when an issue passes after a failure whose cause lay in the worker's hands, and the change that mended it is
-small enough to say what did. Looked up before the next diagnosis and quoted in the next prompt, if the failure is
-like it and concerns the same part of the project. Counted by what became of the attempts that read it, against those
-after failures of the same kind that read none; dropped when it makes no difference. What a worker wrote is quoted as
-data and bounded.
+Learnt when an issue passes by a small change after a failure whose cause lay in the worker's hands, looked up before
+the next diagnosis, quoted in the next prompt, counted by what became of it, and dropped when it makes no difference.
 """
 
 import re
@@ -71,12 +68,7 @@ ControlGroup = tuple[int, int]
 
 
 def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: str = "") -> Lesson | None:
-    """Return what an issue's last attempt, which passed, teaches; None if nothing can be learned from it.
-
-    `attempts` are oldest first; only those since the issue was last unblocked count, since before that a person
-    helped. `fix` is what the attempt that passed has and `failed_before` has not. `cause` is what a diagnosis found,
-    by default the line that decided.
-    """
+    """Return what an issue's last attempt, which passed, teaches by its `fix`; `cause` is a diagnosis's, if any."""
     failed = failed_before(attempts)
     failure = failed.failure if failed is not None else None
     if failed is None or failure is None or not fix.telling:
@@ -101,11 +93,7 @@ _CURES = (DiagnosisStrategy.ALTERNATIVE.value, DiagnosisStrategy.MODIFIED.value)
 
 
 def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> Lesson | None:
-    """Return the diagnosis by which an issue's last attempt passed, to be used again without asking; None without one.
-
-    Unlike what a fix teaches, it is known by the failure's signature alone. What passes by itself is no cure, nor is
-    what was remembered itself: how that does is counted.
-    """
+    """Return the diagnosis by which an issue's last attempt passed, to be used again for the same signature."""
     failed = _fixed(attempts)
     failure = failed.failure if failed is not None else None
     if failed is None or failure is None or not failure.signature or not (failure.excerpt or failure.evidence):
@@ -139,10 +127,7 @@ def _fixed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 
 
 def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
-    """Return the failure that the last attempt, which passed, has mended; None if it teaches nothing.
-
-    It is the last one charged to the worker, if its cause lay in the worker's hands and its message says something.
-    """
+    """Return the charged failure that the last attempt has mended; None if it teaches nothing."""
     failed = _fixed(attempts)
     failure = failed.failure if failed is not None else None
     if failure is None or not failure.signature or not in_workers_hands(failure):
@@ -180,12 +165,7 @@ def alike(failure: Failure, lesson: Lesson) -> float:
 
 
 def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
-    """True if a lesson is about a failure: a file of the project in common, and the same or a like failure.
-
-    `parts` are the files that the failure concerns (`fixes.parts_of`). Failures of a kind are like each other by their
-    words, or if the same file of tests fails: most assertions say little. Measured by benchmarks/lessons.py; files
-    in the same folder, or words alone, told no more than a lesson picked blindly.
-    """
+    """True if a lesson is about a failure: a file of the project in common, and alike (benchmarks/lessons.py)."""
     shared = set(parts) & set(lesson.parts)
     tests = {path for path in shared if is_test_file(path)}
     # What a lesson has in common beside tests must be the product, unless it is about nothing but tests.

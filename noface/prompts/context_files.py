@@ -1,9 +1,7 @@
 """Chooses the files of the project that may help a worker who was unsure (K3, P7: associative matching).
 
-First the files that are named as they are: by whoever was asked, in the failure, in the issue; if there are none,
-those with such a name. Else files are searched for what the issue speaks of: first by the words of its title and of
-what the worker asked, and, if that finds too little, once more by all its words. A file's score is the share of
-the words that stand in its path or its text, each word weighing the more the fewer files have it.
+First files that are named; else those that hold the words of the title and of what the worker asked, then all words of
+the issue. A score is the share of the words in path or text, each weighing the more the fewer files have it.
 """
 
 import math

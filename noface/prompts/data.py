@@ -176,11 +176,7 @@ _BY_FAILURE = {
 
 
 def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
-    """Return the situation of the attempt that an action starts, after a failure of that kind (None: after none).
-
-    What some failures call for comes before what the action calls for, except at a first attempt: it begins
-    afresh. An action that repeats (RetrySame, a wait) is a first attempt again, or a retry.
-    """
+    """Return an attempt's situation: some failures call for one of their own, but not at a first attempt."""
     first = action_kind == Mode.FIRST
     if not first and failure_kind in _BY_FAILURE:
         return _BY_FAILURE[FailureKind(failure_kind)]

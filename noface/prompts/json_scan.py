@@ -43,10 +43,7 @@ class JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class BrokenObject:
-    """An object that was begun and is not JSON: `problem` says what was found at `at` instead of what.
-
-    `truncated` if the text ended first. `keys` are those in it as far as it was read.
-    """
+    """An object that is not JSON: `problem` was found at `at`, or the text ended; `keys` up to there."""
 
     start: int
     at: int

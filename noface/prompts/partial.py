@@ -48,10 +48,7 @@ def steps_of(report: AttemptReport) -> tuple[AttemptStep, ...]:
 
 
 def accumulate(steps: tuple[AttemptStep, ...], form: EarlierForm = EarlierForm.NOTES_ONLY, planned: int = 0) -> Steps:
-    """Return what is kept of the steps, as JSON; `planned` is how many there are if all goes well.
-
-    The end of the worker's own output is kept in each form (K3): it tells how far it came.
-    """
+    """Return what is kept of the steps, as JSON; the end of the worker's own output in each form (K3)."""
     results: list[ReportedStep] = []
     for index, step in enumerate(steps):
         result: ReportedStep = {

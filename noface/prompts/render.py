@@ -1,8 +1,7 @@
-"""Fills in prompt templates. Pure: the templates' texts come in, the prompt's text goes out.
+"""Fills in prompt templates: Jinja2 in its sandbox, since users may bring their own. Pure.
 
-Templates are Jinja2, in its sandbox, since users may bring their own. Whatever a template prints without a filter of
-`prompt_text` is printed through `line`, so that no text from issues, logs or agents can pose as noface's words, in a
-user's template as in noface's. Data is never read as a template.
+Whatever a template prints without a filter of `text` is printed through `line`, so that no text from issues, logs or
+agents can pose as noface's words. Data is never read as a template.
 """
 
 from collections.abc import Callable, Mapping

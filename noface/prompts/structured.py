@@ -41,10 +41,7 @@ class Invalid:
 
 
 def violation(value: object, schema: Mapping[str, Any]) -> Invalid | None:
-    """Return what first breaks `schema` in a JSON value, or None if nothing does.
-
-    The schemas are noface's own: objects with `properties`; formats `repository-path` and `issue-id` are known.
-    """
+    """Return what first breaks `schema` in a JSON value, None if nothing does; see `_validator` for formats."""
     # A hostile value may break a schema in millions of places, and one sentence is told.
     errors = list(islice(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value), _ERRORS_READ_MAX))
     if not errors:

@@ -1,14 +1,10 @@
 """Makes text fit to stand in a prompt: makes it safe, cuts it, and divides the room of a prompt among its parts.
 
 What comes from issues, logs and agents is data. `line` keeps it on one line that opens no heading, list or fence,
-`code` puts it between backquotes, `fenced` between fences longer than any inside. All three take out terminal codes
-and make visible what a person could not see.
-
-Of a long text both ends stay, the middle goes, and a mark says how much of it is gone.
+`code` puts it between backquotes, `fenced` between fences longer than any inside. Of a long text both ends stay.
 
 Each part of a prompt keeps a share of the room that the fixed parts leave. The parts are cut in their order, each down
-to its share before the next one is touched; since the shares make at most the whole, that always suffices. Where not
-even the marks of the cuts find room, whole parts go, in the same order.
+to its share before the next one is touched. Where not even the marks of the cuts find room, whole parts go.
 """
 
 import re
@@ -39,10 +35,7 @@ _FENCE = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$")
 
 
 def clean(text: str) -> str:
-    """Return text without terminal codes and control characters, its lines ended by newlines, valid as UTF-8.
-
-    Characters that hide text are written out (<U+202E>), runs of more than 60 backquotes shortened.
-    """
+    """Return text valid as UTF-8, without control characters; what hides text is written out (<U+202E>)."""
     text = _NO_TEXT.sub("", strip_codes(_BREAK.sub("\n", text)))
     text = _HALF.sub("\ufffd", text)
     text = _UNSEEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
@@ -50,10 +43,7 @@ def clean(text: str) -> str:
 
 
 def line(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Return text on one line of about `chars_max` characters at most, marked if it was cut.
-
-    Where its start would open a heading, list or fence, a backslash before it keeps it from that.
-    """
+    """Return text on one line of about `chars_max` characters, kept from opening a heading, list or fence."""
     flat = _flat(text, chars_max)
     return f"\\{flat}" if _OPENER.match(flat) else flat
 
@@ -134,10 +124,7 @@ def ends_of(text: str, chars_max: int) -> tuple[str, int]:
 
 
 def shorten(text: str, bytes_max: int, chars: int) -> tuple[str, int]:
-    """Return a clean text in at most `bytes_max` bytes, or a mark alone, and how many of its `chars` are gone.
-
-    If it has more characters than `text`, that holds `bytes_max` of them at both ends at least.
-    """
+    """Return a clean text in `bytes_max` bytes, and how many of its `chars` are gone; at least a mark."""
     bare = mark_of(chars)
     if chars == len(text) and size(text) <= max(bytes_max, size(bare)):
         return text, 0
@@ -223,10 +210,7 @@ class Prompt:
 
 
 def fit(parts: Sequence[PromptPart], draw: Callable[[Pieces], str], bytes_max: int) -> Prompt:
-    """Return the prompt that `draw` makes, in at most `bytes_max` bytes if its fixed parts leave room for that.
-
-    `parts` stand in the order in which they are cut. `draw` is called a bounded number of times.
-    """
+    """Return the prompt of at most `bytes_max` bytes, if its fixed parts leave room; `parts` are cut in order."""
     pieces = whole(parts)
     text = draw(pieces)
     if size(text) <= bytes_max:

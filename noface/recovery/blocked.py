@@ -243,11 +243,7 @@ def approval_request(
 
 
 def _asked_leave(action: RequestApproval, last: PastAttempt | None, on_main: Collection[str]) -> tuple[str, ...]:
-    """Return what a yes lets the issue change from now on: what judges it in its work, or what its worker speaks of.
-
-    Of a worker's words only files that main has count, and none that starts by itself: whoever means such a file says
-    so in a note, or in the issue.
-    """
+    """Return what a yes lets the issue change: what judges it in its work, or files of main that its worker names."""
     failure = last.failure if last is not None else None
     if action.paths or last is None or failure is None or failure.category is not Category.BOUNDARY:
         return action.paths

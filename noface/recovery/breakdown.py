@@ -112,10 +112,7 @@ class PlanFault:
 def plan_children(
     parent: Issue, value: Mapping[str, Any], known_ids: Collection[str], forms: AcceptForms
 ) -> tuple[Issue, ...] | PlanFault:
-    """Return the parts of `parent` as issues, or what is wrong with the breakdown. Total on all JSON values.
-
-    `known_ids` are all ids that are taken: those of the backlog and of all earlier parts.
-    """
+    """Return the parts of `parent` as issues, or what is wrong with the breakdown; `known_ids` are taken."""
     if parent.depth + 1 > DEPTH_MAX:
         return PlanFault((f"parts may be {DEPTH_MAX} deep, and this is at {parent.depth} already",), mendable=False)
     wrong = _count_fault(value)

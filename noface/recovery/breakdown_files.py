@@ -81,10 +81,7 @@ def _only_tests(group: Group) -> bool:
 def rest_of(
     parent: Issue, parts: tuple[Issue, ...], left: tuple[str, ...], known_ids: Collection[str]
 ) -> tuple[Issue, ...]:
-    """Return the part of `parent` that is what no other part does, after all of these; () if it can have no id.
-
-    `left` is what is known of it, in the words of the issue, of workers or of whoever looked.
-    """
+    """Return what no other part does as a part after all of them, () if it can have no id; `left` is what is known."""
     ids = child_ids(parent, 1, {*known_ids, *(part.id for part in parts)})
     if isinstance(ids, str):
         return ()

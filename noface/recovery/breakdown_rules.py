@@ -1,10 +1,7 @@
 """The rules that the parts of a breakdown must keep; `recovery/breakdown.py` lists them. Each fault is one sentence.
 
-Which commands a model may name as a part's `accept`: those of the project, on other tests.
-
 noface runs `accept` by a shell, and what a model writes may come from a file that it read. So a command of a model is
-taken only as words: one that the project has already, or one of its test runners with the project's own flags and
-other tests, files or folders of the repository. It is quoted anew, so that no shell takes anything in it for more.
+taken only as words, quoted anew: one that the project has already, or one of its test runners with other tests.
 """
 
 import re
@@ -24,10 +21,7 @@ _FORMS_LISTED_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class AcceptForms:
-    """The commands the project has: those of its gates, and of the issue that is divided.
-
-    `drop`: what is refused is left out, not a fault.
-    """
+    """The commands of the project's gates and of the issue; with `drop` what is refused is left out, and no fault."""
 
     known: tuple[str, ...] = ()
     drop: bool = False

@@ -1,9 +1,7 @@
 """Best of several: which models make an attempt at once, and whose work is taken. Pure.
 
-Where a step of the ladder, or an issue, asks for candidates, several workers begin one attempt from the same commit.
-Judges that are no model choose: what passed, before what is doubted; else what came furthest. The attempt whose work is
-taken is decided on like any other; the others are kept and charged to nobody, so that to every rule they are as if they
-had not been.
+Judges that are no model choose: what passed, before what is doubted; else what came furthest. The others are kept and
+charged to nobody, so that to every rule they are as if they had not been.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +23,7 @@ _ALONE = (Mode.SAME, Mode.SWITCH)
 def with_candidates(
     action: Action, history: History, policy: Policy, away: Mapping[str, float], now: float, estimates: Estimates | None
 ) -> Action:
-    """Return the action with the models that make the attempt beside its own, as far as the issue's money pays them.
-
-    Those are the others of its tier that can be used now, then the same model again.
-    """
+    """Return the action with the models that work beside its own, others of its tier first, as far as money pays."""
     if not isinstance(action, RunWorker) or action.mode in _ALONE:
         return action
     many = history.issue.candidates or policy.candidates(history.issue, history.model, action.model, think=action.think)
@@ -64,11 +59,7 @@ def _paid(
 
 
 def taken(reports: Sequence[AttemptReport]) -> tuple[AttemptReport, str]:
-    """Return the report of the candidate whose work is taken, and why it rather than the others.
-
-    What passed comes first: without doubts, with the fewest changed lines. Of those that failed, the one that came
-    furthest by its gates; then what failed for no fault of its own, then what was ended.
-    """
+    """Return whose work is taken, and why: what passed with the fewest lines, else what came furthest by its gates."""
     best = min(reports, key=_rank)
     passed = [report for report in reports if _passed(report)]
     if _passed(best):
@@ -106,10 +97,7 @@ def _lines(report: AttemptReport) -> int:
 
 
 def set_aside(report: AttemptReport, winner: int) -> AttemptReport:
-    """Return the report of a candidate beside whose work another's was taken: as one that is evidence of nothing.
-
-    What failed for a cause outside the work stays as it is: it says something of its model, or of the machine.
-    """
+    """Return the report of a candidate that another was taken before, as one that is evidence of nothing."""
     beside = f"{BESIDE} {winner}, whose work was taken"
     match report:
         case Judged(failure=failure) if failure is None or not failure.category.external:

@@ -1,9 +1,7 @@
 """What becomes of an issue all of whose parts have landed: is that all it asks for? Pure.
 
-A part is what noface, or a planner, made of what it saw of the issue, and what nobody saw is in none. So a parent
-closes only after a look. Its own `accept` is one, and so are changes that evidently hold all that its text names
-(`named`); both are found where its gates ran (`engine/main_checks`). Else a model with a role is asked once, and
-without one a person. What is missing becomes a further part, so often; what a person misses always does.
+A part is what noface, or a planner, saw of the issue. So a parent closes only after a look: its own `accept`, changes
+that evidently hold all that it names (`engine/main_checks`), else a model with a role once, and without one a person.
 """
 
 from collections.abc import Mapping
@@ -68,11 +66,7 @@ def _ask_person(why: str) -> RequestApproval:
 
 
 def left_by(issue: Issue, tried: tuple[PastAttempt, ...], largest: PastAttempt, changes: str) -> tuple[str, ...]:
-    """Return what attempts at an issue have not begun: what workers call left, and what its text says, if not held.
-
-    `changes` are the largest attempt's, with their paths. If that was cut short all statements of the issue count, else
-    the entries of its lists; none if the last worker calls it done.
-    """
+    """Return what attempts have not begun: what workers call left, and of its text what `changes` do not hold."""
     last = tried[-1].report
     if last is not None and last.status is ReportStatus.DONE:
         return ()

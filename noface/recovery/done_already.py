@@ -37,11 +37,7 @@ def says_done(report: WorkerReport | None, last_words: str) -> str:
 
 
 def nothing_left(issue: Issue, report: WorkerReport | None, last_words: str) -> str:
-    """Return what a worker says who has changed nothing of a part, where that means that nothing is left; else "".
-
-    Other parts may have done all of it: a report that calls it done says so in any words. Of the rest of an issue even
-    silence does: nobody knew that there was any.
-    """
+    """Return what a worker says who changed nothing of a part since nothing is left; of the rest, silence does."""
     if issue.parent is None or (report is not None and report.status is not ReportStatus.DONE):
         return ""
     silent = report is None and issue.rest

@@ -60,10 +60,7 @@ class StartPlan:
 
 
 def course(seen: RemoteMain | None, mode: LandingMode) -> StartPlan | NofaceError:
-    """Return how the run goes on, or the error that ends it before any work. `seen` is None without a remote.
-
-    A repository without a remote is told nothing if nothing is to be published.
-    """
+    """Return how the run goes on, or the error that ends it before any work. `seen` is None without a remote."""
     if seen is None:
         return StartPlan() if mode is LandingMode.MERGE else _no_remote(mode)
     if seen.lacks:

@@ -1,8 +1,6 @@
 """Whether what came to main since a failure may be what the failed work lacked. Pure.
 
-Work that needs another issue's fails until that has landed, though nobody said so. What speaks for it: main has changed
-a file that the work changes too, or has a name by now that the failure speaks of. Too often yes costs a run of the
-gates; too often no leaves an issue to a person that could land.
+Main has changed a file that the work changes too, or has a name by now that the failure speaks of.
 """
 
 import re

@@ -1,9 +1,7 @@
 """What an issue names, and which of it parts or changes do not hold. Pure.
 
-The text of an issue lists what it wants: entries of lists, or else its sentences. Such a statement is held where the
-names that it uses (files, identifiers, numbers) all stand in what is there, and so do most of its other words. That is
-no proof, and is used only if a miss costs little: what seems to be held by no part becomes a part, and a parent is
-closed without a look only if all that it says is held.
+A statement, an entry of a list or a sentence, is held where the names that it uses all stand in what is there, and so
+do most of its other words. That is no proof, and is used only if a miss costs little.
 """
 
 import re

@@ -78,10 +78,7 @@ def with_options(request: PersonRequest, options: Sequence[Option]) -> PersonReq
 def options_of_blocked(
     issue: Issue, action: Block, history: History, branch: str, configured: Configured
 ) -> tuple[Option, ...]:
-    """Return what can be done about a blocked issue, what fits its kind first.
-
-    What lies outside the work is no matter of notes and attempts: the next run goes on by itself once it is mended.
-    """
+    """Return what can be done about a blocked issue, what fits its kind first; what lies outside needs no note."""
     kind = action.kind
     strongest = max(history.attempts, key=lambda attempt: (attempt.tier, attempt.number), default=None)
     options = _for_kind(issue, kind, history, configured)

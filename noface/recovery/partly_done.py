@@ -1,9 +1,7 @@
-"""What follows where a worker did part of an issue and says so, and every gate passes with it: the next does the rest.
+"""What follows where a worker did part of an issue and says so, and every gate passes: the next does the rest (N3).
 
-Workers are told to stop at a part that passes, where the whole was too much (N3). Such a part is progress and charged
-to nobody: it is kept, and the next attempt goes on from it. It does not land: only an issue's own `accept` can tell
-part of the work from all of it. It ends, since each part must change something that no part before left, and so many in
-a row are free; what comes after is charged as any report of unfinished work.
+Such a part is charged to nobody and kept, but does not land: only an issue's own `accept` can tell part of the work
+from all of it. It ends, since each must change something that none before left, and so many in a row are free.
 """
 
 from collections.abc import Iterable

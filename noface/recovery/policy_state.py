@@ -1,11 +1,7 @@
 """What the policy's rules look at after a failed attempt, and where an issue stands on the ladder (N11, L5, L14).
 
-How often in a row the same thing has happened; what an attempt counts for: whether it is charged (law 8), and which one
-the next attempt starts from; the action that the next rung of the ladder is.
-
 A rung that has been used, or whose tier an attempt has reached, is the lowest of all later attempts until the issue is
-unblocked. The last rung repeats until the issue's cap. A model that cannot be used here (no login, no credit, a wrong
-entry in the configuration) is tried once an issue; a model of its tier works in its place, else the next of the ladder.
+unblocked. The last rung repeats until the cap.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -52,10 +48,7 @@ _CIRCLE = 2 * _PERIOD
 
 
 def alternating(attempts: Attempts) -> int:
-    """Count how many attempts at the end alternate between two failures, or two diffs; 0 for fewer than A, B, A, B.
-
-    Which model made them does not matter: what mends one brings the other back (S5, P3).
-    """
+    """Count how many attempts at the end alternate between two failures, or two diffs; 0 for fewer than A, B, A, B."""
     failures = [failure_signature(attempt) for attempt in attempts]
     diffs = [attempt.patch_hash for attempt in attempts]
     return max(_in_turn(failures), _in_turn(diffs) if all(diffs[-_CIRCLE:]) else 0)
@@ -71,10 +64,7 @@ def _in_turn(states: Sequence[object]) -> int:
 
 
 def without_progress(attempts: Attempts) -> int:
-    """Count how many attempts at the end brought nothing new; less than 2 where the last one did.
-
-    A, A counts 2, and so does A, B, A, B: only then is it known, and said to the next worker.
-    """
+    """Count how many attempts at the end brought nothing new: A, A counts 2, and so does A, B, A, B."""
     return max(identical(attempts), alternating(attempts) - _PERIOD)
 
 
@@ -168,10 +158,7 @@ def _says_same(advice: Advice) -> bool:
 
 
 def excused(advice: Advice, history: History) -> Failure | None:
-    """Return an attempt's failure as no fault of the worker's, where a diagnosis says so and may be followed.
-
-    That is "retry_same", once until the issue is unblocked: the same proposal is not followed twice (S5).
-    """
+    """Return an attempt's failure as no fault of the worker's, if a diagnosis says so ("retry_same", once an epoch)."""
     before = any(_says_same(old) for old in history.asked if old.after < advice.after)
     if before or not _says_same(advice) or advice.recoverable == "no":
         return None
@@ -184,10 +171,7 @@ def outside_failures(past: Iterable[PastAttempt]) -> int:
 
 
 def rung_index(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
-    """Return the rung of the next attempt, before the kind of failure is looked at.
-
-    Each charged attempt uses up one of its rung's times, no progress uses up the rest.
-    """
+    """Return the rung of the next attempt: a charged one uses up one of its rung's times, no progress the rest."""
     index, used = 0, 0
     charged = tuple(attempt for attempt in attempts if attempt.charged)
     for position, attempt in enumerate(charged):
@@ -207,11 +191,7 @@ def rung_used(attempts: Attempts, ladder: tuple[Rung, ...]) -> int:
 
 
 def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, least_tier: int = 0) -> int | None:
-    """Return the first rung from `index` on that answers `kind`; if none is left, the highest below that does.
-
-    That one repeats until the cap, as the last rung does, as long as its tier does not fall below `least_tier`. None
-    where no rung answers at all.
-    """
+    """Return the first rung from `index` on that answers `kind`, else the highest below it of `least_tier` at least."""
     above = next((place for place in range(index, len(ladder)) if ladder[place].suits(kind)), None)
     if above is not None:
         return above
@@ -304,10 +284,7 @@ def of_the_model(failure: Failure) -> bool:
 
 
 def unusable(judged: Attempts, policy: Policy) -> frozenset[str]:
-    """Return the models whose newest attempt failed of their own login or entry, and those with a login so refused.
-
-    A model that has worked since with the same login shows that it is accepted again.
-    """
+    """Return the models whose newest attempt failed of its login or entry, and those with a login so refused since."""
     newest = {attempt.model: attempt for attempt in judged}
     uncharged = {model: last for model, last in newest.items() if not last.charged}
     failed = {model: last for model, last in uncharged.items() if of_the_model(failure_of(last))}
@@ -322,10 +299,7 @@ def unusable(judged: Attempts, policy: Policy) -> frozenset[str]:
 
 
 def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -> str | None:
-    """Return the model that works in the place of an unusable one, None if there is none.
-
-    An issue that must not escalate keeps its model, and so does a kind that a person has given another answer.
-    """
+    """Return the model that works in the place of an unusable one, None if there is none, or a person wants none."""
     broken = unusable(judged, policy)
     if history.issue.no_escalate or any(kind in dict(policy.strategies) for kind in OF_THE_MODEL):
         return None

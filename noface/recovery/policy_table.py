@@ -1,11 +1,8 @@
 """What the policy does about each kind of failure, attempt by attempt: simulated, so that no table can drift from it.
 
 A simulated issue fails in one way at every attempt, whatever is asked is answered usefully, and the parts of a
-breakdown fail as well, until the policy gives up. Each decision on the way is one that `policy.next_action` makes;
-nothing here knows its rules. Failures differ from attempt to attempt, in what they say and in the diff they left,
-except if they cannot: a worker that changes nothing leaves the same as before, and one timeout is like another.
-
-NO_PROGRESS is no kind that an attempt fails with: its path is that of a failure which comes back with the same diff.
+breakdown fail as well, until the policy gives up. Failures differ in what they say and in the diff they left, except if
+they cannot: a worker that changes nothing leaves the same as before, and one timeout is like another.
 """
 
 from collections.abc import Mapping
@@ -144,10 +141,7 @@ class SimulatedIssue:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Kinds of failure that are answered alike, with the path of each of them.
-
-    `repeats` is None if its kinds fail as is usual for them, else what all attempts have in common.
-    """
+    """Kinds of failure that are answered alike; `repeats` is None if they fail as is usual for them."""
 
     kinds: tuple[FailureKind, ...]
     steps: tuple[SimulatedStep, ...]
@@ -162,10 +156,7 @@ def terminal(action: Action) -> bool:
 def course(
     policy: Policy, kind: FailureKind, begun: History = _ANY_ISSUE, repeats: Repeats | None = None
 ) -> SimulatedIssue:
-    """Simulate an issue of which every attempt fails with `kind`, to the bitter end; `begun` has no attempts yet.
-
-    `repeats` None: as is usual for the kind.
-    """
+    """Simulate an issue of which every attempt fails with `kind`, to the bitter end; `begun` has no attempts yet."""
     trouble = _trouble(policy, kind, repeats)
     tiers = dict(policy.tiers)
     history = begun
@@ -195,10 +186,7 @@ def course(
 
 
 def table(policy: Policy) -> tuple[Row, ...]:
-    """Return what follows on every kind, those that are answered alike in one row.
-
-    A last row is about one failure that comes again and again with different diffs, where that makes a difference.
-    """
+    """Return what follows on every kind, and last on one that comes again with other diffs, if that is another."""
     rows: dict[tuple[object, ...], Row] = {}
     for kind in FailureKind:
         steps = course(policy, kind).steps

@@ -1,9 +1,7 @@
 """When noface asks another machine again: often while something changes there, seldom while nothing does. Pure.
 
-A topic is what one call, or one row of calls, asks for: the issues, the answers, one pull request. Each keeps what came
-of its last call (`Asked`), and `next_time` says when its next one is due. While nothing changes the pause grows from
-`Pace.base_s` to `Pace.longest_s`, so that an idle run asks a few times an hour; one change, and it is short again.
-Where the other side is away, its own word stands: nobody asks before `away_until`.
+While nothing changes the pause grows from `Pace.base_s` to `Pace.longest_s`; one change, and it is short again. Where
+the other side is away, its own word stands: nobody asks before `away_until`.
 """
 
 from collections.abc import Iterable

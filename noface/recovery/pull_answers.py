@@ -29,12 +29,7 @@ Reply = tuple[int, str, str]
 def replies_of(
     followed: Followed, summary: str, changed: Collection[str], *, pushed: bool, clean: Callable[[str], str]
 ) -> tuple[tuple[Reply, ...], tuple[str, ...]]:
-    """Return what is said once the newest round is answered, and who is asked for a review again.
-
-    Nothing is due before, and nothing twice. `summary` is the worker's, `changed` the files that its attempt changed
-    since the reviewer looked, none of them if nothing was `pushed`. A reviewer who asked is answered on the pull
-    request, unless a new commit says it all.
-    """
+    """Return what is said once the newest round is answered, nothing twice, and who is asked for a review again."""
     seen = followed.seen
     if not seen.points or not is_answered(followed):
         return refusals_of(followed), ()

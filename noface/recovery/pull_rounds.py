@@ -187,11 +187,7 @@ Decision = StillOpen | Merged | ClosedUnmerged | TakenByPerson | CommittedThere 
 
 
 def pace_of(followed: Followed, everything: Collection[Followed], poll_s: float) -> Pace:
-    """Return how often to look at a pull request: soon and then seldom where checks run, else only seldom.
-
-    What people do to it shows in the list of changes, so without that only checks that run again are to be seen. Many
-    share the looks that one would take, so that an idle run asks little however much is open.
-    """
+    """Return how often to look: soon and then seldom while checks run, else only seldom; many share one's looks."""
     busy = _is_busy(followed)
     many = sum(_is_busy(other) is busy for other in everything)
     return Pace(poll_s).shared(many) if busy else Pace(max(poll_s, _SELDOM_S), max(poll_s, _SELDOM_S)).shared(many)

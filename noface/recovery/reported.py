@@ -1,14 +1,7 @@
 """Failures as others read them: of a worker's own report, as a JSON document, and of an issue that was given up (K6).
 
-A report never makes an attempt better than its evidence (law 10): it can only say that something is missing, so that
-unfinished work does not land as if it were whole.
-
-The documents follow the error handling pattern (P1, P2, P8): a type, a reason, a message, details. RESOURCE_EXHAUSTION
-names the resource, with its usage and limit as far as they are known. Everything else is a TASK_FAILURE with one of
-ten reasons. Gates and reviews are the requirements on a worker's output, so what they refuse is an
-`output_format_failure`, and in XML an `xml_validation_failure`; what noface, an agent or a provider stops is
-`execution_halted`; a worker that does not know what is wanted is a `context_matching_failure`, one that names data it
-did not find a `context_retrieval_failure`, and one that could not read what it found a `context_parsing_failure`.
+A report never makes an attempt better than its evidence (law 10). The documents follow the error handling pattern (P1,
+P2, P8): RESOURCE_EXHAUSTION names the resource; everything else is a TASK_FAILURE with one of ten reasons.
 """
 
 import re
@@ -38,10 +31,7 @@ _KINDS = {
 
 
 def of_report(report: WorkerReport | None) -> Failure | None:
-    """Return the failure that a report tells of, None if it calls the work done or there is no report.
-
-    An issue that has to wait for others is not the worker's fault, and is not charged (K5).
-    """
+    """Return the failure that a report tells of, None if it calls the work done; to wait for others is free (K5)."""
     if report is None or report.status is ReportStatus.DONE:
         return None
     reason_given = report.summary or (report.questions or report.gaps or ("it gives no reason",))[0]
@@ -79,10 +69,7 @@ UNREADABLE = "report-unreadable"
 
 
 def of_unreadable(report: UnreadableReport) -> Failure:
-    """Return the failure of a worker whose report cannot be read: it is reminded of the form before it is judged.
-
-    What can be read of it is for the person, or the model, who answers its questions.
-    """
+    """Return the failure of a worker whose report cannot be read; what can be read of it serves who answers it."""
     words = f"; it begins as {report.status.value}" if report.status is not None else ""
     return Failure(
         FailureKind.OUTPUT_FORMAT,

@@ -1,12 +1,8 @@
 """Decides whether the next attempt goes on with the session of its agent, and whether the agent did. Pure.
 
-A session is only for going on with an attempt that something other than its worker ended, or whose answer could not be
-read, and that nobody was charged for: each charged retry has a fresh context (L3). The newest of the attempts at the
-end that were cut off and had a session is the one, or the last if it is to be reminded of the form, if
-
-- the next attempt has the same entry of [models] and thinks as long: nobody else knows the conversation;
-- the workspace goes on from what that attempt left, or it left nothing: a session must find its files as it knows them;
-- no attempt has tried that session and was refused.
+Only an attempt that something other than its worker ended, or whose answer could not be read, is gone on with: each
+charged retry has a fresh context (L3). Model and thinking must be the same, the workspace must hold what the session
+knows, and nobody may have tried it and been refused.
 """
 
 import re
@@ -46,12 +42,7 @@ def gone_on_with(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 
 
 def refusal(run: AgentRun) -> str:
-    """Return why a run could not go on with its session; "" if it did, or where beginning afresh would not help.
-
-    The agent ended by itself with an error before its model had said anything: it does not find the session, it is
-    of another version, or the provider does not take the conversation. A provider that is away, or a login that is
-    refused, says nothing about the session.
-    """
+    """Return why a run could not go on with its session: an error of its own before its model had said anything."""
     error = run.error
     if run.ended_by is not EndedBy.ITSELF or error is None or run.usage.tokens:
         return ""

@@ -1,9 +1,6 @@
-"""The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[breakdown]` and `[approval]` come to.
+"""The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[approval]` and `[review]` come to.
 
-The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charged attempts. It is climbed, never
-descended; `policy_state` says where an issue stands on it.
-
-When work that passed is shown to a reviewer before it lands (N2), and what a rejection is.
+The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charged attempts, climbed and never descended.
 """
 
 import hashlib
@@ -52,10 +49,7 @@ RISKY_FILES, RISKY_LINES, RISKY_CONFIDENCE = 10, 300, 0.6
 
 @dataclass(frozen=True, slots=True)
 class ReviewRules:
-    """`[review]`.
-
-    `judge` is the model that is asked about changed tests, None if none can be: then a person is.
-    """
+    """`[review]`; `judge` is the model that is asked about changed tests, None if a person is."""
 
     when: When = When.RISKY
     paths: tuple[str, ...] = ()
@@ -112,11 +106,7 @@ def rejection(advice: Advice) -> Failure:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step: `model` for `times` charged attempts, thinking longer if `think`.
-
-    Each attempt is made by so many candidates at once (`recovery/candidates`).
-    `answers` are the failure kinds it is meant for; empty means every kind.
-    """
+    """`model` for `times` charged attempts by so many `candidates`; `answers` are the kinds it is for, () for all."""
 
     model: str
     tier: int
@@ -235,10 +225,7 @@ class Policy:
         return tuple(climbing)
 
     def candidates(self, issue: Issue, wanted: str | None, model: str, *, think: bool) -> int:
-        """Return by how many workers at once the ladder has an issue's attempt with a model made.
-
-        `wanted` is what a person named at unblocking.
-        """
+        """Return by how many workers at once an attempt is made; `wanted` is the model a person named at unblocking."""
         rungs = [rung for rung in self.ladder_for(issue, wanted) if rung.model == model]
         exact = [rung for rung in rungs if rung.think == think]
         return max((rung.candidates for rung in exact or rungs), default=1)

@@ -1,9 +1,4 @@
-"""The rules for failures that lie outside the work: 5 and 6 of `policy`, but for what other models can do about them.
-
-A provider that is away is waited for. What a plain command or a setup ended with and may pass by itself (a network, a
-rate limit, a port in use) is run again twice an issue, and charged to nobody; then it counts as usual. Where the disk
-is full the engine ends the run, and the issue goes on with the next one.
-"""
+"""The rules for failures that lie outside the work: 5 and 6 of `policy`, but for what other models do about them."""
 
 from collections.abc import Mapping
 
@@ -26,11 +21,7 @@ _DOUBLINGS_MAX = 60
 
 
 def backoff(base_s: float, tries: int, jitter: float) -> float:
-    """Return the seconds to wait before retry number `tries` (from 1): exponential, full jitter (N1).
-
-    Full jitter draws from the whole interval (Brooker, "Exponential Backoff And Jitter", 2015), so that many
-    waiting for one provider do not come back together.
-    """
+    """Return the seconds before retry `tries` (from 1): exponential with full jitter (N1; Brooker, AWS, 2015)."""
     return min(BACKOFF_MAX_S, base_s * 2.0 ** min(tries - 1, _DOUBLINGS_MAX)) * jitter
 
 

@@ -94,11 +94,7 @@ def _was_warned(history: History) -> bool:
 def changed_tests(
     history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
 ) -> Action | None:
-    """Ask whether the issue wants what the work makes of main's tests; None if that is answered, or is no question.
-
-    A yes that bears makes it an attempt that passed. What its issue's own commands are for is shown to a person before
-    it is refused, once the worker was told and does it again: most can leave the tests alone.
-    """
+    """Ask whether the issue wants what the work makes of main's tests; None if that is answered, or is no question."""
     failure, judge, verdict = last.failure, policy.review.judge, history.verdict(last.number)
     if failure is None or failure.kind is not FailureKind.GATE_TAMPERING:
         return None

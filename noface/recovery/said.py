@@ -1,9 +1,7 @@
 """What noface says of an issue where its tracker is, and when it says it again. Pure.
 
-There is one comment an issue that says how it stands. It is derived from what noface's rows say now, never from what
-has just happened: what could not be said while the tracker was away is said by whoever looks next (`digest` tells
-whether that is due). A question, and why somebody's words were not acted on, is new to somebody: `Notice.asks` names
-it. What agents, logs and issues wrote stands in it as data (model/markdown). Times are epoch seconds, shown in UTC.
+There is one comment an issue, derived from what noface's rows say now: what could not be said while the tracker was
+away is said by whoever looks next. What agents, logs and issues wrote stands in it as data. Times are epoch seconds.
 """
 
 import hashlib
@@ -78,11 +76,7 @@ class Standing:
 
     @property
     def state(self) -> str:
-        """The status, or GONE. What has landed stays that where its issue is closed, and so does what may be about to.
-
-        A pull request closes its issue when it is merged, before noface has seen that: so it decides, as long as it is
-        open.
-        """
+        """The status, or GONE; what has landed stays so, and so does what its open pull request may land."""
         if not (self.present or self.done):
             pending = self.status == IssueStatus.REVIEW or (self.pull is not None and self.pull.open)
             return IssueStatus.REVIEW if pending else GONE
@@ -116,11 +110,7 @@ def digest(notice: Notice) -> str:
 
 
 def due_at(notice: Notice, last: str, last_at: float) -> float | None:
-    """Return from when it is to be said, None if nothing has changed since: `last` is the digest of what was said.
-
-    What calls for a person, or settles the issue, is said at once, and so is the first attempt; attempts that follow
-    each other are told together.
-    """
+    """Return from when it is to be said, None if nothing has changed: what calls for a person, or ends it, at once."""
     if digest(notice) == last:
         return None
     if notice.asks:

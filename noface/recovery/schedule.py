@@ -1,19 +1,13 @@
 """What starts now, and why the rest waits. Pure: read aloud, it is the order in which a run works.
 
-Ready issues start by priority (0 first), then in the backlog's order. An issue waits for its dependencies to be
-merged, for its retry time, and for its model's provider. An issue that was skipped because main holds already what it
-asks for counts as merged. An issue that waits for a person holds up only those that depend on it (L9).
+Ready issues start by priority (0 first), then in the backlog's order. An issue waits for its dependencies to be merged,
+for its retry time, and for its model's provider; one that waits for a person holds up only those that need it (L9).
 
-A circuit breaker for each model (N1) is one wait shared by every issue that would run it. Closed (no breaker at all):
-everybody works. Open: nobody starts before `until`. Half-open, once `until` has passed: one attempt probes whether the
-provider answers; its first sign of life closes the breaker. Work that had begun before the provider failed is no probe:
-it may be in its gates for long. Failures that belong to one incident, because the attempts had begun before it was
-noticed, count once.
+A circuit breaker for each model (N1) is one wait shared by all issues that would run it. Once `until` has passed one
+attempt probes whether the provider answers. Failures of attempts begun before the incident was noticed count once.
 
-An issue whose work conflicted with what main had become works alone the next time (`Contest`): it starts when nothing
-is under way that could move main into the same place, and until it has landed nothing of that kind starts or lands.
-Issues go on beside it whose `paths` keep them away from its own, or from what it changed where it names none. It comes
-when its turn is, by priority; what waits for its dependencies, or for a time, holds up nobody.
+An issue whose work conflicted with main works alone the next time (`Contest`): nothing starts or lands beside it that
+may change the same files, as far as `paths` or what it changed tell.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -55,10 +49,7 @@ def tripped(
     kind: str,
     reason: str,
 ) -> Breaker:
-    """Return the breaker after a transient failure of an attempt that began at `started_at`.
-
-    `until` is what the policy asks to wait. A longer wait that is known already stands.
-    """
+    """Return the breaker after a transient failure of an attempt begun at `started_at`; a longer wait stands."""
     if before is not None and started_at < before.since:
         return before if before.until >= until else Breaker(model, until, before.failures, before.since, kind, reason)
     failures = (before.failures if before is not None else 0) + 1
@@ -86,10 +77,7 @@ _FILES_NAMED_MAX = 3
 
 
 def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
-    """Return how the newest work on an issue conflicted with main, None if it did not.
-
-    What was interrupted, or failed for a cause outside the work, tells nothing; what has passed since has yet to land.
-    """
+    """Return how the newest work that tells something conflicted with main, None if it did not."""
     for attempt in reversed(attempts):
         if attempt.outcome in (INTERRUPTED, PASSED) or failure_of(attempt).category.external:
             continue
@@ -142,10 +130,7 @@ _FOR_A_PERSON = (IssueStatus.BLOCKED, IssueStatus.APPROVAL, IssueStatus.SKIPPED,
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An issue that cannot start yet. `until` is epoch seconds where a time is known.
-
-    `model` is the one whose provider it waits for, "" if it waits for something else.
-    """
+    """An issue that cannot start yet; `model` is the one whose provider it waits for, `until` epoch seconds."""
 
     issue_id: str
     reason: str
@@ -172,10 +157,7 @@ def plan(
     contest: Contest = _NO_CONTEST,
     late: Collection[str] = (),
 ) -> Plan:
-    """Pick up to `slots` issues to start. `next_models` names the model each issue would run with.
-
-    `at_work` are the models that a probe is trying right now. `contest` says who works alone, `late` who comes last.
-    """
+    """Pick up to `slots` issues to start; `at_work` are the models that a probe tries now, `late` comes last."""
     start: list[Issue] = []
     waiting: list[Waiting] = []
     probed, ahead = set(at_work), list(contest.busy)
@@ -262,10 +244,7 @@ def waited_for(
 
 
 def with_parts(issues: tuple[Issue, ...], parts: tuple[Issue, ...]) -> tuple[Issue, ...]:
-    """Return the issues, each followed by its parts, those by theirs; parts of issues that are gone are left out.
-
-    An issue of the tracker that bears a part's id takes its place.
-    """
+    """Return the issues, each followed by its parts; an issue of the tracker takes the place of a part of its id."""
     listed = {issue.id for issue in issues}
     by_parent: dict[str, list[Issue]] = {}
     for part in parts:

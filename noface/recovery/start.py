@@ -98,10 +98,7 @@ def _left_alone(recent: tuple[PastAttempt, ...], best: PastAttempt) -> bool:
 
 
 def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapping[int, int]) -> bool:
-    """True if the newest attempt holds all files of the best, and more that a limit or a crash left unjudged.
-
-    What it was about to write may not parse: that is there to mend, not twice in a row.
-    """
+    """True if the newest attempt holds all of the best, and more that a limit or a crash left unjudged."""
     newest = left[-1]
     failure = newest.failure
     ended = failure is not None and (failure.category is Category.COMPLEXITY or failure.kind is FailureKind.AGENT_CRASH)

@@ -1,10 +1,8 @@
 """Attempts that end at once with an error that is not understood, or well and with nothing done. Pure.
 
-One says nothing, so another issue comes next. Where that ends so, too, with the same words and nothing used or changed,
-no prompt and no work is to blame, but the program or what it speaks to, in whatever words it tells that: nobody is
-charged (law 8). Another model works meanwhile if there is one. Else a model that has worked here is waited for; of
-one that never has, and of one whose own code does not load any more (an update broke it), a person is asked. A program
-that calls its end a good one is believed where it has ever worked.
+Where several issues end so with the same words, no work is to blame, but the program or what it speaks to: nobody is
+charged (law 8). Another model works meanwhile, or one that has worked here is waited for; of one that never has, and of
+one whose own code does not load any more (an update broke it), a person is asked.
 """
 
 from collections.abc import Iterable
@@ -42,10 +40,7 @@ SuddenEnd = tuple[str, str]
 
 
 def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked: bool) -> SuddenEnd | None:
-    """Return the end of a run that changed nothing, if it came at once and is not understood.
-
-    `worked`: the model has done something here before; then an end without an error says something about the issue.
-    """
+    """Return the end of a run that changed nothing, if it came at once and is not understood; see `worked` above."""
     words = words_of(failure) if failure is not None and failure.charged else ""
     if failure is None or not words or run.usage.tokens or (worked and failure.kind is FailureKind.NO_DIFF):
         return None

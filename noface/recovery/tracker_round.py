@@ -57,13 +57,7 @@ def next_round(
     last: bool = False,
     settled: Mapping[str, int] = MappingProxyType({}),
 ) -> Round:
-    """Return what is due now; nothing while the tracker is away, as `asked`, what came of the last calls, may tell.
-
-    What people have written is looked up after a refresh, which tells where something has changed, and once at the
-    beginning of a run, before anything was `heard`: on each issue that the tracker was told of, also on `settled`
-    ones. A question that is not asked yet is not answered. `last`: the run ends. Then everything is said that differs,
-    however short a time ago it was said before, and nothing is asked that only a run could act on.
-    """
+    """Return what is due now. The `last` round says all that differs, and asks nothing that only a run could act on."""
     if away_until([asked], now) is not None:
         return Round()
     due = [

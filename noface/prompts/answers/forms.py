@@ -54,10 +54,7 @@ def strings(value: Value, key: str) -> tuple[str, ...]:
 
 
 def _diagnosis(value: Value) -> Advice:
-    """Read what caused a failure, and which strategy answers it (S2, S3).
-
-    The text is the proposal alone, so that the same one is known again (S5).
-    """
+    """Read what caused a failure (S2, S3); the text is the proposal alone, to know the same one again (S5)."""
     strategy = DiagnosisStrategy(value["strategy"])
     delay = value.get("delay_s")
     return Advice(
@@ -102,10 +99,7 @@ def _clarification(value: Value) -> Advice:
 
 
 def _boundary(value: Value) -> Advice:
-    """Read what to do about work beyond its paths or a contract: widen them, do without, or ask a person (K5).
-
-    `recheck` names the issues whose work depends on what changes.
-    """
+    """Read what to do about work beyond its paths (K5); `recheck` names issues that depend on what changes."""
     resolution, recheck = value["resolution"], strings(value, "recheck")
     wider = _paths(value, "paths") if resolution == _EXPAND else ()
     text = _sections(
@@ -131,10 +125,7 @@ def _architect(value: Value) -> Advice:
 
 
 def _breakdown(value: Value) -> Advice:
-    """Read the titles of the proposed parts, for a person (N9).
-
-    As advice they decide nothing, since they may break the rules: `recovery/breakdown.py` makes issues of the value.
-    """
+    """Read the titles of the proposed parts; `recovery/breakdown.py` makes issues of the value (N9)."""
     titles = tuple(" ".join(child["title"].split()) for child in value["children"])
     return Advice(Topic.BREAKDOWN, 0, text=_sections(("Proposed parts", _listed(titles))))
 

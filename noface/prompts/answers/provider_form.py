@@ -1,8 +1,7 @@
 """The schema of an answer as providers take it, and what is read of an answer that was made by it.
 
-Providers take less than JSON Schema: each key of an object must be required, and of conditions, patterns, lengths and
-maps with free keys they know nothing. So a key that may be left out may be null instead, and all else is left to
-noface's own check (L4), which holds for such answers as for any other.
+Providers want each key of an object required, and know no conditions, patterns or free keys: a key that may be left out
+may be null instead, and all else is left to noface's own check (L4).
 """
 
 import json

@@ -1,10 +1,7 @@
 """A worker's own report: what it did, what it is unsure of, what stops it (L2, K5). Evidence outranks it (law 10).
 
-Agents may give none: text without such an object is no failure. A word of prose is never read as a report, nor is an
-object that only happens to have a `status`, such as a web service's answer that the worker quotes.
-
-Of a report that breaks its form json_repair reads what it can, for those who have to answer its questions. That never
-makes a report of it: the worker is reminded of the form, and a status counts only if the text spells it out.
+Text without such an object is no failure, and a word of prose is never read as a report. Of one that breaks its form
+json_repair reads what it can for whoever answers its questions; a status counts only if the text spells it out.
 """
 
 import re
