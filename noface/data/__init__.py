@@ -24,7 +24,6 @@ def table(name: str) -> dict[str, Any]:
 
 @cache
 def document(name: str) -> dict[str, Any]:
-    """Return what `name`.json holds. It is shared: do not change it."""
     import json
 
     content: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))

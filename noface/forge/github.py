@@ -120,7 +120,6 @@ class Forge:
         )
 
     def find(self, branch: str) -> PullRequest | None:
-        """Return the newest pull request from a branch of this repository, open ones first; None without one."""
         newest = self._newest_pull(branch)
         return parse.pull_request(newest) if newest is not None else None
 
@@ -316,7 +315,6 @@ class Forge:
         return []
 
     def _jobs(self, commit: str, refused: RefusedError) -> list[Object]:
-        """Return the jobs of a commit's workflows. Raises `refused` if these cannot be had either."""
         client = self.client
         try:
             runs = client.items(client.repo("actions", "runs"), {"head_sha": commit}, key="workflow_runs", keep=True)

@@ -35,7 +35,6 @@ class HttpReply:
     body: str = ""
 
     def json(self) -> Any:
-        """Return what the body holds. Raises ValueError if it is no JSON."""
         return json.loads(self.body) if self.body else None
 
 
@@ -103,7 +102,6 @@ def judged_graphql(reply: HttpReply, asked: Request, now: float, failures: int =
 
 
 def outage_wait(failures: int, dice: float) -> float:
-    """Return how long to wait after an outage that has lasted `failures` requests: exponential, with full jitter."""
     return max(_OUTAGE_MIN_S, dice * min(_OUTAGE_MAX_S, _OUTAGE_BASE_S * 2.0 ** min(failures, _EXPONENT_MAX)))
 
 
@@ -126,7 +124,6 @@ def _doubled(seconds: float, failures: int) -> float:
 
 
 def _reset_wait(reply: HttpReply, now: float) -> float:
-    """Return the seconds until the limit's end by the server's own clock."""
     reset = _number(reply.headers.get("x-ratelimit-reset"))
     if reset is None:
         return _SECONDARY_S
@@ -183,7 +180,6 @@ def _permission_hint(reply: HttpReply, asked: Request) -> str:
 
 
 def _server_message(reply: HttpReply) -> str:
-    """Return what the server itself says, to be put behind a message."""
     body = JsonRecord.of(json_value(reply.body))
     message, errors = body.text("message").strip().rstrip("."), body.values.get("errors")
     details = [_detail(error) for error in errors] if isinstance(errors, list) else []

@@ -73,7 +73,6 @@ def api_of(host: str) -> str:
 
 
 def is_hosted(host: str) -> bool:
-    """True if GitHub itself runs a host, with its limits."""
     return host == GITHUB or host.endswith(_RESIDENCY)
 
 
@@ -117,7 +116,6 @@ def _host(name: str) -> str:
 
 
 def _api_given(url: str) -> tuple[str, str]:
-    """Return the host that `[github] url` means, and the API's URL."""
     wrong = f'[github] url = "{_without_login(url)}"'
     try:
         parts = urlsplit(url.strip())

@@ -50,29 +50,24 @@ def number(source: object, *keys: str) -> int:
 
 
 def listed(source: object, *keys: str) -> list[Any]:
-    """Return the list at a path of keys, empty if there is none."""
     value = _at(source, keys)
     return value if isinstance(value, list) else []
 
 
 def table(source: object, *keys: str) -> Object:
-    """Return the object at a path of keys, an empty one if there is none."""
     value = _at(source, keys)
     return value if isinstance(value, Mapping) else {}
 
 
 def objects(source: object, *keys: str) -> list[Object]:
-    """Return the objects of the list at a path of keys."""
     return [entry for entry in listed(source, *keys) if isinstance(entry, Mapping)]
 
 
 def flag(source: object, *keys: str) -> bool:
-    """True if there is a true at a path of keys."""
     return _at(source, keys) is True
 
 
 def time_of(source: object, *keys: str) -> float | None:
-    """Return the time at a path of keys, in epoch seconds."""
     try:
         at = datetime.fromisoformat(text(source, *keys))
     except ValueError:

@@ -194,7 +194,6 @@ class Client:
     def _exchange(
         self, verb: str, url: str, body: Json, headers: Mapping[str, str], *, follow_away: bool = False
     ) -> HttpReply:
-        """Send until there is an answer to give. Raises as the module says."""
         asked = Request(f"{verb} {urlsplit(url).path}", self.location.repository, self.location.host, self.token.source)
         if not _is_plain(url):
             raise ForgeError(f"noface makes no such request: {verb} {self._path(url)} is not sent.")
@@ -271,7 +270,6 @@ class Client:
         raise ForgeError(f"{self.location.host} answers {asked} with redirects only.", _URL_HINT)
 
     def _is_ours(self, verb: str, url: str, named: str) -> bool:
-        """True if `named` is this repository: its name in the configuration, its id, or what it is called now."""
         known = self.repo().lower()
         if verb == "GET" and self._path(url).lower() == known:  # the repository itself: the answer tells its id
             return True
@@ -292,7 +290,6 @@ class Client:
         return homes
 
     def _check_stays(self, verb: str, url: str, target: str) -> None:
-        """Raise RefusedError for a redirect out of the repository."""
         source, named = self._named(url), self._named(target)
         stays = source == named or (source and named and self._is_ours(verb, url, named))
         if not (stays and _is_plain(target)):
@@ -306,12 +303,10 @@ class Client:
         return urlsplit(url).path.removeprefix(urlsplit(self.location.api).path)
 
     def _named(self, url: str) -> str:
-        """Return by what name or id a URL of the API names a repository, "" if it names none."""
         match = _REPOSITORY.match(self._path(url))
         return match[1].lower() if match is not None else ""
 
     def _next(self, reply: HttpReply) -> str:
-        """Return the page after this one, from the header Link, "" for none."""
         match = _NEXT.search(reply.headers.get("link", ""))
         return urljoin(f"{self.location.api}/", match["url"]) if match is not None else ""
 

@@ -78,6 +78,5 @@ def is_service(text: str) -> bool:
 
 
 def named(services: tuple[str, ...]) -> tuple[str, ...]:
-    """Return services by the names under which a connection to them is noted."""
     ports = {service: port_of(service) for service in services}
     return tuple(service if port is None else f"localhost:{port}" for service, port in ports.items())

@@ -140,7 +140,6 @@ class AttemptOrder:
 
     @property
     def cost_usd_max(self) -> float | None:
-        """What its run may cost at most: by its model's own limit, and by what its issue and the run have left."""
         return self.allowance.usd if self.allowance is not None else self.model.max_cost_usd
 
     @property

@@ -72,7 +72,6 @@ class Failure:
     def ran_out(
         self,
     ) -> Annotated[str, "Which resource ran out, with usage and limit where they are known; may be empty."]:
-        """What ran out, with usage and limit as far as they were told; "" if nothing did or no amount is known."""
         unit = _UNITS.get(self.resource)
         usage, limit = (_amount(value, self.resource) for value in (self.usage, self.limit))
         if unit is None or not (usage or limit):

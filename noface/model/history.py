@@ -75,7 +75,6 @@ _NAME = re.compile(r"\w[./_]\w|\d|[a-z][A-Z]")
 
 
 def _gist(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return what an advice names (files, numbers, identifiers), and the beginnings of its other longer words."""
     words = [word.strip("./-") for word in _WORD.findall(_HEADING.sub("", text[:_GIST_CHARS_MAX], count=1))]
     names = frozenset(word.lower() for word in words if _NAME.search(word))
     telling = {word.lower() for word in words if len(word) >= _WORD_CHARS_MIN}

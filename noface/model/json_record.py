@@ -46,7 +46,6 @@ class JsonRecord:
         return result if math.isfinite(result) else None
 
     def whole(self, key: str) -> int | None:
-        """Return an integer that counts something."""
         value = self.values.get(key)
         return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 

@@ -25,7 +25,6 @@ _FENCE_MIN = 3
 
 
 def plain(text: str) -> str:
-    """Return text as one line of Markdown that shows it as it is, and does nothing."""
     line = _MARKS.sub(r"\\\1", " ".join(printable_lines(text).split()))
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _REFERENCE.sub(lambda match: f"{match[0]}{_BREAK}" if match[0] != "://" else f":{_BREAK}//", line)

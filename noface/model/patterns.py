@@ -24,7 +24,6 @@ _REFUSES = re.compile(
 
 @lru_cache(maxsize=1024)
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Translate globs at once: there are hundreds of them, and each of many files is matched."""
     return re.compile("|".join(_expression(pattern) for pattern in patterns), re.DOTALL)
 
 
@@ -73,7 +72,6 @@ def paths_in(text: str) -> tuple[str, ...]:
 
 
 def resolved(names: Iterable[str], paths: Collection[str]) -> tuple[str, ...]:
-    """Return which of `paths` are meant by names that may lack the folders, each if no other could be meant."""
     chosen: list[str] = []
     for name in names:
         meant = [name] if name in paths else [path for path in paths if path.endswith(f"/{name}")]
@@ -183,7 +181,6 @@ def overlap(one: str, other: str) -> bool:
 
 
 def _fixed(pattern: str) -> str:
-    """Return what the name of everything that a pattern means begins with."""
     return re.split(r"[*?]", pattern, maxsplit=1)[0] if has_wildcards(pattern) else f"{pattern}/"
 
 

@@ -40,13 +40,11 @@ class Scratch:
 
     @property
     def adopted(self) -> tuple[int, str] | None:
-        """What a person gave to noface last, with the number of the last attempt before."""
         names = [name.split("-") for name in self.refs if name.startswith(PERSON)]
         given = [(int(number), self.refs[f"{PERSON}{number}-{commit}"]) for _, number, commit in names]
         return max(given, key=lambda each: (each[0], each[1] == self.left), default=None)
 
     def of_a_person(self, made: Collection[str]) -> bool:
-        """True if it holds what noface did not put there; `made` are the commits of the issue's attempts."""
         held = {commit for name, commit in self.refs.items() if name == LEFT or not needed_until_landed(name)}
         return self.at is not None and self.at not in made and self.at not in held
 

@@ -75,7 +75,6 @@ class StartPoint:
 
     @property
     def earlier(self) -> EarlierWork:
-        """What the worker does about attempt `number`'s change where the workspace does not hold it."""
         return EarlierWork(self.reason.told("earlier"))
 
     @property

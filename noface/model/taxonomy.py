@@ -155,7 +155,6 @@ def _infos() -> Mapping[FailureKind, KindInfo]:
 
 
 def gate_kinds() -> tuple[FailureKind, ...]:
-    """Return the kinds that a gate can fail with, in the order of kinds.toml; a project's rules may name them."""
     return tuple(kind for kind, info in _infos().items() if info.gate is not None)
 
 

@@ -21,7 +21,6 @@ class UnexpectedStep:
 
 
 def unexpected(of: str, name: str, before: str, after: str) -> UnexpectedStep | None:
-    """Return a change of state that is not in the table, None for one that is, and for a state that stays."""
     rows = data.table("transitions")[of]
     known = before == after or any(after == row["to"] and before in row["from"] for row in rows)
     return None if known else UnexpectedStep(of, name, before, after)

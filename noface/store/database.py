@@ -71,7 +71,6 @@ class Database:
 
     @classmethod
     def memory(cls) -> Self:
-        """Return an empty database that lives in memory: what a repository looks like before its first run."""
         database = cls(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
         database._make(Path(":memory:"))
         return database
@@ -148,7 +147,6 @@ class Database:
             raise
 
     def give_room_back(self, pages: int) -> bool:
-        """Give at most so many unused pages back to the disk; True if there are more."""
         with self._lock:
             if self.rows("PRAGMA freelist_count")[0][0]:
                 self.rows(f"PRAGMA incremental_vacuum({pages:d})")
@@ -217,7 +215,6 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _refuse_unknown(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the schema's version, 0 for an empty database; raise StoreError for one that noface did not make."""
     # In this order: another noface may be making the tables, and sets the version with them in one transaction.
     tables = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])

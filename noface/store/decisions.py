@@ -113,7 +113,6 @@ def reject(now: float, journal: Journal, questions: Questions, case: Case, note:
 
 
 def _looked(now: float, journal: Journal, questions: Questions, case: Case, who: str, missed: str = "") -> None:
-    """Record what a person finds `missed` of an issue whose parts have landed: it stands for a model's answer."""
     name, after, epoch = case.row.id, case.attempt.number, case.row.epoch
     asked = questions.asked(now, name, Topic.MISSING, after=after, epoch=epoch, model="", run_id="", directory="")
     strategy = MISSING if missed else NOTHING_MISSING
@@ -204,7 +203,6 @@ def no_skipping(row: IssueRow) -> UsageError | None:
 
 
 def skip(now: float, journal: Journal, row: IssueRow, who: str = "a person") -> None:
-    """Leave an issue undone. What is under way of it is the caller's business."""
     if row.status != IssueStatus.SKIPPED:
         journal.status(now, row.id, IssueStatus.SKIPPED, f"skipped by {who}")
 
@@ -224,7 +222,6 @@ def pause(now: float, journal: Journal, reader: Reader, *, paused: bool, overage
 
 
 def no_retrying(row: IssueRow) -> UsageError | None:
-    """Return the refusal for an issue that has landed, or is under way; None for one that can be tried again."""
     if row.cause == Cause.APPROVED:
         hint = "`noface run`. To have it done otherwise, change what the issue asks for."
         return UsageError(f"issue {row.id} is approved, and the next run goes on with it", hint)

@@ -174,7 +174,6 @@ class Journal:
             self.status(at, issue_id, IssueStatus.READY, why)
 
     def give_branch(self, issue_id: str, *, given: bool) -> None:
-        """Remember whether a person has let noface have what they committed to the issue's scratch branch."""
         self.fact(f"branch_given:{issue_id}", "1" if given else "")
 
     def attempt_started(
@@ -321,7 +320,6 @@ class Journal:
     def unsteady(
         self, at: float, issue_id: str, gate: str, tests: tuple[str, ...], known: "Mapping[str, Known]"
     ) -> None:
-        """Remember which tests fail now and then on main, by their gates' commands; `tests` of `gate` are new."""
         with self._db.transaction():
             self.fact(UNSTEADY, dumps({command: list(tests.values()) for command, tests in known.items() if tests}))
             if tests:
@@ -419,7 +417,6 @@ class Journal:
 def remember_results(
     connection: sqlite3.Connection, keys: tuple[str, ...], results: tuple[GateResult, ...], at: float
 ) -> None:
-    """Keep the results of a proof by their keys; one that is known stays as it is."""
     for key, result in zip(keys, results, strict=False):
         insert(connection, "gate_memo", "INSERT OR IGNORE", **_memo(key, result, at))
 

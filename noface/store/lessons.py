@@ -50,14 +50,12 @@ class LessonStore:
             return int(row["id"])
 
     def look_up(self, failure: Failure, parts: tuple[str, ...], limit: int = 3) -> tuple[Lesson, ...]:
-        """Return the lessons for a failure that concerns `parts` of the project: first those of the same failure."""
         others = map(_lesson, self._db.rows(query("lessons_of_kind"), failure.kind, failure.signature, _LOOKED_AT_MAX))
         alike_first = sorted(others, key=lambda lesson: alike(failure, lesson), reverse=True)
         lessons = [*self._same(failure), *alike_first]
         return tuple(lesson for lesson in lessons if fits(failure, lesson, parts))[:limit]
 
     def cures(self, failure: Failure) -> tuple[Lesson, ...]:
-        """Return the diagnoses by which the same failure passed before, the best first."""
         return tuple(lesson for lesson in self._same(failure) if is_cure(lesson.strategy))
 
     def _same(self, failure: Failure) -> list[Lesson]:
@@ -91,7 +89,6 @@ class LessonStore:
             return tuple(row["id"] for row in quoted if self._count(connection, row, passed, at))
 
     def recent(self, most: int = 100) -> tuple[Lesson, ...]:
-        """Return the lessons learnt last, newest first, those that were dropped as well."""
         rows = self._db.rows("SELECT * FROM lessons ORDER BY learned_at DESC, id DESC LIMIT ?", most)
         return tuple(_lesson(row) for row in rows)
 
@@ -102,7 +99,6 @@ class LessonStore:
         update(connection, "lessons", columns, "id = ?", row["id"])
 
     def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
-        """Count an attempt for a lesson; tell whether it is dropped."""
         hits, successes = row["hits"] + 1, row["successes"] + passed
         if is_cure(row["strategy"]):
             keep = cure_holds(row["learned"], hits, successes)

@@ -92,7 +92,6 @@ class Overview:
         return str(rows[0][0]) if rows else None
 
     def issues(self) -> list[IssueRow]:
-        """Return all issues in the backlog's order; those that vanished come last."""
         return self._records(IssueRow, _ORDER)
 
     def listed(self) -> list[IssueRow]:
@@ -110,7 +109,6 @@ class Overview:
         return next(iter(self._records(IssueRow, "WHERE id = ?", issue_id)), None)
 
     def around(self, row: IssueRow) -> list[IssueRow]:
-        """Return an issue with what tells where it stands: its parts, and what it and they wait for."""
         rows = {each.id: each for each in (row, *self._records(IssueRow, f"WHERE parent = ? {_ORDER}", row.id))}
         needed = {name for each in rows.values() for name in (*each.depends_on, *each.needs)} - rows.keys()
         return [*rows.values(), *(each for name in needed if (each := self.issue(name)) is not None)]

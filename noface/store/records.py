@@ -267,7 +267,6 @@ def query(name: str) -> str:
 
 
 def select(kind: type[Any], which: str) -> str:
-    """Return the query for records of a kind; `which` is its end: WHERE, ORDER BY."""
     return f"SELECT {', '.join(_columns(kind))} FROM {_TABLES[kind]} {which}"  # noqa: S608 - our own names
 
 
@@ -286,7 +285,6 @@ def read(kind: type[_T], rows: Iterable[sqlite3.Row]) -> list[_T]:
 
 
 def value(row: sqlite3.Row, name: str) -> Any:
-    """Return what a column holds."""
     convert = _FROM_COLUMN.get(name)
     return row[name] if convert is None else convert(row[name])
 

@@ -19,9 +19,7 @@ class Spending:
         return Spent(float(usd or 0.0), int(tokens or 0))
 
     def peaks(self) -> dict[str, Estimate]:
-        """Return the most that one of each model's newest attempts and questions used."""
         return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}
 
     def under_way(self) -> tuple[tuple[str, bool], ...]:
-        """Return the models at work, one for each attempt and question, and whether it thinks: that may take more."""
         return tuple((row["model"], bool(row["think"])) for row in self._db.rows(query("under_way")))

@@ -37,7 +37,6 @@ def taken_accept(command: str, gates: Iterable[str]) -> str | None:
 
 
 def _start(form: tuple[str, ...], words: tuple[str, ...]) -> int | None:
-    """Return the place behind the words that start what a form starts, by another way; None for another program."""
     after = after_runner(words) if after_runner(form) is not None else None
     if after is None:
         same = _names(words[: len(form)]) == _names(form)
@@ -50,7 +49,6 @@ def _names(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _runner(form: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words that name the runner at a form's end, without the place of its program."""
     last = form[-1].rpartition("/")[2]
     return (last,) if last in table("runners")["names"] else (form[-2].rpartition("/")[2], last)
 

@@ -101,6 +101,5 @@ class RemoteTracker(IssueTracker, Protocol):
 
 
 def open_tracker(settings: TrackerSettings, root: Path, state: Path) -> IssueTracker:
-    """Return the tracker that the settings name; nothing is fetched."""
     tracker: IssueTracker = resolve_name(TRACKERS[settings.kind].tracker)(settings, root, state)
     return tracker

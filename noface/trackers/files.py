@@ -64,7 +64,6 @@ class FilesTracker:
         return (f"{self._folder.strip('/')}/**",)
 
     def fingerprint(self) -> str:
-        """Hash names, times, sizes, inodes and modes of the issue files; opens none of them."""
         return fingerprint(self._root, self._folder)
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:

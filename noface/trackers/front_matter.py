@@ -88,7 +88,6 @@ class FrontMatter(BaseModel):
     accept_timeout_s: Annotated[Duration | None, Field(alias="accept_timeout")] = None
 
     def apply_to(self, issue: Issue) -> Issue:
-        """Return the issue with what these keys set; its title is what it is."""
         return replace(issue, **{name: value for name, value in self if name != "title"})
 
 

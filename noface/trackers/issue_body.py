@@ -140,7 +140,6 @@ def _spoken(lines: list[str]) -> Iterator[tuple[str, str | None]]:
 
 
 def visible_text(text: str) -> str:
-    """Return a text without its HTML comments, as a page shows it; what is left is in the same order."""
     lines, commented = [], False
     for line in text.split("\n"):
         kept, commented = uncommented(line, commented)
@@ -165,7 +164,6 @@ def uncommented(line: str, commented: bool) -> tuple[str, bool]:
 
 
 def _plain(heading: str) -> str:
-    """Return a heading's words in lower case, without markup, emoji and colon."""
     return " ".join(re.findall(r"[a-z0-9]+", heading.lower())) if len(heading) <= 80 else ""  # noqa: PLR2004 - no title is longer
 
 
@@ -187,7 +185,6 @@ def _read_item(section: str, text: str, fence: str | None, home: str, result: Is
 
 
 def _references(text: str, at: int, home: str, result: IssueBody) -> None:
-    """Read the issues that are named one after the other from a place on, such as "#7, #8 and #9"."""
     while match := _REFERENCE.match(text, at):
         number = match["number"] or match["plain"] or match["gh"]
         place = match["other"] or (f"https://{match['host']}/{match['place']}" if match["place"] else "")

@@ -53,7 +53,6 @@ _Parts = tuple[str | None, int, str]
 
 
 def issue_id(name: str) -> str:
-    """Return the id that a file name stands for: the digits of `N-slug.md` as they are written, else the stem."""
     stem = name.removesuffix(".md")
     numbered = _NUMBERED.match(stem)
     return numbered[1] if numbered else stem
@@ -153,7 +152,6 @@ def _heading(body: str) -> tuple[str | None, str]:
 
 
 def _heading_text(line: str) -> str:
-    """Return the text of a level-one ATX heading (CommonMark 4.2), empty for any other line."""
     bare = line.lstrip(" ")
     if len(line) - len(bare) > _HEADING_INDENT_MAX or not bare.startswith(("# ", "#\t")):
         return ""
@@ -204,7 +202,6 @@ def checked_draft(draft: Issue, known: Collection[str]) -> Issue:
 
 
 def rendered(draft: Issue) -> bytes:
-    """Write the file's content: front matter with the title and what differs from the defaults, then the body."""
     import tomli_w
 
     body = f"\n{draft.body}\n" if draft.body else ""
@@ -232,7 +229,6 @@ def _refusal(problems: str) -> UsageError:
 
 
 def _values(draft: Issue) -> dict[str, object]:
-    """Return the keys of the front matter: the title, and what differs from its default."""
     defaults = asdict(Issue("", draft.title))
     changed = {key: value for key, value in asdict(draft).items() if key != "body" and value != defaults[key]}
     lists = {key: list(value) if isinstance(value, tuple) else value for key, value in changed.items()}

@@ -33,7 +33,6 @@ def trusted(login: str, copy: Copy, settings: TrackerSettings) -> bool:
 
 
 def worked_on(remote: RemoteIssue, copy: Copy, settings: TrackerSettings) -> RemoteIssue | None:
-    """Return an issue as it is worked on: a stranger's as it was when it was given to noface, None if it was not."""
     if trusted(remote.author, copy, settings):
         return remote
     taken = copy.taken.get(remote.number)

@@ -73,7 +73,6 @@ def own_of(entry: object) -> Own | None:
 
 
 def asks_key(asks: str) -> str:
-    """Return the name of what is asked as it stands in a hidden line, "" for nothing."""
     return hashlib.sha256(asks.encode()).hexdigest()[:12] if asks else ""
 
 

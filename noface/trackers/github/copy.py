@@ -82,7 +82,6 @@ def load_copy(folder: Path) -> Copy | None:
 
 
 def load_sync(folder: Path) -> Sync:
-    """Return how far the copy was read; nothing if that cannot be told."""
     return _loaded(Sync, folder / SYNC) or Sync()
 
 
@@ -102,6 +101,5 @@ def text_of(known: Copy | Sync) -> str:
 
 
 def save_copy(folder: Path, text: str) -> None:
-    """Replace the stored copy. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / ISSUES, text)

@@ -80,7 +80,6 @@ class Refresh:
     # Listing
 
     def _list_all(self) -> None:
-        """List the open issues with the label: what is not among them is not worked on."""
         path = self.client.repo("issues")
         if not self.sync.cursor:  # the newest change of any issue: what happens from now on is later
             asked = {"state": "all", "sort": "updated", "direction": "desc", "per_page": 1}
@@ -125,7 +124,6 @@ class Refresh:
         self.sync.cursor = newest
 
     def _take(self, remote: RemoteIssue) -> None:
-        """Put an issue as it is now into the copy, if it belongs there."""
         known = self.copy.issues.get(remote.number)
         if known is not None and remote.updated < known.updated:
             return  # a page that was listed before the change
@@ -230,7 +228,6 @@ class Refresh:
         return at is not None and self._now - at.timestamp() > OVERLAP_S
 
     def _look_up_triggers(self) -> None:
-        """Look who gave strangers' issues to noface; what is given no more is let go of."""
         worked = {number for number, remote in self.copy.issues.items() if self._wanted(remote)}
         for table in (self.copy.taken, self.copy.refused, self.sync.triggers):
             for number in table.keys() - worked:
@@ -246,7 +243,6 @@ class Refresh:
                 self.sync.triggers[number] = remote.updated
 
     def trusts(self, login: str) -> bool:
-        """True if what somebody writes counts; whether they may write is looked up first, if need be."""
         self.look_up_writer(login)
         return trusted(login, self.copy, self.settings)
 
@@ -278,7 +274,6 @@ class Refresh:
 
 
 def _relations(remote: RemoteIssue) -> tuple[int, int, str]:
-    """Return what is the same while an issue's sub-issues and blockers need not be listed again."""
     return remote.open_children, remote.open_blockers, remote.updated
 
 

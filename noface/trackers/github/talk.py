@@ -157,7 +157,6 @@ class _Talk:
         return own_of(entry)
 
     def _own_comments(self) -> list[Own]:
-        """Return noface's comments, also those of a run that could not record them or of another machine."""
         login = self._refresh.whoami().lower()
         entries = [each for each in _comments(self._client, self._path) if _author(each).lower() == login]
         return [own for own in map(own_of, entries) if own is not None]
@@ -210,7 +209,6 @@ def hear(refresh: Refresh, issue_ids: Collection[str], after: Mapping[str, int])
 
 
 def _approved(refresh: Refresh, number: int) -> Iterator[Heard]:
-    """Yield the yes of whoever may decide and has set the label since noface last asked for something."""
     asks, yes = OWN_LABELS + STATES[_APPROVAL][0], None
     for event in refresh.client.items(refresh.client.repo("issues", number, "events"), keep=True):
         name = parse.text(event, "label", "name").lower() if parse.text(event, "event") == "labeled" else ""

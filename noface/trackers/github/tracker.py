@@ -183,7 +183,6 @@ class GithubTracker:
         return Refresh(forge.client, self._settings, *self._loaded(), now, forge.whoami)
 
     def _loaded(self) -> tuple[Copy, Sync]:
-        """Return what the working thread knows: read once, and written whenever it changes."""
         if self._work is None:
             copy = load_copy(self._folder)
             sync = load_sync(self._folder) if copy is not None else Sync()
@@ -216,7 +215,6 @@ class GithubTracker:
 
 
 def _text_of(draft: Issue) -> str:
-    """Write what GitHub has no field for as front matter below the text."""
     import tomli_w
 
     defaults = asdict(Issue("", draft.title))

@@ -59,7 +59,6 @@ class Triggers:
             self._copy.refused[number] = why
 
     def _given(self, events: list[Any]) -> tuple[str, str] | None:
-        """Return who gave the issue last, by its label or by an assignment, and when; None if nobody who may."""
         given: dict[str, tuple[str, str]] = {}
         label, own = self._settings.label.lower() or None, self._copy.login.lower() or None
         for event in events:
@@ -76,7 +75,6 @@ class Triggers:
         return max((each for each in given.values() if self._trusts(each[0])), key=lambda each: each[1], default=None)
 
     def _edited(self, number: int, at: str, events: list[Any]) -> str:
-        """Return who has edited title or text at that time or later and may not decide, "" for nobody."""
         renamed = [event for event in events if parse.text(event, "event") == "renamed"]
         edits = [(parse.text(event, "created_at"), parse.text(event, "actor", "login")) for event in renamed]
         try:
