@@ -96,7 +96,7 @@ class TrackerSync(Station):
 
         They are read again only when something has happened.
         """
-        version = self._publications.version()
+        version = self._context.reader.newest_event()
         if self._read is None or self._read[0] != version:
             candidates = [self._candidate(standing) for standing in self._publications.standings(self._since)]
             open_ones = {each.standing.issue_id for each in candidates}

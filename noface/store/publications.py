@@ -78,10 +78,6 @@ class Publications:
         rows = self._db.rows(query("to_say"), f"{IssueStatus.MERGED}:%", f"{GONE}:%", since)
         return [self._standing(row) for row in read(IssueRow, rows)]
 
-    def version(self) -> int:
-        """Return a number that grows whenever something has happened that may have to be said."""
-        return int(self._db.rows("SELECT COALESCE(MAX(id), 0) FROM events")[0][0])
-
     def _standing(self, row: IssueRow) -> Standing:
         attempts = self._db.rows(query("worked"), row.id)
         parts = self._db.rows(select(IssueRow, "WHERE parent = ? ORDER BY position"), row.id)

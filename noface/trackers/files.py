@@ -6,6 +6,7 @@ what a file may hold. noface adds files when asked and never changes or removes 
 """
 
 import re
+import stat
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -23,7 +24,6 @@ from noface.trackers.folder import (
     create_file,
     fingerprint,
     is_issue_name,
-    odd_kind,
     printable,
     read_regular,
     scan,
@@ -141,9 +141,9 @@ class FilesTracker:
         return parsed
 
     def _read(self, entry: IssueFile) -> ParsedFile:
-        if kind := odd_kind(entry.mode):
-            hint = "Issues are regular files; move it away or give it a name that begins with an underscore."
-            return self._fault(entry.name, f"is {kind}, not a file", hint)
+        if not stat.S_ISREG(entry.mode):
+            hint = "Move the folder, link or pipe away, or give it a name that begins with an underscore."
+            return self._fault(entry.name, "is no regular file", hint)
         size = entry.size_bytes
         if size <= FILE_BYTES_MAX:
             data = read_regular(self._path / entry.name, FILE_BYTES_MAX + 1)

@@ -31,14 +31,6 @@ class IssueFile(NamedTuple):
     ctime_ns: int  # an edit can put the other time back (`touch -r`, `rsync -t`), not this one
 
 
-_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
-    (stat.S_ISLNK, "a symbolic link"),
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISSOCK, "a socket"),
-)
-
-
 def is_issue_name(name: str) -> bool:
     """Tell *.md from the rest, which includes README.md in any case and names that begin with "_" or "."."""
     return name.endswith(".md") and not name.startswith(("_", ".")) and name.lower() != "readme.md"
@@ -90,18 +82,12 @@ def checksum(seen: object) -> str:
     return f"{zlib.crc32(mark):08x}-{len(mark)}"
 
 
-def odd_kind(mode: int) -> str | None:
-    if stat.S_ISREG(mode):
-        return None
-    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "a device")
-
-
 def read_regular(path: Path, bytes_max: int) -> bytes:
     """Read so much of a regular file; a named pipe blocks nobody. Raises OSError for anything else."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
-        if kind := odd_kind(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, f"it is {kind}")
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
         return file.read(bytes_max)
 
 

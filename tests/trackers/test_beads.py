@@ -225,7 +225,7 @@ def test_no_folder_is_an_empty_backlog_with_a_warning_and_the_older_name_is_foun
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make):
     (tmp_path / ".beads").mkdir()
     make(tmp_path / ".beads/issues.jsonl")
-    with pytest.raises(UsageError, match="not a file"):
+    with pytest.raises(UsageError, match="no regular file"):
         BeadsTracker(tmp_path).backlog()
 
 

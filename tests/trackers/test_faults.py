@@ -153,26 +153,21 @@ def test_a_broken_file_makes_its_dependants_and_its_namesake_faulty(folder):
     assert {fault.id for fault in backlog.faults} == {"1", "2", "01"}
 
 
-def test_a_named_pipe_is_never_opened(folder):
-    os.mkfifo(folder / "1-pipe.md")
-    assert "a named pipe" in the_fault(folder).problem
+def bind(path):
+    with chdir(path.parent), socket.socket(socket.AF_UNIX) as server:
+        server.bind(path.name)
 
 
-def test_a_folder_named_like_an_issue_is_a_fault(folder):
-    (folder / "1-dir.md").mkdir()
-    assert "a folder" in the_fault(folder).problem
+def link(target):
+    return lambda path: path.symlink_to(target)
 
 
-def test_a_socket_named_like_an_issue_is_a_fault(folder):
-    with chdir(folder), socket.socket(socket.AF_UNIX) as server:
-        server.bind("1-socket.md")
-    assert "a socket" in the_fault(folder).problem
-
-
-@pytest.mark.parametrize("target", ["5-sound.md", "gone.md", "1-link.md", "/dev/zero", "."])
-def test_a_symbolic_link_is_not_followed(folder, target):
-    (folder / "1-link.md").symlink_to(target)
-    assert "a symbolic link" in the_fault(folder).problem
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, os.mkdir, bind, *map(link, ("5-sound.md", "gone.md", "1-odd.md", "/dev/zero", "."))]
+)
+def test_what_is_no_regular_file_is_a_fault_and_never_opened(folder, make):
+    make(folder / "1-odd.md")
+    assert "is no regular file" in the_fault(folder).problem
 
 
 def test_a_sparse_giant_is_refused_by_its_size_alone(folder):

@@ -1,6 +1,7 @@
 """Issues of beads (`bd`): the file `.beads/issues.jsonl` of the repository, which noface reads and never writes."""
 
 import shlex
+import stat
 import time
 from collections.abc import Collection
 from dataclasses import replace
@@ -13,7 +14,7 @@ from noface.extras.beads.issue import Beads, read_beads
 from noface.model.backlog import checked, part_waiting
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
-from noface.trackers.folder import RACY_NS, odd_kind, read_regular
+from noface.trackers.folder import RACY_NS, read_regular
 
 FILE_BYTES_MAX = 256 * 1_048_576
 
@@ -73,8 +74,8 @@ class BeadsTracker:
         if self._known is not None and mark is not None and self._known[0] == mark:
             return self._known[1]
         place = f"{self._folder}/{path.name}"
-        if mark is not None and (kind := odd_kind(mark[-1])):
-            raise UsageError(f"{place} is {kind}, not a file", "Let [tracker] path name the folder of the file itself.")
+        if mark is not None and not stat.S_ISREG(mark[-1]):
+            raise UsageError(f"{place} is no regular file", "Let [tracker] path name the folder of the file itself.")
         try:
             data = read_regular(path, FILE_BYTES_MAX + 1)
         except OSError as error:
