@@ -1,11 +1,8 @@
 """Runs git. The only module that imports GitPython, and of it only the command wrapper.
 
-Two kinds of git exist, and remote.py adds to the second what reaching another machine needs:
-
-* sealed: no user or system configuration, no hooks, no fsmonitor, no prompts, durable objects. Everything noface
-  does on its own account (docs/facts.md, "Sealed git"). Its environment is made for it: the wrapper would add noface's.
-* user: the person's own HOME and configuration; to look at their repository, and to move files in their checkout. Of
-  noface's environment it has all but GIT_DIR and friends, which are there if a hook or an alias has started noface.
+* sealed: no user or system configuration, no hooks, no prompts, and an environment made for it. Everything noface does
+  on its own account (docs/facts.md, "Sealed git").
+* user: the person's own HOME and configuration; to look at their repository, and to move files in their checkout.
 """
 
 import os

@@ -48,10 +48,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Something of the person's is in the way: `reason` says what, `paths` which files.
-
-    `passing` names what goes by itself as a rule, and soon: another git's lock, a switch of branches.
-    """
+    """Something of the person's is in the way, and which files. `passing` names what goes by itself, and soon."""
 
     reason: str
     paths: tuple[str, ...] = ()

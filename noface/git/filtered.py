@@ -33,8 +33,6 @@ _WORDS_MAX = 300
 _SAMPLES = 3
 _PLAIN = frozenset({"unspecified", "unset", "set", ""})
 _UTF8 = frozenset({"utf-8", "utf8"})
-_SAME = frozenset({"cat", "cat -"})
-"""Commands of filters that only take out: what they write is what main has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +138,12 @@ def _kept_otherwise(persons: Git, oids: Mapping[str, str]) -> Iterator[Filtered]
         "check-attr", "--cached", "-z", "--stdin", "filter", "working-tree-encoding", stdin=_fed(oids)
     )
     values = fields.stdout.decode("utf-8", "surrogateescape").split("\0")
-    commands: dict[str, set[str]] = {}
-    for each in persons.run("config", "-z", "--get-regexp", r"^filter\..*\.(smudge|process)$").parts:
-        key, _, command = each.partition("\n")
-        commands.setdefault(key.removeprefix("filter.").rpartition(".")[0], set()).add(" ".join(command.split()))
+    keys = persons.run("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(smudge|process)$").parts
+    configured = {key.removeprefix("filter.").rpartition(".")[0] for key in keys}
     for path, attribute, value in zip(values[::3], values[1::3], values[2::3], strict=False):
         if value in _PLAIN or (attribute != "filter" and value.lower() in _UTF8):
             continue
-        if attribute == "filter" and value in commands and commands[value] <= _SAME:
-            continue
-        yield Filtered(path, oids[path], value, configured=attribute != "filter" or value in commands)
+        yield Filtered(path, oids[path], value, configured=attribute != "filter" or value in configured)
 
 
 def write_filtered(

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from noface.git.command import Git, GitProcess, end_process
 from noface.model.attempt import FileChange
 
 _SMALL_BYTES_MAX = 1 << 20
-_TICK_NS = 100_000_000
 _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
@@ -26,21 +24,14 @@ class _ObjectProcess(GitProcess):
     def __init__(self, git: Git, packs: Path) -> None:
         super().__init__(git)
         self.packs = packs
-        self._packs_stamp = (0, False)
         self._packs_there = frozenset[str]()
 
     def _running(self) -> Any:
-        changed = 0
         with suppress(FileNotFoundError):
-            changed = self.packs.stat().st_mtime_ns
-        # Of two changes within a tick of the file system's clock the second leaves no other time.
-        settled = time.time_ns() - changed > _TICK_NS
-        if (changed, True) != self._packs_stamp:
-            there = frozenset(pack.name for pack in self.packs.glob("*.pack"))
+            there = frozenset(file.name for file in self.packs.iterdir() if file.suffix == ".pack")
             if self._packs_there - there:
                 self._end()
             self._packs_there = there
-        self._packs_stamp = (changed, settled)
         return super()._running()
 
 

@@ -1,7 +1,6 @@
-"""Private git dirs: configuration and index of noface's own; objects lie elsewhere (law 4, `own_objects.py`).
+"""Private git dirs: configuration and index of noface's own (law 4).
 
-Without a sandbox an agent runs as the person and can write there, too. So before each use all that git reads from a git
-dir is as noface made it: files are ordinary ones with noface's text, and what noface does not put there is removed.
+Without a sandbox an agent can write there, too. So before each use all that git reads in one is as noface made it.
 """
 
 import os
@@ -16,19 +15,8 @@ from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.process.files import open_regular, ordinary_folder, write_atomic
 
-_OWN_FILES = (
-    "HEAD",
-    "config",
-    "index",
-    "index.lock",
-    "shallow",
-    "guard",
-    "setup-stamp",
-    "kept-stamp",
-    "setup.log",
-    "gitconfig",
-    "filtered",
-)
+_OF_GIT = ("HEAD", "config", "index", "index.lock", "shallow", "gitconfig")
+_OF_NOFACE = ("guard", "setup-stamp", "kept-stamp", "setup.log", "filtered")
 _OWN_FOLDERS = ("info", "refs")
 _OWN_INFO = ("attributes", "exclude")
 _TEMPORARY = re.compile(r"sub-[0-9a-f]{16}(\.filtered)?|\..*\.tmp")
@@ -67,7 +55,11 @@ def passing_git_dir(repository: Repository, attributes: str = "") -> Iterator[Pa
 
 def _remove_others(git_dir: Path) -> None:
     """Remove what noface does not put there: hooks, a second configuration, refs, grafts, a common dir."""
-    for folder, own in ((git_dir, (*_OWN_FILES, *_OWN_FOLDERS)), (git_dir / "info", _OWN_INFO), (git_dir / "refs", ())):
+    for folder, own in (
+        (git_dir, (*_OF_GIT, *_OF_NOFACE, *_OWN_FOLDERS)),
+        (git_dir / "info", _OWN_INFO),
+        (git_dir / "refs", ()),
+    ):
         with os.scandir(folder) as entries:
             present = list(entries)
         for entry in present:
@@ -115,35 +107,24 @@ def write_if_new(path: Path, text: str) -> None:
 
 
 VARIABLE = "GIT_CONFIG_GLOBAL"
-_FILE = "gitconfig"
 
 
 def with_private_config(
     env: tuple[tuple[str, str], ...], folder: Path, identity: Identity, workspace: Path
 ) -> tuple[tuple[str, str], ...]:
-    """Return an environment with such a configuration in `folder`, unless it names one already.
+    """Return an environment in which git reads a configuration in `folder`, written anew, unless it names one already.
 
-    For programs outside of the sandbox: in it the home is their own, and this folder may be hidden.
+    `git config --global` of an agent or a gate then changes that file, and not the person's, which it includes by `~`,
+    since a project's tests may set a HOME of their own. What it says itself comes first, and so yields.
     """
     if any(name == VARIABLE for name, _ in env):
         return env
-    return (*env, private_config(folder, identity, workspace))
-
-
-def private_config(folder: Path, identity: Identity, workspace: Path) -> tuple[str, str]:
-    """Write a git configuration for one run anew into `folder`; return the variable that has git read it.
-
-    `git config --global` of an agent or a gate then changes that file, and not the person's.
-
-    It includes the person's, so that their settings hold: by `~`, since a project's tests may set a HOME of their own.
-    What it says itself comes first, and so yields to those.
-    """
     text = f"[user]\n\tname = {quoted(identity.name)}\n\temail = {quoted(identity.email)}\n"
     text += f"[safe]\n\tdirectory = {quoted(str(workspace))}\n[include]\n"
     text += "".join(f"\tpath = {quoted(path)}\n" for path in _persons())
-    file = folder / _FILE
+    file = folder / "gitconfig"
     write_atomic(file, text.encode("utf-8", "surrogateescape"), durable=False)
-    return VARIABLE, str(file)
+    return (*env, (VARIABLE, str(file)))
 
 
 def quoted(text: str) -> str:

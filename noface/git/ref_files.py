@@ -1,8 +1,7 @@
 """Reads refs and working trees from the files that git keeps of them, without a process: git is asked a lot.
 
-A ref is a loose file, or a line of `packed-refs`. Loose ones are read first: `git pack-refs` writes the line before it
-removes the file, so what is in neither is gone. What only git reads (reftable, links, unreadable files) is None here,
-and the caller asks git.
+Loose refs are read before packed ones: `git pack-refs` writes the line before it removes the file. What only git reads
+(reftable, links, unreadable files) is None here, and the caller asks git.
 """
 
 import os

@@ -1,9 +1,7 @@
 """Moves refs, names them, and keeps two of noface's git commands out of each other's way.
 
-One persistent `git update-ref --stdin` moves them (0.7 ms a transaction against 3-5 for a process).
-
-A git process outlives a SIGKILL of noface: it may still be writing files when the next noface starts. Each inherits
-a locked file, so `exclusive_lock` ends only with the last of them; whoever comes next waits for that.
+A git process outlives a SIGKILL of noface, and may still be writing files. Each inherits a locked file, so
+`exclusive_lock` ends only with the last of them.
 """
 
 import hashlib
@@ -61,10 +59,6 @@ def lock_advice(lock: Path) -> str:
     return f"{lock}: {age}. Where no git command is running any more, remove it."
 
 
-def _is_own(lock: Path) -> bool:
-    return any(f"/{folder}/" in f"/{lock.as_posix()}" for folder in ("refs/noface", "refs/heads/noface"))
-
-
 class RefWriter(GitProcess):
     """Applies sets of ref updates, each atomically; threads share it. Only a landing moves a ref without it.
 
@@ -89,13 +83,8 @@ class RefWriter(GitProcess):
         lines = ["start"]
         for update in updates:
             # As long as the ids of the repository: those of SHA-256 have 64 digits.
-            zeros = "0" * len(update.new)
-            if update.new == ZERO:
-                lines.append(f"delete {update.ref}" + (f" {update.old}" if update.old else ""))
-            elif update.old is None:
-                lines.append(f"update {update.ref} {update.new}")
-            else:
-                lines.append(f"update {update.ref} {update.new} {zeros if update.old == ZERO else update.old}")
+            old = "" if update.old is None else " " + ("0" * len(update.new) if update.old == ZERO else update.old)
+            lines.append((f"delete {update.ref}" if update.new == ZERO else f"update {update.ref} {update.new}") + old)
         lines.append("commit")
         with self._lock, self._held(updates):
             try:
@@ -129,7 +118,7 @@ class RefWriter(GitProcess):
             lock = lock_in_the_way(error.message)
             if lock is None:
                 raise
-            if not _is_own(lock):
+            if not any(own in f"/{lock.as_posix()}" for own in ("/refs/noface/", "/refs/heads/noface/")):
                 raise RefLockedError(error.message, lock_advice(lock)) from error
             self._end()
             lock.unlink(missing_ok=True)

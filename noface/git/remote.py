@@ -81,11 +81,7 @@ def choose_remote(wanted: str, remotes: Sequence[str], upstream: str) -> str | N
 def find_remote(repository: Repository, wanted: str = "", token: Token | None = None) -> "Remote | None":
     """Return the remote of a repository, None if it has none. Nothing is connected to. Raises as choose_remote."""
     git = Git.user(str(repository.root))
-    config = settings_of(git)
-    # Remotes of an old form are files in folders of those names, which git still reads.
-    folders = (repository.common_dir / name for name in ("remotes", "branches"))
-    there = any(key.startswith("remote.") for key in config) or any(any(folder.glob("*")) for folder in folders)
-    remotes = tuple(git.run("remote").text.split()) if there else ()
+    config, remotes = settings_of(git), tuple(git.run("remote").text.split())
     branch = repository.main_name
     upstream = config.get(f"branch.{branch}.remote", "")
     name = choose_remote(wanted, remotes, upstream)

@@ -1,8 +1,6 @@
 """Removes whatever an agent left behind: unreadable, thousands of folders deep, or no ordinary file.
 
-All removing goes by directory descriptors. No link is followed in any part of a path below the trusted folder, and no
-mount is crossed, a bind mount of the same device neither: what an agent links or mounts into its slot is not its own.
-At most three descriptors are open at a time, however deep the folders are.
+All goes by directory descriptors: no link is followed below the trusted folder, and no mount is crossed.
 """
 
 import errno

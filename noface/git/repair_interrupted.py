@@ -40,29 +40,22 @@ def repair_interrupted(plumbing: Plumbing, tree: Worktree, descriptor: int) -> B
     ends = cut_off(tree)
     if ends is None:
         return None
+    where, foreign = f"a landing was cut off in {tree.path}", tuple[str, ...]()
     try:
         move = make_move(plumbing, tree, *ends, descriptor)
-        forwards = index_is_at(move, move.new)
+        if not index_is_at(move, move.new):
+            foreign = put_back(move)
+        elif (
+            plumbing.is_ancestor(move.old, move.new)
+            and plumbing.local_main() == move.old
+            and checked_out(tree) == plumbing.repository.main
+        ):
+            plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
     except GitError as error:
-        return Blocked(f"a landing was cut off in {tree.path}, and git cannot tell how far it came: {error}")
-    if forwards:
-        try:
-            forth = plumbing.is_ancestor(move.old, move.new)
-            if forth and plumbing.local_main() == move.old and checked_out(tree) == plumbing.repository.main:
-                plumbing.refs.apply(RefUpdate(plumbing.repository.main, move.new, move.old))
-        except GitError as error:
-            return Blocked(f"a landing was cut off in {tree.path}, and main cannot be moved: {error}")
-        unlock(tree)
-        return None
-    try:
-        foreign = put_back(move)
-    except GitError as error:
-        return Blocked(f"a landing was cut off in {tree.path}, and git cannot put the old files back: {error}")
+        return Blocked(f"{where}, and git cannot bring it to an end: {error}")
     unlock(tree)
-    if not foreign:
-        return None
-    reason = f"a landing was cut off in {tree.path}, and these files hold neither the old nor the new"
-    return Blocked(reason, foreign[:PATHS_LISTED_MAX])
+    reason = f"{where}, and these files hold neither the old nor the new"
+    return Blocked(reason, foreign[:PATHS_LISTED_MAX]) if foreign else None
 
 
 # `git switch` reads the branch's commit first, then writes files and index under the index's lock, and HEAD only when

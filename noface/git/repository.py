@@ -18,10 +18,8 @@ from noface.process.files import read_regular
 class Repository:
     """A user's repository. Paths are absolute; `main` is a full ref name.
 
-    `hooks` is the folder of the person's git hooks if that lies in the working tree, relative to it; `any_case` says
-    that the file system takes names that differ in letter case alone for the same. `base` is the ref that work starts
-    from and is proven on, "" for main itself: with pull requests it is what was fetched of the remote's main. `origin`
-    is the address of the remote of that name, without credentials.
+    `hooks` is the folder of the person's git hooks if it lies in the working tree. `base` is the ref that work starts
+    from, "" for main itself. `origin` is the address of that remote, without credentials.
     """
 
     root: Path

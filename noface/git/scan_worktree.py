@@ -1,22 +1,16 @@
 """Looks over a workspace with lstat before git sees it (docs/facts.md, "What breaks git add").
 
-A FIFO named `.gitignore` hangs `git add`, one named `.git/HEAD` every walk through the files, a 3 GB sparse file
-takes 20 seconds, a nested repository turns its files into a link to nowhere. What would do so is taken out of git's
-way here, and reported.
-
-Repositories and linked worktrees inside a workspace are other places: agents copy the checkout, work in the copy, and
-leave it. Where such a folder holds nothing that was there when the attempt began, it stays as it is and is left out.
+What git would hang on is taken out of its way, and told. Agents copy the checkout into their workspace and work in the
+copy: a repository in it that holds nothing of the attempt's beginning stays as it is, and is left out.
 """
 
 import errno
 import os
 import re
 import stat
-import struct
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from noface.git.removal import mount_points, remove_below
@@ -27,55 +21,34 @@ _POINTER_BYTES_MAX = 8192
 _TO_WORKTREE = re.compile(rb"/worktrees/[^/\n]+/?\s*$")
 
 
-class Nested(StrEnum):
-    """What a folder with a `.git` is. NONE: git takes it for an ordinary folder, as tests have for a project's root."""
-
-    NONE = "none"
-    REPOSITORY = "repository"
-    WORKTREE = "worktree"
-
-
-def nested_by(git: Path) -> Nested:
-    """Return what the entry `git`, which is called `.git`, makes of the folder it is in; nothing is run in it."""
+def _is_repository(git: Path) -> bool:
+    """True if git takes the folder that holds the entry `git`, called `.git`, for a repository; nothing is run."""
     try:
-        status = git.lstat()
-        if stat.S_ISDIR(status.st_mode):
+        if stat.S_ISDIR(git.lstat().st_mode):
             with os.scandir(git) as entries:
-                return Nested.NONE if next(entries, None) is None else Nested.REPOSITORY
+                return next(entries, None) is not None
     except OSError:
-        return Nested.REPOSITORY  # it cannot be looked into: git may be able to
-    if stat.S_ISLNK(status.st_mode):
-        return Nested.REPOSITORY
-    text = read_regular(git, _POINTER_BYTES_MAX)
-    if text is None or not text.startswith(_POINTER):
-        return Nested.NONE
-    return Nested.WORKTREE if _TO_WORKTREE.search(text) else Nested.REPOSITORY
+        return True  # it cannot be looked into: git may be able to
+    return git.is_symlink() or (read_regular(git, _POINTER_BYTES_MAX) or b"").startswith(_POINTER)
 
 
-_PLAIN_INDEX, _INDEX_HEAD_BYTES, _INDEX_FACTS_BYTES = b"DIRC\0\0\0\2", 12, 42
 FOLDER_BYTES_MAX = 3800  # of a path: Linux opens 4096, of which 255 may be a file's name
-_INDEX_MODE_AT, _INDEX_MODE_AND_SIZE, _SIZE_BITS = 24, struct.Struct(">I8xI"), 0xFFFFFFFF
 _READ_WHOLE_BY_GIT = (".gitignore", ".gitattributes")
-
-
-IndexFacts = tuple[int, int]
-"""Mode and size of a file as an index has them: of a regular file's mode only whether it is executable."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorktreeScan:
     """What a workspace holds: `oversized` files, what is `mounted` and what is `apart` must be left out of a snapshot.
 
-    `apart` are the folders that are repositories of their own, and what kind each is. `notes` tell what was removed,
-    and what was not looked at. `seen` has all files that are there, as an index tells of them.
+    `apart` has the folders that are repositories of their own, and whether each is a linked worktree. `notes` tell what
+    was removed, and what was not looked at.
     """
 
     oversized: tuple[str, ...]
     notes: tuple[str, ...]
     files: int
-    mounted: tuple[str, ...] = ()
-    apart: tuple[tuple[str, Nested], ...] = ()
-    seen: Mapping[str, IndexFacts] = field(default_factory=dict)
+    mounted: tuple[str, ...]
+    apart: dict[str, bool]
 
 
 def scan_worktree(
@@ -89,21 +62,18 @@ def scan_worktree(
     """
     oversized: list[str] = []
     notes: list[str] = []
-    apart: dict[str, Nested] = {}
+    apart: dict[str, bool] = {}
     within: set[str] = set()
-    seen: dict[str, IndexFacts] = {}
     files = 0
     for entry, relative in _walk(folder, keep, notes, notes):
         status = entry.stat(follow_symlinks=False)
         place = relative.rpartition("/")[0]
         left_out = place in within
-        if not stat.S_ISDIR(status.st_mode):
-            seen[relative] = _facts(status)
         if _is_git(entry):
             own = not place or left_out or tracked(place)
-            kind = Nested.NONE if own else nested_by(folder / relative)
-            if kind is not Nested.NONE:
-                apart[place] = kind
+            if not own and _is_repository(folder / relative):
+                pointer = read_regular(folder / relative, _POINTER_BYTES_MAX) or b""
+                apart[place] = _TO_WORKTREE.search(pointer) is not None
                 within.add(place)
             if place in within:
                 _defuse(folder, relative)
@@ -127,48 +97,18 @@ def scan_worktree(
             notes.append(f"{display_path(relative)}: a FIFO, socket or device was removed")
     mounted = mount_points(folder)
     notes += [f"{display_path(place)}: something is mounted there; it was left out" for place in mounted]
-    return WorktreeScan(tuple(oversized), tuple(notes), files, mounted, tuple(apart.items()), seen)
+    return WorktreeScan(tuple(oversized), tuple(notes), files, mounted, apart)
 
 
-def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:
-    """Remove what git would hang on or never remove: special files, nested repositories. Raises OSError.
-
-    Return the files there, and the folders in which nothing was seen.
-    """
+def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
+    """Remove what git would hang on or never remove: special files, nested repositories. Raises OSError."""
     unread: list[str] = []
-    seen: list[str] = []
     for entry, relative in _walk(folder, keep, [], unread):
         plain = entry.is_symlink() or entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
         if not plain or _is_git(entry):
             remove_below(folder, relative)
-        seen.append(relative)
     if unread:
         raise OSError(errno.EACCES, unread[0], str(folder))
-    return frozenset(seen).difference(path.rpartition("/")[0] for path in seen)
-
-
-def _facts(status: os.stat_result) -> IndexFacts:
-    kind = stat.S_IFMT(status.st_mode)
-    mode = kind | (0o755 if status.st_mode & stat.S_IXUSR else 0o644) if kind == stat.S_IFREG else kind
-    return mode, status.st_size & _SIZE_BITS
-
-
-def tracked_in(index: Path, id_bytes: int) -> dict[str, IndexFacts]:
-    """Return what an index of version 2 (gitformat-index(5)) holds, nothing of another: git is asked then."""
-    names: list[bytes] = []
-    facts: list[IndexFacts] = []
-    with suppress(OSError, ValueError):
-        data, at = index.read_bytes(), _INDEX_HEAD_BYTES
-        count = int.from_bytes(data[8:at], "big") if data.startswith(_PLAIN_INDEX) else 0
-        for _ in range(count):
-            name = at + _INDEX_FACTS_BYTES + id_bytes
-            end = data.index(0, name)
-            names.append(data[name:end])
-            facts.append(_INDEX_MODE_AND_SIZE.unpack_from(data, at + _INDEX_MODE_AT))
-            at += (end - at + 8) & ~7
-        # Decoded one by one they would take three times as long.
-        return dict(zip(os.fsdecode(b"\0".join(names)).split("\0"), facts, strict=False)) if names else {}
-    return {}
 
 
 def display_path(path: str) -> str:

@@ -14,7 +14,7 @@ from noface.git.filtered import as_kept, as_written, record_of, release
 from noface.git.guarded import PROTECTED, guarded
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
-from noface.git.scan_worktree import Nested, WorktreeScan, display_path, scan_worktree
+from noface.git.scan_worktree import display_path, scan_worktree
 from noface.git.set_aside import set_aside
 from noface.git.stored import LINK_MODE
 from noface.git.submodules import Submodule, changed_files, git_of, holds, links_in, stands_at
@@ -88,18 +88,16 @@ def take(
             tracked=lambda folder: bool(plumbing.entries(start, (folder,))),
         )
         # git complains of excluded paths that it ignores anyway.
-        ignored = _ignored(git, (place for place, _ in scan.apart)) if scan.apart else frozenset()
-        out = (*scan.oversized, *scan.mounted, *(place for place, _ in scan.apart if place not in ignored))
+        ignored = _ignored(git, scan.apart) if scan.apart else frozenset()
+        out = (*scan.oversized, *scan.mounted, *(place for place in scan.apart if place not in ignored))
         new_max = limits.files_max if scan.files > limits.files_max else None
         extent = (new_max, not lost)
-        add_notes, left_out = _add_safely(slot, git, out, extent, start)
-        if not left_out:
-            add_notes += _refused(slot, git, scan, out, extent)
+        add_notes, left_out, refuses = _add_safely(slot, git, out, extent, start)
+        if refuses and not left_out:
+            add_notes += _refused(slot, git, out, extent)
         # A dependency with its `.git` is ignored and no place where a worker works; but a linked worktree is nobody's
         # dependency.
-        elsewhere = tuple(
-            display_path(place) for place, kind in scan.apart if place not in ignored or kind is Nested.WORKTREE
-        )
+        elsewhere = tuple(display_path(at) for at, linked in scan.apart.items() if linked or at not in ignored)
         notes += [
             f"{place}: a git repository of its own was left out; it stays in the workspace until the next attempt"
             for place in elsewhere[:_PLACES_MAX]
@@ -115,9 +113,8 @@ def take(
         if kept := as_kept(slot.private_git_dir, slot.path, diff.changes):
             tree = write_entries(git, kept, plumbing.repository.null_id)
             diff = plumbing.diff(main, tree)
-        newer = None if scan.seen.keys() <= slot.tracked().keys() else since
         rules = limits.wanted
-        not_taken, aside, suspects, told = set_aside(plumbing, git, slot, start, main, diff, rules, newer, within)
+        not_taken, aside, suspects, told = set_aside(plumbing, git, slot, start, main, diff, rules, since, within)
         if aside is not None or told:
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)
@@ -225,7 +222,7 @@ def _is_lost(slot: Slot, plumbing: Plumbing, start: str, *, replaced: bool) -> b
     return gone > (0 if replaced else len(began) // 2)
 
 
-def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -> tuple[list[str], int]:
+def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -> tuple[list[str], int, bool]:
     """Do what `_add` does, on a new index if the present one is missing or damaged: the work must not be lost."""
     if (slot.private_git_dir / "index").exists():
         try:
@@ -237,10 +234,11 @@ def _add_safely(slot: Slot, git: Git, out: Paths, extent: _Extent, start: str) -
     return _add(git, slot, out, extent)
 
 
-def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], int]:
+def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], int, bool]:
     """Bring the index up to the files but those in `out`; of more new files than are to be taken none is added.
 
-    Returns a note if there were too many, and how many. An agent's .gitignore overrides noface's, hence `out`.
+    Returns a note if there were too many, how many, and whether git refuses any file. An agent's .gitignore overrides
+    noface's, hence `out`.
     """
     kept = (path for path in slot.keep if not _beyond_link(slot.path, path))
     named = [path.strip("/") for path in (*out, *kept)]
@@ -254,41 +252,27 @@ def _add(git: Git, slot: Slot, out: Paths, extent: _Extent) -> tuple[list[str], 
         if new > new_max:
             everything, too_many = "-u", new
             notes = [f"{new} new files, more than {new_max}: only changes of tracked files were taken"]
-    git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
-    return notes, too_many
+    added = git.answer("add", everything, "--ignore-errors", *_FROM_STDIN, stdin=feed, codes=(0, 1))
+    return notes, too_many, added.code == 1
 
 
-def _refused(slot: Slot, git: Git, scan: WorktreeScan, out: Paths, extent: _Extent) -> list[str]:
-    """Return notes on the files that git refuses; the rest is in the index. Raises GitError if git cannot write."""
-    if not _not_in_index(slot, git, scan, out):
+def _refused(slot: Slot, git: Git, out: Paths, extent: _Extent) -> list[str]:
+    """Return notes on the files that git refuses. Raises GitError if git cannot write: that is no fault of a file's."""
+    if not _add(git, slot, out, extent)[-1]:
         return []
-    _add(git, slot, out, extent)
+    names = dict.fromkeys(git.run("ls-files", *_NEW, "--modified", "-z").parts)
+    apart = tuple(f"{place.strip('/')}/" for place in (*out, *slot.keep)) or ("\0",)
+    left = [path for path in names if not f"{path}/".startswith(apart) and os.path.lexists(slot.path / path)]
     notes = []
-    for path in _not_in_index(slot, git, scan, out)[:_NOTES_MAX]:
-        content = _content(slot.path / path)
-        if content is not None:
+    for path in left[:_NOTES_MAX]:
+        file, why = slot.path / path, "git takes no file of this name"
+        try:
+            content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
             git.ask("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
-        why = "it cannot be read" if content is None else "git takes no file of this name"
+        except OSError:
+            why = "it cannot be read"
         notes.append(f"{display_path(path)}: {why}: it was left out")
     return notes
-
-
-def _not_in_index(slot: Slot, git: Git, scan: WorktreeScan, out: Paths) -> list[str]:
-    """Return the files that are not in the index with the kind and size that they have, unless they are to stay out."""
-    tracked = slot.tracked()
-    if tracked and scan.seen.keys() <= tracked.keys() and all(tracked[path] == scan.seen[path] for path in scan.seen):
-        return []
-    # git knows what is ignored, and what a filter wrote.
-    names = git.run("ls-files", *_NEW, "--modified", "-z").parts
-    apart = tuple(f"{place.strip('/')}/" for place in (*out, *slot.keep))
-    return [path for path in dict.fromkeys(names) if path in scan.seen and not f"{path}/".startswith(apart or ("\0",))]
-
-
-def _content(file: Path) -> bytes | None:
-    try:
-        return os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
-    except OSError:
-        return None
 
 
 def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:

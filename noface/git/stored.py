@@ -1,7 +1,4 @@
-"""Reads commits and trees through one running git, and writes them through another; what was read is remembered.
-
-What is not near in the history is left to the caller's git.
-"""
+"""Reads commits and trees through one running git, and writes them through others; what was read is remembered."""
 
 import re
 import time

@@ -1,9 +1,7 @@
 """Fills the folders of submodules in a workspace, from the objects of them that are on this machine.
 
-A checkout of the person holds them, so a gate that found them empty would judge less than the person thinks. Nothing is
-fetched, and nothing of a submodule's own configuration is read (law 4): where its objects lie is told by its name in
-the tree's `.gitmodules`, and by the pointer in the person's checkout; files are written with the workspace's private
-git dir. What a worker changes there is no part of its change: only the commit that a submodule stands at can be.
+Nothing is fetched, and nothing of a submodule's own configuration is read (law 4): `.gitmodules` and the pointer in the
+person's checkout tell where its objects lie. Only the commit that it stands at can be part of a change.
 """
 
 import hashlib

@@ -128,19 +128,20 @@ PersonsState = tuple[Mapping[str, str], frozenset[_Stamp]]
 
 def persons_state(plumbing: Plumbing) -> PersonsState:
     """Return the present state; one git process and a few stats. Raises GitError if git cannot list refs."""
-    refs = {
-        name: oid
-        for prefix in ("refs/heads", "refs/tags")
-        for name, oid in plumbing.references(prefix).items()
-        if not name.startswith(_OWN)
-    }
+    refs = plumbing.repository.references("refs/heads", "refs/tags")
+    refs = {name: oid for name, oid in refs.items() if not name.startswith(_OWN)}
     common = plumbing.repository.common_dir
     home = Path(os.environ.get("HOME") or "/")
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     named = os.environ.get("GIT_CONFIG_GLOBAL")
     paths = [common / "config", common / "config.worktree", common / "info" / "attributes", home / ".gitconfig"]
     paths += [config / "config", config / "attributes", *([Path(named)] if named else [])]
-    return (refs, frozenset(_stamps([*paths, *(common / "hooks").glob("*")])))
+    stamps = set()
+    for path in (*paths, *(common / "hooks").glob("*")):
+        with suppress(OSError):
+            status = path.stat()
+            stamps.add((str(path), status.st_size, status.st_mtime_ns))
+    return refs, frozenset(stamps)
 
 
 def checkout_and_stash(plumbing: Plumbing) -> tuple[str, str]:
@@ -155,32 +156,15 @@ def differences(before: PersonsState, now: PersonsState, main: str) -> tuple[str
     phrases = []
     (refs, files), (refs_now, files_now) = before, now
     for name in sorted(refs.keys() | refs_now.keys()):
-        old, new = refs.get(name), refs_now.get(name)
-        if name == main or old == new:
-            continue
-        kind = "tag" if name.startswith("refs/tags/") else "branch"
-        short = name.split("/", 2)[2]
-        if old is None:
-            phrases.append(f"{kind} {short} is new")
-        elif new is None:
-            phrases.append(f"{kind} {short}, which was at {old[:_SHORT]}, is gone")
-        else:
-            phrases.append(f"{kind} {short} moved from {old[:_SHORT]} to {new[:_SHORT]}")
+        old, new = (state.get(name, "nothing")[:_SHORT] for state in (refs, refs_now))
+        if name != main and old != new:
+            kind = "tag" if name.startswith("refs/tags/") else "branch"
+            phrases.append(f"{kind} {name.split('/', 2)[2]} moved from {old} to {new}")
     changed = {path for path, *_ in files ^ files_now}
     return (*phrases, *(f"{path} was changed" for path in sorted(changed)))
 
 
 def main_moved(plumbing: Plumbing, old: str, new: str, landed: Iterable[str]) -> bool:
     """True if somebody else than noface moved main; `landed` are the commits that noface has put there."""
-    if old == new:
-        return False
-    if not plumbing.is_ancestor(old, new):
-        return True
-    return not set(plumbing.first_parents(old, new)) <= set(landed)
-
-
-def _stamps(paths: Iterable[Path]) -> Iterable[_Stamp]:
-    for path in paths:
-        with suppress(OSError):
-            status = path.stat()
-            yield str(path), status.st_size, status.st_mtime_ns
+    forth = plumbing.is_ancestor(old, new)
+    return old != new and not (forth and set(plumbing.first_parents(old, new)) <= set(landed))

@@ -1,7 +1,6 @@
 """Keeps off main what a person took back from it, by an amend, a rebase, a reset or a filter.
 
-Work that began on such a main holds it twice: in its files and in its history. A merge would bring back both. So only
-what the work itself changed is brought onto today's main, as a commit that has nothing of the old history.
+Work that began on such a main holds it in files and history: only what it changed itself is brought onto today's main.
 """
 
 from collections.abc import Collection

@@ -1,8 +1,6 @@
-"""Workspaces: a folder outside the repository, and beside it a private git dir that no agent can write (law 4).
+"""Workspaces: a folder outside the repository, and a private git dir that no agent can write, with index and settings.
 
-The private git dir holds index and configuration; objects go into noface's own store. An agent's
-slot also gets a throw-away `.git` of its own, so that `git diff` and `git log` work there; nothing in it is ever
-read by noface's git.
+An agent's slot also gets a throw-away `.git`, which noface's git never reads (law 4).
 """
 
 import re
@@ -20,7 +18,7 @@ from noface.git.private_git_dir import config_text, copy_shallow, make_private_g
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
-from noface.git.scan_worktree import IndexFacts, clear_hazards, tracked_in
+from noface.git.scan_worktree import clear_hazards
 from noface.git.submodules import Submodule, fill, git_of, links_in, submodules
 from noface.process.files import ordinary_folder
 
@@ -44,9 +42,6 @@ class Slot:
             identity=self.repository.identity,
             extra=self.repository.object_variables,
         )
-
-    def tracked(self) -> dict[str, IndexFacts]:
-        return tracked_in(self.private_git_dir / "index", len(self.repository.null_id) // 2)
 
     @property
     def setup_stamp(self) -> Path:
@@ -154,16 +149,15 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     """Clean, then read: a link put in a folder's place hides from git that the files below are gone."""
     _refuse_mounts(slot)
     remove_below(slot.path, ".git")
-    there = clear_hazards(slot.path, slot.keep)
+    clear_hazards(slot.path, slot.keep)
     release(git, record_of(slot.private_git_dir), slot.path, tree)
     before = links_in(git, slot.private_git_dir / "index")
     gone = before.keys() - {one.path for one in submodules(slot.repository, tree)} if before else ()
     for path in gone:
         remove_below(slot.path, path)  # git takes what is in it for the submodule's, so `clean` would leave it
     kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
-    if before or not there <= slot.tracked().keys():
-        # Twice -f: once, and git leaves folders alone that hold a repository.
-        git.ask("clean", "-ffdxq", *kept)
+    # Twice -f: once, and git leaves folders alone that hold a repository.
+    git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
     for one in submodules_in(slot, git, tree):
         if one.whole:

@@ -1,7 +1,6 @@
 """Follows the pull requests that noface opened: what checks, reviewers and others make of them comes back to the loop.
 
-A look waits for the network in a thread of its own and comes back as a job that has ended. The loop's thread carries
-out what it led to, in one transaction: a kill leaves all of it or nothing, and the next look sees the rest.
+The loop's thread carries out a look in one transaction: a kill leaves all of it or nothing, and the next sees the rest.
 """
 
 from collections.abc import Iterable, Mapping

@@ -37,39 +37,25 @@ def proven_commit(context: RunContext, issue: Issue, number: int, proof: Proof, 
         parents = (tip,) if plumbing.is_ancestor(proof.main, tip) else merged
     else:
         parents = (proof.main,)
-    named = replace(masked_record(issue, context.env.masker), title=_title(context, issue))
+    masked = masked_record(issue, context.env.masker)
+    named = replace(masked, title=title(Proposal(masked, (), (), "", "", away=partial(clean, context.env))))
     return landing_commit(context, named, number, proof.tree, parents, base=parents[0])
 
 
 def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
     """Return what the pull request of an issue is to say, without secrets; `row` is what was pushed for it."""
-    rules, mask = context.settings.config.landing, context.env.masker.text
-    proposal = _proposal(context, row, issue)
-    return PullDraft(
-        branch=row.branch,
-        base=_main_of(context),
-        title=mask(title(proposal)),
-        body=mask(body(proposal)),
-        auto_merge=rules.auto_merge,
-    )
-
-
-def _title(context: RunContext, issue: Issue) -> str:
-    return title(Proposal(masked_record(issue, context.env.masker), (), (), "", "", away=partial(clean, context.env)))
-
-
-def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
-    env = context.env
+    env, remote = context.env, context.remote
+    main = (remote.main if remote is not None else env.plumbing.repository.main).removeprefix("refs/heads/")
     past = tuple(each for each in context.reader.past(issue.id) if each.number <= row.attempt)
     changed, known = past[-1].changed if past else (), context.reader.issue(issue.id)
     number = (issue.parent or issue.id) if context.settings.config.tracker.kind == "github" else None
     verdicts = context.questions.approvals(issue.id)
-    return Proposal(
+    proposal = Proposal(
         issue=masked_record(issue, env.masker),
         attempts=past,
         gates=context.pulls.results(issue.id),
         base=row.base,
-        main=_main_of(context),
+        main=main,
         number=number if number is not None and number.isdecimal() else None,
         note=landing_note(context.reader.notes(issue.id, row.attempt), here=True),
         approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
@@ -78,6 +64,8 @@ def _proposal(context: RunContext, row: PullRow, issue: Issue) -> Proposal:
         away=partial(clean, env),
         template=_template(context, row.base),
     )
+    mask, auto_merge = env.masker.text, context.settings.config.landing.auto_merge
+    return PullDraft(row.branch, main, mask(title(proposal)), mask(body(proposal)), auto_merge=auto_merge)
 
 
 def _template(context: RunContext, base: str) -> str:
@@ -89,12 +77,6 @@ def _template(context: RunContext, base: str) -> str:
         return ""
     with plumbing.blobs() as blobs:
         return blobs.text(entry[1], _TEMPLATE_BYTES_MAX) or ""
-
-
-def _main_of(context: RunContext) -> str:
-    remote = context.remote
-    main = remote.main if remote is not None else context.env.plumbing.repository.main
-    return main.removeprefix("refs/heads/")
 
 
 def clean(env: AttemptEnvironment, text: str) -> str:

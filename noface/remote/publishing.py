@@ -1,15 +1,7 @@
-"""Publishes what is proven: pushes it to a branch of its own and opens its pull request, or updates that.
+"""Publishes what is proven: looks at the issue's branch, pushes to it, opens or updates its pull request.
 
-A publication takes three steps, each in a thread, since each waits for another machine:
-
-1. look: what main is there by now, and what stands on the issue's branch. Work that was proven on an older main goes
-   back to the merge queue; a branch with a person's commit is theirs, and the issue waits for them.
-2. push: the proven commit, on top of what was seen, if that stands there still. The intent is recorded before.
-3. open: the pull request, or the one that is open already gets the new text.
-
-What a step did is recorded by the loop's thread before the next one begins, and each can be repeated: after a kill the
-next run finds the intent, and ends with one branch and one pull request. Where the other side is away the work stays
-in `landing`, with the reason, and is tried again.
+Each step waits in a thread, is recorded by the loop's before the next, and can be repeated: after a kill the next run
+finds the intent. Work that was proven on an older main is proven again; a branch with a person's commit is theirs.
 """
 
 from collections.abc import Collection
@@ -63,16 +55,7 @@ class PendingPublication:
     entry: QueueEntry
     proof: Proof | None
     outage: Outage
-    moved: int = 0
     story: OpenStory | None = None
-
-    @property
-    def working(self) -> bool:
-        return self.story is not None and self.story.job is not None
-
-    def soon(self, now: float) -> bool:
-        """True if it is tried again so soon that a run only looks round meanwhile."""
-        return self.outage.until <= now + SOON_S
 
 
 class Publishing(Station):
@@ -97,7 +80,10 @@ class Publishing(Station):
 
     def at_work(self, *, stopping: bool) -> bool:
         now = self._context.clock.now()
-        return any(each.working or (not stopping and each.soon(now)) for each in self._publications.values())
+        under_way = self._publications.values()
+        # What is tried again so soon that a run only looks round meanwhile counts, too.
+        soon = not stopping and any(each.outage.until <= now + SOON_S for each in under_way)
+        return soon or any(each.story is not None and each.story.job is not None for each in under_way)
 
     def next_try(self) -> Patience | None:
         """Return until when an idle run waits for the next try: as long as it would wait for checks."""
@@ -130,7 +116,7 @@ class Publishing(Station):
         self.drop(issue_id)
         tell = partial(self._held, issue_id)
         outage = Outage(self._context.clock, PUSH_PAUSES_S, PUSH_REFUSED_S, tell, each_reason=True)
-        each = self._publications[issue_id] = PendingPublication(entry, proof, outage, self._moved.get(issue_id, 0))
+        each = self._publications[issue_id] = PendingPublication(entry, proof, outage)
         each.story = self._run.stations.begin(self._publish(each))
 
     def drop(self, issue_id: str) -> None:
@@ -187,8 +173,9 @@ class Publishing(Station):
         if tip and not known and tip not in _given(context, issue):
             _take_over(context, issue, tip)
             return False
-        if proof is None or (proof.main != main and each.moved < MOVES_MAX):
-            self._moved[issue.id] = each.moved + 1
+        moved = self._moved.get(issue.id, 0)
+        if proof is None or (proof.main != main and moved < MOVES_MAX):
+            self._moved[issue.id] = moved + 1
             what = f"main moved there to {main[:12]}" if proof is not None else f"{branch_name(issue.id)} moved there"
             self._tell(issue.id, f"passed; {what}, so it is proven again")
             self._run.queue.add(QueueEntry(issue, number, candidate))

@@ -58,10 +58,7 @@ class PullReader:
 
 @dataclass(frozen=True, slots=True)
 class PullSnapshot:
-    """What a look came to. `failure` is what a round answers; `look` spares the next one what has not changed.
-
-    `refused`: the forge did not show it.
-    """
+    """What a look came to: `failure` is what a round answers, `look` spares the next; `refused`: it was not shown."""
 
     followed: Followed
     look: Look
@@ -97,7 +94,11 @@ def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: floa
             decision = decide(followed, look, eyes.rules.rounds, eyes.rules.follow_checks, now)
         if isinstance(decision, RoundDue):
             charged = [each for each in failures if each.charged]
-            failure = masked_record(together(charged, _review(decision)), eyes.masker)
+            reviews = decision.reviews
+            who = tuple(dict.fromkeys(review.author for review in reviews))
+            words = (first_words(reviews), points_text(reviews))
+            asked = review_failure(who, *words, HOW, asks_only=decision.asks_only) if reviews else None
+            failure = masked_record(together(charged, asked), eyes.masker)
             for review in decision.reviews:
                 if not words_of(review):  # it was seen above
                     eyes.forge.see(review)
@@ -152,14 +153,6 @@ def _reviews(eyes: PullReader, number: int) -> tuple[PullReview, ...]:
         )
         for review in reviews
     )
-
-
-def _review(due: RoundDue) -> Failure | None:
-    if not due.reviews:
-        return None
-    who = tuple(dict.fromkeys(review.author for review in due.reviews))
-    words, points = first_words(due.reviews), points_text(due.reviews)
-    return review_failure(who, words, points, HOW, asks_only=due.asks_only)
 
 
 def _failures(eyes: PullReader, checks: tuple[Check, ...], look: Look, logs: Path) -> list[Failure]:

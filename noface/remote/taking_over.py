@@ -1,9 +1,7 @@
-"""Pull requests of noface's that this clone's records know nothing of, and what becomes of them.
+"""Takes over pull requests of noface's of which the records were lost, or that another clone opened.
 
-Either the records were lost (a workflow's cache was dropped, `.git/noface` was removed), or another clone opened them.
-Since this run has the lease of the repository, they are taken over with what the remote has of them. The pull request's
-hidden line names issue and attempt, the branch's trailers tell which attempts were pushed, and what reviewers wrote
-before the newest of them was answered by it.
+The hidden line names issue and attempt, the branch's trailers tell which attempts were pushed, and what reviewers wrote
+before the newest was answered by it.
 """
 
 import json
@@ -77,20 +75,16 @@ def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller)
     _, ours = look_at_branch(context, issue_id, cancel)
     here = plumbing.resolve(pull.head) is not None
     tree = plumbing.tree(pull.head) if ours and here else ""
-    head = pull.head if ours else _grown_from(context, issue_id, pull) if here else ""
+    head = pull.head if ours else ""
+    if here and not ours:  # its newest commit, if all that stands above it is of the forge's pages
+        work = pushed_work(plumbing, issue_id, plumbing.main(), pull.head)
+        newest = work[0].commit if work else ""
+        head = newest if committed_there(plumbing, newest, pull.head, plumbing.main(), pull.url) else ""
     context.pulls.recovered(now, issue_id, pull, attempt, tree, head=head)
     if pull.state is PullState.MERGED:
         context.pulls.merged(now, issue_id, pull.merge_commit or pull.head)
     elif here and not any(each.number == attempt for each in context.reader.past(issue_id)):
         _take_over(context, forge, lost, ours=ours)
-
-
-def _grown_from(context: RunContext, issue_id: str, pull: PullRequest) -> str:
-    """Return noface's newest commit on a branch, if all that stands above it is of the forge's pages, else ""."""
-    plumbing = context.env.plumbing
-    main = plumbing.main()
-    newest = next((each.commit for each in pushed_work(plumbing, issue_id, main, pull.head)), "")
-    return newest if committed_there(plumbing, newest, pull.head, main, pull.url) else ""
 
 
 def _take_over(context: RunContext, forge: Forge, lost: _LostPull, *, ours: bool) -> None:

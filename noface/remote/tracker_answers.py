@@ -1,8 +1,4 @@
-"""What people write about an issue at its tracker, carried out as the commands of the same names are.
-
-Whatever is meant for noface is acted on in each state of its issue, or answered with why not. Talk between people is
-neither: it counts only if any comment answers a question that is open.
-"""
+"""What people write about an issue at its tracker, carried out as the commands of the same names are, or answered."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

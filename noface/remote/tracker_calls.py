@@ -35,8 +35,7 @@ class RemoteIssues:
 class RoundEnd:
     """What came of a round. What it did not come to is None; `marked` is the newest comment at an issue, by its id.
 
-    `before` is what was written before a question was put. `error` ended it: the tracker is away, or refuses everybody
-    everything.
+    `before` was written before a question was put. `error` ended it.
     """
 
     changed: bool | None = None

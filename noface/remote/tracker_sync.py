@@ -1,8 +1,7 @@
 """Keeps the backlog and its tracker on another machine in step while a run works.
 
-Threads make the calls; the loop's thread decides what is due, and records what came of it. Nothing waits in a queue to
-be sent: what is to be said is what the rows say now, compared with what was said last. So nothing is lost while the
-tracker is away, and a kill between a call and its record repeats the call, which changes nothing (law 7).
+What is to be said is what the rows say now, compared with what was said last: nothing waits in a queue, and a kill
+between a call and its record repeats the call, which changes nothing (law 7).
 """
 
 from collections.abc import Iterable

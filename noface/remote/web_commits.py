@@ -1,7 +1,6 @@
-"""Commits that go on as part of the work, gated again: of people by GitHub's pages, and of another clone's noface.
+"""Commits that go on as part of the work: of people by GitHub's pages, and of another clone's noface.
 
-"Update branch", "Commit suggestion" and the editor of GitHub's pages commit in GitHub's own name. Who uses them works
-on the pull request as it is; who pushes has a branch of their own, which noface leaves to them.
+Who uses the pages works on the pull request as it is; who pushes has a branch of their own.
 """
 
 from urllib.parse import urlsplit

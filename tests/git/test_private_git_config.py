@@ -43,8 +43,8 @@ WRITING_IT = """
 import sys
 from pathlib import Path
 from noface.git.command import Identity
-from noface.git.private_git_dir import private_config
-print("=".join(private_config(Path(sys.argv[1]), Identity('P"at', "p@x"), Path(sys.argv[1], "w"))))
+from noface.git.private_git_dir import with_private_config
+print("=".join(*with_private_config((), Path(sys.argv[1]), Identity('P"at', "p@x"), Path(sys.argv[1], "w"))))
 """
 
 

@@ -15,7 +15,6 @@ from noface.git.plumbing import Plumbing
 from noface.git.refs import exclusive_lock
 from noface.git.removal import remove
 from noface.git.repository import discover
-from noface.git.scan_worktree import clear_hazards
 from noface.git.workspace import checkout, discard
 
 FILES = {"a.txt": b"a\n", "src/b.txt": b"b\n", "src/deep/c.txt": b"c\n"}
@@ -285,57 +284,17 @@ def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    # take: add, write-tree, diff-tree; at first also who commits are by, and what reads and writes them
-    # checkout: read-tree alone; advance: status, update-ref, read-tree. The rest is asked of processes that run already
+    # take: add, write-tree, what is ignored, diff-tree; at first also who commits are by, and what reads and writes them
+    # checkout: clean, read-tree; advance: status, update-ref, read-tree. The rest is asked of processes that run already
     assert dict(line.rsplit(" ", 1) for line in ended.stdout.splitlines()) == {
-        "take": "6",
-        "take again": "3",
-        "checkout": "1",
+        "take": "7",
+        "take again": "4",
+        "checkout": "2",
         "hold": "1",
         "hold again": "0",
         "merge": "1",
         "advance": "3",
     }
-
-
-LEFT = {
-    "nothing": ({}, 1),
-    "a tracked file changed": ({"a.txt": "other\n"}, 1),
-    "a new file": ({"new.txt": "x\n"}, 2),
-    "an ignored file": ({"src/x.log": "x\n"}, 2),
-    "an empty folder": ({"src/empty/": ""}, 2),
-    "a folder of empty folders": ({"empty/deep/": ""}, 2),
-    "a file that differs in case": ({"A.txt": "x\n"}, 2),
-    "a repository": ({"src/repo/.git/HEAD": "x\n"}, 2),
-}
-
-
-@pytest.mark.parametrize("left", LEFT)
-def test_git_is_asked_to_clean_only_where_something_lies_that_the_index_does_not_hold(tmp_path, left):
-    bench = a_bench(tmp_path, {**FILES, ".gitignore": b"*.log\n", "with \n strange \udce4": b"x\n"})
-    bench.begin()
-    files, processes = LEFT[left]
-    for path, text in files.items():
-        place = bench.work / path
-        (place if path.endswith("/") else place.parent).mkdir(parents=True, exist_ok=True)
-        if text:
-            place.write_text(text)
-    index = bench.slot.private_git_dir / "index"
-    tracked = bench.slot.git().answer("ls-files", "-z").parts
-    assert bench.slot.tracked().keys() == set(tracked)
-    remove(bench.work / ".git")  # the worker's own
-    seen = clear_hazards(bench.work, ())
-    assert (seen <= bench.slot.tracked().keys()) == (processes == 1)
-    would = bench.slot.git().ask("clean", "-ffdxn")
-    assert (would == "") == (processes == 1)
-    checkout(bench.slot, bench.main)
-    assert {*listing(bench.work)} == {*tracked}
-    for version in ("3", "4"):
-        bench.slot.git().ask("update-index", "--index-version", version)
-        bench.slot.git().ask("update-index", "--skip-worktree", "a.txt")
-        assert bench.slot.tracked() == {}
-    index.write_bytes(index.read_bytes()[:100])
-    assert bench.slot.tracked() == {}
 
 
 def test_a_workspace_s_git_has_the_tags_and_names_origin_without_its_credentials(tmp_path):
