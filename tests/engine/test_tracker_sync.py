@@ -121,21 +121,6 @@ def test_a_skip_ends_the_worker_and_a_retry_after_it_has_the_issue_worked_on_aft
 
 
 @pytest.mark.thorough
-def test_what_needs_a_yes_lands_with_a_yes_and_a_no_goes_to_the_next_worker(shop):
-    again = ("*", 2, [{"write": "c.txt", "text": "c"}])
-    shop.set_up(("*", 1, WORK[2]), again, extra='[approval]\npaths = ["*.txt"]\n')
-    number = shop.issue()
-    shop.project.run(code=3)
-    assert "`/noface approve`" in shop.comment(number)
-    shop.alice.comments(number, "/noface reject Call it c.txt.")
-    shop.project.run(code=3)
-    assert "Call it c.txt." in shop.project.prompt(str(number), 2)
-    shop.alice.comments(number, "/noface approve")
-    shop.project.run()
-    assert shop.status(number) == "merged"
-
-
-@pytest.mark.thorough
 def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(shop):
     parts = ({"key": key, "title": key.title(), "body": "b", "paths": [f"{key}.txt"]} for key in ("one", "two"))
     number = shop.issue()
@@ -199,49 +184,6 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
 
 
 @pytest.mark.thorough
-def test_an_issue_that_is_no_issue_any_more_ends_its_worker_cleanly(shop):
-    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
-    number = shop.issue()
-    running = shop.project.start("run")
-    shop.project.in_slots("half.txt")
-    wait_for(lambda: shop.labels(number) == {"noface:running"})
-    shop.alice.deletes_issue(number)
-    out, _ = running.communicate(timeout=60)
-    assert running.returncode == 0, out
-    assert "was deleted" in out
-    assert "was deleted" in shop.project.noface("show", str(number)).stdout
-    assert "refuses" not in out
-    assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
-    shop.github.requests.clear()
-    assert shop.project.noface("run").returncode == 0
-    assert [each for each in shop.github.requests if each[0] != "GET"] == []
-
-
-@pytest.mark.thorough
-def test_a_label_that_is_a_path_is_a_label_and_no_branch_is_deleted_by_it(shop):
-    number = shop.issue()
-    shop.alice.pushes("dev", {"dev.txt": "x"})
-    names = ("noface:/../../../../git/refs/heads/dev", "noface:..", "noface:a?b#c")
-    shop.alice.labels(number, *names)
-    shop.project.run()
-    assert shop.labels(number) == set(), "noface takes all labels away that begin with its own name"
-    assert shop.repository.bare.branch("dev")
-    assert [path for verb, path, _ in shop.github.requests if verb == "DELETE" and "/labels/" not in path] == []
-
-
-@pytest.mark.thorough
-def test_no_label_says_that_noface_is_at_work_once_the_run_has_ended(shop):
-    number = shop.issue()
-    (shop.project.path / "b.txt").write_text("in the way")
-    shop.project.run(code=3)
-    assert shop.status(number) == "landing"
-    assert shop.labels(number) == set()
-    (shop.project.path / "b.txt").unlink()
-    shop.project.run()
-    assert shop.status(number) == "merged"
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
 @pytest.mark.parametrize("name", first_ones(["tracker_told:2", "tracker_told:1", "tracker_told_recorded:2"]))
 def test_kills_and_faults_between_telling_and_its_record_leave_one_comment(shop, name, kind):
@@ -276,22 +218,6 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     assert shop.project.shown("status")["tracker_away"] is None
     assert shop.repository.issue(number).state == "closed"
     assert "landed**" in shop.comment(number)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("copied", first_ones([True, False]))
-def test_an_outage_at_the_start_is_waited_out(shop, copied):
-    number = shop.issue()
-    if copied:
-        shop.project.noface("tools", "fetch")
-        late = shop.issue()
-    shop.github.breaks(503, times=9)
-    done = clocked(shop.project, "run", step_s=30.0)
-    out = done.stdout + done.stderr
-    assert shop.repository.issue(number).state == "closed"
-    assert out.count("503") in {1, 2}, f"it is said once, and once that the run waits for it: {out}"
-    if copied:
-        assert len(shop.project.attempts(str(late))) == 1, "what was new there was read before the end"
 
 
 @pytest.mark.thorough
@@ -356,13 +282,3 @@ def test_the_issues_can_be_fetched_and_looked_at_without_a_run(shop):
     assert f"now  {number} with small" in project.noface("run", "--dry-run").stdout
     shop.alice.edits(number, title="Log in with two passkeys")
     assert f"edited {number}  Log in with two passkeys" in project.noface("tools", "fetch").stdout
-
-
-@pytest.mark.thorough
-def test_a_second_run_where_nothing_has_changed_asks_little_and_writes_nothing(shop):
-    shop.issue()
-    shop.project.run()
-    shop.github.requests.clear()
-    shop.project.run()
-    assert len(shop.github.requests) < 6
-    assert shop.github.count("PATCH") + shop.github.count("POST") == 0

@@ -27,7 +27,7 @@ for scalar, strategy in ((str, TEXT), (float, st.floats(allow_nan=False))):
 
 
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(st.data())
 def test_every_record_comes_back_as_it_was(kind, data):
     record = data.draw(st.from_type(kind))

@@ -249,16 +249,6 @@ def test_a_worker_s_hook_and_words_neither_land_nor_reach_the_next_worker(projec
     assert "CLAUDE.md" in project.prompt("7", 2)
 
 
-def test_an_issue_s_own_file_lets_its_work_change_instructions(project):
-    project.play(("7", 1, [{"write": "CLAUDE.md", "text": "be brief"}]))
-    project.write("CLAUDE.md", "be kind\n")
-    project.config()
-    project.issue(7, paths=["src/**"], may_change=["CLAUDE.md"])
-    project.commit()
-    project.run()
-    assert project.git("show", "main:CLAUDE.md") == "be brief"
-
-
 def test_a_role_reads_main_s_instructions_and_never_those_of_the_change_it_judges(project):
     looks = "cat CLAUDE.md; ls -A .claude; cat b.txt"
     verdict = {"shell": """echo '{"verdict": "approve", "summary": "fine"}'"""}

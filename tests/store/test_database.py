@@ -8,8 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import suppress
 
 import pytest
 from support import ROOT, TESTS
@@ -124,15 +123,6 @@ def test_another_schema_is_refused_and_left_as_it_is(path, change):
     assert path.read_bytes() == before
 
 
-def test_an_empty_file_becomes_a_database(path):
-    path.parent.mkdir()
-    path.touch()
-    made = Database.open(path)
-    fact(made, "a")
-    made.check()
-    made.close()
-
-
 def test_a_damaged_page_is_found_by_the_check(path):
     made = Database.open(path)
     with made.transaction() as connection:
@@ -164,13 +154,6 @@ def test_a_folder_in_its_place_is_refused(path):
         Database.open(path)
 
 
-def test_a_database_in_memory_is_complete():
-    made = Database.memory()
-    assert Reader(made).states() == {}
-    assert Reader(made).last_run() is None
-    made.close()
-
-
 # Transactions
 
 
@@ -181,14 +164,6 @@ def test_a_block_that_fails_leaves_nothing(database):
     assert facts(database) == []
     fact(database, "b")
     assert facts(database) == ["b"]
-
-
-def test_an_outer_failure_undoes_inner_blocks_that_had_ended(database):
-    with suppress(KeyError), database.transaction():
-        with database.transaction():
-            fact(database, "a")
-        raise KeyError
-    assert facts(database) == []
 
 
 def test_an_inner_failure_that_was_handled_undoes_only_the_inner_block(database):
@@ -255,17 +230,6 @@ def test_threads_take_turns(database):
     assert len(facts(database)) == 120
 
 
-def test_two_connections_see_each_other_s_commits_and_nothing_earlier(path, database):
-    other = Database.open(path)
-    with database.transaction():
-        fact(database, "a")
-        assert facts(other) == []
-    assert facts(other) == ["a"]
-    fact(other, "b")
-    assert facts(database) == ["a", "b"]
-    other.close()
-
-
 # Other processes
 
 WRITER = """
@@ -322,18 +286,3 @@ def test_every_named_statement_fits_the_schema_and_is_used():
     for name, sql in records._queries().items():
         assert re.search(rf"query\(['\"]{name}['\"]\)", source), name
         database.rows(f"EXPLAIN {sql}", *[None] * sql.count("?"))
-
-
-@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who holds which lock")
-def test_another_connection_of_the_process_costs_none_its_locks(tmp_path):
-    path = tmp_path / "state.db"
-
-    def locks():
-        inode = f":{path.stat().st_ino} "
-        return [line for line in Path("/proc/locks").read_text().splitlines() if inode in line and "POSIX" in line]
-
-    with closing(Database.open(path)) as first:
-        first.rows("SELECT COUNT(*) FROM events")
-        assert locks(), "a connection to a write-ahead log holds a lock as long as it is open"
-        Database.open(path).close()
-        assert locks()

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from noface.model.actions import Land, Mode, NextAction, RunWorker
+from noface.model.actions import Land
 from noface.model.attempt import AttemptOrder, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
@@ -20,7 +20,6 @@ from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.transitions import UnexpectedStep
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
-from noface.recovery.schedule import Breaker
 from noface.store.check import database_facts
 from noface.store.database import Database
 from noface.store.journal import Journal
@@ -166,14 +165,6 @@ def test_an_attempt_that_turns_out_to_be_no_fault_of_the_work_is_charged_no_more
     assert past.failure == replace(RED, charged=False)
 
 
-def test_what_follows_an_attempt_is_written_on_it(journal, reader):
-    start(journal, 1)
-    finish(journal, 1)
-    journal.action(3.0, "7", 1, RunWorker(Mode.FEEDBACK, "small", "once more"))
-    assert reader.attempts("7")[0].action == NextAction("RetryWithFeedback", "once more")
-    assert reader.past("7")[0].answer == "RetryWithFeedback"
-
-
 def test_numbers_never_restart_and_cannot_be_given_twice(journal, reader):
     assert reader.next_number("7") == 1
     start(journal, 1)
@@ -258,14 +249,6 @@ def test_a_file_name_that_is_not_utf8_survives(journal, reader):
     assert reader.past("7")[0].failure == odd
 
 
-def test_a_breaker_stays_until_its_model_answers(journal, reader):
-    breaker = Breaker("opus", 5000.0, 2, 10.0, "RATE_LIMITED", "until the reset")
-    journal.wait(breaker)
-    assert reader.waits() == {"opus": breaker}
-    journal.wait_over("opus")
-    assert reader.waits() == {}
-
-
 def test_landings_are_open_from_intent_to_end(journal, reader):
     (one,) = journal.landing_intents(1.0, (("7", 1),), old="a", new="b", tree="t", gates=("k",))
     (two,) = journal.landing_intents(1.0, (("8", 1),), old="b", new="c", tree="t", gates=())
@@ -278,12 +261,6 @@ def test_landings_are_open_from_intent_to_end(journal, reader):
     assert reader.open_landings() == ()
     assert (reader.issue("7").status, reader.issue("7").merged_commit) == ("merged", "b" * 40)
     assert reader.issue("8").status == "ready"
-
-
-def test_a_merge_that_only_main_s_history_tells_of_is_learnt(journal, reader):
-    journal.merged(1.0, "99", "d" * 40)
-    row = reader.issue("99")
-    assert (row.status, row.present) == ("merged", False)
 
 
 def test_gate_results_are_remembered_newest_first(journal, reader):

@@ -65,31 +65,11 @@ def test_a_lesson_comes_back_as_it_was_learnt(store):
     assert store.recent() == (found,)
 
 
-def test_lessons_outlive_the_process(tmp_path, store):
-    store.learn(lesson(), 1.0)
-    again = Database.open(tmp_path / "state.db")
-    assert len(Store(again).look_up(failure())) == 1
-    again.close()
-
-
 def test_the_same_recovery_is_one_lesson_and_has_the_newer_advice(store):
     first = store.learn(lesson(), 1.0)
     assert store.learn(lesson(number=5, advice="Change src/b.py", issue_id="9"), 2.0) == first
     (found,) = store.recent()
     assert (found.learned, found.advice, found.issue_id) == (2, "Change src/b.py", "9")
-
-
-def test_learning_from_the_same_attempt_again_changes_nothing(store):
-    store.learn(lesson(), 1.0)
-    before = store.recent()
-    store.learn(lesson(), 2.0)
-    assert store.recent() == before
-
-
-def test_another_strategy_is_another_lesson(store):
-    store.learn(lesson(), 1.0)
-    store.learn(lesson(strategy="ThinkLonger"), 2.0)
-    assert {found.strategy for found in store.look_up(failure())} == {"Escalate", "ThinkLonger"}
 
 
 def test_the_same_signature_comes_before_similar_words(store):
@@ -108,13 +88,6 @@ def test_another_kind_or_part_is_not_like_it(store):
 def test_one_word_in_common_is_no_likeness(store):
     store.learn(lesson("s2", "the basket of ann is empty"), 1.0)
     assert store.look_up(failure("empty migration of table orders cannot begin", signature="s9")) == ()
-
-
-def test_no_more_are_returned_than_asked_for(store):
-    for number in range(6):
-        store.learn(lesson(f"s{number}"), 1.0)
-    assert len(store.look_up(failure())) == 3
-    assert len(store.look_up(failure(), limit=1)) == 1
 
 
 def test_failures_without_a_signature_or_words_find_nothing(store):
@@ -136,13 +109,6 @@ def test_an_attempt_counts_once_however_often_it_is_judged(store):
     told(store, kept, 1, passed=True)
     told(store, kept, 1, passed=True)
     assert store.recent()[0].hits == 1
-
-
-def test_only_those_that_were_told_are_counted(store):
-    first, second = store.learn(lesson(), 1.0), store.learn(lesson("s2"), 1.0)
-    told(store, first, 1, passed=True)
-    assert {found.id: found.hits for found in store.recent()} == {first: 1, second: 0}
-    assert store.judged("8", 99, passed=True, same_failure=False, at=5.0) == ()
 
 
 def test_a_lesson_that_stops_helping_is_dropped_and_its_row_stays(store):
@@ -204,19 +170,6 @@ def test_a_dropped_lesson_that_works_again_begins_anew(store):
     assert store.learn(lesson(number=9), 2.0) == kept
     (found,) = store.look_up(failure())
     assert (found.dropped, found.hits) == (False, 0)
-
-
-def test_what_is_undone_leaves_no_trace(database, store):
-
-    def learn_and_fail():
-        with database.transaction():
-            store.learn(lesson(), 1.0)
-            raise ValueError("noface was stopped here")
-
-    with pytest.raises(ValueError, match="stopped here"):
-        learn_and_fail()
-    assert store.recent() == ()
-    assert store.look_up(failure(signature="s9")) == ()
 
 
 def test_a_cure_is_known_by_its_signature_and_dropped_once_it_fails_more_often_than_it_helps(store):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -40,12 +39,6 @@ def test_the_slug_is_plain_whatever_the_title(tmp_path, title, name):
     assert names(tmp_path) == [name]
 
 
-def test_a_refused_draft_makes_not_even_the_folder(tmp_path):
-    with pytest.raises(UsageError):
-        FilesTracker(tmp_path).add(Issue("", title=""))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_no_existing_file_is_changed_and_broken_ones_do_not_hinder(tmp_path):
     folder = tmp_path / "issues"
     folder.mkdir()
@@ -66,23 +59,11 @@ def test_a_file_in_the_folders_place_is_a_usage_error(tmp_path):
     assert (tmp_path / "issues").read_text() == "oops"
 
 
-def test_a_file_above_the_folder_is_a_usage_error(tmp_path):
-    (tmp_path / "work").write_text("oops")
-    with pytest.raises(UsageError):
-        FilesTracker(tmp_path, "work/issues").add(Issue("", title="t"))
-
-
 def test_a_place_that_cannot_be_written_is_an_error_of_noface_with_a_hint():
     with pytest.raises(NofaceError) as caught:
         FilesTracker(Path("/proc"), "issues").add(Issue("", title="t"))
     assert "cannot add an issue to /proc/issues" in caught.value.message
     assert caught.value.hint
-
-
-def test_threads_that_add_at_once_get_different_numbers(tmp_path):
-    with ThreadPoolExecutor(8) as pool:
-        added = list(pool.map(lambda at: FilesTracker(tmp_path).add(Issue("", title=f"t{at}")).id, range(24)))
-    assert sorted(added) == [f"{at:03}" for at in range(1, 25)]
 
 
 def test_processes_that_add_at_once_get_different_numbers_and_leave_nothing_else(tmp_path):

@@ -153,11 +153,6 @@ def test_an_issue_comes_back_with_every_field(bench):
     assert found.content_hash
 
 
-def test_an_empty_tracker_has_an_empty_backlog(bench):
-    backlog = bench.tracker.backlog()
-    assert (backlog.issues, backlog.faults) == ((), ())
-
-
 def test_issues_come_in_a_stable_order(naming):
     for name in ("zeta", "10", "9", "alpha"):
         naming.put(Issue(id=name, title="t", body="b"))
@@ -248,12 +243,6 @@ def test_an_added_issue_is_in_the_backlog_as_it_was_returned(adding):
         assert getattr(second, name) == getattr(draft, name)
 
 
-def test_adding_changes_the_fingerprint(adding):
-    before = adding.tracker.fingerprint()
-    adding.tracker.add(Issue("", title="t"))
-    assert adding.tracker.fingerprint() != before
-
-
 @pytest.mark.parametrize(
     ("present", "merged", "expected"),
     [
@@ -309,29 +298,10 @@ def test_a_draft_that_would_be_faulty_is_refused_and_nothing_is_added(adding, wr
     assert adding.tracker.fingerprint() == before
 
 
-def test_all_that_is_wrong_with_a_draft_is_told_at_once(adding):
-    with pytest.raises(UsageError) as caught:
-        adding.tracker.add(Issue("", title="", priority=77, depends_on=("x",), paths=("/",)))
-    for said in ("title", "priority", "'x'", "leads out"):
-        assert said in caught.value.message
-
-
 def test_no_number_left_is_said_and_not_wrapped_around(adding):
     adding.put(Issue(id="9" * 64, title="t", body="b"))
     with pytest.raises(UsageError, match="no number left"):
         adding.tracker.add(Issue("", title="t"))
-
-
-def test_the_table_names_the_files_tracker(tmp_path):
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "1-a.md").write_text("# A\n\nb\n")
-    settings = tracker_settings({"tracker": {"path": "work"}})
-    backlog = open_tracker(settings, tmp_path, tmp_path / "state").backlog()
-    assert [issue.source for issue in backlog.issues] == ["work/1-a.md"]
-
-
-def test_a_draft_may_depend_on_an_issue_that_has_landed_and_gone(adding):
-    assert adding.tracker.add(Issue("", title="t", depends_on=("4",)), merged={"004"}).depends_on == ("004",)
 
 
 def test_a_tracker_is_one_module_and_one_entry_of_the_table():

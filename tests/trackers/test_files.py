@@ -88,12 +88,6 @@ def test_the_front_matter_title_wins_over_a_heading_which_stays_in_the_body(fold
     assert (issue.title, issue.body) == ("From TOML", "# Heading")
 
 
-def test_front_matter_without_title_takes_the_heading(folder):
-    (folder / "1-a.md").write_text("+++\npriority = 0\n+++\n\n# Heading\n\ntext\n")
-    issue = only(folder)
-    assert (issue.title, issue.priority, issue.body) == ("Heading", 0, "text")
-
-
 def test_all_keys_are_read_with_their_short_forms(folder):
     (folder / "1-a.md").write_text("# A\n\nb\n")
     (folder / "2-b.md").write_text(
@@ -137,33 +131,9 @@ def test_byte_order_marks_and_any_line_ends_are_accepted(folder, data):
     assert (issue.title, issue.body) == ("T", "line one\nline two")
 
 
-def test_an_accept_command_may_have_several_lines(folder):
-    (folder / "1-a.md").write_text('+++\ntitle = \'T\'\naccept = ["""\nset -e\nmake\n"""]\n+++\nb\n')
-    assert only(folder).accept == ("set -e\nmake\n",)
-
-
-def test_a_plus_line_in_the_body_is_body(folder):
-    (folder / "1-a.md").write_text("+++\ntitle = 'T'\n+++\na\n+++\nb = 1\n+++\n")
-    assert only(folder).body == "a\n+++\nb = 1\n+++"
-
-
-def test_a_rule_of_dashes_at_the_top_is_markdown(folder):
-    (folder / "1-a.md").write_text("---\n# T\n\n---\nb\n")
-    assert only(folder).title == "T"
-
-
 def test_a_body_of_one_mebibyte_is_allowed(folder):
     (folder / "1-a.md").write_text("+++\ntitle = 'T'\n+++\n" + "x" * 1_048_576 + "\n")
     assert len(only(folder).body) == 1_048_576
-
-
-def test_the_hash_is_of_the_bytes(folder):
-    (folder / "1-a.md").write_bytes(b"# T\nb\n")
-    first = only(folder).content_hash
-    (folder / "1-a.md").write_bytes(b"# T\r\nb\r\n")
-    assert only(folder).content_hash != first
-    (folder / "1-a.md").write_bytes(b"# T\nb\n")
-    assert only(folder).content_hash == first
 
 
 def test_a_missing_folder_is_an_empty_backlog_with_a_warning(tmp_path):
@@ -200,23 +170,6 @@ def test_unchanged_files_are_not_opened_again(folder):
         file.write("# New")
     os.utime(path, ns=(stamp, stamp))
     assert [issue.title for issue in tracker.backlog().issues] == ["New", "Other"]
-
-
-def test_a_file_is_read_again_after_its_time_size_or_inode_changed(folder):
-    path = folder / "1-a.md"
-    path.write_text("# Old\n\nb\n")
-    age(path, 300)
-    tracker = FilesTracker(folder.parent)
-    assert tracker.backlog().issues[0].title == "Old"
-    path.write_text("# New\n\nb\n")
-    age(path, 200)
-    assert tracker.backlog().issues[0].title == "New"
-    before = path.stat().st_mtime_ns
-    other = folder / "_other"
-    other.write_text("# Two\n\nb\n")
-    os.utime(other, ns=(before, before))
-    other.rename(path)
-    assert tracker.backlog().issues[0].title == "Two"
 
 
 def test_edits_that_the_clock_cannot_tell_apart_are_all_seen(folder):

@@ -1,7 +1,6 @@
 """What nobody could push, or check out on a Mac or on Windows: it is refused where the change adds it."""
 
 import os
-import shutil
 import subprocess
 
 import pytest
@@ -295,84 +294,6 @@ def test_what_nobody_can_push_does_not_land(attempt, project, shell, rule, told)
     assert done["gates"] == []
 
 
-LONG = f"*.txt {'x' * 2100}\n"
-
-
-def test_attributes_that_a_server_refuses_do_not_land(attempt):
-    done = attempt([{"write": "src/.gitattributes", "text": LONG}], may_change=["**"])
-    assert (done["outcome"], done["failure"]["rule"]) == ("BOUNDARY_VIOLATION", "git-fsck")
-    assert (
-        "src/.gitattributes (gitattributesLineLength: .gitattributes has too long lines" in done["failure"]["message"]
-    )
-
-
-def modules(url="https://example.org/x", name="x", path="x", more=""):
-    return f'[submodule "{name}"]\n\tpath = {path}\n\turl = {url}\n{more}'
-
-
-MODULES = {"write": ".gitmodules"}
-
-
-@pytest.mark.parametrize(
-    ("steps", "before", "told"),
-    first_ones([
-        (
-            [{**MODULES, "text": modules() + modules("-u", "../y")}],
-            {},
-            [".gitmodules (gitmodulesUrl: disallowed submodule url: -u", "gitmodulesName: "],
-        ),
-        ([{"shell": "ln -sf a.txt .gitmodules"}], {".gitmodules": modules()}, ["gitmodulesSymlink"]),
-        ([{**MODULES, "text": modules("-a") + modules("-b", "y")}], {".gitmodules": modules("-a")}, ["url: -b"]),
-        ([{"shell": "rm .gitmodules; mkdir .gitmodules; echo x > .gitmodules/x"}], {".gitmodules": modules()}, ["gitmodulesBlob"]),
-        ([{"write": "src/.gitattributes/x", "text": "x"}], {}, ["gitattributesBlob"]),
-        (
-            [
-                {"shell": "for i in $(seq 30); do mkdir -p +/$i; echo '*.txt text' > +/$i/.gitattributes; done"},
-                {**MODULES, "text": modules(more="\tupdate = !id\n")},
-            ],
-            {},
-            ["update setting: !id"],
-        ),
-    ], 2, rows=True),
-)  # fmt: skip
-def test_submodules_that_a_server_refuses_do_not_land(attempt, project, steps, before, told):
-    done = attempt(steps, before=before, may_change=["**"])
-    assert done["outcome"] == "BOUNDARY_VIOLATION"
-    assert [part for part in told if part not in done["failure"]["message"]] == []
-    assert done["gates"] == []
-
-
-def test_what_lands_beside_submodules_is_let_in_by_a_server_that_checks(attempt, project):
-    more = {"write": ".gitmodules", "text": modules() + modules("../y.git", "y", "libs/y", "\tupdate = rebase\n")}
-    assert attempt([more], before={".gitmodules": modules()}, code=0, may_change=["**"])["outcome"] == "PASSED"
-    server = project.folder / "server.git"
-    project.git("init", "-q", "--bare", str(server))
-    git(server, "config", "receive.fsckObjects", "true")
-    project.git("push", "-q", str(server), "main")
-
-
-def test_attributes_that_main_has_wrong_already_and_good_ones_land(attempt):
-    edited = {"write": "src/.gitattributes", "text": f"{LONG}*.md text\n"}
-    good = {"write": ".gitattributes", "text": "*.txt text=auto\n"}
-    assert (
-        attempt([edited, good], before={"src/.gitattributes": LONG}, may_change=["**"], code=0)["outcome"] == "PASSED"
-    )
-
-
-@pytest.mark.thorough
-def test_a_rename_of_letter_case_lands(attempt, project):
-    steps = [{"shell": "mv src/b.txt src/B.txt; mv Docs docs; echo more >> docs/x.md"}]
-    done = attempt(steps, before={"src/b.txt": "b\n", "Docs/x.md": "x\n", "Docs/y.md": "y\n"}, code=0)
-    assert done["outcome"] == "PASSED"
-    assert {"src/B.txt", "docs/x.md", "docs/y.md"} < set(project.git("ls-tree", "-r", "--name-only", "main").split())
-
-
-@pytest.mark.thorough
-def test_an_issue_may_ask_for_a_name_that_windows_cannot_hold(attempt):
-    done = attempt([{"write": "units/a:b.mount", "text": "x"}], code=0, may_change=["units/**"])
-    assert done["outcome"] == "PASSED"
-
-
 def test_a_submodule_that_a_person_s_branch_moves_lands_only_where_the_issue_names_it(project):
     inner = a_repository(project.folder / "inner")
     project.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib")
@@ -399,19 +320,3 @@ def test_a_submodule_that_a_person_s_branch_moves_lands_only_where_the_issue_nam
     project.noface("retry", "7")
     project.run()
     assert project.git("rev-parse", "main:lib") == moved
-
-
-@pytest.mark.parametrize(("name", "shown"), [("new.txt", False), ("src/.gitattributes", True)])
-def test_only_what_git_itself_reads_is_shown_to_git_and_ordinary_work_starts_no_process_for_it(
-    attempt, project, name, shown
-):
-    program = project.folder / "bin" / "git"
-    program.parent.mkdir()
-    log = project.folder / "git-log"
-    program.write_text(f'#!/bin/sh\necho "$*" >> \'{log}\'\nexec {shutil.which("git")} "$@"\n')
-    program.chmod(0o755)
-    project.env["PATH"] = f"{program.parent}:{os.environ['PATH']}"
-    assert attempt([{"write": name, "text": "*.txt text\n"}], code=0, may_change=["**"])["outcome"] == "PASSED"
-    started = log.read_text()
-    assert "diff-tree" in started
-    assert ("index-pack --strict" in started) is shown

@@ -22,7 +22,7 @@ MOVED = "moved"
 """What the hidden line says instead of a question if a later comment says more."""
 
 _NOTHING = "-"
-_HEAD = re.compile(r"<!-- noface:issue(?: (?P<clone>[0-9a-f]{1,32}) (?P<asks>[0-9a-z-]{1,32}))? -->\n?")
+_HEAD = re.compile(r"<!-- noface:issue (?P<clone>[0-9a-f]{1,32}) (?P<asks>[0-9a-z-]{1,32}) -->\n?")
 _EARLIER = "\n\n<details><summary>What noface said here before</summary>\n\n"
 _EARLIER_END = "\n\n</details>"
 _COMMAND = re.compile(r"/noface(?![\w-])[ \t]*:?[ \t]*", re.IGNORECASE)
@@ -60,11 +60,11 @@ def own_of(entry: object) -> Own | None:
     if head is None or not number:
         return None
     text, _, earlier = body[head.end() :].partition(_EARLIER)
-    asks = head["asks"] or ""
+    asks = head["asks"]
     return Own(
         number,
         body,
-        head["clone"] or "",
+        head["clone"],
         "" if asks == _NOTHING else asks,
         text.strip(),
         earlier.removesuffix(_EARLIER_END).strip(),

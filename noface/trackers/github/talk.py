@@ -110,10 +110,8 @@ class _Talk:
         own = self._read(known) if known is not None else None
         others = self._own_comments() if own is None or own.moved or (asks and own.asks != asks) else []
         own = next((each for each in reversed(others) if not each.moved), own)
-        if notice.state == GONE and own is not None and own.clone not in ("", self._sync.clone):
+        if notice.state == GONE and own is not None and own.clone != self._sync.clone:
             return own.id  # another clone has the issue by now, and it knows what became of it
-        if own is not None and own.id == known and not own.clone:
-            own = replace(own, clone=self._sync.clone)  # an earlier noface of this clone wrote it
         earlier = earlier_of(own, self._sync.clone, asks) if own is not None else ""
         body = body_of(text, self._sync.clone, asks or (own.asks if own is not None else ""), earlier)
         if own is None or (asks and own.asks != asks):
