@@ -5,6 +5,8 @@ CTest runs, and what that has to print.
 """
 
 import re
+from collections import Counter
+from collections.abc import Callable
 
 _MODULE = re.compile(
     r"^[ \t]*#\[cfg\((?:test|all\(test[^\]\n]*)\)\][^\n]*\n(?:[ \t]*#\[[^\n]*\n){0,20}[ \t]*mod\s+(?P<name>\w+)\s*\{",
@@ -40,12 +42,8 @@ def with_main_tests(path: str, main: str, change: str) -> str | None:
 
     Tests that main does not have are taken out; those that the change has lost are put back at the end.
     """
-    find = _modules if path.endswith(_RUST) else _conditional if path.endswith(_C) else None
-    find = _commands if path.endswith(_CMAKE) else find
-    return _with_blocks(find(main), find(change), change) if find is not None else None
-
-
-def _with_blocks(old: _Blocks | None, new: _Blocks | None, change: str) -> str | None:
+    find = next((find for ends, find in _FINDERS if path.endswith(ends)), None)
+    old, new = (find(main), find(change)) if find is not None else (None, None)
     if old is None or new is None or {n: t for n, (_, t) in old.items()} == {n: t for n, (_, t) in new.items()}:
         return None
     made, shift = change, 0
@@ -54,72 +52,59 @@ def _with_blocks(old: _Blocks | None, new: _Blocks | None, change: str) -> str |
         place = start + shift
         made = made[:place] + theirs + made[place + len(text) :]
         shift += len(theirs) - len(text)
-    lost = [text for name, (_, text) in old.items() if name not in new]
-    return "\n\n".join((made, *lost)) if lost else made
+    return "\n\n".join((made, *(text for name, (_, text) in old.items() if name not in new)))
 
 
 def _modules(text: str) -> _Blocks | None:
-    result = {}
+    result: _Blocks = {}
     for head in _MODULE.finditer(text):
-        end = _end(text, head.end())
-        if end is None:
+        depth, end = 1, 0
+        for token in _OPAQUE.finditer(text, head.end()):
+            depth += (token[0] == "{") - (token[0] == "}")
+            if depth == 0:
+                end = token.end()
+                break
+        if not end:
             return None
         result[head["name"]] = (head.start(), text[head.start() : end])
     return result
-
-
-def _end(text: str, start: int) -> int | None:
-    depth = 1
-    for token in _OPAQUE.finditer(text, start):
-        if token[0] == "{":
-            depth += 1
-        elif token[0] == "}":
-            depth -= 1
-            if depth == 0:
-                return token.end()
-    return None
 
 
 def _commands(text: str) -> _Blocks:
     """Return CMake's commands that say what is a test, by what stands before what they run or ask for."""
     result: _Blocks = {}
     for command in _COMMAND.finditer(text):
-        words = re.split(r"\b(?:COMMAND|PROPERTIES|PROPERTY)\b", command[0])[0].split()
-        name = " ".join(words).lower()
+        name = " ".join(re.split(r"\b(?:COMMAND|PROPERTIES|PROPERTY)\b", command[0])[0].split()).lower()
         result[f"{name} {sum(key.startswith(name) for key in result)}"] = (command.start(), command[0])
     return result
 
 
 def _conditional(text: str) -> _Blocks | None:
-    """Return what is compiled for tests only, by its condition and how often that stood before; None as above.
+    """Return what is compiled for tests only, by its condition and how often that stood before.
 
     What has an `#else` is left out: that is the product.
     """
     result: _Blocks = {}
-    seen: dict[str, int] = {}
+    seen = Counter[str]()
     at = 0
     while head := _CONDITION.search(text, at):
-        end, whole = _endif(text, head.end())
-        if not end:
+        depth, whole, start, at = 1, True, head.start(), 0
+        for directive in _DIRECTIVE.finditer(text, head.end()):
+            whole = whole and (depth > 1 or directive["word"] in ("if", "endif"))
+            depth += (directive["word"] == "if") - (directive["word"] == "endif")
+            if depth == 0:
+                at = directive.end()
+                break
+        if not at:
             return None
-        name = head["name"]
-        seen[name] = seen.get(name, 0) + 1
+        seen[head["name"]] += 1
         if whole:
-            result[f"{name} {seen[name]}"] = (head.start(), text[head.start() : end])
-        at = end
+            result[f"{head['name']} {seen[head['name']]}"] = (start, text[start:at])
     return result
 
 
-def _endif(text: str, start: int) -> tuple[int, bool]:
-    """Return where the block ends, 0 if it does not, and whether it has no other branch."""
-    depth, whole = 1, True
-    for directive in _DIRECTIVE.finditer(text, start):
-        if directive["word"] == "endif":
-            depth -= 1
-        elif directive["word"] == "if":
-            depth += 1
-        elif depth == 1:
-            whole = False
-        if depth == 0:
-            return directive.end(), whole
-    return 0, False
+_FINDERS: tuple[tuple[tuple[str, ...], Callable[[str], _Blocks | None]], ...] = (
+    ((_RUST,), _modules),
+    (_C, _conditional),
+    (_CMAKE, _commands),
+)
