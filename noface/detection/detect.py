@@ -1,7 +1,4 @@
-"""Finds a project's own commands by the table of ecosystems. Nothing is run.
-
-The result is a suggestion for a person to check: `noface run` runs the gates on main before it trusts them.
-"""
+"""Finds a project's own commands by the table of ecosystems. Nothing is run."""
 
 import re
 from collections.abc import Iterator

@@ -20,10 +20,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class DetectedGate:
-    """A command that probably tells whether the project works.
-
-    `covers` are the commands of CI that it stands for, `refused` says why it is only written as a comment.
-    """
+    """A command that probably tells whether the project works; `covers` are those of CI that it stands for."""
 
     name: str
     command: str
@@ -47,11 +44,7 @@ class DetectedSetup:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """All suggestions; `notes` say what could not be read, and what a person has to see to.
-
-    `ci` are the commands that CI runs, each with its file and job; `left_out` is what a model says that CI does and no
-    gate can, each with the reason.
-    """
+    """All suggestions, CI's commands with file and job, and what of them no gate can do, with the reason."""
 
     gates: tuple[DetectedGate, ...] = ()
     setups: tuple[DetectedSetup, ...] = ()

@@ -1,8 +1,4 @@
-"""What a model is asked about a project's gates, and which of its answer is taken.
-
-CI's files and manifests are data to the model, and its answer is data to noface: a command that proves nothing, that
-deletes, or that leads out of the project is refused with the reason, and none counts before it was green on main.
-"""
+"""What a model is asked about a project's gates, and which of its answer, which is data, is taken."""
 
 import json
 import re
@@ -99,10 +95,7 @@ def _files(root: Path) -> Iterator[str]:
 
 
 def read_answer(text: str, before: Detection, tracked: Collection[str]) -> Detection | Invalid:
-    """Return what a model's answer proposes, or what is wrong with its form.
-
-    `before` is the table's proposal, whose setup stays if the model's is refused; `tracked` are main's files.
-    """
+    """Return what a model's answer proposes in place of the table's (`before`), or what is wrong with its form."""
     value = validate(text, schema_of(FORM), FORM)
     if isinstance(value, Invalid):
         return value

@@ -15,11 +15,7 @@ _CI_MAX = 40
 def render(
     detection: Detection, main_branch: str, *, github: bool = False, models: Sequence[str] = _MODELS, worker: str = ""
 ) -> str:
-    """Return a commented noface.toml that loads as it stands; `main_branch` "" leaves the branch open.
-
-    With `github` issues come from there, and work becomes pull requests. `models` are the one to begin with and the
-    stronger one, if there is one; `worker` is a command that works instead of them.
-    """
+    """Return a commented noface.toml that loads as it stands; `main_branch` "" leaves the branch open."""
     texts = data.table("config_files")["init"]
     parts = ["\n".join(_project(detection, main_branch)), "\n".join(_gates(detection, texts))]
     parts += [texts["github"]] if github else []

@@ -1,9 +1,7 @@
 """Names a worker's failure: evidence in, verdict out. Pure and total: no input raises.
 
-The order of the evidence: what it hung on and who ended the run, the CLI's typed error (code, then status, then its
-words), its own word that it finished, standard error of a run that never began, the exit code. An agent's prose is the
-weakest evidence there is and decides nothing: only if the diff is empty its last words tell a question, a block or
-a refusal from mere talk.
+In order: what it hung on and who ended it, the CLI's typed error, its own word that it finished, standard error, the
+exit code. Prose decides nothing: only if the diff is empty, last words tell a question or a refusal from mere talk.
 """
 
 import re
@@ -56,10 +54,7 @@ def classify(evidence: AgentEvidence, clock: WallClock) -> AgentVerdict:
 
 
 def without_changes(agent: str, last_words: str, error: Failure | None = None) -> Failure:
-    """Return the failure of a run whose diff is empty: its error, or what its last words mean.
-
-    An error that only says that the agent talked instead of working is no better than its words, and gives way.
-    """
+    """Return the failure of a run whose diff is empty: its error, unless that only says so, or what its words mean."""
     if error is not None and not _only_talks(agent, error.rule):
         return error
     verdict = _by_words(agent, last_words, None)
@@ -67,10 +62,7 @@ def without_changes(agent: str, last_words: str, error: Failure | None = None) -
 
 
 def asked_by_program(agent: str, words: str) -> Failure | None:
-    """Return the failure of a plain program that changed nothing and ends with a question about its work, else None.
-
-    Programs ask much that is no such question: whether a service runs, what was meant by an option, for a yes.
-    """
+    """Return the failure of a plain program that changed nothing and ends with a question about its work, else None."""
     rows = [row.strip() for row in words[-_WORDS_MAX:].splitlines() if not _WORDS["choice"].match(row)]
     last = rows[-1] if rows else ""
     spoken = _WORDS["to_person"].search(last) or _WORDS["unclear"].search(last)

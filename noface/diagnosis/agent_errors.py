@@ -1,7 +1,6 @@
 """What a worker run leaves behind, and the rules about agents' errors (agent_errors.toml, agents.toml).
 
-A code outranks a status, a status words, since codes are what programs are told and words what people are. Words
-win only if they say more exactly what the code says roughly: an exhausted balance is no rate limit that passes.
+A code outranks a status, a status words; words win only if they say more exactly what the code says roughly.
 """
 
 import re
@@ -71,10 +70,7 @@ _NO_FILE = re.compile(r'^ *File "<unknown>", line \d', re.MULTILINE)
 
 
 def telling_lines(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the last lines of a program that may tell its error, the last first; nothing that programs add to one.
-
-    Those are the members of an error object, and the line above them: that is the error.
-    """
+    """Return the last lines of a program that may tell its error, the last first: an error object with its members."""
     telling: list[str] = []
     for line in (_GROUP.sub("", each, count=1) for each in reversed(lines[-ENDING_LINES_MAX:])):
         if _ENDING["member"].match(line):
@@ -341,10 +337,7 @@ def final_answer(last_lines: Iterable[str]) -> str:
 
 
 def page_instead(output: str) -> Failure | None:
-    """Return the failure of a program that ended well and printed a page about an error or a login, and nothing else.
-
-    A model may have written a page, so its title has to tell.
-    """
+    """Return the failure of a program that ended well and printed a page whose title tells of an error or a login."""
     title = _WEB["title"].search(output[:_HEAD_CHARS]) if begins_page(output) else None
     if title is None:
         return None

@@ -1,8 +1,4 @@
-"""Names the failure of a check that ran on a forge: its log is evidence like a gate's. Pure.
-
-The log of a hosted job is a gate's output in a wrapping of the runner's: times before each line, groups, the command
-of each step, paths below the runner's checkout. Without that wrapping the gates' classifier reads it.
-"""
+"""Names the failure of a check that ran on a forge: its log, without the runner's wrapping, is a gate's. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -120,10 +116,7 @@ def _unread(check: Check, name: str, why: str) -> Failure:
 
 
 def review_failure(who: tuple[str, ...], words: str, points: str, how: str = "", *, asks_only: bool = False) -> Failure:
-    """Return the failure of work whose reviewers ask for changes: `words` are their first, `points` all they say.
-
-    `how` tells the next worker how to answer. `asks_only`: they ask questions, which is no fault of the work.
-    """
+    """Return the failure of work whose reviewers ask for changes, or only ask; `how` says how to answer."""
     asked = "has a question" if asks_only else "asked for changes"
     return Failure(
         FailureKind.REVIEW_REJECTED,
@@ -138,10 +131,7 @@ def review_failure(who: tuple[str, ...], words: str, points: str, how: str = "",
 
 
 def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
-    """Return one failure of all that a round answers, so that the next worker knows everything at once.
-
-    The first check that says why it failed is the failure, others and the reviewers' points are told with it.
-    """
+    """Return one failure of all that a round answers: the first check that says why it failed, with the others."""
     if not failures:
         assert review is not None  # noqa: S101  # a round without anything to answer is a bug of the caller
         return review

@@ -41,10 +41,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """The project's own names. `known` is False if nobody listed the files.
-
-    `modules` are the Go modules whose packages the output reports on: a package below one of them is the project's.
-    """
+    """The project's own names, of its files if they are `known`; packages below its Go `modules` are its own."""
 
     known: bool
     files: frozenset[str]

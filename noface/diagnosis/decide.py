@@ -1,8 +1,6 @@
 """Weighs the findings: which kind a failed gate is, by the decision rules, strongest structure first.
 
-If a runner's summary says that tests failed, only what the runner itself reports (and what is marked to count
-even then) is asked for the kind: words that a failing test printed or compared prove nothing. If no tests ran or
-all passed, the rest of the output is asked, and the exit code last.
+If a summary says that tests failed, only what the runner reports counts: words that tests print prove nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,10 +28,7 @@ _XARGS_STOPPED = "exited with status 255; aborting"
 
 
 def ran_out_of_time(evidence: GateEvidence) -> bool:
-    """True if the gate was ended by a limit: its own, or that of a `timeout` inside it (exit code 124).
-
-    137 long before the limit is the kernel's OOM killer or somebody's kill, and no timeout.
-    """
+    """True if the gate was ended by a limit: its own, or that of a `timeout` inside it (exit code 124)."""
     if evidence.timed_out or (evidence.exit_code == EXIT_TIMEOUT and _XARGS_STOPPED not in evidence.stderr):
         return True
     if evidence.limit_s is None:
@@ -80,10 +75,7 @@ _SEARCHED = 80
 
 
 def read_report(report: TestReport | None, log: Log, repo: Repo) -> Reading:
-    """Return the counts, causes and failing tests of a report; an empty reading if there is none.
-
-    A cause is taken from the report only if it names a type: many writers call everything a failure.
-    """
+    """Return the counts, causes and failing tests of a report; a cause counts only if it names a type."""
     if report is None:
         return _NOTHING
     bad = report.failures + report.errors
@@ -132,10 +124,7 @@ def decide_failure(
     weigh: Callable[[list[RuleMatch]], list[RuleMatch]],
     tests_failed: bool,
 ) -> Decision | None:
-    """Return the kind of a gate that failed, or None if neither structure nor words say.
-
-    `weigh` is asked if only words are left: it returns the findings to decide among, by what the gate is for.
-    """
+    """Return the kind of a gate that failed, None if neither structure nor words, which `weigh` decides among, say."""
     bad = [count for count in counts if count.bad]
     project = decisive(findings, tests_failed=bool(bad) or tests_failed)
     if project:

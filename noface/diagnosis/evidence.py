@@ -1,7 +1,4 @@
-"""The records of the gate classifier: what a run leaves behind, what its output says, and what is made of it.
-
-Sizes are in lines, times in seconds. `stdout` and `stderr` are decoded text (bytes that are not UTF-8 as U+FFFD).
-"""
+"""The records of the gate classifier: what a run leaves behind, what its output says, and what is made of it."""
 
 from dataclasses import dataclass
 
@@ -38,10 +35,7 @@ class TestReport:
 
 @dataclass(frozen=True, slots=True)
 class GateEvidence:
-    """One run of a gate. `exit_code` is None if it was ended by its limit or never started.
-
-    `repo_files` are the project's paths: own and third-party modules that are missing look alike in a log.
-    """
+    """One run of a gate; `exit_code` is None if its limit ended it or it never started."""
 
     command: str
     exit_code: int | None
@@ -87,10 +81,7 @@ class GateVerdict:
 
 @dataclass(frozen=True, slots=True)
 class RuleMatch:
-    """A rule that matched: which line, what it says the failure is, and where the fault lies.
-
-    `text` is what it says if that stands in no line of the log (line -1), as in a report.
-    """
+    """A rule that matched: which line, what failed, and where. `text` is what it says if no line does (line -1)."""
 
     rule: str
     kind: FailureKind

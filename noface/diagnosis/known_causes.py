@@ -122,10 +122,7 @@ def known_cause(failure: Failure) -> KnownCause | None:
 
 
 def passing_cause(output: str) -> str:
-    """Return the line of a failed setup's output that names a cause which may pass, "" if none does.
-
-    Only the last lines count: what a package manager got over by itself is no cause of its failure.
-    """
+    """Return the line, of the last, of a failed setup's output that names a cause which may pass, "" if none does."""
     lines = [line for line in strip_codes(output).splitlines() if line.strip()]
     found = final_error(reversed(lines[-_LAST_LINES_MAX:]))
     return found.line if found is not None and not found.disk_full else ""
@@ -142,10 +139,7 @@ def _cause_of(line: str) -> KnownCause | None:
 
 @dataclass(frozen=True, slots=True)
 class FinalError:
-    """The final error of a failed command, which lies outside the work: the same command may succeed the next time.
-
-    `delay_s` is how long to wait before it is run again. `disk_full`: nothing can go on until there is room.
-    """
+    """The final error of a failed command, which lies outside the work: after `delay_s` it may succeed."""
 
     line: str
     delay_s: float
@@ -177,10 +171,7 @@ _SHELL_SAYS_SIGNAL = 128
 
 
 def killed_by(exit_code: int | None) -> str:
-    """Say that somebody ended a command, by its exit code, "" if nobody did: no program sends itself such a signal.
-
-    Whoever stops a whole session or service sends it to each of its processes.
-    """
+    """Say that somebody ended a command, by its exit code, "" if nobody did: no program sends itself such a signal."""
     code = exit_code or 0
     name = _KILLS.get(-code if code < 0 else code - _SHELL_SAYS_SIGNAL)
     return f"it was ended by {name}" if name is not None else ""
@@ -196,10 +187,7 @@ _NO_NETWORK = re.compile(
 
 
 def of_its_provider(error: Failure) -> Failure:
-    """Return the failure of a plain command as its provider's, if it ended with that of another machine (N1).
-
-    That is a rate limit, an answer of 500 to 504, or a network; what lies on this machine is no provider.
-    """
+    """Return the failure of a plain command as its provider's, if it ended with that of another machine (N1)."""
     if error.rule == NO_ANSWER:
         return replace(error, kind=FailureKind.NETWORK, charged=False)
     final = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None

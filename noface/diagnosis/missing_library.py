@@ -1,8 +1,4 @@
-"""A library that is not installed: which one a gate missed, who imports it, and how the project adds it. Pure.
-
-What is known stands in data/libraries.toml. Only failures of the environment are looked at: a module of the project's
-own that is missing is the code's fault.
-"""
+"""A library that is not installed: which one a gate missed, who imports it, and how the project adds it. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -70,10 +66,7 @@ def _way(library: MissingLibrary, paths: Collection[str]) -> Sequence[str]:
 
 
 def place_among(library: MissingLibrary, paths: Iterable[str], location: str | None = None) -> str | None:
-    """Return the file or folder of a module of this name among the paths of code, None if there is none.
-
-    It stands where modules do, or beside or above the file that imports it (`location`, with or without a line).
-    """
+    """Return the file or folder of a module of this name where modules stand, or beside or above what imports it."""
     name, suffixes = re.split(r"[/.]|::", library.name)[0], tuple(table("libraries")[library.ecosystem]["sources"])
     around = f"{(location or '').partition(':')[0].rpartition('/')[0]}/"
     for path in paths:
@@ -107,10 +100,7 @@ def distribution_name(name: str) -> str:
 def own_library_failure(
     failure: Failure, library: MissingLibrary, why: str, ways: Sequence[str], paths: Collection[str]
 ) -> Failure:
-    """Return the failure of a library that is the project's own: no registry's package of that name is meant.
-
-    `why` says where it is; `ways` are the commands that put it on main, none if it is there.
-    """
+    """Return the failure of a library of the project's own: no registry's package of that name is meant."""
     _, _, install = _way(library, paths)
     todo = " && ".join(ways) or "the gate must find it in the workspace"
     if not ways and "{name}" not in install:
@@ -123,10 +113,7 @@ def own_library_failure(
 def library_failure(
     failure: Failure, library: MissingLibrary, places: Sequence[str], paths: Collection[str], setup: str
 ) -> Failure:
-    """Return the failure with what a worker, and at last a person, needs to know of the library.
-
-    `places` are where it is imported, as file:line; `setup` is `[project] setup`, "" if there is none.
-    """
+    """Return the failure with what is known of the library that `places` (file:line) import."""
     add, install = way_to_install(library, paths)
     where = f", which {', '.join(places)} imports," if places else ""
     package = f" (the package {library.package})" if library.package != library.name else ""

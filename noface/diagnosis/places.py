@@ -1,8 +1,6 @@
-"""What in a log is the project's own: the files and places that it names, the modules that it misses.
+"""What in a log is the project's own, by its list of files, and so which kind of failure an exception is.
 
-And so which kind of failure an exception is, by its type and message. A missing module is the project's own (the
-change is wrong) or a third party's (the environment is). In a log the two look alike; the project's file list tells
-them apart. Without one, only a relative path is proof.
+A missing module is the project's own (the change is wrong) or a third party's (the environment is).
 """
 
 import re
@@ -137,7 +135,7 @@ def is_assertion(exc: str) -> bool:
 def exception_kind(exc: str, message: str, repo: Repo, *, loading: bool = True) -> FailureKind:
     """Return the kind that an exception's type, and for system errors its message, stands for.
 
-    `loading` is False if the exception was raised by code that runs: a SyntaxError of eval() is no broken file.
+    `loading` is False if code that runs raised it: a SyntaxError of eval() is no broken file.
     """
     if _EXCEPTION["timeout"].search(exc) or ("imeout" in exc and _EXCEPTION["timed_out_test"].match(message)):
         return FailureKind.TIMEOUT

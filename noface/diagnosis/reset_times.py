@@ -1,7 +1,6 @@
 """When a provider takes requests again, read from what it said: an epoch, a date, a time of day, or a span.
 
-Nothing here looks at a clock or at time zone files: the caller passes a WallClock. A time of day without a date is its
-next occurrence; one that has just passed (clocks tell minutes only) stays as it is, and means now.
+Clocks tell minutes only: a time of day that has just passed means now, another one its next occurrence.
 """
 
 import re

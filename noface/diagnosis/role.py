@@ -1,9 +1,4 @@
-"""What a gate is for, and what that makes of words that prove nothing by themselves.
-
-The same "✖ 3 problems" is a finding if a linter prints it and a failed test if a test script does. So if no
-runner, compiler or stack trace says why a gate failed, its purpose weighs the words that are left: by the gate's kind,
-by the programs that it runs, or by the names that its command uses (`npm run lint`, `bash tests/run.sh`).
-"""
+"""What a gate is for, by its kind, programs and names, and so what words mean that prove nothing by themselves."""
 
 import re
 from dataclasses import replace
@@ -40,10 +35,7 @@ class GateRole(Enum):
 
 
 def role_of(context: Context) -> GateRole:
-    """Return a gate's role: its kind, else its programs, else the names in its command.
-
-    "test" is also what a gate is that says no kind: a linter's name in its command counts for more.
-    """
+    """Return a gate's role: a linter's by its kind or programs, else its kind, else what its command names."""
     if context.kind is GateKind.LINT:
         return GateRole.LINT
     role = _by_command(context)
@@ -110,10 +102,7 @@ def _name(role: GateRole) -> str:
 
 
 def _placed(role: GateRole, log: Log, context: Context, *, formed: bool) -> RuleMatch | None:
-    """Return that a gate found what it looks for, at the first line that names a place of the project's own.
-
-    `formed`: only if the line begins with the place, as a list of findings does.
-    """
+    """Return what a gate found, at the first line that names (`formed`: begins with) a place of the project's own."""
     printed = (number for number, line in enumerate(log.lines) if line.strip())
     for number in islice(printed, _PLACED_LINES):
         line = log.get(number)
@@ -124,11 +113,7 @@ def _placed(role: GateRole, log: Log, context: Context, *, formed: bool) -> Rule
 
 
 def of_tools(findings: list[RuleMatch], log: Log, context: Context) -> list[RuleMatch]:
-    """Return the findings, with the errors that a tool raised in its own code read by what they say.
-
-    A linter that dies of a broken configuration prints a stack trace as a test does, but none of its frames is the
-    project's: not the code raised it.
-    """
+    """Return the findings; an error that a tool raised in its own code, not the project's, is read by what it says."""
     if role_of(context) not in {GateRole.LINT, GateRole.CHECK, GateRole.DIFFERENCE, GateRole.UNKNOWN}:
         return findings
     return [_of_tool(finding, log) if _is_raised(finding) else finding for finding in findings]

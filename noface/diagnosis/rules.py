@@ -1,8 +1,4 @@
-"""What a rule is, and the tables of rules, which stand in `gate_rules/*.toml`.
-
-A rule is looked up by its literals (`needs`), never by scanning: `pattern` is matched only against lines that hold
-one of them, so hundreds of rules cost little more than one.
-"""
+"""What a rule is, and the tables of rules in `gate_rules/*.toml`, which are looked up by literals (`needs`)."""
 
 import re
 import tomllib
@@ -76,10 +72,7 @@ class LineRule:
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """A line format that names a failing test: an entry of `[[test_names]]`.
-
-    The name is the group `test`, optionally joined with a group `suite`; `below`: the line after it is the name.
-    """
+    """A line format that names a failing test by `test` and perhaps `suite`; `below`: the line after it is the name."""
 
     name: str
     needs: tuple[str, ...]

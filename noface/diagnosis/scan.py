@@ -1,9 +1,4 @@
-"""Applies rules to a log: the tables', which say what failed and name the failing tests, and the project's own.
-
-The project's own `[[gate_rules]]` name a failure that no table knows, or name it better. They explain a red gate and
-nothing else: a gate that passed or ran out of time is never asked for them, and a gate whose failure they name is not
-one of which only known tests fail (baseline "only-new").
-"""
+"""Applies rules to a log: the tables', which say what failed and name the failing tests, and the project's own."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -47,10 +42,7 @@ def rule_id(rule: LineRule) -> str:
 
 
 def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[list[RuleMatch], list[Lost]]:
-    """Return the first match of each rule, and the rules that could not be tried.
-
-    They see every line, also those that a reader has explained: the project says what its own output means.
-    """
+    """Return the first match of each rule, even in what a reader has explained, and the rules that took too long."""
     findings, skipped = [], []
     for rule in project.rules:
         match project.search(rule.pattern, log.text):
@@ -79,10 +71,7 @@ def _project_finding(rule: LineRule, match: PatternMatch, log: Log, context: Con
 
 
 def decisive(findings: Sequence[RuleMatch], *, tests_failed: bool) -> list[RuleMatch]:
-    """Return the project's findings that win: over all evidence that is no stronger, and over all if they say so.
-
-    A runner's own account of its tests is stronger than a rule without `even_in_tests`.
-    """
+    """Return the project's findings that win: over what is no stronger, and over all if they count even in tests."""
     stronger = tests_failed or any(f.level > Level.DIAGNOSTIC for f in findings)
     return [f for f in findings if is_of_project(f.rule) and (f.even_in_tests or not stronger)]
 
@@ -99,10 +88,7 @@ _WORK_MAX = 400_000_000
 
 
 class _Lines:
-    """The lines of a log as rules read them. Of long ones only the beginning, once they have cost too much.
-
-    A pattern may need time that grows as the square of a line; a log that is made of such lines would hold all else up.
-    """
+    """The lines of a log; of long ones the beginning, once they cost too much: a pattern may take their square."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -144,10 +130,7 @@ def _candidates(rule: LineRule, log: Log) -> list[int]:
 
 
 def _is_quoted(match: re.Match[str], rule: LineRule) -> bool:
-    """True if a line only compares or quotes the words, or is the title of a test that passed.
-
-    The two sides of a failed expectation prove nothing.
-    """
+    """True if a line only compares or quotes the words, or is the title of a test that passed."""
     if _SCAN["passed"].match(match.string):
         return True
     if rule.kind is FailureKind.TEST_FAILURE or rule.quotes:

@@ -1,10 +1,4 @@
-"""A gate's output as bounded, clean lines.
-
-Output may be 20 MB, or one line of 20 MB. Everything after this module sees at most BUDGET characters a stream:
-the head, the tail, and windows around words that failures are announced with, in the order they were printed.
-
-The same failure has the same signature in every run: a hash over what stays the same.
-"""
+"""A gate's output as bounded, clean lines: head, tail, and windows around words that failures are announced with."""
 
 import re
 from bisect import bisect_right
@@ -33,10 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Clean lines of stdout, then of stderr. `err` is the number of the first line of stderr.
-
-    `grams` are all runs of three characters in `text`.
-    """
+    """Clean lines of stdout, then from number `err` of stderr. `grams` are all runs of three characters in `text`."""
 
     lines: tuple[str, ...]
     err: int

@@ -1,9 +1,4 @@
-"""Whether what a green run reports of its tests agrees with how it ended and what it printed.
-
-A reporter runs beside the code under test, which may put things in its place, end the process with a 0, or print a
-summary of its own. What main's run of the same gate shows as well counts for nothing: a gate that lives with failures,
-a summary that counts otherwise, or none.
-"""
+"""Whether what a green run reports of its tests agrees with how it ended and what it printed, as it does on main."""
 
 from collections.abc import Collection
 

@@ -1,9 +1,6 @@
 """Whether an issue asks for what a change makes of main's tests, of a file's form, or of prose. Pure.
 
-Of tests a model is asked, and says yes to much. So a yes counts only with a sentence of the issue, and noface looks
-whether that stands there, word for word, in what a person wrote, and whether it speaks of what the tests are about: it
-has to share a word that means something with the lines that the change alters in them, or with the names of those that
-fail. What asks for form or prose is told by its words, and in doubt it does.
+Of tests a model is asked, which says yes to much: its yes counts with a sentence of the issue that speaks of them.
 """
 
 import re
@@ -25,11 +22,9 @@ _LETTERS_MIN = 3
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What an answer on changed tests has to stand on.
+    """What an answer on changed tests has to stand on: a person's texts, changed lines, the tests that fail.
 
-    `texts` are what a person wrote of the issue: title, text, notes. `lines` are the changed lines of the tests and the
-    names of those that fail, `tests` the latter alone. `taken`: tests are gone or ask for less, which the sentence has
-    to speak of.
+    `taken`: tests are gone or ask for less, which the sentence has to speak of.
     """
 
     texts: tuple[str, ...]

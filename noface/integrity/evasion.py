@@ -109,9 +109,7 @@ def shadowing(
 ) -> tuple[str, ...]:
     """Return what a change puts in the place of modules and packages from outside, each as a phrase.
 
-    `main` are the paths of main's tree: what it has under such a name already is the project's own. `outside` are the
-    names of modules that the gates' Python has by itself. A module of these that the issue, in `words`, names as a
-    file is its work.
+    `main` are main's paths, `outside` the modules of the gates' Python. What `words` of the issue name is its work.
     """
     added = [change.path for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     gone = {change.path for change in changes if change.new_mode == ABSENT}

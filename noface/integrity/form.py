@@ -1,8 +1,6 @@
-"""Tells a change of a file's form from one of what it says. Pure and total.
+"""Tells a change of a file's form from one of what it says: by Python's own tree, elsewhere by ends of lines. Pure.
 
-Only Python's own tree proves that blanks, brackets and quotes mean nothing; comments are in no tree, so each must stand
-where it did. Of all other files only the ends of lines (CRLF or LF) are form: blanks say something in one language or
-another, such as in `rm -rf $BUILD /`, in `* /5` of a crontab and in YAML.
+Blanks say something in one language or another, such as in `rm -rf $BUILD /` and in YAML; comments stand in no tree.
 """
 
 import ast
@@ -38,10 +36,7 @@ def same_but_for_form(path: str, old: bytes, new: bytes) -> bool:
 
 
 def same_but_for_comments(path: str, old: bytes, new: bytes) -> bool:
-    """True if two contents of a file of code differ in comments and docstrings alone, or in less.
-
-    Beside Python's only comments count that have their lines for themselves.
-    """
+    """True if two contents of code differ in docstrings, and in comments that have lines for themselves, at most."""
     if pattern("integrity", "form", "commented").search(path) is None:
         return False
     before, after = old.decode("utf-8-sig", "replace"), new.decode("utf-8-sig", "replace")

@@ -1,9 +1,4 @@
-"""Tells whether a file of fixtures that tests share only grows: it keeps all of main's. Pure.
-
-A `conftest.py` acts on each test in its folder, so a change of it is undone. A fixture that only new tests name is as
-harmless as one in their own file, if nothing of main's tests meets it: no hook, nothing that runs by itself, no name
-that stands for something already. Main's own tests are judged with main's file besides.
-"""
+"""Tells whether a file of fixtures that tests share only grows, so that no test of main meets what is new. Pure."""
 
 import ast
 import builtins

@@ -1,8 +1,4 @@
-"""Tests inside source files: the change's code with main's tests, so that main's tests judge it.
-
-They are Rust's test modules, and what a C file has between `#ifdef …TEST…` and its `#endif`. CMake's files say what
-CTest runs, and what that has to print.
-"""
+"""Tests inside source files of Rust, C and CMake: the change's code with main's tests, so that main's judge it."""
 
 import re
 from collections import Counter

@@ -1,8 +1,6 @@
 """Which tests a gate ran and how each ended: what passed on main must be there, and pass, on a change.
 
-An exit code says what the code under test wants it to say. The list of its tests is harder to bend: a test that is
-newly skipped, deselected, filtered out or cut off by an early exit is missing from it by name. So a test's id is the
-same in each checkout and run: it holds no folder of the checkout, no address, no temporary path.
+An exit code says what the code under test wants. The list of tests is harder to bend: ids are alike in all checkouts.
 """
 
 import re

@@ -1,10 +1,6 @@
 """What of a change judges it (law 11): tests, what steers test runners and linters, and what gates call.
 
-A list of names is never complete, so it is only half of what keeps a green from being bought: the gates run once more
-with main's versions of these files (`attempt/judges.py`), and every test that passed on main must be there by its id.
-
 A manifest judges and describes at once, so it is made anew of main's judging sections and the change's dependencies.
-The canary is main's tree with every source file of the product broken: a gate that stays green there tests nothing.
 """
 
 import configparser
@@ -44,10 +40,7 @@ MANIFESTS = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "Cargo.to
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The files of a change that judge it, by what they are; those that the issue may change are left out.
-
-    `sources` are files of the product that may hold tests of their own.
-    """
+    """The files of a change that judge it, unless the issue may change them; `sources` may hold tests of their own."""
 
     tests: tuple[FileChange, ...] = ()
     config: tuple[FileChange, ...] = ()
@@ -89,20 +82,14 @@ def builds(path: str) -> bool:
 
 
 def may_be_made(path: str, reached: Collection[str] = ()) -> bool:
-    """True if a gate may make a file of the work: the product, or text and data that judge by no name of theirs.
-
-    Of what gates call or read, whether one makes it shows on main only.
-    """
+    """True if a gate may make a file of the work: the product, or text and data that judge by no name of theirs."""
     if part_of(path, reached) is Part.PRODUCT:
         return True
     return part_of(path) in (Part.PRODUCT, Part.SOFT) and _names("made").search(path) is not None
 
 
 def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str], Part] = part_of) -> Touched:
-    """Return which files of a change judge it, as `part_in` tells of a path what it is.
-
-    What the issue's `may_change` or `paths` name as such is its work.
-    """
+    """Return which files of a change judge it, as `part_in` tells what a path is; what the issue names is its work."""
     parts: dict[Part, list[FileChange]] = {part: [] for part in Part}
     for change in changes:
         part = part_in(change.path)
@@ -125,10 +112,9 @@ def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str]
 
 
 def lifted(path: str, issue: Issue) -> bool:
-    """True if an issue is about a file that judges: `may_change` names it, or its own `paths` do.
+    """True if an issue is about a file that judges: `may_change` or its `paths` name it; a glob names only tests.
 
-    A path without wildcards names the file, one with them only tests. A part of a breakdown has its paths from a
-    model, so they lift nothing.
+    A part of a breakdown has its paths from a model, so they lift nothing.
     """
     if matches_any(path, issue.may_change):
         return True
@@ -139,11 +125,7 @@ def lifted(path: str, issue: Issue) -> bool:
 
 
 def with_main_judging(path: str, main: str, change: str) -> str | None:
-    """Return the manifest at `path` as the change has it, but judging as `main` does; None if it cannot be read.
-
-    A manifest that main does not have judges nothing. The result is for one run of the gates and never lands, so that
-    its form is of no account.
-    """
+    """Return the manifest at `path` as the change has it, but judging as `main` does; None if it cannot be read."""
     import tomli_w
 
     describing = table("integrity")["sections"]

@@ -1,9 +1,4 @@
-"""Finds what a worker has probably forgotten in its change, or did by the way.
-
-That are breakpoints, prints if nothing prints, copies of folders, and files that it deletes unasked. Of lines only
-those count of a kind that the file had none of before. What the table calls product has to lie if nobody prints to
-people; a plain print counts only in a folder of main in which no other file prints (data/rubbish.toml).
-"""
+"""Finds what a worker has probably forgotten in its change, or did by the way (data/rubbish.toml)."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -76,8 +71,7 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], words: str,
 def taken_away(changes: Collection[FileChange], words: str, lines: Collection[ChangedLine] = ()) -> dict[str, str]:
     """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
 
-    What moves, as it is or under the stem of its name, is not gone. What tools write is no loss, and what the rest of
-    the change ceases to name, in `lines`, is meant.
+    What moves is not gone, and what the rest of the change ceases to name, in `lines`, is meant.
     """
     added = [change for change in changes if change.old_mode == ABSENT]
     kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
@@ -96,10 +90,7 @@ def taken_away(changes: Collection[FileChange], words: str, lines: Collection[Ch
 
 
 def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], words: str) -> dict[str, str]:
-    """Return the files that an issue names by a path of this project and that are nowhere.
-
-    Only of an issue that names nothing of the change: this may be another issue's.
-    """
+    """Return the files of this project that an issue names and that are nowhere, if it names no changed one."""
     names = {name for change in changes for name in (change.path, basename(change.path))}
     tops, text = {path.split("/")[0] for path in main}, words[:_SAID_CHARS_MAX]
     if any(name in text for name in names):
@@ -130,10 +121,7 @@ def _stem(path: str) -> str:
 def reminder(
     lines: dict[tuple[str, str], str], files: dict[str, str], left_out: Collection[NotTaken] = ()
 ) -> Failure | None:
-    """Return what a worker is told of what was `left_out`, and of lines and new `files` that it may have forgotten.
-
-    None if there is nothing of it.
-    """
+    """Return what a worker is told of what was `left_out`, and of what it may have forgotten, None of nothing."""
     if not lines and not files and not left_out:
         return None
     outside = tuple(f"{one.path} ({one.why})" for one in left_out)

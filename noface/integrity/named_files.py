@@ -20,10 +20,7 @@ def named_paths(commands: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def run_scripts(commands: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of `commands` that may be scripts of the repository, run by themselves or by a shell.
-
-    What another interpreter runs is left out: `python app.py` as a gate runs the very code that is worked on.
-    """
+    """Return the words of `commands` that may be scripts of the repository; `python app.py` runs the work itself."""
     scripts = []
     for part in (part for command in commands for part in simple_commands(command)):
         words, by_shell = part, False
@@ -86,10 +83,7 @@ class Tree:
     links: Mapping[str, str] = field(default_factory=dict)
 
     def places(self, path: str) -> tuple[str, ...]:
-        """Return the links that stand on the way from `path` to what it stands for, and that itself at last.
-
-        A way that leaves the tree, or has no end, ends with the last link in it.
-        """
+        """Return the links on the way from `path` to what it stands for, and that itself if it is in the tree."""
         result: list[str] = []
         for _ in range(_HOPS_MAX):
             parts = path.split("/")
@@ -103,10 +97,7 @@ class Tree:
         return tuple(result)
 
     def files_named(self, text: str, folders: Iterable[str] = ("",)) -> tuple[str, ...]:
-        """Return the files that words of a script or of settings name, seen from `folders`, with the links to them.
-
-        What stands before the first slash of a word may be a variable with the tree's own place.
-        """
+        """Return the files that words of a script or of settings name, seen from `folders`, with the links to them."""
         result: dict[str, None] = {}
         for word in dict.fromkeys(_WORD.findall(text)):
             for name in (word.strip("/"), word.partition("/")[2].strip("/")):

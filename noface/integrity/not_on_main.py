@@ -1,8 +1,4 @@
-"""What a command names that a person's checkout has and main has not: a test that was never committed. Pure.
-
-No worker can add it, since what `accept` names is protected, and it cannot pass without it. What neither of the two has
-is the worker's to write, and is no matter here.
-"""
+"""What a command names that a person's checkout has and main has not: a test that was never committed. Pure."""
 
 import posixpath
 import re

@@ -1,9 +1,4 @@
-"""What a worker left and no snapshot holds: files that git ignores, and files that are left out as rubbish.
-
-It is told where it matters: if nothing else was changed, and where a gate misses one of these files. Compilers,
-runtimes and tools name what they miss by its path, or as a module, package, header or template; what all these share
-is the last part of the name.
-"""
+"""What a worker left and no snapshot holds: files that git ignores, and files that are left out as rubbish."""
 
 import re
 from collections.abc import Iterable
@@ -52,10 +47,7 @@ def only_these(files: tuple[NotTaken, ...], commit: str | None, paths: tuple[str
 def with_missing(
     failure: Failure, files: tuple[NotTaken, ...], commit: str | None, paths: tuple[str, ...]
 ) -> Failure | None:
-    """Return a gate's failure with the files that it misses and that are not taken; None if it misses none of them.
-
-    It is the worker's then, even if what is missing looks like a library that is not installed.
-    """
+    """Return a gate's failure as the worker's, with the files that it misses and that are not taken, None of none."""
     missing = tuple(one for one in files if _is_missed(one.path, failure))
     if not missing:
         return None

@@ -1,8 +1,6 @@
 """Tells notes from work: a change of prose alone, where the issue asks for something that programs do. Pure.
 
-A worker that finds its issue unclear cannot ask anybody, and some write their questions into a file, or into comments
-of the code, as if that were the work. What they write is read as the question that it is: it goes to a person, and into
-the next worker's prompt, and does not land. An issue that asks for prose, or names the file, gets it as before.
+Workers that find their issue unclear write questions into files: these go to a person, and do not land.
 """
 
 import re
@@ -33,10 +31,7 @@ def is_prose(path: str) -> bool:
 
 
 def notes_instead(issue: Issue, changes: Collection[FileChange], patch: str) -> Failure | None:
-    """Return the failure of a change of prose, and of comments, for an issue that asks for work; None for any other.
-
-    The caller has seen that the change of each file that is not prose is one of comments alone.
-    """
+    """Return the failure of a change of prose, and of comments, for an issue that asks for work; None for any other."""
     written = [_MARKS.sub("", line.text) for line in changed_lines(patch) if not line.removed]
     text = "\n".join(written).strip()[:_TEXT_CHARS_MAX]
     notes = any(change.old_mode == ABSENT and _names("notes").search(change.path) for change in changes)

@@ -1,12 +1,7 @@
 """Tells of new files in a workspace which are no part of the change: what programs leave, and what was made for a try.
 
-A name proves nothing. What a program has written is told by its bytes, by the mark in the folder that it fills, or
-since setup or a gate writes it on main as well: that is left out. Of what is only called so its worker is told once.
-Neither holds of what main keeps such files for, the issue names, or the rest of the change uses (data/rubbish.toml).
-
-A program that fills a folder marks it: pyvenv.cfg lies in a virtual environment whatever it is called, CACHEDIR.TAG in
-a folder that backups leave out. What lies below a mark is output, unless main has files of that folder: then people
-keep something there.
+Its bytes, the mark in its folder, or that setup or a gate writes it on main, prove what it is: it is left out. A name
+proves nothing: its worker is told once. What main keeps, the issue names, or the change uses, is none of it.
 """
 
 import re
@@ -32,10 +27,7 @@ HEAD_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class RubbishRules:
-    """What is no rubbish here: `files` are globs of noface.toml, `words` what is said of files in the issue.
-
-    `made` are the files and folders that setup and gates make of main itself.
-    """
+    """What is no rubbish by noface.toml and the issue, and what setup and gates make of main itself (`made`)."""
 
     files: tuple[str, ...] = ()
     words: str = ""
@@ -85,10 +77,7 @@ def above(path: str) -> list[str]:
 
 
 def marked_folders(paths: Collection[str], on_main: Collection[str]) -> set[str]:
-    """Return the folders with a mark of the program that fills them, and no file of main.
-
-    One at the top of the project marks nothing: people work there.
-    """
+    """Return the folders below the top with a mark of the program that fills them, and no file of main."""
     marks = tuple(f"/{mark}" for mark in table("integrity")["generated"]["marks"])
     marked = {path.removesuffix(mark) for path in paths if path.endswith(marks) for mark in marks}
     marked.difference_update(paths)
@@ -105,10 +94,7 @@ def generated(paths: Collection[str], on_main: Collection[str] = ()) -> frozense
 
 
 def new_folders(paths: Collection[str], on_main: Collection[str], beside: Collection[str] = ()) -> dict[str, int]:
-    """Return the outermost folders that hold `paths`, but no file of main and none of `beside`; with their numbers.
-
-    The fullest comes first.
-    """
+    """Return the outermost folders of `paths` without a file of main or `beside`, with their numbers, most first."""
     others = {folder for path in (*on_main, *beside) for folder in above(path)} if paths else set()
     tops = (next((folder for folder in above(path) if folder not in others), "") for path in paths)
     return dict(Counter(filter(None, tops)).most_common())

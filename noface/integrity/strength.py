@@ -1,8 +1,7 @@
 """How many assertions tests make, body by body, in whatever language (law 11). Pure.
 
-A body is a function of a test file, or what stands outside of all functions. Where it ends, its indentation says. It is
-known by its name and by what it stands in. What a body loses counts unless other tests gain it: a test may be renamed,
-moved, split, merged, parametrised, or call a helper that asserts. Assertions that ask for less are for `tampering`.
+A body is a function of a test file, or the rest, known by its name and by what it stands in. What it loses counts
+unless others gain it: a test may be renamed, moved, split, merged, parametrised, or call a helper that asserts.
 """
 
 import re
@@ -258,10 +257,7 @@ def _gone(body: Body, asserted: tuple[str, ...], gained: _Gained) -> str:
 
 
 def _emptied(body: Body, before: int, after: int, missing: int) -> str:
-    """Say what a body has lost of its assertions, "" if that is little or stands elsewhere.
-
-    What still stands and asserts nothing must at least call what does: a new test may say the same words.
-    """
+    """Say what a body has lost of its assertions, "" if that is little or stands elsewhere."""
     if before and not after and (missing or body.name):
         return f"asserts nothing any more ({before} before)"
     most = missing >= _MOST and 2 * (before - missing) < before

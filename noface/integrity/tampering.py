@@ -1,10 +1,4 @@
-"""Finds weakened tests in a patch (law 11): deleted, fewer assertions, newly skipped or focused; and says so in words.
-
-What each test asks for is compared body by body (`strength`). The rest is read of the patch as text, by the forms the
-common test frameworks share. An assertion that takes the place of another is compared with it: what asked for a value
-must not ask for less. What a run of the gates finds out, by main's versions of the tests and by their ids, becomes a
-failure here as well.
-"""
+"""Finds weakened tests (law 11), by their bodies (`strength`) and a patch, and words what runs with main's find."""
 
 import re
 from collections import Counter
@@ -230,10 +224,7 @@ _NAME_CHARS_MAX = 200
 
 
 def altered(paths: tuple[str, ...], failure: Failure, why: Callable[[str], str]) -> Failure:
-    """Return the failure of a change that is green only with its own `paths`; `failure` is what main's versions find.
-
-    `why` says what makes a file a judge.
-    """
+    """Return the failure of a change that is green only with its own `paths`; `why` says what makes one a judge."""
     tests, decoded = failure.failing_tests, paths[:_SHOWN_MAX]
     fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {failure.message}"
     return Failure(

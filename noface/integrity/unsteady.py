@@ -1,8 +1,4 @@
-"""Tests that fail now and then: what is remembered of those on main, and whose a failure is that came and went. Pure.
-
-An unsteady test counts for nobody: it neither blocks work nor charges a worker. So that no change can make a failure of
-its own look like one, only what main shows is unsteady, and never a test that the change adds or whose file it touches.
-"""
+"""Tests that fail now and then on main: they count for nobody, but for a change that adds or touches them. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -46,10 +42,7 @@ def excused(ran: Inventory, tests: Collection[str]) -> Inventory:
 
 
 def of_the_change(tests: Iterable[str], main: Inventory | None, changed: Collection[str]) -> tuple[str, ...]:
-    """Return those of the tests that a change adds, or whose file it touches.
-
-    Where a test's id does not tell its file, every changed file of tests counts as its own.
-    """
+    """Return those of the tests that a change adds, or whose file it touches; any file of tests if ids tell none."""
     ids = tuple(tests)
     on_main = {name for name, _ in main.tests} if main is not None else {*ids}
     any_test = any(part_of(path) is Part.TEST for path in changed)

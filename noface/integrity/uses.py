@@ -1,8 +1,6 @@
 """Which file of a tree uses which, as the texts say: imports of the common languages, names of files in any. Pure.
 
-What a file is called tells little of what it is: `src/types.ts` steers no type checker, and `cases/a.txt` may hold what
-a test expects. Who uses it tells more. What only judges use can be put back to main's version without harm, since
-nothing of the product depends on it; what the product uses is the product, whatever it is called.
+Who uses a file tells more than its name: what only judges use may be main's, and what the product uses is the product.
 """
 
 import ast
@@ -22,10 +20,7 @@ _FOLDERS_OF_MODULES = ("", "src", "lib", "python")
 
 
 def word_of(path: str) -> str:
-    """Return the word that stands in each text that uses a file of code: its stem, or its folder's name.
-
-    The files of one folder are one package in Go, which mostly has the folder's name.
-    """
+    """Return the word that stands in each text that uses a file of code: its stem, or its folder's name, as in Go."""
     if path.endswith(".go"):
         return posixpath.basename(posixpath.dirname(path)) or "package"
     stem = posixpath.basename(path).partition(".")[0]
@@ -37,10 +32,7 @@ def _is_folder_itself(path: str) -> bool:
 
 
 def uses_code(path: str, text: str, target: str, *, surely: bool = False) -> bool:
-    """True if the code at `path` uses that at `target`. In a language without rules here a name may be enough.
-
-    It is not where that has to be sure: then the file is named whole, or the folder imported. Nothing uses Go's tests.
-    """
+    """True if the code at `path` uses that at `target`: by a name if need be, `surely` by the whole file or folder."""
     if path == target or target.endswith("_test.go"):
         return False
     if path.endswith((".py", ".pyi")) and target.endswith((".py", ".pyi")):

@@ -1,8 +1,4 @@
-"""Readers of formats of output: each explains the lines of one runner or kind of tool, and no other rule sees those.
-
-All have one shape: a log and what is known of the gate in, a Reading out, or None if the log is not theirs. Each is
-given the whole log, since one gate often runs several tools.
-"""
+"""Readers of formats of output: each explains the lines of one runner or kind of tool, and no other rule sees those."""
 
 from collections.abc import Callable
 

@@ -1,8 +1,4 @@
-"""Reads the line in which a test runner counts: "3 examples, 1 failure", "Tests run: 3, Failures: 1", and its kin.
-
-Runners differ in words and order, hardly in form: pairs of a number and a word. So one reader serves all of them,
-also those nobody has thought of. A pair alone proves little; what makes a summary is a word for tests or for passing.
-"""
+"""Reads the line in which a test runner counts, as pairs of a number and a word: "Tests run: 3, Failures: 1"."""
 
 import re
 from dataclasses import replace

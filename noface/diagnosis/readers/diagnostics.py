@@ -1,8 +1,6 @@
 """Reads compilers' and linters' diagnostics by their form: `file:line:col: error: …` and its relatives.
 
-Form alone does not tell a compile error (the code is broken: SYNTAX_ERROR) from a finding (LINT_FAILURE); what
-printed it does, and if a linter did, whether the message says that the file does not parse. A header, package or
-crate that is missing is the environment's fault if it is not the project's own.
+What printed it tells a compile error from a finding, and what is missing whether it is the project's own.
 """
 
 import re

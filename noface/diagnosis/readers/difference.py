@@ -1,7 +1,4 @@
-"""Reads what `diff` and its kin print: the lines that differ are data, whatever words they hold.
-
-"-error: no such item" in a diff is what a program should have printed, and no error of the gate.
-"""
+"""Reads what `diff` and its kin print: the lines that differ are data, whatever words they hold."""
 
 import re
 

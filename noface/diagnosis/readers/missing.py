@@ -1,8 +1,4 @@
-"""Reads what a tool says of a file, task or target that the gate's own command names and the project does not have.
-
-Every tool says so in its own words ("No idea what 'tset' is!", "ENOENT ... stat '/repo/tests'", "Do not know how to
-make File target `tset'"), and all of them name the thing. The gate asks for what is not there: no code can be blamed.
-"""
+"""Reads what a tool says of a file, task or target that the gate's own command names and the project does not have."""
 
 import re
 

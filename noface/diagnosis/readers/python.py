@@ -1,8 +1,4 @@
-"""Reads the formats of Python's test runners: pytest, unittest (also of tox, Django, nose2, green), doctest.
-
-Each failing test is a block. Pytest's ends with `file:line: Type`; that type is what failed, whatever the block quotes
-above it or the test printed. What a block or a section of pytest's holds is owned here and seen by no other rule.
-"""
+"""Reads the formats of Python's test runners: pytest, unittest (also of tox, Django, nose2, green), doctest."""
 
 import re
 from collections.abc import Iterator

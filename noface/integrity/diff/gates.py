@@ -1,7 +1,6 @@
 """Finds changes to what the gates call: scripts of package.json, sections of pytest and coverage, thresholds.
 
-A gate's own command stands in noface.toml, which is protected; but `npm test` is only a name for what package.json
-says. Each file is read as it is on main and as the change leaves it. What only adds to a check is no finding.
+A gate's command in noface.toml is protected; but `npm test` is only a name. What only adds to a check is no finding.
 """
 
 import re

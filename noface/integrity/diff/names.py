@@ -1,8 +1,4 @@
-"""Judges the paths of a change: git repositories in folders, and names that cannot leave this machine.
-
-Here, on a Linux file system with git's settings for it, any name goes through; the next push, or the first checkout
-on a Mac or on Windows, does not. Only what the change adds counts: what main has is a person's affair.
-"""
+"""Judges the paths that a change adds: git repositories in folders, and names that cannot leave this machine."""
 
 import re
 import unicodedata
@@ -116,10 +112,7 @@ def adds(changes: Iterable[FileChange]) -> bool:
 def unfit_names(
     changes: tuple[FileChange, ...], on_main: frozenset[str], asked: tuple[str, ...] = ()
 ) -> tuple[Unfit, ...]:
-    """Return the names that a change adds and that cannot leave this machine, and the submodules that it moves.
-
-    `asked` are the patterns of what the issue names itself: it may have submodules, and names that some systems take.
-    """
+    """Return the names that a change adds and that cannot leave this machine, and submodules that it moves unasked."""
     added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     unasked = [change for change in added if not matches_any(change.path, asked)]
     bad = [change.path for change in unasked if _WINDOWS.search(change.path)]
@@ -139,10 +132,7 @@ def leads_in_a_circle(path: str, target: str) -> bool:
 
 
 def may_be_refused(paths: Iterable[str]) -> bool:
-    """True if git's checks may have something against what stands at one of the paths; most start no process.
-
-    More names than those that git takes for .git, .gitmodules, .gitattributes, .gitignore and .mailmap.
-    """
+    """True if git's checks may have something against what stands at one of the paths; most start no process."""
     parts = (part for path in paths for name in path.split("/") for part in name.split("\\"))
     return any(_LOOKED_AT.match(part.translate(_IGNORABLE)) for part in parts)
 

@@ -1,8 +1,4 @@
-"""Judges a change by its diff, before any gate runs: what it touched, how much, and whether it is work at all.
-
-Each rule has a name and gives the lines that decided. Several may hold at once; their order is: what must never land by
-itself, what is broken, what is too big, what is no work.
-"""
+"""Judges a change by its diff, before any gate runs: what it touched, how much, and whether it is work at all."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -44,10 +40,7 @@ BINARY_BYTES_MAX = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class DiffLimits:
-    """How much one change may hold: files and changed lines. Generated files don't count.
-
-    `test_keys` are globs of the files that may hold keys.
-    """
+    """How much one change may hold; generated files don't count. `test_keys` are globs of files that may hold keys."""
 
     files_max: int = 200
     lines_max: int = 20_000

@@ -1,8 +1,4 @@
-"""Judges the changed lines: conflict markers that were left in, names of the workspace.
-
-Conflict markers are found in any file of text, documents too: merges leave them there as well. As many as the change
-took away do not count. What shows markers on purpose the caller takes out.
-"""
+"""Judges the changed lines: conflict markers that were left in any file of text, names of the workspace."""
 
 import re
 from collections import Counter
@@ -16,10 +12,7 @@ _STARTS = ("<<<<<<<", "=======", ">>>>>>>")
 
 
 def left_markers(patch: str) -> dict[str, list[tuple[str, ...]]]:
-    """Return the conflicts that main does not hold, there or in a file that the change removes, by their files.
-
-    Of each conflict they are the marker lines.
-    """
+    """Return the marker lines of conflicts that main does not hold, there or in a file that goes, by their files."""
     if "\n+<<<<<<<" not in patch:
         return {}
     added: dict[str, list[str]] = {}
@@ -65,11 +58,7 @@ _TEXT_CHARS_MAX = 200
 
 
 def tied_lines(patch: str, folders: Iterable[str]) -> tuple[ChangedLine, ...]:
-    """Return the added lines that name one of `folders` (absolute paths), or anything in one, as no line did before.
-
-    A line that was moved, and as many in a file as were taken away there, do not count. Each is cut to what a message
-    can hold.
-    """
+    """Return the added lines that name one of `folders` (absolute paths), or anything in one, as no line did before."""
     names = tuple(dict.fromkeys(decoded(folder) for folder in folders if folder))
     if not any(name in patch for name in names):
         return ()

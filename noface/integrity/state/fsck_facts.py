@@ -1,7 +1,4 @@
-"""What a check of noface's state looks at (facts from git, the database and the state folder) and what it comes to.
-
-A finding says what is not as it should be, and what a repair does about it or what a person does.
-"""
+"""What a check of noface's state looks at (facts from git, the database and the state folder) and what it comes to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -173,10 +170,7 @@ class RepairKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is not as it should be.
-
-    `of` is what a repair is about, an issue's id, a ref or a private git dir, and `oid` the object concerned.
-    """
+    """One thing that is not as it should be. `of` is what a repair is about, and `oid` the object concerned."""
 
     kind: Annotated[FaultKind, OneOf(FaultKind), "What is wrong."]
     subject: Annotated[str, "What it is about."]

@@ -20,10 +20,7 @@ from noface.model.taxonomy import PASSED
 
 @dataclass(frozen=True, slots=True)
 class TrailedCommit:
-    """A commit whose message has Noface-Issue trailers; `base` and `outcome` are "" if it lacks those trailers.
-
-    `at` is in epoch seconds.
-    """
+    """A commit with Noface-Issue trailers; `base` and `outcome` are "" without those. `at` is in epoch seconds."""
 
     commit: str
     parents: tuple[str, ...]
