@@ -15,7 +15,6 @@ from support.cli_story import Story
 from support.live_screen import Terminal
 
 import noface
-from noface.data import table
 from noface.model.attempt import Interrupted
 from noface.model.failure import Failure
 from noface.model.history import Verdict
@@ -28,7 +27,6 @@ from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
 from noface.ui.announcer import JsonLines
 from noface.ui.events import kinds, phases
-from noface.ui.narrate import _WORDS, UNTOLD
 from noface.ui.published import SCHEMAS, published
 
 KEYS = Path(__file__).parent / "pages" / "schemas.txt"
@@ -434,12 +432,6 @@ def test_every_call_that_tells_of_an_event_gives_the_fields_of_its_schema():
     ]
     assert wrong == []
     assert set().union(*(known for known, _, _ in found)) == set(kinds())
-
-
-def test_the_views_know_the_events_of_the_schema_and_no_others():
-    with_words = {kind for kind, entry in table("events").items() if "line" in entry}
-    assert set(_WORDS).isdisjoint(with_words)
-    assert set(_WORDS) | with_words | UNTOLD == set(kinds())
 
 
 def test_the_phases_of_progress_are_those_that_the_code_names():
