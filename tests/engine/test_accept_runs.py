@@ -52,30 +52,6 @@ def test_a_file_is_protected_if_main_has_the_test_that_accept_chooses_in_it(proj
     assert ("test_b.py" not in protected) is to_write
 
 
-@pytest.mark.thorough
-def test_a_test_that_accept_chooses_and_main_has_not_is_for_the_worker_to_write(project):
-    """Issue 1 chooses by name, 2 by id; 3 names the same file with a test that main has, which stays as it is."""
-    pytest = f"{sys.executable} -m pytest -q -p no:cacheprovider"
-    project.config()
-    project.write("test_a.py", "import a\n\n\ndef test_old():\n    assert a.old()\n")
-    project.write("a.py", "def old():\n    return False\n")
-    project.issue(1, accept=[f"{pytest} test_b.py -k new"])
-    project.issue(2, accept=[f"{pytest} test_b.py::test_newer"])
-    project.issue(3, max_attempts=1, accept=[f"{pytest} test_a.py", f"{pytest} test_a.py -k newest"])
-    tests = "def test_b():\n    pass\n"
-    project.write("test_b.py", tests)
-    new, newer, easy = ({"write": file, "text": text} for file, text in (
-        ("test_b.py", f"{tests}\n\ndef test_new():\n    pass\n"),
-        ("test_b.py", f"{tests}\n\ndef test_newer():\n    pass\n"),
-        ("test_a.py", "def test_newest():\n    pass\n"),
-    ))  # fmt: skip
-    project.play(("1", 0, [new]), ("2", 0, [newer]), ("3", 0, [easy, {"write": "a.txt", "text": ""}]))
-    project.commit()
-    project.run(code=3)
-    assert project.statuses() == {"1": "merged", "2": "merged", "3": "blocked"}
-    assert "def test_newest" not in project.git("show", "noface/3:test_a.py")
-
-
 def test_work_that_landed_after_its_worker_had_broken_off_says_so_in_log_show_and_commit(project):
     project.play(("1", 0, [{"write": "b.txt", "text": "b"}, {"complain": "Killed by the cat."}, {"exit": 7}]))
     project.issue(1, "Add b", accept=["test -e b.txt"])

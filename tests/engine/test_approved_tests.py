@@ -20,7 +20,6 @@ ASKS = {
 }
 BLOCKED = [{"say": "```json\n" + json.dumps(ASKS) + "\n```"}]
 WORK = [{"write": "shop.py", "text": NEW_SHOP}, {"write": "tests/test_shop.py", "text": NEW_TESTS}]
-WHOLE = "def test_nothing():\n    assert True\n"
 
 
 @pytest.fixture
@@ -66,28 +65,6 @@ def test_what_a_person_approves_may_be_changed(shop, words):
     assert "tests/test_shop.py" in rules
 
 
-@pytest.mark.thorough
-def test_leave_holds_for_later_attempts_and_for_nothing_else(shop):
-    """The first attempt after the yes breaks another test, whose file nobody lets it change; the next one is right."""
-    beside = [*WORK, {"write": "tests/test_other.py", "text": "def test_other():\n    pass\n"}]
-    project = shop(("2", 1, BLOCKED), ("2", 2, beside), ("2", 0, WORK))
-    project.run(code=3)
-    project.noface("approve", "2")
-    project.run()
-    assert [each["outcome"] for each in project.attempts("2")] == ["BOUNDARY_VIOLATION", "GATE_TAMPERING", "PASSED"]
-    assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
-    assert "1 + 1" in project.git("show", "main:tests/test_other.py")
-
-
-@pytest.mark.thorough
-def test_the_yes_to_the_only_attempt_grants_another(shop):
-    project = shop(max_attempts=1, paths=["shop.py"])
-    project.run(code=3)
-    project.noface("approve", "2")
-    project.run()
-    assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
-
-
 def test_work_that_alters_its_judges_is_asked_about_before_it_is_blocked_and_lands_by_a_yes(shop):
     project = shop(("2", 0, WORK), max_attempts=1)
     project.run(code=3)
@@ -115,19 +92,3 @@ def test_after_a_no_the_same_work_is_not_asked_about_again(shop):
     assert len(questions) == len(set(questions)) == 2
     assert " land" not in questions[-1]
     assert "approve" not in " ".join(asked["commands"])
-
-
-@pytest.mark.thorough
-def test_a_second_question_of_other_words_is_asked_and_the_same_one_is_not(shop):
-    other = {**ASKS, "questions": ["May tests/test_other.py be changed?"], "summary": "test_other is wrong"}
-    more = [{"say": "```json\n" + json.dumps(other) + "\n```"}]
-    project = shop(("2", 1, BLOCKED), ("2", 2, BLOCKED), ("2", 3, more), ("2", 0, WORK), max_attempts=9)
-    project.run(code=3)
-    project.noface("approve", "2")
-    project.run(code=3)
-    asked = project.shown("blocked")["blocked"][0]
-    assert (asked["attempt"], asked["paths"]) == (3, ["tests/test_other.py"])
-    project.noface("reject", "2", "--note", "That one stays.")
-    project.run()
-    assert project.shown("show", "2")["granted_paths"] == ["tests/test_shop.py"]
-    assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()

@@ -1,7 +1,6 @@
 """A change that buys its green: it does not land by itself, the worker is told what and why, and a person may allow it."""
 
 import sqlite3
-import sys
 import zlib
 from contextlib import closing
 
@@ -70,7 +69,6 @@ LESS = TESTS.replace("half(6) == 3", "half(6) > 1")
 EARLY = TESTS.replace("def test_half():\n", "def test_half():\n    return\n")
 EXITS = "import os, sys\nif 'py' + 'test' in sys.argv[0]:\n    os._exit(0)\n" + GOOD
 HIDES = "import calc\n\ncalc.half = lambda number: number // 2\n\n\ndef test_more():\n    assert True\n"
-NARROW = '[pytest]\npython_functions = ["test_twice"]\npythonpath = ["."]\n'
 SKIPPED = "import pytest\n" + TESTS + "\n\n@pytest.mark.skip\ndef test_new():\n    assert half(8) == 4\n"
 SKIPS = TESTS.replace("\n\n\ndef test_twice", '\n\n\n@pytest.mark.skipif(WHEN, reason="x")\ndef test_twice') + (
     "\n\ndef test_zero():\n    assert half(0) == 0\n\n\ndef test_one():\n    assert twice(1) == 2\n"
@@ -172,15 +170,6 @@ def test_what_buys_its_green_is_refused(calc, names):
     assert project.git("show", "main:calc.py") == GOOD.strip()
 
 
-@pytest.mark.thorough
-def test_settings_that_narrow_the_run_do_not_land_with_what_they_hide(calc):
-    project = calc()
-    narrow = {"pytest.toml": NARROW, ".env": "PYTEST_ADDOPTS=-k twice\n"}
-    several(project, {name: [WRONG, write(name, text)] for name, text in narrow.items()})
-    assert "merged" not in project.statuses().values()
-    assert project.git("show", "main:calc.py") == GOOD.strip()
-
-
 def test_the_next_worker_is_told_what_was_found_and_what_to_do(calc):
     project = calc(WEAKER, attempts=2)
     project.play(
@@ -204,47 +193,6 @@ def test_who_is_told_and_does_it_again_leads_to_a_question_and_a_yes_lets_it_lan
     project.noface("approve", "1")
     project.run()
     assert project.git("show", "main:calc.py") == BROKEN.strip()
-
-
-@pytest.mark.thorough
-def test_what_the_issue_s_own_commands_want_is_for_a_person_to_look_at(calc):
-    wanted = f"{sys.executable} -c 'from calc import half; assert half(6) == 2'"
-    changed = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == 2"))
-    project = calc(changed, accept=[wanted])
-    project.run(code=3)
-    assert project.statuses() == {"1": "approval"}
-    (waits,) = project.shown("blocked")["blocked"]
-    assert "test_half" in waits["summary"]
-    project.noface("approve", "1")
-    project.run()
-    assert project.git("show", "main:calc.py") == BROKEN.strip()
-
-
-@pytest.mark.parametrize(
-    "front",
-    [{"may_change": ["tests/**"]}, pytest.param({"paths": ["calc.py", "tests/**"]}, marks=pytest.mark.thorough)],
-)
-def test_an_issue_that_is_about_the_tests_may_change_them(calc, front):
-    changed = write("tests/test_calc.py", TESTS.replace("half(6) == 3", "half(6) == 2"))
-    project = calc(changed, **front)
-    project.run()
-    assert project.git("show", "main:calc.py") == BROKEN.strip()
-
-
-@pytest.mark.thorough
-def test_an_unsteady_test_of_main_s_is_not_held_against_a_change(calc):
-    count = "open(os.path.join({folder!r}, 'runs'), 'a').write('x')"
-    more = write("tests/test_calc.py", TESTS + "\n\ndef test_more():\n    assert half(8) == 4\n")
-    project = calc(more, write("calc.py", GOOD + "\n\nTHREE = 3\n"), broken=False)
-    folder = str(project.folder)
-    unsteady = (
-        f"import os\n\n\ndef test_now_and_then():\n    {count.format(folder=folder)}\n"
-        f"    assert os.path.getsize({folder!r} + '/runs') != 3\n"
-    )
-    project.write("tests/test_unsteady.py", unsteady)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"1": "merged"}
 
 
 EXCUSE = "  # type: ignore[arg-type]"
@@ -292,46 +240,6 @@ def test_the_product_is_excused_from_no_check_unasked(calc):
 
 
 @pytest.mark.thorough
-def test_an_excuse_that_the_issue_asks_for_is_its_work(calc):
-    gate = '\n[[gates]]\nname = "lint"\ncommand = "true"\nkind = "lint"\n'
-    project = calc(config=gate, broken=False)
-    project.play(("1", 0, [write("calc.py", f"{GOOD}\n\nTHIRD = 1 / 3{EXCUSE}\n")]))
-    project.issue("1", "Third is excused", f"Say `{EXCUSE.strip()}` there.")
-    project.commit()
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-
-
-@pytest.mark.thorough
-def test_what_no_gate_reads_excuses_nothing(calc):
-    line = GOOD.replace("number // 2", f"number // 2{EXCUSE}")
-    project = calc(write("calc.py", line), broken=False)
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-
-
-THRESHOLD = """import pathlib, re
-
-def pytest_sessionfinish(session):
-    tests = "".join(path.read_text() for path in pathlib.Path("tests").glob("*.py"))
-    for name in re.findall(r"def (\\w+)", pathlib.Path("calc.py").read_text()):
-        if name not in tests:
-            print("coverage threshold not met:", name)
-            session.exitstatus = 1
-"""
-MORE = GOOD + "\n\ndef thrice(number):\n    return number * 3\n"
-NEW = "from calc import thrice\n\n\ndef test_thrice():\n    assert thrice(2) == 6\n"
-
-
-@pytest.mark.thorough
-def test_a_threshold_excuses_no_test_of_mains(calc):
-    project = calc(write("calc.py", MORE.replace("// 2", "// 3")), WEAKER, write("tests/test_more.py", NEW))
-    project.write("conftest.py", THRESHOLD)
-    project.commit()
-    assert refused(project)["rule"] == "tests-contradicted"
-
-
-@pytest.mark.thorough
 def test_moved_tests_land(calc):
     steps = [
         {
@@ -351,16 +259,6 @@ def test_a_change_that_touches_no_judge_is_gated_once(calc):
     project.commit()
     project.run()
     assert len(runs.read_text().split()) == 2  # main, and the change
-
-
-@pytest.mark.thorough
-def test_why_and_show_tell_what_was_bought(calc):
-    project = calc(WEAKER)
-    project.run(code=3)
-    for verb in (["show", "1", "--why"], ["show", "1"], ["blocked"]):
-        told = " ".join(project.noface(*verb).stdout.split())
-        assert "tests/test_calc.py" in told
-        assert "test_half" in told
 
 
 @pytest.mark.thorough

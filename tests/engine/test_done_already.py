@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 CLAIM = "Nothing to change: a.txt already holds the total (a.txt:1), and `test -e a.txt` passes."
 REPORT = json.dumps({"status": "done", "summary": CLAIM})
 
@@ -44,19 +42,6 @@ def test_what_is_done_already_is_looked_at_once_more_and_then_asked_about(projec
     assert project.statuses()["1"] == "skipped"
     project.run(code=3)
     assert project.statuses()["2"] == "merged"
-
-
-@pytest.mark.thorough
-def test_a_person_who_says_that_it_is_not_done_is_heard_by_the_next_worker(project):
-    project.config()
-    project.issue(1)
-    project.play(("1", 3, [{"write": "b.txt", "text": "b"}]), ("1", 0, [{"say": REPORT}]))
-    project.commit()
-    project.run(code=3)
-    project.noface("reject", "1", "--note", "The total lacks the tax.")
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-    assert "The total lacks the tax." in prompt(project, "1", 3)
 
 
 def test_a_green_accept_on_main_closes_it_by_itself(project):

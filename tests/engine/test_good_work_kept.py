@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from support.spending import configure, only_attempt, program
 
 from noface.git.refs import scratch_branch, slug
 
@@ -65,20 +64,6 @@ def test_files_out_of_bounds_are_taken_out_and_the_others_stay(project):
     assert all(commit not in project.git("rev-list", "main") for commit in history.split())
 
 
-@pytest.mark.thorough
-def test_a_weakened_test_is_taken_out_and_the_rest_stays(project):
-    project.write("tests/test_a.py", "def test_a():\n    assert 1 + 1 == 2\n")
-    project.play(
-        ("1", 1, [{"write": "a.py", "text": "good = 1\n"}, {"delete": "tests/test_a.py"}]),
-        ("1", 2, [there(project, "a.py", "tests/test_a.py"), {"write": "b.py", "text": "b = 1\n"}]),
-    )
-    project.issue(1)
-    project.commit()
-    project.run()
-    assert "good = 1" in said(project)
-    assert "assert 1 + 1 == 2" in said(project)
-
-
 def test_the_branch_shows_what_the_gates_saw_and_not_what_does_not_parse(project):
     project.config(gate="! grep -qs 1 a.py")
     project.play(
@@ -89,18 +74,6 @@ def test_the_branch_shows_what_the_gates_saw_and_not_what_does_not_parse(project
     project.commit()
     project.run(code=3)
     assert branch(project, "1", "a.py") == "a = 1"
-
-
-@pytest.mark.thorough
-def test_of_a_worker_that_changed_nothing_people_read_its_summary_and_no_json(project):
-    report = json.dumps(DONE | {"risks": []}, indent=1)
-    project.play(("1", 0, [{"say": f"I looked.\n```json\n{report}\n```"}]))
-    project.issue(1, max_attempts=1)
-    project.commit()
-    project.run(code=3)
-    page = " ".join(project.noface("blocked", "1").stdout.split())
-    assert "the worker changed nothing; its last words: It is all there." in page
-    assert "```" not in page
 
 
 @pytest.mark.thorough
@@ -154,17 +127,3 @@ def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_it
     }
     for name in ("one", "two", "three", "four"):
         assert (project.path / name / "w.txt").exists()
-
-
-@pytest.mark.thorough
-def test_what_the_agent_program_itself_refused_is_told_first_where_nothing_changed(project):
-    rejected = 'Rejected(\\"`rm  -rf build` rejected: rm -f style commands are not permitted\\")'
-    logged = f'2026-11-24T00:11:37.080271Z ERROR codex_core::tools::router: error=exec_command failed: "{rejected}'
-    done = '{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":5}}'
-    program(project, "codex", f"cat >&2 <<'END'\n{logged}\nEND\necho '{done}'")
-    configure(project, agent="codex")
-    project.run(code=3)
-    refused = "codex itself refused: `rm  -rf build` rejected: rm -f style commands are not permitted"
-    attempt = only_attempt(project)
-    assert (attempt["outcome"], attempt["failure"]["evidence"][0]) == ("NO_DIFF", refused)
-    assert refused in project.noface("show", "1", COLUMNS="120").stdout

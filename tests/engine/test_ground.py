@@ -11,7 +11,6 @@ from support.processes import wait_for
 from support.remotes import a_remote
 
 KILLED = -signal.SIGKILL
-PULLS = '[landing]\nhow = "pull-request"\n[github]\nrepository = "acme/shop"\n'
 FOLLOWING = ("follow_recorded", "landing_files_updated", "followed")
 
 
@@ -66,17 +65,6 @@ def test_a_main_that_is_behind_follows_after_its_gates_have_run_there(project):
     assert project.git("status", "--porcelain") == "M a.txt"
     assert remote.pushes == []
     assert (project.git("for-each-ref", "refs/remotes", "refs/tags"), config.read_bytes()) == (tracking, before)
-
-
-@pytest.mark.thorough
-def test_a_remote_main_that_is_red_stops_the_run_and_main_stays(project):
-    remote = a_project(project)
-    remote.commit(bad="x")
-    before = project.git("rev-parse", "main")
-    output = project.run(code=3)
-    assert "BASELINE_RED" in output
-    assert project.git("rev-parse", "main") == before
-    assert not (project.path / "bad").exists()
 
 
 def test_local_changes_in_the_way_of_what_was_fetched_are_named_and_kept(project):
@@ -143,45 +131,7 @@ def test_a_remote_that_cannot_be_reached_is_told_and_the_run_goes_on(project):
     assert project.statuses() == {"7": "merged"}
 
 
-@pytest.mark.thorough
-def test_a_shallow_clone_follows_like_any_other(project):
-    remote = a_project(project)
-    project.git("clone", "-q", "--depth=1", f"file://{remote.path}", str(project.folder / "shallow"))
-    project.git("-C", str(project.folder / "shallow"), "config", "user.email", "a@example.org")
-    project.path = project.folder / "shallow"
-    theirs = remote.commit(new_txt="n")
-    project.run()
-    assert project.git("merge-base", "main", theirs) == theirs
-
-
 # Pull requests start from what was fetched
-
-
-@pytest.mark.thorough
-def test_a_pull_request_needs_a_remote_and_one_fetch(project):
-    remote = a_project(project, PULLS)
-    project.env["GH_TOKEN"] = "nobody-asks-for-it"
-    project.git("config", "remote.origin.url", "http://127.0.0.1:9/x.git")
-    output = " ".join(project.run(code=2).split())
-    assert "Nothing was ever fetched of it" in output
-    project.git("remote", "remove", "origin")
-    assert "git remote add origin" in " ".join(project.run(code=2).split())
-    assert remote.pushes == []
-
-
-@pytest.mark.thorough
-def test_a_pull_request_holds_nothing_that_only_main_here_has(project, github):
-    shop = hosted(project, github)
-    project.issue(1)
-    shop.push()
-    project.write("mine.txt", "m")
-    mine = project.commit("mine")
-    output = " ".join(project.run(code=3).split())
-    assert "main has 1 commit that origin/main lacks; they are in no pull request" in output
-    assert "b.txt" in shop.files(shop.head())
-    assert "mine.txt" not in shop.files(shop.head())
-    assert project.git("rev-parse", "main") == mine
-    assert shop.repo.bare.branch("main") != mine
 
 
 @pytest.mark.thorough

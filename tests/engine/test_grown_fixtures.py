@@ -72,27 +72,3 @@ def test_a_worker_whose_edit_was_put_back_is_told_so_first_and_what_to_do(calc):
     assert "may_change" in told
     assert told[:60] in project.prompt("1", 2)
     assert second["outcome"] == "PASSED"
-
-
-@pytest.mark.thorough
-def test_a_fixture_outside_of_the_issue_s_paths_is_put_back_and_no_boundary_is_crossed(calc):
-    project = calc({**WORK, "tests/conftest.py": SHARED + SEVEN}, paths=["calc.py", "tests/test_twice.py"])
-    project.run(code=3)
-    (attempt,) = project.attempts("1")
-    assert "tests/conftest.py (it is protected)" in attempt["failure"]["message"]
-
-
-@pytest.mark.thorough
-def test_a_fixture_that_breaks_the_product_s_tests_of_main_is_found_by_main_s_own(calc):
-    """What is let in does not help against main's tests: they are judged with main's conftest.py."""
-    hides = "\n\n@pytest.fixture\ndef seven():\n    import calc\n    calc.half = lambda n: n // 2\n    return 7\n"
-    project = calc(
-        {
-            "calc.py": TWICE.replace("// 2", "// 3"),
-            "tests/conftest.py": SHARED + hides,
-            "tests/test_a_first.py": MORE,
-        }
-    )
-    project.run(code=3)
-    (attempt,) = project.attempts("1")
-    assert attempt["outcome"] in ("GATE_TAMPERING", "TEST_FAILURE")

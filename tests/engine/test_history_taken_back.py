@@ -48,30 +48,6 @@ def test_work_that_began_on_what_was_taken_back_lands_alone(project, way):
     assert "began on commits that were taken back from main" in out
 
 
-@pytest.mark.thorough
-def test_so_does_work_that_waited_for_a_person_in_another_run_and_is_squashed(project):
-    project.config('[landing]\nstyle = "squash"\n[approval]\npaths = ["b.txt"]\n')
-    oops = published_by_mistake(project)
-    project.run(code=3)
-    take_back(project, "reset")
-    assert project.noface("approve", "1").returncode == 0
-    project.run()
-    assert landed_without(project, oops)
-
-
-@pytest.mark.thorough
-def test_so_does_what_the_next_attempt_goes_on_with(project):
-    bad = [*WHOLE, {"write": "bad", "text": "x"}]
-    oops = published_by_mistake(project, ("1", 1, [*bad, {"sleep": 2}]), ("1", 2, [{"delete": "bad"}]))
-    running = project.start("run")
-    project.in_slots("bad")
-    take_back(project, "amended")
-    out, _ = running.communicate(timeout=90)
-    assert running.returncode == 0, out
-    assert landed_without(project, oops)
-    assert len(project.attempts("1")) == 2
-
-
 def test_a_landing_that_a_person_took_back_before_it_was_recorded_does_not_come_again(project):
     published_by_mistake(project, ("*", 0, WHOLE))
     before = project.git("rev-parse", "main")

@@ -1,6 +1,5 @@
 """A gate must judge the workspace: neither the person's checkout, nor a copy that was installed once."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -77,41 +76,6 @@ def test_a_copy_that_was_installed_is_found_by_the_canary(calc):
     assert "or no test uses the sources" in said
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("sandbox", first_ones(reversed(SANDBOXES)))
-def test_an_environment_of_the_workspace_s_own_is_tested_as_it_should_be(calc, sandbox):
-    activate(calc, calc.path / "src")
-    (packages,) = (calc.folder / "environment").glob("lib/python*/site-packages")
-    setup = (
-        f"{sys.executable} -m venv --without-pip .venv && cp {packages}/installed.pth .venv/lib/python*/site-packages/"
-    )
-    setup += f" && sed -i s,{calc.path}/src,$PWD/src, .venv/lib/python*/site-packages/installed.pth"
-    calc.config(
-        f'[project]\nsetup = "{setup}"\nsetup_inputs = ["deps"]\nkeep = [".venv"]\n',
-        gate=f".venv/bin/{GATE}",
-        sandbox=sandbox,
-        canary=True,
-    )
-    calc.write(".gitignore", ".venv\n")
-    calc.commit()
-    calc.run(code=3)
-    assert calc.attempts("1")[0]["outcome"] == "TEST_FAILURE"
-    assert calc.git("show", "main:src/calc/__init__.py") == GOOD.strip()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("sandbox", first_ones(reversed(SANDBOXES)))
-def test_an_active_environment_inside_the_checkout_can_be_used(calc, sandbox):
-    activate(calc, where="repo/.venv")
-    calc.write(".gitignore", ".venv\n")
-    calc.write("calc.py", GOOD)
-    calc.play(("1", 0, [{"write": "calc.py", "text": BAD}]))
-    calc.config(canary=True, gate=GATE, sandbox=sandbox)
-    calc.commit()
-    calc.run(code=3)
-    assert calc.attempts("1")[0]["outcome"] == "TEST_FAILURE"
-
-
 def test_the_canary_flies_once_for_a_gate_and_what_it_runs_with_and_doctor_tells_that_it_is_proven(calc):
     runs = calc.folder / "runs"
     activate(calc)
@@ -141,25 +105,3 @@ def test_who_insists_is_let(calc, key, value):
     calc.commit()
     calc.run()
     assert calc.statuses() == {"1": "merged"}
-
-
-@pytest.mark.thorough
-def test_a_gate_without_canary_needs_a_reason(calc):
-    calc.config(gate=GATE)
-    config = (calc.path / "noface.toml").read_text()
-    calc.write("noface.toml", "\n".join(line for line in config.splitlines() if not line.startswith("canary_reason")))
-    assert "canary_reason" in refused(calc)
-
-
-@pytest.mark.thorough
-def test_a_project_without_sources_has_no_canary(project):
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    project.config(canary=True, gate="test -e a.txt")
-    project.write("a.txt", "one\n")
-    project.issue(1)
-    project.commit()
-    assert "canary" not in project.run()
-    assert project.statuses() == {"1": "merged"}
-
-    told = json.loads(calc.noface("doctor", "--json").stdout)["project"]
-    assert "proven on broken sources: check" in next(each["text"] for each in told if each["name"] == "isolation")

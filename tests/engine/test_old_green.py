@@ -47,23 +47,6 @@ def test_a_service_that_goes_down_during_the_run_is_not_charged_to_the_worker(se
     assert not attempt["charged"]
 
 
-@pytest.mark.thorough
-def test_main_is_asked_once_for_all_failures_of_a_gate(served):
-    project, _, runs = served(("1", 1, [{"write": "bad", "text": "x"}]), ("1", 2, [{"write": "bad", "text": "y"}]))
-    project.run(code=3)
-    assert len(project.attempts("1")) == 2
-    assert runs() == 1 + 2 * 2 + 1  # the baseline, two attempts twice each, main before the first is charged
-
-
-@pytest.mark.thorough
-def test_a_run_without_work_runs_no_gate(served):
-    project, _, runs = served(("1", 0, [{"write": "b.txt", "text": "x"}]))
-    project.run()
-    assert runs() == 2
-    project.run()
-    assert runs() == 2
-
-
 def test_a_tool_that_has_changed_makes_what_it_found_count_no_more(project):
     tool = project.folder / "bin/check-it"
     tool.parent.mkdir()

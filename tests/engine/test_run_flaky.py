@@ -57,41 +57,6 @@ def test_a_gate_that_passes_when_run_again_lets_the_change_land_and_is_shown_as_
     assert "unit passed when run again: flaky" in project.noface("show", "7").stdout
 
 
-@pytest.mark.thorough
-def test_a_flaky_gate_is_an_event_and_counted_for_the_run(unsteady):
-    project = unsteady()
-    project.run()
-    ((issue, data),) = events(project, "gate_flaky")
-    assert (issue, data["gate"], data["number"]) == ("7", "unit", 1)
-    project.issue(8)
-    project.play(("8", 0, [{"write": "b.txt", "text": "other\n"}]))
-    assert "1 flaky gate: unit (1 time)" in project.run()  # of this run, not of both
-    project.issue(9)
-    project.play(("9", 0, [{"write": "c.txt", "text": "green: b.txt was seen\n"}]))
-    assert "flaky" not in project.run()
-
-
-@pytest.mark.thorough
-def test_the_proof_of_a_landing_says_that_a_gate_was_flaky(unsteady):
-    project = unsteady()
-    project.run()
-    assert "passed only when run again: unit" in project.shown("show", "7")["reason"]
-    database = sqlite3.connect(project.state / "state.db")
-    (keys,) = database.execute("SELECT gates FROM landings WHERE state = 'landed'").fetchone()
-    memo = {key: json.loads(text) for key, text in database.execute("SELECT key, result FROM gate_memo")}
-    proof = {memo[key]["gate"]["name"]: memo[key]["first_failure"] for key in json.loads(keys)}
-    assert proof["check"] is None
-    assert proof["unit"]["rule"]
-
-
-@pytest.mark.thorough
-def test_without_retries_the_first_failure_counts(unsteady):
-    project = unsteady(retries=0)
-    project.run(code=3)
-    assert project.statuses() == {"7": "blocked"}
-    assert events(project, "gate_flaky") == []
-
-
 def test_a_gate_that_fails_each_time_is_red_after_its_retries(unsteady):
     project = unsteady(times=4, retries=2)
     project.run(code=3)
@@ -108,17 +73,6 @@ def test_what_a_failed_run_left_behind_does_not_let_the_next_one_pass(project):
     project.commit()
     project.run(code=3)
     assert project.statuses() == {"7": "blocked"}
-
-
-@pytest.mark.thorough
-def test_what_an_earlier_gate_built_is_there_when_a_later_one_is_run_again(project):
-    once = ONCE_RED.format(folder=project.folder / "seen", times=2)
-    makes = gate("makes", "mkdir -p out && cp a.txt out/a.txt", kind="build")
-    project.config(extra=makes + gate("uses", f"cat out/a.txt && {once}", retries=1))
-    project.issue(7, max_attempts=1)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"7": "merged"}
 
 
 def test_a_flaky_main_is_told_and_is_no_red_baseline(project):
@@ -181,46 +135,6 @@ def test_a_new_failure_beside_main_s_own_counts(red_main):
     (attempt,) = project.attempts("7")
     assert attempt["outcome"] == "TEST_FAILURE"
     assert any("test_new" in test for test in attempt["failure"]["failing_tests"])
-
-
-@pytest.mark.thorough
-def test_names_from_a_report_compare_with_names_from_a_report(red_main):
-    project = red_main(f"{PYTEST} --junitxml=report.xml", [{"write": "b.txt", "text": "b"}], report="report.xml")
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-
-
-@pytest.mark.thorough
-def test_names_from_the_log_compare_with_the_same_gate_s_names_from_a_report(red_main):
-    command = f"if test -e b.txt; then {PYTEST}; else {PYTEST} --junitxml=report.xml; fi"
-    project = red_main(command, [{"write": "b.txt", "text": "b"}], report="report.xml")
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-
-
-@pytest.mark.thorough
-def test_names_from_a_report_alone_compare_with_names_from_the_log(red_main):
-    command = f"if test -e b.txt; then {PYTEST} --junitxml=report.xml > /dev/null; else {PYTEST}; fi"
-    project = red_main(command, [{"write": "b.txt", "text": "b"}], report="report.xml")
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-
-
-@pytest.mark.thorough
-def test_a_test_of_main_that_errs_counts_like_one_that_fails(red_main):
-    project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
-    project.write("test_x.py", TESTS.format(two="undefined_name"))
-    project.commit()
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-
-
-@pytest.mark.thorough
-def test_a_main_whose_tests_cannot_even_be_collected_must_be_mended_first(red_main):
-    project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
-    project.write("test_z.py", "import a_module_of_nobody\n")
-    project.commit()
-    assert "BASELINE_RED" in project.run(code=3)
 
 
 @pytest.mark.parametrize(

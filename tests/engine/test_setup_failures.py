@@ -32,22 +32,6 @@ def test_a_cause_that_may_pass_is_known_by_the_words_of_package_managers(line):
     assert passing_cause(f"Collecting x\n{line}\n") == line
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        "ERROR: No matching distribution found for nothing==9",
-        "npm ERR! code ERESOLVE",
-        "bash: uv: command not found",
-        "error: could not find `Cargo.toml`",
-        "WARNING: Retrying after connection broken by 'Connection reset by peer'\n"
-        + "building\n" * 50
-        + "ERROR: no such file",
-    ],
-)
-def test_a_cause_that_stays_is_not_taken_for_one_that_passes(output):
-    assert passing_cause(output) == ""
-
-
 def with_setup(project, script):
     project.config(SETUP)
     project.write("setup.sh", script)

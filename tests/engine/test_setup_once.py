@@ -80,17 +80,6 @@ def test_an_environment_that_all_workspaces_share_leads_to_the_one_that_is_gated
     assert runs(count) == 4
 
 
-@pytest.mark.thorough
-def test_a_main_that_is_red_anyway_costs_one_more_setup_and_only_once(project):
-    count = with_setup(project, PLACED, "false")
-    project.issue(1)
-    project.commit()
-    assert "false" in project.run(code=3)
-    assert runs(count) == 2
-    project.run(code=3)
-    assert runs(count) == 2
-
-
 def test_what_a_worker_writes_where_setup_ran_is_copied_nowhere(project):
     count = with_setup(project, "mkdir -p env; echo right > env/want", "cmp a.txt env/want")
     project.write("a.txt", "right\n")

@@ -3,7 +3,7 @@
 import pytest
 
 from noface.agents.base import OpenCall, ToolProcesses
-from noface.attempt.worker.silent_work import SilentWork, silent_process, silent_work, spoken
+from noface.attempt.worker.silent_work import SilentWork, silent_process, silent_work
 from noface.process.command import Running
 
 TEST = OpenCall("1", "Bash npm test", "npm test")
@@ -52,7 +52,3 @@ def test_where_calls_are_not_told_the_processes_of_tools_show_work():
 )  # fmt: skip
 def test_work_is_told_with_its_time(work, said):
     assert str(work) == said
-
-
-def test_times_are_told_in_seconds_and_from_two_minutes_on_in_minutes():
-    assert (spoken(0.4), spoken(119.4), spoken(120), spoken(3600)) == ("0 s", "119 s", "2 min", "60 min")

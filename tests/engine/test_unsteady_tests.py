@@ -1,7 +1,6 @@
 """Tests that fail now and then: they cost no attempt and keep nothing out, and no change can buy a green by them."""
 
 import json
-import sqlite3
 import sys
 
 import pytest
@@ -52,19 +51,6 @@ def runs(project):
 def counted(project, number):
     """Let the moody test count from `number` on."""
     (project.folder / "counter").write_text("x" * number)
-
-
-@pytest.mark.thorough
-def test_a_report_that_is_lost_once_is_no_tests_that_are_missing(shop):
-    """As on a disk that is full for a moment: the run is green, and nothing tells which tests it ran."""
-    project = shop()
-    lost = f"if test $(wc -l < {project.folder / 'runs'}) = 2; then unset PYTHONPATH; fi"
-    config = (project.path / "noface.toml").read_text().replace("count.py && ", f"count.py && {lost} && ")
-    project.write("noface.toml", config)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-    assert runs(project) == 4  # main, the work, and both once more
 
 
 def test_a_test_that_fails_one_time_in_three_costs_nothing_is_remembered_and_then_counts_for_nobody(shop):
@@ -123,31 +109,6 @@ def test_an_unsteady_test_that_the_change_adds_or_touches_is_the_change_s_own(sh
 
 
 @pytest.mark.thorough
-def test_what_fails_beside_a_known_unsteady_test_counts(shop):
-    project = shop(ONE_IN_THREE)
-    counted(project, 2)  # main fails first, and passes when it runs again
-    project.play(("7", 0, [{"write": "tests/test_other.py", "text": "def test_other():\n    assert 1 == 2\n"}]))
-    counted(project, 2)
-    project.run(code=3)
-    (attempt,) = project.attempts("7")
-    assert attempt["outcome"] == "TEST_FAILURE"
-    assert "tests/test_other.py::test_other" in attempt["failure"]["failing_tests"]
-    assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]
-
-
-@pytest.mark.thorough
-def test_a_missing_library_is_the_change_s_though_main_has_an_unsteady_test(shop):
-    project = shop(ONE_IN_THREE)
-    counted(project, 2)
-    project.issue(7, max_attempts=2)
-    project.commit()
-    missing = [{"write": "tests/test_pad.py", "text": "import leftpad\n\n\ndef test_pad():\n    assert leftpad\n"}]
-    project.play(("7", 0, missing), ("7", 1, missing))
-    project.run(code=3)
-    assert [each["charged"] for each in project.attempts("7")] == [True, True]
-
-
-@pytest.mark.thorough
 def test_a_gate_that_names_no_tests_and_is_red_one_time_in_three_lets_all_land(project):
     counter = project.folder / "counter"
     script = f"echo x >> {counter}; test $(( $(wc -l < {counter}) % 3 )) -ne 0"
@@ -161,24 +122,3 @@ def test_a_gate_that_names_no_tests_and_is_red_one_time_in_three_lets_all_land(p
     assert [len(project.attempts(str(n))) for n in (1, 2, 3)] == [1, 1, 1]
     (known,) = project.shown("status")["unsteady"]
     assert (known["gate"], known["test"]) == ("unit", "")
-
-
-@pytest.mark.thorough
-def test_without_unsteadiness_no_gate_runs_more_often(shop):
-    project = shop()
-    for number in (8, 9):
-        project.issue(number, max_attempts=1)
-    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": str(n)}]) for n in (7, 8, 9)))
-    project.commit()
-    project.run()
-    assert runs(project) == 4  # once on main, once for each of the three
-    kinds = sqlite3.connect(project.state / "state.db").execute("SELECT DISTINCT kind FROM events").fetchall()
-    assert ("unsteady",) not in kinds
-
-
-@pytest.mark.thorough
-def test_a_main_that_fails_twice_by_chance_at_the_start_is_no_red_main_and_still_names_its_tests(shop):
-    project = shop("len(counter.read_text()) > 2")
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-    assert [each["test"] for each in project.shown("status")["unsteady"]] == ["tests/test_moody.py::test_moody"]

@@ -52,21 +52,6 @@ def test_a_gate_sees_submodules_tags_and_the_remote_s_name_and_a_worker_is_told_
     assert "`vendor/lib/**`" in prompt
 
 
-@pytest.mark.thorough
-def test_a_run_says_before_its_gates_what_workspaces_lack_as_the_checkout_does(project, inner):
-    project.config()
-    project.write(".gitattributes", "*.lock filter=vault\n")
-    project.write("a.lock", "sealed\n")
-    project.commit()
-    project.git("submodule", "deinit", "-q", "-f", "vendor/lib")
-    shutil.rmtree(project.path / ".git/modules")
-    project.issue(1)
-    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
-    said = project.run().partition("running its gates on main first")[0]
-    assert "submodules: empty in workspaces, as in your checkout: vendor/lib" in said
-    assert "a.lock as main keeps it: git has no filter vault on this machine" in said
-
-
 def test_a_submodule_s_commit_that_nobody_has_fetched_keeps_a_run_from_starting(project, inner):
     project.config()
     project.issue(1)

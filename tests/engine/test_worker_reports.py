@@ -1,8 +1,5 @@
 """What becomes of a worker's report that breaks its form: one reminder, and its questions are kept."""
 
-import pytest
-from support.claude_program import claude
-
 CUT_OFF = (
     '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port does the service listen on?", "Wh'
 )
@@ -10,26 +7,6 @@ PARTIAL = "{'status': 'partial', 'summary': 'half of it', 'questions': ['Is the 
 UNCLEAR = '{"status": "blocked", "blocked_reason": "unclear", "summary": "which?", "gaps": ["no sample of the format"]}'
 DONE = '{"status": "done", "summary": "all of it",}'
 WHOLE = '{"status": "done", "summary": "all of it", "confidence": 0.9}'
-
-
-@pytest.mark.thorough
-def test_a_reminder_of_the_form_costs_one_answer_in_the_worker_s_session(project):
-    work = [{"write": "b.txt", "text": "b"}]
-    claude(
-        project,
-        ("1", 1, [{"write": "half.txt", "text": "half"}, {"answer": PARTIAL}]),
-        ("1", 2, [*work, {"answer": WHOLE}]),
-    )
-    out = project.run()
-    first, second = project.attempts("1")
-    assert (first["outcome"], first["charged"], second["outcome"]) == ("OUTPUT_FORMAT", False, "PASSED")
-    assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
-    assert "in its session of attempt 1" in out
-    prompt = project.prompt("1", 2)
-    assert prompt.startswith("# Your answer could not be read")
-    assert "the worker's report cannot be read" in prompt
-    assert "cut off in the middle" not in prompt
-    assert project.git("show", "main:half.txt") == "half"
 
 
 def test_a_plain_worker_that_asks_about_its_work_is_answered_and_not_called_lazy_or_broken(project):

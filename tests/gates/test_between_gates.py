@@ -103,11 +103,3 @@ def test_what_a_test_gate_changes_of_a_build_is_built_again(project):
     project.commit()
     project.run()
     assert project.statuses() == {"1": "merged"}
-
-
-@pytest.mark.thorough
-def test_a_gate_that_lacks_what_another_made_is_told_which_kind_keeps_it(project):
-    uses = '\n[[gates]]\nname = "uses"\ncommand = "cat out/a.txt"\n'
-    project.config(gate="mkdir -p out && cp a.txt out/a.txt", extra=uses)
-    project.commit()
-    assert 'give that gate kind = "build"' in " ".join(project.run(code=3).split())

@@ -62,13 +62,6 @@ def test_with_fixes_its_changes_become_part_of_the_work_and_all_gates_run_again(
     assert any("became part of the work" in note for note in project.attempts("1")[0]["notes"])
 
 
-@pytest.mark.thorough
-def test_a_fixing_gate_that_ends_red_on_what_it_changed_is_run_again(written):
-    project = written(gate("hooks", f"cat *.txt > old; {FORMAT}; cat *.txt | cmp -s - old", fixes=True))
-    project.run()
-    assert project.git("show", "main:b.txt") == "two"
-
-
 LIST = "ls *.txt > names.md"
 
 
@@ -80,17 +73,6 @@ def test_what_a_fixing_gate_makes_of_the_work_becomes_part_of_it(written, comman
     project.run()
     assert project.git("show", "main:names.md") == "a.txt\nb.txt"
     assert "the gate docs changed names.md; that became part of the work" in project.attempts("1")[0]["notes"]
-
-
-@pytest.mark.thorough
-def test_one_fixing_gate_may_follow_another(written):
-    docs = "n=names; ls *.txt | cmp -s - <(sed 's/ *$//' $n.md) || ls *.txt | sed 's/$/  /' > $n.md"
-    project = written(gate("docs", docs, fixes=True), gate("format", "sed -i 's/ *$//' *.txt *.md", fixes=True))
-    project.write("names.md", "a.txt\n")
-    project.commit()
-    project.run()
-    assert project.git("show", "main:names.md") == "a.txt\nb.txt"
-    assert project.git("show", "main:b.txt") == "two"
 
 
 @pytest.mark.parametrize(

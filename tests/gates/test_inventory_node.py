@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 from support.cases import first_ones
-from support.reported_gate import run_plain, run_reported
+from support.reported_gate import run_reported
 
 from noface.integrity.inventory import compared
 
@@ -33,7 +33,6 @@ ALL = [
     "a.test.mjs::same",
     "a.test.mjs::same #2",
 ]
-STEADY = "2>&1 | sed -E 's/[0-9.]+ ?ms//; s/duration_ms.*//'"
 
 
 @pytest.fixture
@@ -119,25 +118,6 @@ test("runs another", () => {
     )
     ran = run_reported(checkout, "node --test a.test.mjs", NODE_OPTIONS="--no-warnings")
     assert (ran.exit_code, ran.ids("PASSED")) == (0, ["a.test.mjs::runs another"]), ran.stdout
-
-
-@pytest.mark.parametrize("command", [f"node --test {STEADY}", f"node a.test.mjs {STEADY}", "node -e 'null.x' 2>&1"])
-def test_output_is_as_without(checkout, command):
-    plain, ran = run_plain(checkout, command), run_reported(checkout, command)
-    assert ran.stdout == plain.stdout
-    assert plain.stdout
-
-
-def test_a_process_that_runs_no_tests_writes_nothing(checkout):
-    (checkout / "x.js").write_text("new (require('worker_threads').Worker)('console.log(1)', { eval: true })\n")
-    ran = run_reported(checkout, "node x.js && npm --version || true")
-    assert (ran.exit_code, ran.stdout.startswith("1\n"), ran.inventory) == (0, True, None)
-    assert list((ran.folder / "reports").iterdir()) == []
-
-
-def test_a_folder_that_is_gone_disturbs_nobody(checkout):
-    ran = run_reported(checkout, "rm -r ../reported-0/reports; node --test >/dev/null")
-    assert ran.exit_code == 0
 
 
 # Written by hand in the form that node_report.cjs has for all of them; the real ones run in tests/runners/run.py.

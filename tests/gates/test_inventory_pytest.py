@@ -171,11 +171,6 @@ def test_a_module_that_cannot_be_collected_failed(checkout):
     assert not ran.inventory.complete
 
 
-def test_ids_do_not_depend_on_where_pytest_is_started(checkout):
-    (checkout / "tests" / "pytest.ini").write_text("[pytest]\n")
-    assert run_reported(checkout, f"cd tests && {PYTEST}").ids("PASSED") == ALL
-
-
 def test_workers_are_counted_once(checkout):
     write(checkout, "tests/test_it.py", TESTS.replace(", object()", ""))
     ran = run_reported(checkout, f"{sys.executable} -m pytest -q -p no:cacheprovider -n 2")
@@ -222,11 +217,6 @@ def test_a_program_that_starts_pytest_twice_is_counted(checkout):
     )
     ran = run_reported(checkout, f"{sys.executable} run.py")
     assert (ran.ids("PASSED"), ran.inventory.complete) == ([*ALL, "tests/test_other.py::test_b"], True)
-
-
-def test_looking_is_no_run(checkout):
-    assert run_reported(checkout, f"{PYTEST} --collect-only").inventory is None
-    assert run_reported(checkout, f"{PYTEST} --version").inventory is None
 
 
 @pytest.mark.parametrize("command", ["PYTHONPATH=src {}", "env -u PYTHONPATH {}"])

@@ -1,9 +1,8 @@
-import shutil
 import sys
 
 import pytest
 from support.cases import first_ones
-from support.reported_gate import run_plain, run_reported
+from support.reported_gate import run_reported
 
 from noface.integrity.inventory import compared
 
@@ -46,12 +45,6 @@ def test_each_test_is_named_by_its_file(checkout, command):
     ran = run_reported(checkout, command)
     assert (ran.exit_code, ran.ids("PASSED"), ran.inventory.complete) == (0, ALL, True)
     assert ran.inventory.runners == ("unittest",)
-
-
-def test_the_same_test_has_the_same_id_in_pytest(checkout):
-    ran = run_reported(checkout, f"{sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload")
-    assert (ran.inventory.runners, ran.ids("PASSED")) == (("pytest",), ALL)
-    assert not compared(run_reported(checkout, UNITTEST).inventory, ran.inventory).short
 
 
 def test_each_way_to_end_has_its_outcome(checkout):
@@ -169,24 +162,6 @@ def test_a_fork_that_goes_on_is_not_counted_twice(checkout):
     assert ran.ids("PASSED") == ALL
     (written,) = (ran.folder / "reports").iterdir()
     assert len(written.read_text().splitlines()) == len(ALL) + 2
-
-
-def test_output_is_as_without(checkout):
-    command = f"{UNITTEST} -v 2>&1 | sed -E 's/in [0-9.]+s//'"
-    plain, ran = run_plain(checkout, command), run_reported(checkout, command)
-    assert (ran.stdout, ran.stderr) == (plain.stdout, plain.stderr)
-
-
-def test_a_process_that_runs_no_tests_writes_nothing(checkout):
-    ran = run_reported(checkout, f"{sys.executable} -c 'import unittest, unittest.mock, _pytest.config'")
-    assert (ran.exit_code, ran.inventory, list((ran.folder / "reports").iterdir())) == (0, None, [])
-
-
-def test_a_folder_that_is_gone_disturbs_nobody(checkout):
-    ran = run_reported(checkout, f"rm -r ../reported-0/reports; {UNITTEST}")
-    assert (ran.exit_code, ran.stderr.count("OK")) == (0, 1)
-    shutil.rmtree(ran.folder)
-    assert run_reported(checkout, f"rm -r ../reported-0/preload; {UNITTEST}").exit_code == 0
 
 
 def test_a_run_that_stops_at_its_first_failure_is_not_complete(checkout):

@@ -8,7 +8,6 @@ import signal
 
 import pytest
 from support.cases import first_ones
-from support.processes import wait_for
 
 from noface.gates.secrets import told, without_secrets
 from noface.git.plumbing import Plumbing, occurring
@@ -50,16 +49,6 @@ def test_approval_paths_hold_where_a_folder_is_called_like_a_secret(project):
     project.write(f"{FOLDER}/a.py", "x = 1\n")
     approval = f'\n[approval]\npaths = ["{FOLDER}/**"]\n'
     lay_out(project, {"write": f"{FOLDER}/a.py", "text": "x = 2\n"}, extra=approval)
-    project.run(code=3, **KEY)
-    assert project.statuses() == {"1": "approval"}
-
-
-@pytest.mark.thorough
-def test_approval_paths_hold_for_a_new_file_of_a_change_that_also_removes_the_folders_name(project):
-    project.write(f"{FOLDER}/a.py", "x = 'customer-portal-v2'\n")
-    approval = f'\n[approval]\npaths = ["{FOLDER}/b.py"]\n'
-    steps = {"write": f"{FOLDER}/a.py", "text": "x = 2\n"}, {"write": f"{FOLDER}/b.py", "text": "x = 2\n"}
-    lay_out(project, *steps, extra=approval)
     project.run(code=3, **KEY)
     assert project.statuses() == {"1": "approval"}
 
@@ -114,14 +103,6 @@ def test_a_value_that_main_does_not_hold_never_lands_and_is_kept_nowhere(project
 # Tests whose names hold a value
 
 
-@pytest.mark.thorough
-def test_a_deleted_test_never_lands_whatever_it_is_called(project):
-    project.write("test_portal_2024.py", TWO_TESTS)
-    lay_out(project, {"delete": "test_portal_2024.py"}, {"write": "x.py", "text": "x = 1\n"})
-    project.run(code=3, DB_PASSWORD="test_portal_2024")
-    assert outcome(project) == "GATE_TAMPERING"
-
-
 @pytest.mark.parametrize("value", first_ones(["test_user", "unrelated1"]))
 def test_a_removed_test_is_seen_whatever_its_name_begins_with(project, value):
     project.write("tests/test_x.py", TWO_TESTS)
@@ -145,16 +126,6 @@ def test_what_is_judged_again_is_read_from_git_and_not_from_what_was_written_dow
     assert outcome(project) == "GATE_TAMPERING"
 
 
-@pytest.mark.thorough
-def test_approval_holds_for_what_is_judged_again(project):
-    project.write(f"{FOLDER}/a.py", "x = 1\n")
-    approval = f'\n[approval]\npaths = ["{FOLDER}/**"]\n'
-    lay_out(project, {"write": f"{FOLDER}/a.py", "text": "x = 2\n"}, extra=approval)
-    assert project.noface("run", NOFACE_FAILPOINT="snapshot_recorded", **KEY).returncode == KILLED
-    project.run(code=3, **KEY)
-    assert project.statuses() == {"1": "approval"}
-
-
 def test_a_secret_is_found_again_where_its_variable_is_no_longer_set(project):
     steps = {"write": "b.txt", "text": f"key = {VALUE}\n"}, {"write": f"{VALUE}.txt", "text": "b\n"}
     lay_out(project, *steps)
@@ -165,23 +136,6 @@ def test_a_secret_is_found_again_where_its_variable_is_no_longer_set(project):
     project.run(code=3)
     assert outcome(project) == "BOUNDARY_VIOLATION"
     assert kept(project, VALUE) == []
-
-
-@pytest.mark.thorough
-def test_what_a_killed_attempt_left_is_called_as_main_calls_it(project):
-    project.write(f"{FOLDER}/a.py", "x = 1\n")
-    written = [{"write": f"{FOLDER}/b.py", "text": "x = 2\n"}, {"write": f"{VALUE}.txt", "text": "b\n"}]
-    project.play(("1", 1, [*written, {"sleep": 60}]), ("1", 0, [{"write": "b.txt", "text": "b"}]))
-    project.issue(1)
-    project.commit()
-    running = project.start("run", MY_TOKEN=VALUE, **KEY)
-    project.in_slots(f"{VALUE}.txt")
-    running.kill()
-    running.communicate()
-    wait_for(lambda: not project.processes())
-    project.noface("run", MY_TOKEN=VALUE, **KEY)
-    first = project.attempts("1")[0]
-    assert (first["outcome"], first["changed"]) == ("INTERRUPTED", ["***MY_TOKEN***.txt", f"{FOLDER}/b.py"])
 
 
 # Parts
