@@ -176,7 +176,8 @@ def thinks(action: Action) -> bool:
 
 def action_instruction(name: str, *, from_main: bool = False) -> str:
     """Return what the prompt says of the action that starts an attempt; `from_main`: without the work before."""
-    return (action_text(name, "from_main") if from_main else "") or action_text(name, "instruction")
+    entry = table("actions").get(name, {})
+    return str(entry.get("from_main" if from_main and "from_main" in entry else "instruction", ""))
 
 
 def action_text(name: str, key: str) -> str:

@@ -6,7 +6,7 @@ The samples use every variable of every template, or hardly any.
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noface.data import table
 from noface.model.actions import action_instruction
@@ -138,11 +138,7 @@ _ISSUE = Issue(
     paths=("src/**", "tests/test_count.py"),
     accept=("python -m pytest -q tests/test_count.py",),
 )
-_GATES = (
-    GateSpec("unit", "python -m pytest -q"),
-    GateSpec("types", "mypy src", GateKind.LINT, hard=False),
-    GateSpec("accept", "python -m pytest -q tests/test_count.py", accept=True),
-)
+_GATES = (GateSpec("unit", "python -m pytest -q"), GateSpec("types", "mypy src", GateKind.LINT, hard=False))
 _TESTS = ("tests/test_count.py::test_hyphens", "tests/test_count.py::test_no_file")
 _EARLIER = (
     PriorFailure(1, "small", "SYNTAX_ERROR", "'(' was never closed", "src/count.py:8", "    print(sum(\n         ^"),
@@ -159,59 +155,49 @@ _PATCH = """\
 diff --git a/src/count.py b/src/count.py
 --- a/src/count.py
 +++ b/src/count.py
-@@ -1,2 +1,2 @@
- def words(text):
+@@ -1 +1 @@
 -    return 0
 +    return len(text.split(" "))
 """
-_FILES = (FileExcerpt("src/count.py", "def words(text):\n    return 0\n"),)
 _ADVICE = (Quote("Diagnosis", "split(' ') counts the empty strings between two spaces.", "large"),)
-_LESSONS = ("TEST_FAILURE in src/count.py: splitting on any white space helped",)
-_REPORT = '{"status": "done", "summary": "…", "confidence": 0.9, "risks": [], "gaps": [], "questions": [], \
-"blocked_reason": null}'
+_ALIKE: dict[str, Any] = {
+    "issue": _ISSUE,
+    "gates": _GATES,
+    "earlier": _EARLIER,
+    "patch": _PATCH,
+    "note": "Use no library for this.",
+    "advice": _ADVICE,
+    "lessons": ("TEST_FAILURE in src/count.py: splitting on any white space helped",),
+    "files": (FileExcerpt("src/count.py", "def words(text):\n    return 0\n"),),
+    "points": ("src/count.py:2: An empty file is not counted.",),
+}
 _FULL = PromptData(
-    issue=_ISSUE,
-    gates=_GATES,
+    **_ALIKE,
     protected=(*default_protected(), "tests/test_count.py", "issues/**"),
-    earlier=_EARLIER,
     start=StartPoint(StartReason.CUT_OFF, 2, "c"),
     cut_off=CutOff("the provider could not answer any more", True, ("ci.yml",), ("a.py:3",), True),
-    patch=_PATCH,
     previous_patch=_PATCH,
     main_patch=_PATCH,
     hints=("Words are separated by any white space.",),
-    note="Use no library for this.",
     rejected_note="The help text is missing.",
     diagnosis=_ADVICE,
-    advice=(Quote("Another design", "Read the file in one go.", "large"),),
-    lessons=_LESSONS,
-    files=_FILES,
     on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
-    points=("src/count.py:2: An empty file is not counted.",),
     read_first=("AGENTS.md",),
     instruction=instruction_for(FailureKind.TEST_FAILURE),
     strategy=action_instruction("RetryWithFeedback"),
-    report_example=_REPORT,
+    report_example='{"status": "done", "summary": "…", "confidence": 0.9, "questions": []}',
     think=True,
     earlier_form=EarlierForm.FULL_OUTPUT,
 )
 _FULL_QUESTION = QuestionData(
-    issue=_ISSUE,
+    **_ALIKE,
     answer_example='{"cause": "…"}',
-    gates=_GATES,
-    earlier=_EARLIER,
-    patch=_PATCH,
-    note="Use no library for this.",
-    advice=_ADVICE,
-    lessons=_LESSONS,
-    files=_FILES,
     answer_schema='{"type": "object"}',
     limits=("At most 8 parts.",),
     questions=("Do hyphenated words count as one?",),
     paths=("src/cli.py",),
     others=("8: Add a help text",),
     results=("unit: passed in 3 s",),
-    points=("src/count.py:2: An empty file is not counted.",),
 )
 
 

@@ -149,24 +149,11 @@ class Situation(StrEnum):
 
     @property
     def asks(self) -> bool:
-        return self in QUESTIONS
+        return self.value not in (*_WORK, "format_reminder")
 
 
-QUESTIONS = frozenset(
-    {
-        Situation.DIAGNOSIS,
-        Situation.REFLECTION,
-        Situation.CLARIFICATION,
-        Situation.BOUNDARY,
-        Situation.CONFLICT,
-        Situation.ARCHITECT,
-        Situation.BREAKDOWN,
-        Situation.REVIEWER,
-        Situation.CHANGED_TESTS,
-        Situation.MISSING,
-    }
-)
-"""The situations in which a model is asked something; the others give it work."""
+_WORK = ("first", "resume", "retry", "escalate", "think", "reduce", "context", "merge_conflict", "review")
+"""The situations in which a model gets work, and FORMAT_REMINDER; in the others it is asked something."""
 
 _BY_FAILURE = {
     FailureKind.MERGE_CONFLICT: Situation.MERGE_CONFLICT,

@@ -35,7 +35,7 @@ from noface.recovery.breakdown_rules import (
     part_faults,
     size_faults,
 )
-from noface.recovery.retry_policy import CHILDREN_MAX, DEPTH_MAX
+from noface.recovery.retry_policy import DEPTH_MAX
 
 _HASH_CHARS = 16
 
@@ -115,11 +115,8 @@ def plan_children(
     """Return the parts of `parent` as issues, or what is wrong with the breakdown; `known_ids` are taken."""
     if parent.depth + 1 > DEPTH_MAX:
         return PlanFault((f"parts may be {DEPTH_MAX} deep, and this is at {parent.depth} already",), mendable=False)
-    wrong = _count_fault(value)
-    if not wrong and (unfit := violation(value, schema_of("breakdown"))) is not None:
-        wrong = unfit.violation
-    if wrong:
-        return PlanFault((wrong,))
+    if (unfit := violation(value, schema_of("breakdown"))) is not None:
+        return PlanFault((unfit.violation,))
     parts = tuple(_part(child, forms) for child in clean(value["children"]))
     faults = (
         *(fault for part in parts for fault in part_faults(part, parent)),
@@ -154,16 +151,6 @@ def _part(child: Mapping[str, Any], forms: AcceptForms) -> Proposed:
         depends_on=tuple(dict.fromkeys(key.strip() for key in child.get("depends_on", ()))),
         covers=frozenset(int(place) for place in child.get("covers", ())),
     )
-
-
-def _count_fault(value: object) -> str:
-    children = value.get("children") if isinstance(value, Mapping) else None
-    count = len(children) if isinstance(children, list) else None
-    if count == 1:
-        return "at children: one part is the issue itself again; name at least 2 smaller ones"
-    if count is not None and not 2 <= count <= CHILDREN_MAX:  # noqa: PLR2004 - one is answered above
-        return f"at children: 2 to {CHILDREN_MAX} parts are expected, got {count}"
-    return ""
 
 
 def _issue(parent: Issue, by_key: Mapping[str, str], part: Proposed) -> Issue:

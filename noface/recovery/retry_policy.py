@@ -1,6 +1,6 @@
 """The retry policy in force, as a value: what `[retry]`, `[recovery]`, `[approval]` and `[review]` come to.
 
-The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charged attempts, climbed and never descended.
+The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charged attempts, climbed, never descended.
 """
 
 import hashlib
