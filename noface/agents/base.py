@@ -51,10 +51,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """One thing an agent wrote or did. A RETRY is no sign of life: a CLI that only retries hangs.
-
-    `resets_at` (epoch seconds) belongs to a LIMIT whose end the provider gave.
-    """
+    """One thing an agent wrote or did. `resets_at` (epoch seconds) belongs to a LIMIT whose end the provider gave."""
 
     kind: EventKind
     text: str
@@ -75,10 +72,7 @@ class ToolProcesses(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A tool call that has begun and not ended: its id, what it looks like, and the command line that it runs.
-
-    `command` is "" if it runs no program: it asks a server, or the web.
-    """
+    """A tool call that has begun and not ended. `command` is "" if it runs no program: it asks a server, or the web."""
 
     id: str
     text: str
@@ -87,11 +81,10 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """Where a run takes place, in absolute paths.
+    """Where a run takes place, in absolute paths; the workspace is seen at `address`, unless that is empty.
 
-    `directory` is the agent's own, for its histories and databases; `logs` is where noface writes what it prints, the
-    same folder unless it is given. `boxed`: noface's own sandbox holds it to its permissions. The workspace is seen at
-    `address`, unless that is empty.
+    `directory` is the agent's own; `logs` is where noface writes what it prints, the same unless it is given.
+    `boxed`: noface's own sandbox holds it to its permissions.
     """
 
     workspace: str
@@ -125,10 +118,7 @@ def place_in(workspace: Path, directory: Path) -> RunPlace:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A program to start: argument list, file for standard input, and environment on top of the usual.
-
-    `dropped` are folders that are removed after the run, since they hold what is the person's.
-    """
+    """A program to start; `env` comes on top of the usual. `dropped` folders are the person's, and go after the run."""
 
     argv: tuple[str, ...]
     stdin: str | None
@@ -166,8 +156,7 @@ def denied_tools(model: ModelSpec) -> tuple[Tool, ...]:
 class RunVerdict:
     """What the stream and the exit code say of a run. `finished` False: its work may be half done.
 
-    `resource` names what it ran out of, where `error` is RESOURCE_EXHAUSTED. `answer` is the last message in full.
-    `refused` is what the program itself kept its model from doing, in its own words.
+    `resource` names what it ran out of; `refused` is what the program itself kept its model from doing.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -252,10 +241,7 @@ class Agent(ABC):
         return tuple(AgentHome.of(home) for home in table("agents").get(self.name, {}).get("homes", ()))
 
     def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:
-        """Return what the program will count for a session before a run that goes on with it adds to that.
-
-        Nothing if it counts each run by itself. `env`, its environment, says where it keeps its files.
-        """
+        """Return what the program will count for a session before a run goes on with it, if it counts it at all."""
         del session, env
         return Usage()
 
@@ -268,10 +254,7 @@ class Agent(ABC):
         """Return how to start the agent on an order."""
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> StreamReader:
-        """Return a fresh reader for one run, which goes on with `session` if there is one.
-
-        `env`, the program's environment, says where it keeps its files.
-        """
+        """Return a reader for one run, which goes on with `session` if any; `env` leads to the program's files."""
         del env, session
         return self.stream()
 

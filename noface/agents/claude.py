@@ -241,11 +241,8 @@ _NO_TOKENS = (0, 0, 0)
 class AnswerTokens:
     """What a run has used before its result line says: the tokens of all answers so far.
 
-    An answer comes as several lines of one message id, one for each part of its content; each repeats the answer's
-    usage, and the newest counts. That was known when the answer began: what is read is exact, but of what is written
-    it holds a first few tokens. Until the answer's end (`stop_reason`), what is written is therefore estimated from
-    the parts seen. What Claude Code asks on the side (titles, summaries) is not in the stream, so the sum is rather
-    too small than too large.
+    An answer comes as several lines of one message id; each repeats its usage as it was when the answer began. What is
+    read is exact, what is written is estimated from the parts seen until the answer's end (`stop_reason`).
     """
 
     def __init__(self) -> None:

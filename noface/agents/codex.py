@@ -188,18 +188,13 @@ def _error(message: str) -> AgentError:
 
 
 class Rollout(SessionLog):
-    """The newest token count in Codex's log of one thread.
+    """The newest token count in Codex's log of one thread: `turn.completed` alone gives tokens, so a cut-off turn none.
 
-    `codex exec --json` gives tokens in `turn.completed` alone, so a turn that fails or is cut off gives none. Codex's
-    own log, CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl, has a `token_usage_record` as soon as an
-    answer of the model has come, and a `token_count` after its tools have run; both count the whole thread, but the
-    latter forgets answers of a run that was killed, and counts only if there is none of the former.
+    CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl has a `token_usage_record` as soon as an answer has
+    come, and a `token_count` after its tools have run; both count the thread, but the latter forgets what was killed.
 
-    `context` is how many tokens the newest answer's conversation had, and how many fit.
-    `error` is the newest error in it, with the name that Codex gives it: the stream has the message alone. It counts
-    only if the stream ended with the same message.
-
-    `env` is Codex's environment; without a home in it there is nothing to look at.
+    `context` is how many tokens the newest answer's conversation had, and how many fit. `error` is the newest one, with
+    Codex's name for it; it counts only if the stream ended with the same message.
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:

@@ -32,10 +32,9 @@ _SECRET = "NOFACE_CODEX_SECRET_"  # noqa: S105 - the beginning of a variable's n
 
 
 def permission_options(model: ModelSpec, place: RunPlace) -> tuple[tuple[str, ...], Variables]:
-    """Return the arguments and variables that say how far it may write.
+    """Return the arguments and variables that say how far it may write; noface's own sandbox holds that by itself.
 
-    noface's own sandbox holds that by itself, and Codex's cannot be set up within it. Codex's own starts nothing at all
-    if CODEX_HOME lies below the folder for temporary files, so that is another one.
+    Codex's own starts nothing if CODEX_HOME lies below the folder for temporary files, so that is another one.
     """
     if model.permissions is Permissions.FULL or place.boxed:
         return ("--dangerously-bypass-approvals-and-sandbox",), ()

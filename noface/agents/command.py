@@ -1,9 +1,7 @@
 """Any command as a worker: run by `bash -c` in the workspace, prompt on stdin and in `$NOFACE_PROMPT_FILE`.
 
-Exit codes: 0 finished; 75 (EX_TEMPFAIL of sysexits.h) try again later, charged to nobody; 126 and 127 as the shell
-means them (not executable, not found); any other is a crash, unless its output ends in a question to a keyboard, or is
-an interpreter's one line that its script is not there. Its edits are judged by the gates whatever it prints; without
-edits, a question about the work that it ends with is one.
+Exit codes: 0 finished; 75 (EX_TEMPFAIL) try again later, charged to nobody; 126 and 127 as the shell means them; any
+other is a crash, unless its output ends in a question to a keyboard, or says that its script is not there.
 """
 
 import re
@@ -78,10 +76,7 @@ _READ = ("input_tokens", "cache_creation_input_tokens", _CACHED)
 
 
 class PrintedUsage:
-    """What a plain command has used by its own output: the stream of an agent that it runs, or a line for each answer.
-
-    Such a line is a JSON object that has `usage` with the counts of tokens as providers name them, or `cost_usd`.
-    """
+    """What a command has used by its own output: an agent's stream, or `usage` or `cost_usd` in a line of JSON."""
 
     def __init__(self) -> None:
         self._stream: StreamReader | None = None
@@ -229,10 +224,7 @@ def passed_over(printed: str) -> Failure | None:
 
 
 class CommandAgent(Agent):
-    """Runs `[models.NAME] command`, with `args` added, `{prompt_file}` and `{model}` filled in.
-
-    It may call any of the other agents, so in a sandbox it has the homes of all.
-    """
+    """Runs `[models.NAME] command` with `args`, `{prompt_file}` and `{model}` filled in. It has all agents' homes."""
 
     stream = CommandReader
 

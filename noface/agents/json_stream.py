@@ -184,10 +184,7 @@ _LITELLM = re.compile(r"(?:litellm\.)?(\w+): ")
 
 
 def litellm_codes(message: str) -> tuple[str, ...]:
-    """Return the classes of errors that a message of LiteLLM begins with, the innermost first: it knows the most.
-
-    They stand in a row, as in "litellm.BadRequestError: litellm.ContentPolicyViolationError: …".
-    """
+    """Return the errors that a message of LiteLLM begins with ("litellm.A: litellm.B: …"), the innermost first."""
     names: list[str] = []
     place = 0
     while match := _LITELLM.match(message, place):

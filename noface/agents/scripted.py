@@ -1,19 +1,17 @@
 r"""A worker for tests and dry runs: a real process that plays a list of edits, exits, sleeps and outputs.
 
-`[models.NAME] command` is the absolute path of a TOML file (a relative one is looked for in the workspace):
+`[models.NAME] command` is the path of a TOML file; the first play that fits is the one:
 
     [[play]]
-    issue = "7"          # which issue; "*" = any
-    attempt = 1          # which attempt; 0 = any
+    issue = "7"          # "*" = any
+    attempt = 1          # 0 = any
     role = "diagnosis"   # asked something rather than put to work; by default "worker"
     steps = [
       { write = "src/a.py", text = "x = 1\n" },
       { replace = "src/a.py", old = "1", new = "2" },
-      { delete = "src/b.py" },
-      { say = "done" }, { complain = "to stderr" }, { sleep = 0.5 }, { shell = "nohup sleep 60 &" }, { exit = 3 },
+      { delete = "src/b.py" }, { shell = "nohup sleep 60 &" },
+      { say = "done" }, { complain = "to stderr" }, { sleep = 0.5 }, { exit = 3 },
     ]
-
-The first play that fits is the one; without one nothing is done. A step that cannot be played ends it with exit 1.
 """
 
 import sys

@@ -1,9 +1,7 @@
 """Follows the files in which a program keeps what a session used, while they grow.
 
-A program's stream may tell the tokens only at its end, so a run that is cut off or fails gives none; the program's own
-files have them as soon as an answer of the model has come. The worker could write there as well: they are opened only
-if they are ordinary files and read in bounded parts, and they are trusted with nothing but the worker's own bill,
-and with a name for an error that the stream itself ended with.
+A program's stream may tell the tokens only at its end, so a run that is cut off gives none. The worker could write
+there as well: only ordinary files are read, in bounded parts, and trusted with nothing but the worker's own bill.
 """
 
 import os
@@ -58,10 +56,7 @@ class GrowingFile:
         self._lines = Lines()
 
     def new_lines(self) -> Iterator[str]:
-        """Yield the whole lines that are new, all of them if it is another file than before; none if it is gone.
-
-        Raises OSError.
-        """
+        """Yield the whole lines that are new, all of them if it is another file than before. Raise OSError."""
         descriptor = open_regular(self._path)
         if descriptor is None:
             return

@@ -1,8 +1,4 @@
-"""Checks whether an agent can be held to what noface.toml asks of it: settings, tools, permissions, arguments.
-
-What each agent can be held to stands in agents.toml. The sections are untrusted, as tomllib gave them: what has a wrong
-type is left to validation.
-"""
+"""Checks whether an agent can be held to what noface.toml asks of it (agents.toml): settings, tools, permissions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -122,10 +122,8 @@ def _table(header: str, values: Mapping[Any, object]) -> str:
 def set_values(text: str, pairs: Sequence[tuple[str, str]], source: str = "noface.toml") -> str:
     """Return `text` with each key set to its value, all of them or none; the result is valid as a whole.
 
-    A key is dotted: retry.max_total_attempts, models.fast.tier, gates.unit.timeout (by name) or gates.0.timeout,
-    retry.ladder.0.attempts, retry.strategies.TIMEOUT; or a table, whose value is one: models.fast '{ agent = … }'.
-    A value is taken as TOML if that is valid there, else as text. Raise ConfigError for an unknown key, a
-    wrong value, or a file that would stay invalid.
+    A key is dotted: retry.max_total_attempts, gates.unit.timeout (by name) or gates.0.timeout; or a table, whose value
+    is one: models.fast '{ agent = … }'. A value is TOML if that is valid there, else text. Raise ConfigError.
     """
     refusal: ConfigError | None = None
     for candidates in islice(product(*(tuple(_readings(value)) for _, value in pairs)), _READINGS_MAX):
@@ -196,9 +194,8 @@ def _index(entries: list[Any], section: str, item: str, value: object) -> int:
 def with_own(new: str, old: str, *, but: Sequence[str] = ()) -> str:
     """Return the text `new` with what a person has in `old`: gates, models and every section that `but` does not name.
 
-    Each comes with the comments right above it. Of [project] and the gates that are in both, by name or command, the
-    gates stay as they are in `old`, and the detected keys of [project] as they are in `new`. An `old` that is no TOML
-    has nothing that could be kept.
+    Each comes with the comments above it. Of what is in both, gates stay as in `old`, detected keys of [project] as in
+    `new`. An `old` that is no TOML has nothing that could be kept.
     """
     try:
         data = tables(old, "")

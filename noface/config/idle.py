@@ -1,7 +1,4 @@
-"""The keys of a sound noface.toml that do nothing as it stands: a table of what each needs, for whoever tells of them.
-
-Only what a person has written is told; a default that does nothing is nobody's mistake.
-"""
+"""The keys of a sound noface.toml that do nothing as it stands: a table of what each needs. Defaults are not told."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING

@@ -1,7 +1,4 @@
-"""Finds noface.toml, reads it, and returns a sound Config or says everything that is wrong with it.
-
-pydantic is imported only when a text is parsed: commands that merely look for the file stay fast.
-"""
+"""Finds noface.toml, reads it, and returns a sound Config or says everything that is wrong with it."""
 
 import re
 import tomllib
@@ -23,10 +20,7 @@ _AT_END = re.compile(r"\s*\(at end of document\)$")
 
 
 def find(root: Path, explicit: Path | None) -> Path:
-    """Return the configuration file: `explicit` if given, else the one at `root`, the top of the repository.
-
-    Raise ConfigError without one, or with both noface.toml and .noface.toml.
-    """
+    """Return `explicit` if given, else the configuration at `root`, the top of the repository. Raise ConfigError."""
     if explicit is not None:
         if not explicit.is_file():
             raise ConfigError(f"there is no file {explicit}", "check the path given with --config")

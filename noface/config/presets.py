@@ -1,7 +1,4 @@
-"""What noface.toml may name without describing it: the agents noface can run, and models ready to use (agents.toml).
-
-A preset needs nothing but its agent's program and a login to the provider; `noface doctor` says which are ready.
-"""
+"""What noface.toml may name without describing it: the agents noface can run, and models ready to use (agents.toml)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -31,10 +28,7 @@ def models_of(agent: str) -> tuple[str, ...]:
 
 
 def with_presets(models: Mapping[str, object]) -> dict[str, object]:
-    """Return the presets and `models` as one table; what a partial entry leaves out comes from its preset.
-
-    `models` is untrusted: an entry that is no table is passed on as it is, for validation to name.
-    """
+    """Return the presets and `models`, which is untrusted, as one table; what an entry leaves out is its preset's."""
     merged: dict[str, object] = {name: dict(preset) for name, preset in presets().items()}
     for name, entry in models.items():
         merged[name] = {**presets().get(name, {}), **entry} if isinstance(entry, Mapping) else entry

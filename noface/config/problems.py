@@ -32,10 +32,7 @@ class Shape(Enum):
 
 
 class SectionKeys(NamedTuple):
-    """A section: its name, with its parent's before it if it stands within one, its shape, and the model of its keys.
-
-    The model is that of the section itself, or of one of its items.
-    """
+    """A section: its name after those of its parents, its shape, and the model of its keys or of those of an item."""
 
     name: tuple[str, ...]
     shape: Shape

@@ -27,8 +27,7 @@ _Models = Mapping[str, object]
 def with_default_model(data: Mapping[str, object]) -> dict[str, object]:
     """Return the tables with [retry] default_model filled in where it may be left out.
 
-    Without a [retry] it is the only one of [models], or the preset; with [[retry.ladder]] it is the first rung's. A
-    ladder that is faulty is named by a rule or by validation, and needs no second problem.
+    Without a [retry] it is the only one of [models], or the preset; with [[retry.ladder]] it is the first rung's.
     """
     if "retry" not in data:
         return {**data, "retry": {"default_model": next(iter(table_of(data.get("models"))), DEFAULT_MODEL)}}

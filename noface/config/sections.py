@@ -1,7 +1,6 @@
-"""The whole of noface.toml as one frozen value, made of `project_sections`, `model_sections` and `place_sections`.
+"""The whole of noface.toml as one frozen value.
 
 The first line of each docstring and every description end up in noface.toml.example and in the JSON Schema.
-`load.parse` makes the value: it also checks across sections.
 """
 
 import hashlib

@@ -140,10 +140,7 @@ def one_of(values: Iterable[str]) -> tuple[BeforeValidator, WithJsonSchema]:
 
 
 def setting(default: Any, description: str, *examples: Any, **limits: Any) -> Any:
-    """Return the field of a setting: its default (`...` for none, a class for what it makes), what it is for, examples.
-
-    `limits` are those of pydantic's Field.
-    """
+    """Return the field of a setting: default (`...`: none; a class: what it makes), purpose, examples, limits."""
     given = {"default_factory": default} if isinstance(default, type) else {"default": default}
     return Field(**given, description=description, examples=list(examples) or None, **limits)
 

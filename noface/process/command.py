@@ -1,7 +1,4 @@
-"""One command: what it is, how patiently it is ended, how it is cancelled, how it ended, and how noface watches it.
-
-A `CommandWatch` looks at its limits and its cancellation, and receives its supervisor's report.
-"""
+"""One command: what it is, how patiently it is ended, how it is cancelled, how it ended, and how noface watches it."""
 
 import contextlib
 import json
@@ -31,10 +28,7 @@ LOG_BYTES_MAX = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """How patiently to end a program: seconds after SIGINT, after SIGTERM, and until SIGKILL must have worked.
-
-    A rung of 0 seconds is left out, its signal never sent.
-    """
+    """How patiently to end a program: seconds after SIGINT, after SIGTERM (0: not sent), and for SIGKILL to work."""
 
     int_s: float = 2.0
     term_s: float = 2.0
@@ -87,10 +81,7 @@ class AtWork:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A process that a program has started, and that still runs: since how many seconds, with which command line.
-
-    `apart`: in a session of its own, as most agents start their tools.
-    """
+    """A process that a program has started, and that still runs. `apart`: in a session of its own, like most tools."""
 
     command: str
     seconds: float
@@ -132,10 +123,7 @@ class Exit:
 
 
 class Canceller:
-    """Set once, by any thread or signal handler; every run that was given it ends.
-
-    `fileno()` is readable from the first `cancel()` on and stays so.
-    """
+    """Set once, by any thread or signal handler; every run that was given it ends. `fileno()` is then readable."""
 
     def __init__(self) -> None:
         self._wake, self._alarm = os.pipe()
@@ -185,10 +173,9 @@ STUCK = "the process that watched over the command did not report its end, so ho
 
 @dataclass(slots=True)
 class CommandWatch:
-    """One command, from its supervisor's start to its report.
+    """One command, from its supervisor's start (`began`, monotonic) to its report, or until it is `stuck` without one.
 
-    `began` is the monotonic time of its start. `ended_by` is the first reason for which it was asked to end, whatever
-    exit code follows; `stuck` says that its supervisor did not report in time. `pid` is the supervisor's.
+    `ended_by` is the first reason for which it was asked to end, whatever exit code follows.
     """
 
     command: Command
@@ -218,10 +205,7 @@ class CommandWatch:
         return STUCK if self.stuck else SUPERVISOR_KILLED
 
     def wait(self) -> dict[str, Any] | None:
-        """Return the supervisor's last message ("exited" or "failed"), None if it was lost or is `stuck`.
-
-        If this raises, the command is killed first and its end awaited.
-        """
+        """Return the supervisor's last message ("exited" or "failed"), None if it was lost or is `stuck`."""
         with self.control:
             try:
                 return self._wait()

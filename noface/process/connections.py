@@ -113,10 +113,7 @@ class ConnectWatch:
 
 
 def watching(named: list[str], *, boxed: bool) -> ConnectWatch | None:
-    """Have the kernel ask this process for each connect of its own and of what it starts; None if it cannot.
-
-    Only if the command is `boxed` this process may give up rights that it would need, for setuid programs, say.
-    """
+    """Have the kernel tell of each connect from here; None if it cannot. Only `boxed` this may cost rights."""
     abi = _ABI.get(os.uname().machine)
     if abi is None or sys.platform != "linux":
         return None

@@ -1,8 +1,4 @@
-"""The environment and the programs of what noface starts.
-
-Environments are made from noface's own by the rules of `secrets.environment`. What the programs that gates call are
-on this machine is in a cheap digest: a gate's result counts for these only.
-"""
+"""The environment and the programs of what noface starts, by the rules of `secrets.environment`."""
 
 import hashlib
 import os
@@ -23,18 +19,12 @@ _PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages")
 
 
 def agent_environment(own: Iterable[str], model: ModelSpec, extra: Iterable[tuple[str, str]] = ()) -> Variables:
-    """Return an agent's whole environment. `own` are its adapter's patterns; `extra` comes last, and may set anything.
-
-    The model's `env` is left to the caller, who knows what else is set before and after it.
-    """
+    """Return an agent's environment without the model's `env`. `own` are its adapter's patterns; `extra` comes last."""
     return tuple((rules.for_agents(os.environ, own, model) | dict(extra)).items())
 
 
 def variables_of(own: Iterable[str], model: ModelSpec) -> Variables:
-    """Return the variables of noface's environment that an agent's program reads for itself, or `env_pass` names.
-
-    Those are left out that name a place on this machine.
-    """
+    """Return the variables that an agent's program reads or `env_pass` names, but for those that name a place here."""
     patterns = (*own, *model.env_pass)
     named = ((name, value) for name, value in os.environ.items() if rules.fits(name, patterns))
     return tuple((name, value) for name, value in named if not value.startswith(("/", "~", "./", "../")))
@@ -57,10 +47,7 @@ def passed_digest(env_pass: Iterable[str]) -> str:
 
 
 def boxed(environment: Variables, kept: Iterable[str] = ()) -> Variables:
-    """Return an environment as it is in a sandbox, where /tmp is private and caches lie below the home.
-
-    `kept` are the names that a person has given a value themselves.
-    """
+    """Return an environment as it is in a sandbox, where /tmp is private; names in `kept` have a person's own value."""
     own = set(kept)
     left_out = {name for name in _OUTSIDE if name not in own}
     values = {name: value for name, value in environment if name not in left_out}
@@ -70,8 +57,7 @@ def boxed(environment: Variables, kept: Iterable[str] = ()) -> Variables:
 def programs_digest(names: Iterable[str]) -> str:
     """Return a digest of where the programs lead to, and when that, or the packages beside it, last changed.
 
-    A program that is not there counts as well: what a gate needs may have gone since it was green. Names with a slash
-    are of the checkout and are not looked at.
+    Names with a slash are of the checkout, whose tree is in the key of a gate's result.
     """
     digest = hashlib.sha256()
     for name in sorted(set(names)):

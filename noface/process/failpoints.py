@@ -1,7 +1,6 @@
 """Named places where a test can make noface die or fail, to prove that it recovers from there.
 
-`NOFACE_FAILPOINT=name[:n[:kill|raise|enospc|sleep]]` arms one: its n-th hit triggers, once. A bare name means
-`name:1:kill`; commas part several. Unset, which is always but in tests, a hit costs next to nothing.
+`NOFACE_FAILPOINT=name[:n[:kill|raise|enospc|sleep]]` arms one: its n-th hit triggers, once; commas part several.
 """
 
 import errno
@@ -113,10 +112,7 @@ class _Armed:
 
 
 def hit(name: str) -> None:
-    """Trigger the failpoints of this name that are armed and whose turn has come.
-
-    Raises UsageError if NOFACE_FAILPOINT cannot be understood.
-    """
+    """Trigger the failpoints of this name whose turn has come. Raise UsageError for a NOFACE_FAILPOINT that is none."""
     assert name in _DECLARED, f"failpoint {name} is not declared in FAILPOINTS"  # noqa: S101  # a bug of the caller
     for due in [armed for armed in _armed() if armed.name == name and armed.is_due()]:
         due.trigger()

@@ -1,7 +1,4 @@
-"""Runs a program of the person's own on a text, with a deadline: what it does can hold nobody up.
-
-It begins in the person's home, not in the repository, whose files agents write.
-"""
+"""Runs a program of the person's own on a text in their home, with a deadline: what it does can hold nobody up."""
 
 import os
 import subprocess

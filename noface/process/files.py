@@ -73,10 +73,7 @@ def real_folder(path: Path, root: Path) -> Path:
 
 
 def ordinary_folder(path: str | Path) -> None:
-    """Make a folder, whatever a program put there: a link or a file goes, since noface would write where it leads.
-
-    Several threads may make the same one: nothing but a link or a file is ever removed. Raises OSError.
-    """
+    """Make a folder, whatever a program put there: a link or a file goes, since noface would write where it leads."""
     while not is_folder(path):
         try:
             os.makedirs(path)  # noqa: PTH103 - a path may be a string here

@@ -1,13 +1,9 @@
 """The fork server: one small process per noface that forks a supervisor for each command.
 
-noface is threaded and must not fork, and starting a Python per command costs 12 ms; a fork of this one costs 1.
-It gets the secrets, and then the control socket of each new supervisor, over its own socket, and ends when noface
-closes that or dies.
-Its supervisors then go on by themselves until their own sockets close.
-
-Neither it nor a supervisor shows its memory or environment to the programs that supervisors start.
-
-It is a subreaper too: if someone kills a supervisor, what that watched over lands here and is killed.
+noface is threaded and must not fork, and starting a Python per command costs 12 ms; a fork of this one costs 1. It gets
+the secrets and each supervisor's control socket over its own socket, and ends when noface closes that or dies.
+Neither it nor a supervisor shows its memory or environment to programs. It is a subreaper: what a killed supervisor
+watched over lands here and is killed.
 """
 
 import gc

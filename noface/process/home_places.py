@@ -1,11 +1,9 @@
 """What of a person's home a project needs: the toolchains that lie there.
 
-These are the folders of managers that are known to keep nothing else (sandbox_places.toml), and what PATH, variables
-and programs lead to: the installation that a program belongs to. A list of what is harmless may lack something, and
-then a gate or an agent says what it misses; a list of secrets may not.
-
-In what is shown, files are left out that hold what looks like a secret, that are called `.env`, or that only the person
-may read while most beside them may be read by others.
+These are the folders of managers that keep nothing else (sandbox_places.toml), and the installations that PATH,
+variables and programs lead to. A list of what is harmless may lack something, and then a gate or an agent says what it
+misses; a list of secrets may not. Files in it are left out that hold what looks like a secret, are called `.env`, or
+that only the person may read while most beside them may be read by others.
 """
 
 import os
@@ -66,8 +64,7 @@ def needed(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what of `home` whoever has these variables and starts these programs needs; nothing of what is `apart`.
 
-    These are relative paths: of what can be read, and of what is hidden in that all the same.
-    It is looked for anew after a minute: each gate asks, and what is installed meanwhile lies mostly in what is shown.
+    These are relative paths: what can be read, and what is hidden in that. It is looked for anew after a minute.
     """
     values = (value for name, value in variables.items() if name not in _NO_TOOLCHAINS and not name.startswith("XDG_"))
     places = {_as_in(home, part) for value in values for part in value.split(":") if part.startswith("/")}
@@ -164,10 +161,7 @@ class _Search:
                 self._installation(os.path.dirname(each), each)
 
     def named(self, value: str) -> None:
-        """Take a place that variables or settings name: an installation, or a file for others too and without secrets.
-
-        A cache is noface's own, whatever names it.
-        """
+        """Take a place that variables or settings name: an installation, or a file for others too."""
         private = (f"{self.home}/{path}" for path in table("sandbox_places")["caches"]["private"])
         if not self._inside(value := os.path.normpath(value)) or below(value, private):
             return
@@ -186,10 +180,7 @@ class _Search:
         return inner in self.known["many"] or (inner.startswith(".") and "/" not in inner)
 
     def _installation(self, folder: str, program: str = "") -> None:
-        """Take the installation that a folder of programs belongs to.
-
-        Where that cannot be told it is the folder, or of one in which nobody looks for programs the `program` alone.
-        """
+        """Take the installation that a folder of programs belongs to, else the folder, or the `program` alone."""
         path = Path(folder)
         parent = str(path.parent)
         if "node_modules" in path.parts:

@@ -1,8 +1,7 @@
 """A person's settings, written anew for a box: of each file the keys that are known to be harmless.
 
-Tokens stand in settings of every kind, under names that nobody can list. So the keys that are kept are listed
-(sandbox_places.toml), and addresses lose their logins. An address stays without its login, because a private index that
-is left out would be taken for the public one, where anybody may offer a package of the same name.
+Tokens stand under names that nobody can list, so the harmless keys are listed (sandbox_places.toml). An address stays
+without its login: a private index that is left out would be taken for the public one.
 """
 
 import os
@@ -54,10 +53,7 @@ def rebuilt_paths() -> tuple[str, ...]:
 
 
 def rebuilt(source: str, path: str) -> bytes:
-    """Return what a box has of the file `source`, which in its home lies at `path`; nothing if it cannot be read.
-
-    A section's head comes with the first of its lines that stay.
-    """
+    """Return what a box has of the file `source`, which in its home lies at `path`; nothing if it cannot be read."""
     form, kept = _forms()[path], []
     section, head, taken = "", "", False
     for line in (_read(source) or b"").decode("utf-8", "replace").splitlines():
@@ -74,10 +70,7 @@ def rebuilt(source: str, path: str) -> bytes:
 
 
 def holds_credentials(path: str, *, script: bool = False) -> bool:
-    """True if a file, such as ~/.m2/settings.xml, holds what looks like a password or token; a `script` sets one.
-
-    Nobody knows what a file holds that cannot be read.
-    """
+    """True if a file holds what looks like a password or token (a `script`: sets one), or cannot be read."""
     data = _read(path)
     if data is None:
         return True

@@ -1,6 +1,6 @@
-"""How this noface was installed, and so what brings the libraries of one of its extras: pipx's command, uv's or pip's.
+"""The command of pipx, uv or pip that brings the libraries of an extra to this installation of noface.
 
-No command names the project at a package index, unless it came from there: of that name anybody could publish.
+None names the project at a package index unless it came from there: of that name anybody could publish.
 """
 
 import json

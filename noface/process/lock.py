@@ -37,10 +37,7 @@ class Holder:
 
 
 class FileLock:
-    """A lock on the file at `path`, which is made with `mode` if it is missing, or on the folder there.
-
-    Its descriptor is close-on-exec, so no child keeps the lock alive unless it is given that.
-    """
+    """A lock on the file at `path`, made with `mode` if it is missing, or on the folder there; no child keeps it."""
 
     def __init__(self, path: Path, mode: int = 0o600, *, folder: bool = False) -> None:
         self._path = path
@@ -83,8 +80,7 @@ class FileLock:
 class RepositoryLock:
     """Held from `acquire` to `release`, or for a `with` block.
 
-    The file stays where it is. Whoever removes it, or the state folder around it, lets nobody in: the folder of git's
-    refs beside that is locked as well, as far as the file system can.
+    Git's folder of refs is locked as well, as far as the file system can: whoever removes the file lets nobody in.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,10 +96,7 @@ class RepositoryLock:
         self.release()
 
     def acquire(self) -> None:
-        """Take the lock without waiting.
-
-        Raises LockedError if another noface has it, UsageError if the file cannot be made or locked.
-        """
+        """Take the lock without waiting. Raise LockedError if another has it, UsageError if it cannot be made."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             taken = self._file.take()
@@ -147,10 +140,7 @@ class RepositoryLock:
 
 
 def holder_of(path: Path) -> str:
-    """Name the process that holds the lock at `path`, "" if none does. It never keeps another from taking it.
-
-    A process that has the pid of a dead holder is told from it by the lock itself, which is tried only then.
-    """
+    """Name the process that holds the lock at `path`, "" if none does. It never keeps another from taking it."""
     holder = _parse_holder(path)
     if holder is None or not holder.is_here():
         return ""

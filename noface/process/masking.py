@@ -39,8 +39,7 @@ def _is_path(value: str) -> bool:
 def mask_files(folder: Path, session: str, masker: Masker) -> None:
     """Take secrets out of what an agent has kept in the folder of a run that has ended; close that to other users.
 
-    Below a folder called `session` everything is the agent's; elsewhere what noface and its supervisors have written
-    holds no secret. No link is followed. Raises OSError if a file holds a secret and cannot be overwritten.
+    All below `session` is the agent's. No link is followed. Raise OSError if a secret cannot be overwritten.
     """
     for file in _closed(folder):
         _close(file)

@@ -1,10 +1,7 @@
-"""Memory: how often the kernel has killed for want of it, and a limit for what one command uses.
+"""Memory: how often the kernel has killed for want of it, and a limit for what one command uses. Linux only.
 
-The kernel counts its kills for the whole machine (`oom_kill` in /proc/vmstat) and for each control group (cgroup(7)).
-In a container the machine's figure counts the neighbours' deaths as well, so that of noface's own group is asked first.
-
-Linux only; elsewhere nothing is counted or limited. Used by supervisors: standard library only, and nothing that is
-slow to import.
+The kernel counts its kills for the machine (/proc/vmstat) and for each control group (cgroup(7)). In a container the
+machine's figure counts neighbours' deaths as well, so noface's own group is asked first. Imports nothing slow.
 """
 
 import os
@@ -63,10 +60,7 @@ def _count(file: Path) -> int | None:
 
 @cache
 def _own_groups(membership: Path = _MEMBERSHIP, root: Path = _GROUPS) -> list[Path]:
-    """Return the folders of this process's groups that account for memory: version 2 of cgroups, then version 1.
-
-    A container sees its own group at the root, whatever the membership names.
-    """
+    """Return the folders of this process's groups that account for memory; a container sees its own at the root."""
     with suppress(OSError):
         lines = [line.split(":", 2) for line in membership.read_text().splitlines()]
         places = [(root, path) for number, _, path in lines if number == "0"]
@@ -141,10 +135,9 @@ def memory_problem(limit: int) -> str:
 
 
 class MemoryWatch:
-    """The memory of one command: what is started within `bounded` has the limit, and `out_of_memory` says if it hit it.
+    """The memory of one command: what is started within `bounded` has the limit in bytes (None: there is none).
 
-    With a limit in bytes (None: there is none) the command and its descendants share a control group if one can be
-    made; else each process of theirs has the limit for its data (RLIMIT_DATA, setrlimit(2)).
+    It shares a control group if one can be made; else each process has the limit for its data (RLIMIT_DATA).
     """
 
     def __init__(self, name: str, limit: int | None) -> None:

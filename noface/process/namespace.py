@@ -1,11 +1,7 @@
 """A PID namespace around a command, so that nothing it starts can outlive it or reach what watches over it.
 
-In a PID namespace the supervisor is process 1: whatever detaches itself becomes its child, the kernel kills everything
-when it ends, and nothing inside can see, signal or trace a process outside. Root makes one as it is; an ordinary user
-needs a user namespace for it, in which their user and group stay what they are (setuid programs such as sudo don't work
-there).
-
-Used by supervisors: standard library only, and nothing that is slow to import.
+In it the supervisor is process 1: the kernel kills everything when it ends, and nothing inside sees or signals what is
+outside. Root makes one as it is; an ordinary user needs a user namespace, in which setuid programs do not work.
 """
 
 import ctypes
@@ -27,10 +23,7 @@ _MS_REC, _MS_SLAVE = 0x4000, 0x80000
 
 
 def hide_memory() -> None:
-    """Keep other processes of this user from reading this one's memory and environment (/proc/PID/environ).
-
-    Its children get the same until they run another program.
-    """
+    """Keep other processes of this user from reading the memory and environment of this one, and of forks of it."""
     prctl(SET_DUMPABLE, 0)
 
 

@@ -15,10 +15,7 @@ PIPE_BYTES = 1 << 18
 
 
 class StartError(Exception):
-    """The program could not be started; `what` has the step, the name it failed on, and the system's reason.
-
-    The steps are stdin, stdout, stderr, cwd and exec. `errno` is None if Python refused before the system did.
-    """
+    """The program could not be started; `what` has the step, the name it failed on, and the system's errno, or None."""
 
     def __init__(self, step: str, name: str, problem: Exception) -> None:
         super().__init__(step)

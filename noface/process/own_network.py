@@ -41,7 +41,7 @@ _CHILD = re.compile(rb'"child-pid": *(\d+)')
 def join(info: int, ports: list[int], outside: list[str]) -> set[int]:
     """Lead services at `ports`, and by the command `outside` the outside, into the box that tells of itself at `info`.
 
-    Return the processes that do it, as long as the box is there; none if there is no box.
+    Return the processes that do it; none if there is no box.
     """
     text = b""
     while not _CHILD.search(text) and (part := os.read(info, 4096)):
@@ -131,10 +131,7 @@ def _listeners(port: int) -> list[socket.socket]:
 
 
 def _forward(listeners: list[socket.socket]) -> None:
-    """Pass on what comes to the listeners, which are in the namespace, to the same ports out here; never return.
-
-    Each direction of a connection has a process, so that none waits for another.
-    """
+    """Pass on what comes to the listeners in the namespace to the same ports out here; a process for each direction."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while True:
         for listener in select.select(listeners, [], [])[0]:

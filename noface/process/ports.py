@@ -22,10 +22,7 @@ class PortRanges:
         self._lock = Lock()
 
     def of(self, number: int) -> range:
-        """Return the ports of a workspace, nine that are free; another range if some of its own are not any more.
-
-        None of them if the machine has no free range left.
-        """
+        """Return nine ports that are free, the workspace's own if they still are; none if no free range is left."""
         with self._lock:
             at = (self._seed + number) % len(_STARTS)
             others = (_bound(start) for start in (*_STARTS[at:], *_STARTS[:at]))

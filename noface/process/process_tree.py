@@ -74,11 +74,7 @@ def below(roots: Sequence[int]) -> list[int]:
 
 
 def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
-    """Return command line and processor seconds of the process that used most, and whether it runs or waits.
-
-    Where none used any it is the youngest.
-    None if nothing can be read of any: all have ended, or there is no /proc.
-    """
+    """Return command line and processor seconds of the process that used most, and whether it runs."""
     facts = [fact for pid in pids if (fact := _use_of(pid)) is not None]
     busiest = max(facts, key=lambda fact: fact["cpu_s"], default=None)
     return facts[-1] if busiest is not None and busiest["cpu_s"] < IDLE_CPU_S else busiest

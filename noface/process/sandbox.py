@@ -76,19 +76,13 @@ class Box:
 
     @property
     def joined(self) -> dict[str, list[object]]:
-        """What leads out of a network of its own: the ports of services, and the command line that gives the outside.
-
-        Empty if nothing does.
-        """
+        """What leads out of a network of its own: ports of services, and the command line that gives the outside."""
         ports = [port for each in self.services if (port := port_of(each)) is not None]
         outside = list(_outside(self.connector)) if self.network is Network.OWN else []
         return {"ports": [*ports], "outside": [*outside]} if (ports or outside) and not self.shares_network else {}
 
     def command_line(self, argv: tuple[str, ...], cwd: str) -> tuple[str, ...]:
-        """Return the command line that runs `argv` in the box. Looks at the file system for what is there to be shown.
-
-        BOX_STATUS stands in it for a descriptor. Raises OSError if noface's own folders cannot be made.
-        """
+        """Return the command line that runs `argv` in the box, with BOX_STATUS for a descriptor. Raise OSError."""
         options = [self.program, *_FLAGS, *(() if self.shares_network else ("--unshare-net",))]
         options += ("--info-fd", BOX_INFO, "--block-fd", BOX_GATE) if self.joined else ()
         options += ["--json-status-fd", BOX_STATUS, *_MACHINE]

@@ -125,10 +125,7 @@ class Home:
         return f"{self.caches}/{path.replace('/', '_')}"
 
     def keep_caches(self) -> None:
-        """Make caches of what a command has put where one is empty yet: each mount costs, and most caches stay empty.
-
-        Nothing of the box may be alive. What a kill of noface leaves is forgotten with the rest of the home.
-        """
+        """Make caches of what a command has put where one is empty yet. Nothing of the box may be alive."""
         for path, rule in self.rules.items():
             left, cache = f"{self.fresh}/{path}", self.cache(path)
             through_a_link = os.path.realpath(left) != os.path.join(os.path.realpath(self.fresh), path)
@@ -154,10 +151,7 @@ def home_rules(
 
 
 def home_mounts(home: Home, beyond: Iterable[str] = ()) -> Iterator[Mount]:
-    """Yield the mounts that make the home. Makes the folders of noface's that they need.
-
-    At the absolute paths `beyond` something else is mounted later: of what setup has left nothing may lie in its way.
-    """
+    """Yield the mounts that make the home, and make noface's own folders for them. `beyond` is mounted later."""
     yield "--bind", home.fresh, home.path
     taken = [os.path.relpath(path, home.path) for path in beyond if below(path, (home.path,)) and path != home.path]
     if home.made:
@@ -177,10 +171,7 @@ def cache_of(home: Home, path: str) -> tuple[str, str] | None:
 
 
 def make_mount_point(top: str, path: str, *, folder: bool) -> None:
-    """Make a place to mount something at `path` below `top`, of which an agent may have made anything.
-
-    Every link or file in the way is removed; nothing outside of `top` is touched.
-    """
+    """Make a place to mount something at `path` below `top`, whatever an agent made there; nothing else is touched."""
     place = Path(top, path)
     if folder:
         real_folder(place, Path(top))

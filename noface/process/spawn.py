@@ -1,7 +1,4 @@
-"""Spawns supervisors: starts the fork server, tells it the secrets, hands it control sockets, replaces it if it dies.
-
-Also says in words why a program could not be started, from what its supervisor reported.
-"""
+"""Spawns supervisors: starts the fork server, tells it the secrets, hands it sockets, replaces it if it dies."""
 
 import errno
 import json
@@ -38,10 +35,7 @@ class SupervisorLostError(NofaceError):
 
 
 class ForkServer:
-    """Owns the fork server; thread-safe. Nothing is started before the first command, or `warm_up`.
-
-    Supervisors take the values of `secrets` out of what programs print; nobody else can read these processes' memory.
-    """
+    """Owns the fork server; thread-safe. Nothing is started before the first command, or `warm_up`."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
         self._secrets = json.dumps(dict(secrets)).encode()
@@ -72,12 +66,9 @@ class ForkServer:
             return self._process.pid if self._process is not None and self._process.poll() is None else None
 
     def spawn(self, order: dict[str, Any], *, apart: bool) -> tuple[socket.socket, int, Containment]:
-        """Give an order to a fresh supervisor, in a PID namespace of its own if it is to be `apart`.
+        """Give an order to a fresh supervisor; return its control socket, its pid, and what holds its descendants.
 
-        Return its control socket, its pid, and what holds its descendants.
-
-        Raises SupervisorLostError after three tries. Trying again is safe: a supervisor starts nothing before it has
-        the whole order, and gets that only after announcing itself.
+        Raise SupervisorLostError after three tries: a supervisor starts nothing before it has the whole order.
         """
         encoded = json.dumps(order).encode()
         for _ in range(START_ATTEMPTS):

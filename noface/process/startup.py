@@ -1,18 +1,11 @@
 """Prepares the process before noface imports or prints anything: import path and standard streams.
 
-Keeps what lies in the project out of noface's own imports: a worker may have written it.
-
-`python -m` puts the current folder in front of sys.path, and an empty entry of PYTHONPATH, which
-`PYTHONPATH=$PYTHONPATH:/x` makes if it was unset, means that folder too. A `typer.py` there would run as noface.
-
-What `python -m noface` imports before this runs, `noface` itself above all, no module can prevent: if a project has
-a folder of that name, the command `noface` or `python -P -m noface` is the way.
-
-Makes the three standard streams fit to be written to, whatever the process was started with.
+`python -m` and an empty entry of PYTHONPATH put the current folder in sys.path: a `typer.py` that a worker wrote there
+would run as noface. Only what `python -m noface` imports before this runs no module can prevent.
 
 A closed descriptor (`>&-`) is opened on the null device: else the next file that is opened, the database perhaps, gets
-its number, and what a program prints goes there. What an encoding lacks is replaced. Where nobody reads standard output
-any more (`| head`) the command goes on unseen and ends with its own exit code: its work is not undone by a reader.
+its number. Where nobody reads standard output any more (`| head`) the command goes on unseen and ends with its own exit
+code: its work is not undone by a reader.
 """
 
 import io
@@ -56,10 +49,7 @@ def _project(here: str) -> str:
 
 
 class _Output(io.BufferedWriter):
-    """Standard output, or the null device once its reader is gone.
-
-    Below it stands the C implementation: what was written is counted, and not written again after a signal.
-    """
+    """Standard output, or the null device once its reader is gone. Nothing is written again after a signal."""
 
     reader_is_gone = False
 

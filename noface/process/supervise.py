@@ -1,8 +1,4 @@
-"""Runs commands so that they end in time and leave nothing behind (laws 6 and 12).
-
-A `Launcher` gives each command to a supervisor, and waits until that reports that the program and all its
-descendants are gone. The supervisor writes the logs; here only their sizes are looked at.
-"""
+"""Runs commands so that they end in time and leave nothing behind (laws 6 and 12): each is given to a supervisor."""
 
 import errno
 import os
@@ -44,10 +40,8 @@ _BOX_WORDS_BYTES = 4000
 class Launcher:
     """Runs commands, from any thread. Close it, or use it as a context manager, to end all that still run.
 
-    Each command gets a PID namespace if the system has them, unless `namespaces` is False, and may use
-    `memory_max_bytes` (None: as much as there is).
-
-    No secret that `masker` knows, and nothing of the shape of a key, gets into a command's logs (I12).
+    Each command gets a PID namespace if there are any and `namespaces` is True, and may use `memory_max_bytes`. No
+    secret that `masker` knows gets into a command's logs (I12).
     """
 
     def __init__(

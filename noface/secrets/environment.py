@@ -1,21 +1,12 @@
 """Which of noface's environment variables go to agents, and which to gates.
 
-Agents run unwatched and talk to the network, so they get what is named here and nothing else:
+Agents run unwatched and talk to the network, so they get what is named here and nothing else: what every program
+needs; how to reach the network; where compilers and package managers are, but none of their passwords; the variables
+of their own program, but no keys of providers other than their model's; what `[models.X] env_pass` names.
 
-1. what every program needs: PATH, home and user, language, time zone, temporary and XDG folders;
-2. how to reach the network: proxies, certificates;
-3. where compilers and package managers are and keep things, but none of their passwords;
-4. the variables of their own program (its adapter's `environment`), but no keys of providers other than that of
-   their model, if its name tells which that is;
-5. what `[models.X] env_pass` names.
-
-So no agent sees another provider's key, and none sees SSH_AUTH_SOCK: it has no business with remotes. What would
-mislead whoever inherits it goes to nobody: git's own variables (a hook's GIT_DIR points into the person's
-repository), noface's, pytest's, a surrounding make's or agent's session. A person who wants one of these set after
-all gives it a value in `[models.X] env`.
-
-Gates (and `[project] setup`) run code that an agent wrote, so they get by the same rules the first three and what
-`[[gates]] env_pass` names: no GITHUB_TOKEN, no AWS keys, no SSH_AUTH_SOCK, no DATABASE_URL unless a person says so.
+What would mislead whoever inherits it goes to nobody: git's own variables (a hook's GIT_DIR points into the person's
+repository), noface's, pytest's, a surrounding make's or agent's session. Gates (and `[project] setup`) run code that
+an agent wrote, so they get the first three and what `env_pass` names.
 """
 
 import fnmatch
@@ -44,8 +35,7 @@ def _forced() -> dict[str, str]:
 def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -> dict[str, str]:
     """Return what an agent gets of noface's environment `given`, before `[models.X] env` is added.
 
-    `own` are its adapter's patterns: names in which `*` stands for anything, as in `env_pass`. What only a
-    toolchain's pattern names is left out if it is named like a secret.
+    `own` are its adapter's patterns. What only a toolchain's pattern names is left out if it is named like a secret.
     """
     own = tuple(own)
     providers = providers_of(model.agent, model.model, {**given, **dict(model.env)})
@@ -70,11 +60,7 @@ def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) ->
 def without_places(
     given: Mapping[str, str], folders: tuple[str, ...], kept: tuple[str, ...], env_pass: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return variables without what leads into `folders`, but not into `kept` below them.
-
-    Of a list of paths the other parts stay, any other value goes as a whole. What `env_pass` names a person wants as
-    it is.
-    """
+    """Return variables without what leads into `folders`, but not into `kept` below them, nor what `env_pass` names."""
     left = {}
     for name, value in given.items():
         if not any(folder in value for folder in folders) or fits(name, env_pass):
@@ -115,10 +101,7 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[str] | None:
-    """Return the providers that an agent reaches with a model; None if that cannot be told: it may be any.
-
-    `given` is its environment: Claude Code is told by a variable to reach its models through a cloud.
-    """
+    """Return the providers that an agent, by its environment `given`, reaches with a model; None if it may be any."""
     known = table("agents").get(agent, {})
     if "provider" in known:
         elsewhere = known.get("elsewhere", {})
@@ -140,10 +123,7 @@ def providers_of(agent: str, model: str, given: Mapping[str, str]) -> frozenset[
 
 
 def is_anothers(variable: str, providers: frozenset[str] | None) -> bool:
-    """True if a variable belongs to a provider that is none of these.
-
-    GitHub's are pushed with, too: they are another's unless the model is known to be there.
-    """
+    """True if a variable is of a provider that is none of these, as GitHub's are if these are not known."""
     starts = table("providers")["variables"]
     if providers is None:
         return variable.startswith(tuple(starts["github"]))

@@ -20,9 +20,7 @@ _DIGEST_CHARS = 16
 def login_id(spec: ModelSpec) -> str:
     """Return what two entries have in common that use the same login: the agent, and all that leads it to a login.
 
-    That is the provider if the agent knows several, and of the entry's own variables its keys, the folders that hold
-    a login, and where it is to ask; of its arguments the one that chooses a provider. A command's login is its own
-    matter: only the same command has the same.
+    Those are its provider if the agent knows several, keys, folders, addresses, an argument that chooses a provider.
     """
     known = table("agents").get(spec.agent, {}).get("login", {})
     own = sorted(pair for pair in spec.env if _of_login(*pair, spec.agent, known))

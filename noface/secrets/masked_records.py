@@ -1,9 +1,7 @@
 """Takes secrets out of the records that are stored, shown, and quoted in prompts (I12).
 
-Names of tests lose only values that are known: they are compared with those of main's run, so they must stay what
-they are. The paths that a worker changed are those of the project, which rules look at: only a new file's name, and of
-it only a value that a project cannot bear by chance and that does not stand on main either, is taken out. Commits,
-commands and all other paths are left alone, since programs use them.
+Names of tests lose only values that are known: they are compared with those of main's run. Of paths only a new file's
+loses one, and only a value that no project bears by chance. Commits and commands are left alone: programs use them.
 """
 
 from collections.abc import Collection

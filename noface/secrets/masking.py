@@ -1,12 +1,8 @@
 """Takes secrets out of text and bytes: `***NAME***` stands for the value of the variable NAME (I12).
 
-A value is found as it is and as JSON, XML or a URL would write it; of a value of several lines each long line counts
-by itself, since logs cut texts into lines. Where a text cannot hold it by chance it is also found in base64, in
-hexadecimal and backwards. Values are searched for before shapes, so that a key whose variable is known is called by its
-name.
-
-In bytes, of logs and of agents' own files, what stands for a value has its length: `***NAME---***`, or `***NA***` for a
-short one. In texts that loses its filling again.
+A value is found as it is and as JSON, XML or a URL would write it, each long line of it by itself; where a text cannot
+hold it by chance also in base64, in hexadecimal and backwards. In bytes what stands for a value has its length:
+`***NAME---***`, or `***NA***` for a short one.
 """
 
 import base64
@@ -33,10 +29,7 @@ NO_SECRETS: Mapping[str, str] = {}
 
 
 class Masker:
-    """Knows the `secrets` of a run, values with the names of their variables, and takes them out.
-
-    Without any, only keys of known shapes are taken out.
-    """
+    """Knows the `secrets` of a run, values with the names of their variables; takes them and known keys out."""
 
     def __init__(self, secrets: Mapping[str, str] = NO_SECRETS) -> None:
         self.secrets = dict(secrets)
@@ -60,10 +53,7 @@ class Masker:
         return bool(self._names)
 
     def text(self, text: str, keep: Iterable[str] = ()) -> str:
-        """Return text without the known values, and without what has the shape of a key: for prompts and reports.
-
-        `keep` are paths that stay what they are, whatever they hold: a limit must name the files that are there.
-        """
+        """Return text without the known values and what has the shape of a key; paths of `keep` stay as they are."""
         masked = without_keys(self.values(text, keep))
         try:
             masked.encode("utf-8", "surrogateescape")
@@ -81,10 +71,7 @@ class Masker:
         return pattern.sub(lambda match: kept.get(match[0]) or f"***{self._names[match[0]]}***", text)
 
     def path(self, path: str, own: Collection[str] = ()) -> str:
-        """Return a file's path without the known values, but for short and plain ones, which a project may bear.
-
-        What it bears for certain is in `own`: values, as they are written in it.
-        """
+        """Return a file's path without the known values, but for plain ones and those in `own`."""
         return self._telling_pattern.sub(
             lambda match: match[0] if match[0] in own else f"***{self._names[match[0]]}***", path
         )

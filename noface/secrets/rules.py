@@ -1,7 +1,6 @@
-"""What a secret is (I12) where the environment holds it: told by a variable's name and by its value.
+"""What a secret is (I12) where the environment holds it: told by a variable's name and by its value (secrets.toml).
 
-A name alone is not enough: MAX_TOKENS is a number, and a variable that names a file of keys holds a path. Values that
-are everybody's (`postgres`, `password`) are no secrets either. The table is secrets.toml.
+MAX_TOKENS is a number, a variable that names a file of keys holds a path; everybody's values are no secrets either.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""Finds keys by the shape that their providers gave them, whatever variable or file they come from (I12).
-
-The table is secrets.toml; every pattern of it is linear. Offsets are those of the text: of bytes, read one character
-each (Latin-1), they are those of the bytes.
-"""
+"""Finds keys by the shape that their providers gave them, wherever they come from (I12; secrets.toml)."""
 
 import re
 from collections.abc import Iterator
@@ -64,10 +60,7 @@ def without_keys(text: str) -> str:
 
 
 def keys_in_place(data: bytes) -> list[tuple[int, bytes]]:
-    """Return what to write over `data` to take its keys out: offsets, and texts as long as what they stand for.
-
-    Of a private key only letters and digits are: what JSON writes around its lines stays.
-    """
+    """Return what to write over `data` to take its keys out: offsets, and texts as long as what they stand for."""
     keys = keys_in(data.decode("latin-1")) if any(hint in data for hint in _hints()) else []
     places: list[tuple[int, bytes]] = []
     for key in keys:
@@ -117,10 +110,7 @@ def in_length(name: str, length: int) -> bytes:
 
 
 def _private_keys(text: str) -> Iterator[Key]:
-    """Yield each private key from its first to its last line; of one that is cut off, what is there of it.
-
-    What only speaks of one, without its long lines, is told by nothing.
-    """
+    """Yield each private key from its first to its last line, or as far as it goes; what only speaks of one is none."""
     done = 0
     ends = [match.end() for match in _END.finditer(text)]
     ends.reverse()
