@@ -3,13 +3,13 @@
 Everything that makes something looks first whether it is there, so that a call which was killed is repeated.
 """
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from noface.errors import ForgeError
+from noface.errors import ForgeAwayError, ForgeError
 from noface.forge import parse
-from noface.forge.graphql import merge_when_ready, resolved_threads, viewer
 from noface.forge.parse import Object
 from noface.forge.rest import Client, RefusedError
 from noface.forge.rules import RuleRefusal, Rules, refusals
@@ -32,6 +32,30 @@ _OWN_MARK = "<!-- noface"
 _WRITERS = ("admin", "maintain", "write")
 _KNOWN_S = 1800.0
 
+_VIEWER = "query { viewer { login } }"
+_AUTO_MERGE = """
+mutation($id: ID!, $how: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $how}) { clientMutationId }
+}"""
+_EDITS = """
+query($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    issue(number: $number) { userContentEdits(first: 100) { nodes { editedAt editor { login } } } }
+  }
+}"""
+_THREADS = """
+query($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(first: 100, after: $after) {
+        pageInfo { hasNextPage endCursor }
+        nodes { isResolved comments(first: 1) { nodes { url } } }
+      }
+    }
+  }
+}"""
+_COMMENT = re.compile(r"#discussion_r(\d{1,20})\Z")
+_THREAD_PAGES_MAX = 20
 _MERGE_METHODS = (
     ("allow_merge_commit", "MERGE"),
     ("allow_squash_merge", "SQUASH"),
@@ -95,7 +119,9 @@ class Forge:
             except RefusedError as error:
                 if error.status != _FORBIDDEN:
                     raise
-                self._login = viewer(self.client)  # the token of a workflow or an app has no user
+                self._login = parse.text(
+                    self.client.graphql(_VIEWER, {}), "viewer", "login"
+                )  # the token of a workflow or an app has no user
         return self._login
 
     def check_access(self) -> None:
@@ -308,7 +334,7 @@ class Forge:
         home = self._repository()
         method = next((method for key, method in _MERGE_METHODS if home.get(key, True) is True), "MERGE")
         try:
-            merge_when_ready(self.client, parse.text(source, "node_id"), method)
+            self.client.graphql(_AUTO_MERGE, {"id": parse.text(source, "node_id"), "how": method})
         except RefusedError as error:
             what = "auto_merge (it wants Allow auto-merge in the repository's settings, and a rule to wait for)"
             return [f"{what} could not be had: {error.message}"]
@@ -349,3 +375,39 @@ def _words(draft: PullDraft) -> dict[str, str]:
 def _plain_login(login: str) -> str:
     """Return a login without what REST, and not always GraphQL, puts behind an app's."""
     return login.removesuffix("[bot]")
+
+
+def edits_of(client: Client, number: int) -> Iterator[tuple[str, str]]:
+    """Yield when an issue's text was edited, and by whom: "" for an account that is gone."""
+    answer = client.graphql(_EDITS, _named(client, number))
+    for edit in parse.listed(answer, "repository", "issue", "userContentEdits", "nodes"):
+        yield parse.text(edit, "editedAt"), parse.text(edit, "editor", "login")
+
+
+def resolved_threads(client: Client, number: int) -> frozenset[int]:
+    """Return the first comments of threads that people have resolved; none if that is not shown."""
+    try:
+        return frozenset(_resolved(client, number))
+    except ForgeAwayError:
+        raise
+    except ForgeError:
+        return frozenset()
+
+
+def _resolved(client: Client, number: int) -> Iterator[int]:
+    after: str | None = None
+    for _ in range(_THREAD_PAGES_MAX):
+        answer = client.graphql(_THREADS, {**_named(client, number), "after": after})
+        path = ("repository", "pullRequest", "reviewThreads")
+        for thread in parse.listed(answer, *path, "nodes"):
+            first = next(iter(parse.listed(thread, "comments", "nodes")), None)
+            comment = _COMMENT.search(parse.text(first, "url"))
+            if comment is not None and parse.flag(thread, "isResolved"):
+                yield int(comment[1])
+        after = parse.text(answer, *path, "pageInfo", "endCursor")
+        if not after or not parse.flag(answer, *path, "pageInfo", "hasNextPage"):
+            return
+
+
+def _named(client: Client, number: int) -> dict[str, object]:
+    return {"owner": client.location.owner, "name": client.location.name, "number": number}

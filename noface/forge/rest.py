@@ -1,17 +1,8 @@
 """The client of GitHub's REST and GraphQL APIs: limits kept, pages followed, what is unchanged not sent again.
 
-    client = opened(location).client                                 # forge/opened.py
-    client.get(client.repo("issues", 7)).body                        # parsed JSON; each part is quoted whole
-    client.get(client.repo("issues", 7), keep=True).changed          # by ETag: False if it is as before, and free
-    client.items(client.repo("commits", commit, "check-runs"), key="check_runs")
-    client.post(client.repo("issues", 7, "comments"), {"body": "…"}) # patch, delete
-    client.graphql("mutation($id: ID!) {…}", {"id": "…"})
-
 Every method raises ForgeAwayError if GitHub cannot answer now, and RefusedError if it refuses. Requests that may be
-repeated are, twice; a POST is not: its sender looks first whether it is there. Threads may share a client.
-
-Nothing is read or written outside the repository of the configuration, which is known by its id: one that was renamed
-goes on, what was transferred to another repository is refused as MOVED.
+repeated are, twice; a POST is not: its sender looks first whether it is there. Threads may share a client. Nothing is
+read or written outside the repository of the configuration, known by its id: what was transferred is refused as MOVED.
 """
 
 import json

@@ -4,7 +4,7 @@ Python holds such bytes as lone surrogates, which sqlite3 refuses: they are writ
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -29,11 +29,6 @@ class Connection(sqlite3.Connection):
         *before, last = sql.split("?")
         marks = ["CAST(? AS TEXT)" if isinstance(value, bytes) else "?" for value in values]
         return super().execute("".join(part + mark for part, mark in zip(before, marks, strict=True)) + last, values)
-
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-        rows = list(parameters)
-        odd = any(value is not _bytes(value) for row in rows for value in row)
-        return [self.execute(sql, row) for row in rows][-1] if odd else super().executemany(sql, rows)
 
 
 def _bytes(value: Any) -> Any:

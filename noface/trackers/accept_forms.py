@@ -85,10 +85,7 @@ def gate_form(gate: str) -> tuple[str, ...]:
 
     Behind a runner of tests come tests and options; of other programs the words before the first option or file count.
     """
-    return _form(_words(apart(gate)[1]))
-
-
-def _form(words: tuple[str, ...]) -> tuple[str, ...]:
+    words = _words(apart(gate)[1])
     if not words:
         return ()
     if (after := after_runner(words)) is not None:

@@ -64,7 +64,6 @@ class Sync:
 
     cursor: str = ""
     listed: float = 0.0
-    pages: int = 0
     asked: dict[str, float] = field(default_factory=dict)
     updated: dict[int, str] = field(default_factory=dict)
     heard: dict[int, str] = field(default_factory=dict)

@@ -24,8 +24,6 @@ from noface.trackers.github.triggers import Triggers
 OVERLAP_S = 60
 """Changes are asked for from this long before the newest one known: GitHub may show one late."""
 LIST_EVERY_S = 600.0
-LIST_PAGE_S = 300.0
-"""All issues are listed again after the first, or after the second for each page that it takes: 12 requests an hour."""
 WRITER_EVERY_S = 3 * 3600.0
 STRANGER_EVERY_S = 24 * 3600.0
 """How long a login's permission counts: what was taken away acts sooner than what was given."""
@@ -60,8 +58,7 @@ class Refresh:
 
     def run(self) -> None:
         """Bring the copy up to date. Raises ForgeError; what was learned before stands in the copy."""
-        every = max(LIST_EVERY_S, LIST_PAGE_S * self.sync.pages)
-        if not self.sync.cursor or not self.sync.listed <= self._now < self.sync.listed + every:
+        if not self.sync.cursor or not self.sync.listed <= self._now < self.sync.listed + LIST_EVERY_S:
             self._list_all()
         self._list_changes()
         for number in self._worked():
@@ -89,7 +86,6 @@ class Refresh:
         if self.settings.label:
             params["labels"] = self.settings.label
         seen: set[int] = set()
-        pages = 0
         listings = [params]
         if not self.copy.login:
             login = self.whoami()
@@ -97,7 +93,6 @@ class Refresh:
         if self.settings.label and self.copy.login:
             listings.append({"state": "open", "sort": "created", "direction": "asc", "assignee": self.copy.login})
         for page in (page for asked in listings for page in self.client.pages(path, asked, keep=True)):
-            pages += 1
             for remote in remote_issues(page.body):
                 seen.add(remote.number)
                 self._take(remote)
@@ -109,7 +104,7 @@ class Refresh:
         for number, remote in list(self.copy.issues.items()):
             if number not in needed and number not in self.sync.own and not self._wanted(remote):
                 self._forget(number)
-        self.sync.pages, self.sync.listed = pages, self._now
+        self.sync.listed = self._now
 
     def _list_changes(self) -> None:
         """List what has changed, the newest first; if GitHub stops answering before the end, all are listed again."""

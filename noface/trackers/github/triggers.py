@@ -11,7 +11,7 @@ from typing import Any
 from noface.data.trackers import TrackerSettings
 from noface.errors import ForgeAwayError, ForgeError
 from noface.forge import parse
-from noface.forge.graphql import edits_of
+from noface.forge.github import edits_of
 from noface.forge.rest import Client
 from noface.trackers.github.copy import Copy, Taken
 from noface.trackers.github.issue import RemoteIssue, remote_issue
