@@ -5,7 +5,6 @@ Contents come from the object store, never from a slot, and only if a rule needs
 
 import os
 from collections.abc import Iterator
-from posixpath import basename
 
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, added_secrets
@@ -36,7 +35,7 @@ from noface.integrity.diff.text import left_markers, shows_conflict
 from noface.integrity.evasion import ASKS, checks_of, evading_lines, evasions, replaced_frameworks, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
+from noface.integrity.leftovers import left_in, named_and_nowhere, reminder, taken_away
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import generated
 from noface.integrity.tampering import is_code
@@ -210,7 +209,6 @@ def forgotten(attempt: Judging) -> Failure | None:
     wanted, patch = attempt.env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")
     files = {decoded(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}
     on_main = plumbing.whole(order.main).paths
-    new = [file.path for file in change.files if file.old_mode == ABSENT]
     all_lines = tuple(changed_lines(patch))
     lines = [line for line in all_lines if line.path in files]
     with plumbing.blobs() as blobs:
@@ -221,10 +219,8 @@ def forgotten(attempt: Judging) -> Failure | None:
             wanted.words,
             lambda calls: plumbing.files_with(order.main, calls),
         )
-    like = {basename(path) for path in new}
-    origins = plumbing.entries(order.main, tuple(path for path in on_main if basename(path) in like))
     reminders = {one.path: one.why for one in attempt.snapshot.suspects if one.path in files}
-    reminders |= copied(change.files, origins) | taken_away(change.files, wanted.words, all_lines)
+    reminders |= taken_away(change.files, wanted.words, all_lines)
     reminders |= named_and_nowhere(change.files, on_main, wanted.words)
     return reminder(left, reminders, left_out(attempt))
 

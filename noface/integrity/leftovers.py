@@ -1,7 +1,7 @@
 """Finds what a worker has probably forgotten in its change, or did by the way (data/rubbish.toml)."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from posixpath import basename, dirname, splitext
 from typing import Any
 
@@ -28,9 +28,7 @@ _UNASKED = "deleted, and the issue does not speak of it"
 _NOWHERE = "the issue names it, and it is neither on main nor in the change"
 _NAMED = re.compile(r"(?<![\w./:@~-])(?:[\w-][\w.-]*/){1,9}[\w-][\w.-]{0,99}\.[A-Za-z]\w{0,7}(?![\w/])")
 _SAID_CHARS_MAX = 20_000
-_COPIES_MIN = 2
 _FOLDER_CHARS_MIN = 4
-_PACKAGE = "__init__.py"
 _LINES_MAX = 20
 _LINE_CHARS_MAX = 200
 _SHOWN_MAX = 3
@@ -59,10 +57,9 @@ def left_in(
 def _belongs(path: str, kind: dict[str, Any], main: Collection[str], words: str, holding: Holding) -> bool:
     if kind.get("product") and pattern("rubbish", "places", "apart").search(path):
         return True
-    if "calls" not in kind:
-        return False
-    if pattern("rubbish", "places", "printing").search(path) or pattern("rubbish", "places", "said").search(words):
-        return True
+    meant = pattern("rubbish", "places", "printing").search(path) or pattern("rubbish", "places", "said").search(words)
+    if "calls" not in kind or meant:
+        return "calls" in kind
     place = dirname(path), splitext(path)[1]
     beside = {decoded(one) for one in main if (dirname(one), splitext(one)[1]) == place}
     return not beside or not beside.isdisjoint(map(decoded, holding(tuple(kind["calls"]))))
@@ -80,38 +77,21 @@ def taken_away(changes: Collection[FileChange], words: str, lines: Collection[Ch
     unnamed = "\n".join(line.text for line in lines if line.removed and line.path not in paths)
 
     def meant(path: str) -> bool:
-        folders = (part for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN)
-        spoken_of = _stem(path) in text or any(folder.casefold() in text for folder in folders)
+        folders = [part.casefold() for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
+        spoken_of = any(word in text for word in (_stem(path), *folders))
         return spoken_of or _stem(path) in stems or names_file(unnamed, path)
 
-    if speaks_of_what_goes(words):
-        return {}
-    return dict.fromkeys((decoded(path) for path in gone if not meant(path)), _UNASKED)
+    unasked = () if speaks_of_what_goes(words) else (decoded(path) for path in gone if not meant(path))
+    return dict.fromkeys(unasked, _UNASKED)
 
 
 def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], words: str) -> dict[str, str]:
     """Return the files of this project that an issue names and that are nowhere, if it names no changed one."""
-    names = {name for change in changes for name in (change.path, basename(change.path))}
     tops, text = {path.split("/")[0] for path in main}, words[:_SAID_CHARS_MAX]
-    if any(name in text for name in names):
+    if any(basename(change.path) in text for change in changes):
         return {}
-    named = dict.fromkeys(match[0] for match in _NAMED.finditer(text))
-    nowhere = [path for path in named if path not in main and path.split("/")[0] in tops]
-    return dict.fromkeys(map(decoded, nowhere), _NOWHERE)
-
-
-def copied(changes: Collection[FileChange], main: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Return the new folders that hold several files of `main`, paths with mode and object, as they are there."""
-    known = {(basename(path), oid): dirname(path) for path, (_, oid) in main.items() if basename(path) != _PACKAGE}
-    folders: dict[str, list[str]] = {}
-    for change in changes:
-        if change.old_mode == ABSENT and (origin := known.get((basename(change.path), change.new_oid))) is not None:
-            folders.setdefault(dirname(change.path), []).append(origin)
-    copies = {folder: origins for folder, origins in folders.items() if len(origins) >= _COPIES_MIN}
-    return {
-        decoded(folder): f"copies of {len(of)} files of {decoded(of[0]) or 'the project'}"
-        for folder, of in copies.items()
-    }
+    named = (match[0] for match in _NAMED.finditer(text))
+    return {decoded(path): _NOWHERE for path in named if path not in main and path.split("/")[0] in tops}
 
 
 def _stem(path: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from support.cases import cases
 
 from noface.data import table
-from noface.integrity.leftovers import copied, left_in, named_and_nowhere, reminder, taken_away
+from noface.integrity.leftovers import left_in, named_and_nowhere, reminder, taken_away
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.patch import ChangedLine
 
@@ -131,14 +131,6 @@ def test_work_that_may_be_another_issue_s_lacks_the_file_that_this_one_names(sai
     """None of 3,718 commits of three public projects would be told so."""
     told = named_and_nowhere([change("shop/rate.py", new="a")], ["shop/stock.py", "README.md"], said)
     assert list(told) == found
-
-
-def test_a_copy_of_a_folder_is_told_as_one():
-    main = {"shop/a.py": ("100644", "a"), "shop/b.py": ("100644", "b"), "shop/__init__.py": ("100644", "e")}
-    copy = [change("shop_backup/a.py", new="a"), change("shop_backup/b.py", new="b")]
-    assert copied(copy, main) == {"shop_backup": "copies of 2 files of shop"}
-    assert copied(copy[:1], main) == copied([change("x/__init__.py", new="e")] * 3, main) == {}
-    assert copied([change("new/a.py", new="c"), change("new/b.py", new="d")], main) == {}
 
 
 def test_a_worker_is_told_the_lines_and_charged_nothing():

@@ -1,6 +1,6 @@
 """Judges a change by its diff, before any gate runs: what it touched, how much, and whether it is work at all."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.integrity.diff.gates import lowered_thresholds
@@ -22,7 +22,6 @@ REWRITTEN = "tests-rewritten"
 _SHOWN_MAX = 10
 _NAME_CHARS_MAX = 1_000
 _LINES_MAX = 30
-_SEVERAL = 2
 _GRAVITY = (
     FailureKind.BOUNDARY_VIOLATION,
     FailureKind.GATE_TAMPERING,
@@ -32,6 +31,48 @@ _GRAVITY = (
     FailureKind.NO_DIFF,
 )
 _ASK_FOR_IT = "an issue that asks for just this needs an `accept` command that proves it"
+_WORDS = {
+    "outside-paths": (FailureKind.BOUNDARY_VIOLATION, "changed outside the issue's paths ({more}): {named}"),
+    "embedded-repository": (
+        FailureKind.BOUNDARY_VIOLATION,
+        (
+            "made a git repository of {named}: git runs what the `config` of such a folder names for whoever enters it;"
+            " make it in a temporary folder where it is needed, or name it in the issue's `may_change`"
+        ),
+    ),
+    "conflict-markers": (  # an error in every language, and mending them is what mends one
+        FailureKind.SYNTAX_ERROR,
+        (
+            "conflict markers were left in: {named}; settle each conflict and remove its markers (where they are to be"
+            " read, indent them, or name the file in the issue's `may_change`)"
+        ),
+    ),
+    "workspace-path": (  # gates may be green here, and the lines are what to mend
+        FailureKind.LINT_FAILURE,
+        (
+            "lines name this workspace, and would work nowhere else: {more}; name places relative to the project or"
+            " to the file"
+        ),
+    ),
+    "binary-too-big": (
+        FailureKind.LINT_FAILURE,
+        (
+            "binary files above the limit of 1 MB were added: {named}; delete them, and name in .gitignore"
+            " what comes again (build output, core dumps, coverage data)"
+        ),
+    ),
+    "diff-too-big": (FailureKind.RESOURCE_EXHAUSTED, "diff size: it changes {more}"),
+    "only-white-space": (
+        FailureKind.NO_DIFF,
+        f"only form was changed (white space, quotes, ends of lines), in {{named}}; {_ASK_FOR_IT}",
+    ),
+    "only-generated": (FailureKind.NO_DIFF, f"only generated files were changed: {{named}}; {_ASK_FOR_IT}"),
+    **{
+        rule.value: (FailureKind.BOUNDARY_VIOLATION, f"{what}: {{named}}; {todo}")
+        for rule, (what, todo) in WORDS.items()
+    },
+}
+"""The kind of each rule, and what it says."""
 
 
 BINARY_BYTES_MAX = 1_000_000
@@ -100,8 +141,8 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
 def by_gravity(failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
     """Put the gravest first; it tells of the others as rules that matched, too."""
     ordered = sorted(failures, key=lambda failure: _GRAVITY.index(failure.kind))
-    if len(ordered) < _SEVERAL:
-        return tuple(ordered)
+    if not ordered:
+        return ()
     first, rest = ordered[0], ordered[1:]
     also = tuple((failure.rule, failure.message, f"{first.rule} is graver") for failure in rest)
     return (replace(first, also_matched=(*first.also_matched, *also)), *rest)
@@ -115,45 +156,21 @@ def binaries(changes: tuple[FileChange, ...]) -> Iterator[FileChange]:
 
 def _outside(diff: Diff) -> Failure | None:
     paths = [decoded(c.path) for c in diff.changes if diff.paths and not matches_any(c.path, diff.paths)]
-    if not paths:
-        return None
-    allowed = ", ".join(diff.paths)
-    return _failure(
-        FailureKind.BOUNDARY_VIOLATION,
-        "outside-paths",
-        f"changed outside the issue's paths ({allowed}): {_listed(paths)}",
-        tuple(paths[:_SHOWN_MAX]),
-        ",".join(sorted(paths)),
-    )
+    same = ",".join(sorted(paths))
+    return _failure("outside-paths", paths, same, more=", ".join(diff.paths)) if paths else None
 
 
 def _repository(diff: Diff) -> Failure | None:
-    if not diff.repositories:
-        return None
-    folders = tuple(decoded(folder) or "." for folder in diff.repositories)
-    return _failure(
-        FailureKind.BOUNDARY_VIOLATION,
-        "embedded-repository",
-        f"made a git repository of {_listed(folders)}: git runs what the `config` of such a folder names for"
-        " whoever enters it; make it in a temporary folder where it is needed, or name it in the issue's `may_change`",
-        folders[:_SHOWN_MAX],
-        ",".join(folders),
-    )
+    folders = [decoded(folder) or "." for folder in diff.repositories]
+    return _failure("embedded-repository", folders, ",".join(folders)) if folders else None
 
 
 def unfit_failures(every: Collection[Unfit]) -> Iterator[Failure]:
     """Yield a failure for each rule by which something could not be pushed or checked out everywhere."""
-    for rule, (what, remedy) in WORDS.items():
+    for rule in WORDS:
         if unfit := [each for each in every if each.rule is rule]:
-            named = [f"{each.path} ({each.why})" for each in unfit]
-            yield _failure(
-                FailureKind.BOUNDARY_VIOLATION,
-                rule.value,
-                f"{what}: {_listed(named)}; {remedy}",
-                tuple(named[:_SHOWN_MAX]),
-                ",".join(sorted(each.path for each in unfit)),
-                location=unfit[0].path,
-            )
+            named, same = [f"{each.path} ({each.why})" for each in unfit], ",".join(sorted(each.path for each in unfit))
+            yield replace(_failure(rule.value, named, same), location=unfit[0].path)
 
 
 def _tampering(diff: Diff) -> Failure | None:
@@ -167,64 +184,38 @@ def _tampering(diff: Diff) -> Failure | None:
     if not gates:
         taken = EMPTIED if tests.emptied else FEWER_ASSERTIONS
         rule = REWRITTEN if tests.rewritten else taken if tests.taken else rule
-    message, kind = f"{headline}: {'; '.join(evidence[:_SHOWN_MAX])}", FailureKind.GATE_TAMPERING
-    failure = _failure(kind, rule, message, evidence, ";".join(evidence))
-    return replace(failure, failing_tests=tests.taken) if rule in BY_BODY else failure
+    message, signature = f"{headline}: {'; '.join(evidence[:_SHOWN_MAX])}", f"{rule}:{';'.join(evidence)}"
+    failing = tests.taken if rule in BY_BODY else ()
+    return Failure(
+        FailureKind.GATE_TAMPERING, message, rule, signature=signature, evidence=evidence, failing_tests=failing
+    )
 
 
 def _markers(diff: Diff) -> Failure | None:
-    """Conflict markers are a SYNTAX_ERROR: they are one in every language, and mending them is what mends one."""
     files = {path: each for path, each in left_markers(diff.patch).items() if path not in diff.mere_text}
     if not files:
         return None
     named = [f"{path} ({len(conflicts)})" for path, conflicts in files.items()]
     lines = tuple(f"{path}: {line}" for path, conflicts in files.items() for line in conflicts[0])[:_LINES_MAX]
-    return _failure(
-        FailureKind.SYNTAX_ERROR,
-        "conflict-markers",
-        f"conflict markers were left in: {_listed(named)}; settle each conflict and remove its markers (where they are"
-        " to be read, indent them, or name the file in the issue's `may_change`)",
-        lines,
-        ",".join(sorted(files)),
-        location=next(iter(files)),
-        excerpt="\n".join(lines),
-    )
+    failure = _failure("conflict-markers", named, ",".join(sorted(files)))
+    return replace(failure, evidence=lines, location=next(iter(files)), excerpt="\n".join(lines))
 
 
 def _tied(diff: Diff) -> Failure | None:
-    """Lines that name a workspace are a LINT_FAILURE: gates may be green here, and the lines are what to mend."""
     ties = tied_lines(diff.patch, diff.workspaces)
     if not ties:
         return None
-    paths = sorted({tied.path for tied in ties})
-    lines = tuple(f"{tied.path}: {tied.text}" for tied in ties[:_SHOWN_MAX])
+    paths, lines = sorted({tied.path for tied in ties}), [f"{tied.path}: {tied.text}" for tied in ties[:_SHOWN_MAX]]
     more = f" and {len(ties) - 1} more" if len(ties) > 1 else ""
-    return _failure(
-        FailureKind.LINT_FAILURE,
-        "workspace-path",
-        f"lines name this workspace, and would work nowhere else: {lines[0]}{more}; name places relative to the project"
-        " or to the file",
-        lines,
-        ",".join(paths),
-        location=paths[0],
-        excerpt="\n".join(lines),
-    )
+    failure = _failure("workspace-path", lines, ",".join(paths), more=f"{lines[0]}{more}")
+    return replace(failure, location=paths[0], excerpt="\n".join(lines))
 
 
 def _binary(diff: Diff) -> Failure | None:
     sizes = [(diff.sizes.get(change.path, 0), decoded(change.path)) for change in binaries(diff.changes)]
     big = sorted((item for item in sizes if item[0] > BINARY_BYTES_MAX), reverse=True)
-    if not big:
-        return None
     named = [f"{path} ({size:,} bytes)" for size, path in big]
-    return _failure(
-        FailureKind.LINT_FAILURE,
-        "binary-too-big",
-        f"binary files above the limit of {BINARY_BYTES_MAX // 1_000_000} MB were added: {_listed(named)}; delete"
-        " them, and name in .gitignore what comes again (build output, core dumps, coverage data)",
-        tuple(named[:_SHOWN_MAX]),
-        ",".join(path for _, path in big),
-    )
+    return _failure("binary-too-big", named, ",".join(path for _, path in big)) if big else None
 
 
 def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
@@ -235,57 +226,37 @@ def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
         return None
     over = [f"{files:,} files ([limits] max_changed_files is {limits.files_max:,})"] * (files > limits.files_max)
     over += [f"{lines:,} lines ([limits] max_changed_lines is {limits.lines_max:,})"] * (lines > limits.lines_max)
-    largest = sorted(counted, key=_size, reverse=True)[:_SHOWN_MAX]
     new = new_folders([change.path for change in counted if change.old_mode == ABSENT], diff.on_main)
     folder, most = next(iter(new.items()), ("", 0))
     ignorable = f"; {most:,} of them are new, in {decoded(folder)}/: if a program makes them, name it in .gitignore"
-    failure = _failure(
-        FailureKind.RESOURCE_EXHAUSTED,
-        "diff-too-big",
-        f"diff size: it changes {' and '.join(over)}{ignorable if 2 * most > files else ''}",
-        tuple(f"{_size(change):,} lines in {decoded(change.path)}" for change in largest),
-        "",
-    )
+    largest = [f"{_size(each):,} lines in {decoded(each.path)}" for each in sorted(counted, key=_size, reverse=True)]
+    failure = _failure("diff-too-big", largest, more=f"{' and '.join(over)}{ignorable if 2 * most > files else ''}")
     usage, limit = (files, limits.files_max) if files > limits.files_max else (lines, limits.lines_max)
     return replace(failure, usage=usage, limit=limit)
 
 
 def _only_form(diff: Diff) -> Failure | None:
-    if diff.accepted or not diff.only_form:
-        return None
-    paths = [decoded(change.path) for change in diff.changes]
-    message = f"only form was changed (white space, quotes, ends of lines), in {_listed(paths)}; {_ASK_FOR_IT}"
-    return _failure(FailureKind.NO_DIFF, "only-white-space", message, tuple(paths[:_SHOWN_MAX]), "")
+    only_form = diff.only_form and not diff.accepted
+    return _failure("only-white-space", [decoded(change.path) for change in diff.changes]) if only_form else None
 
 
 def _only_generated(diff: Diff) -> Failure | None:
     paths = [change.path for change in diff.changes]
     named = diff.accepted or diff.made_asked or any(matches_any(path, diff.paths) for path in paths)
-    if not paths or named or not all(map(is_generated, paths)):
-        return None
-    message = f"only generated files were changed: {_listed(map(decoded, paths))}; {_ASK_FOR_IT}"
-    return _failure(FailureKind.NO_DIFF, "only-generated", message, tuple(map(decoded, paths[:_SHOWN_MAX])), "")
+    made = paths and not named and all(map(is_generated, paths))
+    return _failure("only-generated", [*map(decoded, paths)]) if made else None
 
 
 def _size(change: FileChange) -> int:
     return (change.added or 0) + (change.deleted or 0)
 
 
-def _listed(items: Iterable[str]) -> str:
-    return some((*items,), _SHOWN_MAX, _NAME_CHARS_MAX)
-
-
-def _failure(
-    kind: FailureKind,
-    rule: str,
-    message: str,
-    evidence: tuple[str, ...],
-    same: str,
-    location: str | None = None,
-    excerpt: str = "",
-) -> Failure:
-    """Make the failure; `same` is what its signature holds beside the rule."""
-    return Failure(kind, message, rule, location, f"{rule}:{same}" if same else rule, evidence, excerpt=excerpt)
+def _failure(rule: str, named: list[str], same: str = "", *, more: str = "") -> Failure:
+    """Return a rule's failure; `same` is what its signature holds beside the rule."""
+    kind, words = _WORDS[rule]
+    message = words.replace("{more}", more).replace("{named}", some((*named,), _SHOWN_MAX, _NAME_CHARS_MAX))
+    signature = f"{rule}:{same}" if same else rule
+    return Failure(kind, message, rule, signature=signature, evidence=tuple(named[:_SHOWN_MAX]))
 
 
 def gates_decide(early: Failure, issue: Issue) -> bool:
