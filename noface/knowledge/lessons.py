@@ -39,11 +39,10 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A recovery that worked. `strategy` names the action that led to it; `advice` is what the next prompt quotes.
+    """A recovery that worked: `strategy` led to it, `advice` is what the next prompt quotes, `parts` its files.
 
-    `parts` are the files it is about (`fixes.parts_of`). `hits` counts the attempts that read it and by
-    which one could tell, `successes` those of them that passed; `learned` how often it was learnt anew, last from
-    attempt `number` of issue `issue_id`. `dropped`: it makes no difference. `id` is 0 until it is stored.
+    `hits` counts the attempts that read it and by which one could tell, `successes` those that passed, `learned` how
+    often it was learnt anew. `dropped`: it makes no difference. `id` is 0 until it is stored.
     """
 
     signature: str
@@ -89,7 +88,8 @@ def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: 
     )
 
 
-_CURES = (DiagnosisStrategy.ALTERNATIVE.value, DiagnosisStrategy.MODIFIED.value)
+CURES = (DiagnosisStrategy.ALTERNATIVE.value, DiagnosisStrategy.MODIFIED.value)
+"""The strategies of lessons that are a diagnosis's."""
 
 
 def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advice, ...]) -> Lesson | None:
@@ -99,7 +99,7 @@ def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advic
     if failed is None or failure is None or not failure.signature or not (failure.excerpt or failure.evidence):
         return None
     given = (a for a in reversed(advice) if a.topic is Topic.DIAGNOSIS and a.after == failed.number and a.model)
-    advised = next((a for a in given if a.outcome is AdviceOutcome.ADVISED and a.strategy in _CURES), None)
+    advised = next((a for a in given if a.outcome is AdviceOutcome.ADVISED and a.strategy in CURES), None)
     if advised is None:
         return None
     return Lesson(
@@ -113,10 +113,6 @@ def cure_of(issue: Issue, attempts: tuple[PastAttempt, ...], advice: tuple[Advic
         issue_id=issue.id,
         number=attempts[-1].number,
     )
-
-
-def is_cure(strategy: str) -> bool:
-    return strategy in _CURES
 
 
 def _fixed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
@@ -152,7 +148,8 @@ def terms(text: str) -> tuple[str, ...]:
     lines = (_GATE.sub("", line) for line in text[:_TERMS_TEXT_MAX].splitlines())
     plain = _PLACEHOLDER.sub(" ", " ".join(normalise(line) for line in lines))
     words = (word.lower()[:_TERM_CHARS_MAX] for word in _WORD.findall(plain))
-    return tuple(dict.fromkeys(word for word in words if _tells(word)))[:TERMS_MAX]
+    telling = (w for w in words if len(w) >= _TERM_CHARS_MIN and not w.isdigit() and not is_common(w))
+    return tuple(dict.fromkeys(telling))[:TERMS_MAX]
 
 
 def alike(failure: Failure, lesson: Lesson) -> float:
@@ -178,10 +175,6 @@ def fits(failure: Failure, lesson: Lesson, parts: tuple[str, ...]) -> bool:
 
 def _words(failure: Failure) -> tuple[str, ...]:
     return terms(f"{failure.message}\n{_deciding_line(failure)}")
-
-
-def _tells(word: str) -> bool:
-    return len(word) >= _TERM_CHARS_MIN and not word.isdigit() and not is_common(word)
 
 
 def _deciding_line(failure: Failure) -> str:

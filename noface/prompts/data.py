@@ -45,15 +45,11 @@ class EarlierForm(StrEnum):
 class PromptData:
     """What a worker's prompt is made of.
 
-    `earlier` are the failed attempts, oldest first. `cut_off` tells of the attempt before, if something other than
-    its worker ended it. `start` says where the workspace starts, `patch` is the diff of the attempt it names, or the
-    newest attempt's if it names none; `previous_patch` is the newest attempt's if that is another one.
-    `main_patch` is what main has changed since in files of that attempt, below the names of what brought it. `hints`
-    are the user's own, `instruction` and `strategy` noface's; `another_way`: not what was done so far. `diagnosis` (of
-    the last failure), `advice` and `lessons` are quoted as data. `on_main` is how the issue's own commands fail on
-    main. `points` are what reviews asked for that is open and stands nowhere else. `read_first` are files of
-    instructions that the agent does not read by itself. `report_example` is JSON.
-    `earlier_bytes_max` bounds what it says of the older attempts. `notes`, for a person, say how parts were chosen.
+    `earlier` are the failed attempts, oldest first. `patch` is the diff of the attempt that `start` names, else the
+    newest attempt's; `previous_patch` the newest one's if that is another, `main_patch` what main has changed since.
+    `hints` are the user's, `instruction` and `strategy` noface's; `diagnosis`, `advice` and `lessons` are quoted as
+    data. `on_main` is how the issue's own commands fail there. `points` are what reviews asked for that is open.
+    `notes` are for a person.
     """
 
     issue: Issue
@@ -89,10 +85,8 @@ class PromptData:
 class QuestionData:
     """What a question to another model is made of. What PromptData has too means the same here.
 
-    `answer_example` is the JSON object asked for, `answer_schema` its JSON Schema. `limits` are sentences of noface
-    ("at most 8 parts"). `questions` are the worker's (clarification), `paths` the files it is about (those outside
-    the limits, or in conflict), `others` the other issues as lines ("8: Add a button"), `results` what the gates
-    found in work under review, as lines, `points` what earlier reviews asked for that is open.
+    `limits` are sentences of noface ("at most 8 parts"), `questions` the worker's, `paths` the files it is about,
+    `others` the other issues as lines ("8: Add a button"), `results` what the gates found in work under review.
     """
 
     issue: Issue

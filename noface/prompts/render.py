@@ -26,11 +26,10 @@ TOKENS_MAX = 50_000
 def render(
     situation: Situation, templates: Mapping[str, str], data: PromptData | QuestionData, tokens_max: int = TOKENS_MAX
 ) -> Prompt:
-    """Return the prompt for a situation, of at most `tokens_max` tokens if its fixed parts leave room for that.
+    """Return the prompt for a situation, of at most `tokens_max` tokens (four bytes) if its fixed parts leave room.
 
-    `templates` are the texts by file name ("retry.md.j2"). A token is taken for four bytes of UTF-8. What is cut
-    first, and how it is marked: see `prompt_values` and `prompt_cut`. Raises jinja2.TemplateError if a template
-    is faulty, TypeError if the data is not of the situation's sort.
+    `templates` are texts by file name. Raises jinja2.TemplateError if one is faulty, TypeError for data of another
+    sort.
     """
     if isinstance(data, QuestionData) is not situation.asks:
         raise TypeError(f"{situation.value} takes {'QuestionData' if situation.asks else 'PromptData'}")

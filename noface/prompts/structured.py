@@ -28,8 +28,7 @@ _TYPES = ((bool, "boolean"), (str, "string"), (Mapping, "object"), (list, "array
 class Invalid:
     """An answer called `name` that cannot be used. `violation` is one sentence, `original` the text it is about, cut.
 
-    The types are JSON's names; `actual_type` is "none" without an object, "malformed" or "truncated" for a broken one.
-    `path` is like `children[2].paths`, empty for the value itself.
+    The types are JSON's names, or "none", "malformed", "truncated"; `path` is like `children[2].paths`.
     """
 
     violation: str

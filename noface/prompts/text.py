@@ -169,11 +169,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class PromptPart:
-    """Texts of one sort. `share` is what it keeps, in hundredths of the room.
-
-    `rows`: its items are short; each stays or goes as it is, the first ones stay longest. `bytes_max`
-    holds even if there is room for more.
-    """
+    """Texts of one sort. `share` is what it keeps, in hundredths of the room; of `rows` the first stay longest."""
 
     key: str
     name: str

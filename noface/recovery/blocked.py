@@ -162,7 +162,7 @@ _ERROR_CHARS_MAX = 600
 _UNCLEAR_MAX = 20
 _UNCLEAR_CHARS_MAX = 1_000
 _TRIED_MAX = 60
-_TRIED_CHARS_MAX = 600
+_TRIED_CHARS_MAX, _ENDED_CHARS_MAX = 600, 500
 _REASON_CHARS_MAX = 600
 _PARTS_CHARS_MAX = 8_000
 _CHANGED_MAX = 100
@@ -330,12 +330,9 @@ def _tried(history: History) -> Iterator[str]:
     for attempt in history.attempts:
         before = " (before it was given back)" if attempt.epoch < history.epoch else ""
         model = f"{attempt.model}, thinking" if attempt.think else attempt.model
-        yield f"attempt {attempt.number} with {model}: {_ended_with(attempt)}{before}"
+        ended = short(_error(attempt.failure), _ENDED_CHARS_MAX) if attempt.failure else attempt.outcome
+        yield f"attempt {attempt.number} with {model}: {ended}{before}"
         yield from (_asked(advice) for advice in history.advice if advice.after == attempt.number)
-
-
-def _ended_with(attempt: PastAttempt) -> str:
-    return attempt.outcome if attempt.failure is None else short(_error(attempt.failure), _TRIED_CHARS_MAX - 100)
 
 
 def _asked(advice: Advice) -> str:

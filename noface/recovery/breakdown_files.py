@@ -45,9 +45,8 @@ def split_by_files(
 ) -> tuple[Issue, ...]:
     """Return the parts of `parent`, one a group of touched files; none if these are less than `least`.
 
-    One part is the issue itself, unless what is left of it is another (`rest_of`).
-    Files outside the parent's paths, and names that cannot be a path of an issue, are left out. The parts have no
-    accept commands: the parent's are run when all have landed.
+    Files outside its paths, and names that cannot be a path of an issue, are left out. The parent's `accept` runs at
+    last.
     """
     work, beside = touched
     made = generated(work)

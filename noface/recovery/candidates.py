@@ -36,12 +36,9 @@ def with_candidates(
     paid = _paid(action, beside, history, policy, estimates)
     if not paid:
         return action
-    return replace(action, beside=paid, reason=f"{action.reason}; {many_at_once((action.model, *paid))}")
-
-
-def many_at_once(models: Sequence[str]) -> str:
-    times = [f"{name} {models.count(name)} times" if models.count(name) > 1 else name for name in dict.fromkeys(models)]
-    return f"{len(models)} candidates at once: {', '.join(times)}"
+    all_of_them = (action.model, *paid)
+    named = ", ".join(f"{n} {t} times" if (t := all_of_them.count(n)) > 1 else n for n in dict.fromkeys(all_of_them))
+    return replace(action, beside=paid, reason=f"{action.reason}; {len(all_of_them)} candidates at once: {named}")
 
 
 def _paid(

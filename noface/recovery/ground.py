@@ -30,10 +30,9 @@ Apart = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RemoteMain:
-    """What asking the remote led to. The names are as people write them: main, origin, origin/main.
+    """What asking the remote led to, in names as people write them; `apart` is None if nothing was ever fetched.
 
-    `apart` is None if nothing was ever fetched. `away` says why the remote could not be asked, "" if it was.
-    `lacks` is set where the remote has no such branch; `head` names the one it calls its default then.
+    `away` says why it could not be asked. `lacks`: it has no such branch; `head` is the one it calls its default then.
     """
 
     main: str
@@ -48,11 +47,7 @@ class RemoteMain:
 
 @dataclass(frozen=True, slots=True)
 class StartPlan:
-    """How the run goes on. `fetched`: work starts from the remote's main; `follows`: main moves there once it is green.
-
-    Main follows only if its gates are green on it. `notices` are what a person should know before: a word for
-    programs and a text.
-    """
+    """How the run goes on. `fetched`: from the remote's main; `follows`: main moves there once it is green."""
 
     fetched: bool = False
     follows: bool = False

@@ -30,8 +30,7 @@ _OF_A_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)
 class Configured:
     """What noface.toml says that a person is told of: each gate's command, and each model's agent.
 
-    `fixes` is how each model is logged in; `ready` the models that somebody has chosen and whose programs are there,
-    each with its login.
+    `fixes` is how each model is logged in; `ready` the models that can work, each with its login.
     """
 
     commands: Mapping[str, str] = field(default_factory=dict)

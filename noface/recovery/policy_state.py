@@ -27,9 +27,8 @@ OUTSIDE_REPEATS_MAX = 2
 def identical(attempts: Attempts) -> int:
     """Count how many attempts at the end came from the same model, left the same diff and failed the same way.
 
-    An attempt goes on from the work before it: whoever makes the same change again leaves that as it was. It has
-    changed nothing then, and what it leaves fails as before. Whether it thought longer does not matter: what comes
-    back the same is no less the same, and each try is paid for.
+    Whoever makes the same change again has changed nothing, and what it leaves fails as before, however long it
+    thought.
     """
     failures: list[tuple[str, str]] = []
     by_gates: dict[str, tuple[str, str]] = {}
@@ -125,14 +124,15 @@ class PolicyState:
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     """True if an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 
-    A part that passes is free as long as it is progress (`partly_done`). The first malformed answer in a row gets a
-    reminder of the form for nothing, and so does a plain command that ended with a cause outside the work, twice an
-    issue (docs/decisions.md, Attempts).
+    Free are parts as long as they are progress, the first malformed answer in a row, and twice an issue a plain command
+    that ended with a cause outside the work (docs/decisions.md, Attempts).
     """
     if isinstance(report, Interrupted):
         return False
     if report.failure is None:
-        return not _answers_only(report, past)
+        before = next((attempt for attempt in reversed(past) if attempt.number < report.number), None)
+        asked = before is not None and failure_of(before).rule == PULL_QUESTION  # it only answers about passed work
+        return not (before is not None and asked and before.patch_hash == report.patch_hash)
     if report.failure.rule == PARTLY_DONE and isinstance(report, Judged):
         return not is_free(report.patch_hash, (attempt for attempt in past if attempt.number < report.number))
     if report.failure.rule == OUTSIDE_CAUSE:
@@ -142,14 +142,6 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
         before = next((attempt for attempt in judged if attempt.number < report.number), None)
         return before is not None and before.outcome == FailureKind.OUTPUT_FORMAT
     return report.failure.charged
-
-
-def _answers_only(report: Judged, past: tuple[PastAttempt, ...]) -> bool:
-    """True if an attempt has answered a question about passed work, and left the work as it was."""
-    before = next((attempt for attempt in reversed(past) if attempt.number < report.number), None)
-    if before is None or before.failure is None or before.failure.rule != PULL_QUESTION:
-        return False
-    return before.patch_hash == report.patch_hash
 
 
 def _says_same(advice: Advice) -> bool:

@@ -109,11 +109,7 @@ _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SY
 
 @dataclass(frozen=True, slots=True)
 class SimulatedStep:
-    """One decision: what follows `after` attempts. `tier` is that of the model that works or is asked, if known.
-
-    `wait_s` is the longest wait before the attempt that it starts, `charged` tells whether that one is charged. With
-    `more` the same goes on with growing waits: no number of failures ends it.
-    """
+    """One decision, which follows `after` attempts; with `more` the same goes on with growing waits."""
 
     after: int
     action: Action

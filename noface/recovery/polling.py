@@ -31,11 +31,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of the last call about a topic. Times are epoch seconds.
-
-    `at` is when it ended, `quiet` how many calls in a row have found no change, and `away_until` is set while the other
-    side does not answer.
-    """
+    """What came of the last call about a topic, which ended `at`; `quiet` calls in a row found no change."""
 
     at: float
     quiet: int = 0

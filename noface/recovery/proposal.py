@@ -36,12 +36,10 @@ _MARKER = re.compile(r"<!-- noface pull-request issue=(?P<issue>[^ >]{1,900}) at
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is known of work that is to be proposed.
+    """What is known of work that is to be proposed; the last of `attempts` is the one that is shown.
 
-    `attempts` are those of the issue up to the one that is shown, the last of them. `gates` are the results that prove
-    it on `base`, a commit of the branch `main`. `number` is the issue's own on the forge, None if its tracker is
-    elsewhere; `note` is what its commit says of the attempt, `approved` says that a person has approved it. `away`
-    takes folders of this machine out of a text. `template` is the repository's own, "" for none.
+    `gates` prove it on `base`, a commit of `main`. `number` is the issue's own on the forge, if it is there; `note` is
+    what its commit says, `away` takes folders of this machine out of a text, `template` is the repository's.
     """
 
     issue: Issue
@@ -152,8 +150,15 @@ def _tried(proposal: Proposal) -> str:
     head = f"{made} attempt{'s' if made != 1 else ''} with {by}{cost}."
     if outside := len(proposal.attempts) - made:
         head += f" {outside} more ended for causes outside the work."
+
+    def came_of(attempt: PastAttempt) -> str:
+        if attempt.outcome == PASSED:
+            return "passed every hard gate"
+        message = short(proposal.away(failure_of(attempt).message), _TRIED_CHARS_MAX)
+        return f"{plain(attempt.outcome)}: {plain(message)}"
+
     newest = attempts[-_TRIED_MAX:]
-    lines = [f"- {each.number} ({plain(each.model)}): {_came_of(proposal, each)}" for each in newest]
+    lines = [f"- {each.number} ({plain(each.model)}): {came_of(each)}" for each in newest]
     left = made - len(newest)
     before = [f"- {CUT} {left} before"] if left else []
     return "\n".join([head, "", *before, *lines])
@@ -162,13 +167,6 @@ def _tried(proposal: Proposal) -> str:
 def _outside(attempt: PastAttempt) -> bool:
     passed = attempt.outcome == PASSED
     return not passed and (attempt.outcome == INTERRUPTED or failure_of(attempt).category.external)
-
-
-def _came_of(proposal: Proposal, attempt: PastAttempt) -> str:
-    if attempt.outcome == PASSED:
-        return "passed every hard gate"
-    message = plain(short(proposal.away(failure_of(attempt).message), _TRIED_CHARS_MAX))
-    return f"{plain(attempt.outcome)}: {message}"
 
 
 def _looks(proposal: Proposal) -> Iterator[str]:

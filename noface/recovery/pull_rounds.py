@@ -45,15 +45,12 @@ class WaitsFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PullSeen:
-    """What noface has seen of a pull request and answered; it is kept with its row.
+    """What noface has seen of a pull request and answered; it is kept with its row. Times are epoch seconds.
 
-    `heads` are the commits that noface has pushed; the checks of `answered_head` and the reviews `answered` need no
-    other answer. `outside` are failed checks, by `check_key`, whose cause is no worker's, with that cause. `failed` are
-    the names and addresses of the checks that failed last. `since` is when the present head was first seen (epoch
-    seconds), `changed_at` when what it waits for last changed, `taken` the head that a person pushed. `said` is what
-    noface last said there, `answering` what its last round was for: that is answered by an attempt after `answered_by`.
-    `points` are what has yet to be answered there once that is done: label, first comment of the thread (0 for none),
-    path and author. `refused` are comments, by `review_key`, that could not be acted on, with what is yet to be said.
+    `heads` are noface's own commits; `answered_head` and `answered` (reviews) need no other answer. `outside` are
+    failed checks, by `check_key`, with a cause that is no worker's. `answering` is what the last round was for: an
+    attempt after `answered_by` answers it, in `points` (label, thread or 0, path, author). `refused` are comments, by
+    `review_key`.
     """
 
     heads: tuple[str, ...] = ()
@@ -80,9 +77,8 @@ class PullSeen:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A pull request as noface's records have it: the head and base of its proof, and the rounds of this epoch.
+    """A pull request as noface's records have it: head and base of its proof, rounds of this epoch, its `attempt`.
 
-    `attempt` is the one whose work it shows; `state` is "open", "closed", or "taken" where a person owns its branch.
     `pushed` is what noface last knew its own there, `checks` how checks stood, by `standing`.
     """
 
@@ -106,11 +102,9 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A pull request as the forge shows it now.
+    """A pull request as the forge shows it now: checks of head and base, the base as it was last fetched (`main`).
 
-    `checks` are those of the head, `on_base` those of the base, which are asked for where one has failed. `main` is
-    the commit of the base branch as it was last fetched. `login` is noface's own. `unchanged` counts the looks since
-    the pull request itself last changed.
+    `login` is noface's own; `unchanged` counts the looks since the pull request itself last changed.
     """
 
     pull: PullRequest
@@ -207,7 +201,10 @@ def decide(followed: Followed, look: Look, rounds: int, follow_checks_s: float, 
         who = f" by {pull.closed_by}" if pull.closed_by else ""
         return ClosedUnmerged(pull.closed_by, f"pull request #{pull.number} was closed{who} without a merge")
     if pull.head != followed.head:
-        return _other_head(followed, pull)
+        if pull.head in (*followed.seen.heads, followed.pushed):
+            return StillOpen(WaitsFor.CHECKS, f"the newest push has not reached pull request #{pull.number} yet")
+        whose = f"a person has pushed to {pull.branch} ({pull.head[:12]}) and owns it; a retry goes on from there"
+        return TakenByPerson(pull.head, whose)
     if (running := _running(followed, look, follow_checks_s, now)) is not None:
         return running
     due = _due(followed, look, rounds)
@@ -221,13 +218,6 @@ def of_another(decision: Decision) -> Decision:
             return StillOpen(WaitsFor.PERSON, f"{reason}: what noface pushed there is unknown; a retry begins anew")
         case _:
             return decision
-
-
-def _other_head(followed: Followed, pull: PullRequest) -> StillOpen | TakenByPerson:
-    if pull.head in (*followed.seen.heads, followed.pushed):
-        return StillOpen(WaitsFor.CHECKS, f"the newest push has not reached pull request #{pull.number} yet")
-    reason = f"a person has pushed to {pull.branch} ({pull.head[:12]}) and owns it; a retry goes on from there"
-    return TakenByPerson(pull.head, reason)
 
 
 def _running(followed: Followed, look: Look, follow_checks_s: float, now: float) -> StillOpen | None:

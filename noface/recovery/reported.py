@@ -110,11 +110,7 @@ def task_failure(
     metrics: Mapping[str, float] | None = None,
     notes: tuple[str, ...] = (),
 ) -> TaskFailure:
-    """Return a failure as a JSON document (P2, P10).
-
-    `partial` is what `prompts/partial.py` kept of the steps (P4), `metrics` what is known of time, money and tokens.
-    `notes` are the attempt's: of a failure of context they tell which files were found for it.
-    """
+    """Return a failure as a JSON document (P2, P10), with the steps kept (P4), measures, and the attempt's notes."""
     details = _details(failure, metrics or {}, notes)
     if partial is not None:
         details = {**details, **partial}

@@ -4,7 +4,6 @@ The ladder (N11, L5, L14) is a row of rungs, each a model with a number of charg
 """
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -119,14 +118,6 @@ class Rung:
         return not self.answers or kind is None or kind in self.answers
 
 
-def _beginning_with(model: str, rungs: tuple[Rung, ...], tiers: Mapping[str, int]) -> tuple[Rung, ...]:
-    names = [rung.model for rung in rungs]
-    if model in names:
-        return rungs[names.index(model) :]
-    first = replace(rungs[0], model=model, tier=tiers.get(model, rungs[0].tier), think=False, answers=())
-    return (first, *(rung for rung in rungs if rung.tier > first.tier))
-
-
 @dataclass(frozen=True, slots=True)
 class RoleModels:
     """The models that are asked rather than put to work; None if nobody is named."""
@@ -156,15 +147,9 @@ BACKOFF_MAX_S = 900.0
 class Policy:
     """Durations in seconds, money in dollars. `tiers` knows every model, `alternatives` those that may stand in.
 
-    `logins` names each model's login: what refuses one model refuses all with the same. Without a name it is its own.
-
-    `unreachable` are the models whose agent has shown in this run that its sandbox keeps from it what it needs.
-
-    `transient_retries` is how often in a row an issue waits for a provider before it is blocked; None: it is not
-    blocked for that, and the run waits for up to `outage_max_s` (engine/outages).
-
-    `strategies` are the user's answers to single kinds. `strategies_max`: so many different recovery strategies
-    (other than the ladder's) may fail, then a person is asked (K10).
+    `logins` names each model's login: what refuses one model refuses all with the same. `unreachable` are the models
+    whose sandbox keeps from them what they need. `transient_retries` None: no issue is blocked for a provider, the run
+    waits for `outage_max_s`. So many `strategies_max` other than the ladder's may fail, then a person is asked (K10).
     """
 
     ladder: tuple[Rung, ...]
@@ -206,16 +191,19 @@ class Policy:
     def ladder_for(self, issue: Issue, model: str | None = None) -> tuple[Rung, ...]:
         """Return the rungs for an issue. `model` is what a person named at unblocking, before the issue's own `model`.
 
-        A model so named comes first. Where the ladder knows it, it goes on from there; after any other model only
-        stronger rungs follow. `tier` leaves out the rungs below it, as long as one is left. With `no_escalate` no other
-        model follows the first.
+        It comes first, and only what the ladder has from there, or stronger rungs, follow. `tier` leaves out what is
+        below.
         """
         rungs = self.ladder
         if issue.tier is not None:
             rungs = tuple(rung for rung in self.ladder if rung.tier >= issue.tier) or self.ladder[-1:]
         wanted = model or issue.model
         if wanted is not None and wanted != rungs[0].model:
-            rungs = _beginning_with(wanted, rungs, dict(self.tiers))
+            names = [rung.model for rung in rungs]
+            tier = dict(self.tiers).get(wanted, rungs[0].tier)
+            first = replace(rungs[0], model=wanted, tier=tier, think=False, answers=())
+            known = wanted in names
+            rungs = rungs[names.index(wanted) :] if known else (first, *(rung for rung in rungs if rung.tier > tier))
         if issue.no_escalate:
             return tuple(rung for rung in rungs if rung.model == rungs[0].model)
         climbing = list(rungs[:1])

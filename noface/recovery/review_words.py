@@ -34,9 +34,9 @@ def approved(reviews: tuple[PullReview, ...]) -> tuple[str, ...]:
 def asking(reviews: tuple[PullReview, ...], answered: Collection[str], login: str = "") -> tuple[PullReview, ...]:
     """Return the reviews that ask for something and have not been answered, oldest first.
 
-    Only those of people who may decide: nobody else's words reach a model. A request for changes counts until its
-    author approves or it is dismissed, or all its threads are resolved; a comment where it stands on a file or speaks
-    to noface. The owner of noface's token cannot request changes of what it opened: his comment with words counts.
+    Only of people who may decide: nobody else's words reach a model. A request for changes counts until its author
+    approves, a comment if it stands on a file or speaks to noface; of the owner of noface's token any comment with
+    words.
     """
     settled = {r.author: n for n, r in enumerate(reviews) if r.trusted and r.state is ReviewState.APPROVED}
     return tuple(

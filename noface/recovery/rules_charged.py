@@ -1,6 +1,6 @@
 """The rules for failures that the worker has to answer for: rules 8 to 16 of `policy`, in their order."""
 
-from noface.diagnosis.known_causes import KnownCause, access_refused_of, known_cause
+from noface.diagnosis.known_causes import access_refused_of, known_cause
 from noface.diagnosis.missing_library import library_of
 from noface.integrity.rubbish import generated
 from noface.model.actions import Action, Ask, Block, Mode, RequestApproval, RunWorker, Skip, WaitUntil
@@ -199,20 +199,15 @@ def _context_gap(state: PolicyState) -> Action | None:
     if strategy is not Strategy.CONTEXT:
         return None
     if failure.category is Category.CONTEXT_GAP and _same_kind_twice(state):
-        return _another_model(state) or Block(failure.kind, "the worker still does not know what to do")
+        refused = {attempt.model for attempt in state.attempts if attempt.outcome == FailureKind.AGENT_REFUSED}
+        higher = climb_higher(state, f"{state.last.model} refuses") if state.last.model in refused else None
+        if higher is not None and higher.model not in refused:
+            return higher
+        return Block(failure.kind, "the worker still does not know what to do")
     planner = state.policy.roles.planner
     if planner is not None and state.answer(Topic.CLARIFICATION) is None:
         return Ask(Topic.CLARIFICATION, planner, f"{failure.kind}: ask the planner what is meant")
     return climb(state, Strategy.CONTEXT)
-
-
-def _another_model(state: PolicyState) -> Action | None:
-    """Return the run of the next rung where a model refuses that has not refused yet."""
-    refused = {attempt.model for attempt in state.attempts if attempt.outcome == FailureKind.AGENT_REFUSED}
-    if state.failure.kind is not FailureKind.AGENT_REFUSED:
-        return None
-    higher = climb_higher(state, f"{state.last.model} refuses")
-    return higher if higher is not None and higher.model not in refused else None
 
 
 def _given_up(state: PolicyState) -> Action | None:
@@ -296,8 +291,13 @@ def diagnosed(state: PolicyState, now: float) -> Action | None:
     if not unknown and not (repeated and policy.roles.diagnoser is not None):
         return None
     known = known_cause(failure)
-    if known is not None and not _known_followed(state):
-        return _follow_known(state, known, now)
+    signature = failure_signature(state.last)
+    told = any(a.answer == Mode.CONTEXT and failure_signature(a) == signature for a in state.charged[:-1])
+    if known is not None and not told:
+        if known.strategy == "escalate":
+            return Block(failure.kind, known.cause)
+        action = climb(state, Strategy.CONTEXT, f"known cause: {known.cause}")
+        return _later(state, action, known.delay_s, now, known.cause) if known.strategy == "retry_same" else action
     answer = state.answer(Topic.DIAGNOSIS)
     due = answer is None and (unknown or not _diagnosed_before(state)) and not _nothing_new(state)
     if due and policy.roles.diagnoser is not None:
@@ -307,20 +307,6 @@ def diagnosed(state: PolicyState, now: float) -> Action | None:
     if unknown and helpless and state.repeated(failure.kind) == 1:
         return climb(state, Strategy.CONTEXT)
     return None
-
-
-def _follow_known(state: PolicyState, known: KnownCause, now: float) -> Action:
-    if known.strategy == "escalate":
-        return Block(state.failure.kind, known.cause)
-    action = climb(state, Strategy.CONTEXT, f"known cause: {known.cause}")
-    return _later(state, action, known.delay_s, now, known.cause) if known.strategy == "retry_same" else action
-
-
-def _known_followed(state: PolicyState) -> bool:
-    return any(
-        attempt.answer == Mode.CONTEXT and failure_signature(attempt) == failure_signature(state.last)
-        for attempt in state.charged[:-1]
-    )
 
 
 def _diagnosed_before(state: PolicyState) -> bool:

@@ -46,9 +46,8 @@ class Worked:
 class Standing:
     """What noface's rows say of an issue, as far as its tracker is told. Money in dollars, None for unknown.
 
-    `request` is that of an issue that waits for a person. `parts` are those of a divided issue: the
-    tracker does not know them, so what they ask is asked and answered at the whole. `pushed` tells whether main was
-    pushed after the landing. `not_heard` says why what `not_heard_of` wrote in comment `heard` was not acted on.
+    The tracker does not know `parts`, so what they ask is asked and answered at the whole. `not_heard` says why what
+    `not_heard_of` wrote in comment `heard` was not acted on.
     """
 
     issue_id: str

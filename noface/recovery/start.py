@@ -59,10 +59,8 @@ def start_of(
 ) -> StartPoint:
     """Return where the attempt after `attempts` starts; `anew`: it may begin again on main, and lose nothing of others.
 
-    `accept_failing` is how many tests of the issue's `accept` commands fail on main, None if it has none. `divided`
-    is the last attempt before a breakdown, `by_person` the last before a person's commits, with the newest of these.
-    `broken` counts the files that do not parse of attempts that no gate has judged; `allowed` is what the issue may
-    change by now.
+    `accept_failing` tests of `accept` fail on main, None without one. `divided` is the last attempt before a breakdown,
+    `by_person` the last before a person's commits, with the newest of these. `broken` counts files that do not parse.
     """
     after = max(divided, by_person[0] if by_person is not None else 0)
     recent = tuple(attempt for attempt in attempts if attempt.number > after)

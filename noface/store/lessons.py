@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from noface.knowledge.lessons import (
+    CURES,
     ControlGroup,
     Lesson,
     alike,
     cure_holds,
     fits,
-    is_cure,
     worth_keeping,
 )
 from noface.model.failure import Failure
@@ -56,7 +56,7 @@ class LessonStore:
         return tuple(lesson for lesson in lessons if fits(failure, lesson, parts))[:limit]
 
     def cures(self, failure: Failure) -> tuple[Lesson, ...]:
-        return tuple(lesson for lesson in self._same(failure) if is_cure(lesson.strategy))
+        return tuple(lesson for lesson in self._same(failure) if lesson.strategy in CURES)
 
     def _same(self, failure: Failure) -> list[Lesson]:
         return [*map(_lesson, self._db.rows(query("lessons_by_signature"), failure.signature, _LOOKED_AT_MAX))]
@@ -100,7 +100,7 @@ class LessonStore:
 
     def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
         hits, successes = row["hits"] + 1, row["successes"] + passed
-        if is_cure(row["strategy"]):
+        if row["strategy"] in CURES:
             keep = cure_holds(row["learned"], hits, successes)
         else:
             keep = worth_keeping(hits, successes, self.untold(FailureKind(row["kind"])))
