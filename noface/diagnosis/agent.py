@@ -32,6 +32,11 @@ from noface.model.worker_run import EndedBy
 
 _LINE_MAX = 500
 _EXCERPT_MAX = 2_000
+_ENDS = {
+    EndedBy.TIMEOUT: (FailureKind.TIMEOUT, "ended at its time limit"),
+    EndedBy.IDLE: (FailureKind.TIMEOUT, "ended after a long time without a sign of life"),
+    EndedBy.BUDGET: (FailureKind.RESOURCE_EXHAUSTED, "ended at its cost limit"),
+}
 
 
 def classify(evidence: AgentEvidence, clock: WallClock) -> AgentVerdict:
@@ -85,15 +90,12 @@ def _by_error(evidence: AgentEvidence, error: AgentError, clock: WallClock) -> A
     lost = [match for match in matched if match is not winner]
     verdict = _verdict(evidence, winner.rule.kind, winner.rule.name, line, error, winner)
     also = tuple((f"{evidence.agent}-{match.rule.name}", match.text[:300], why_lost(match, winner)) for match in lost)
+    retry_at = error.resets_at
+    if retry_at is None:
+        by_header = retry_after(dict(error.headers), clock) if error.headers else None
+        retry_at = by_header or reset_time(error.message, clock) or reset_time(error.details, clock)
     transient = winner.rule.kind.category is Category.TRANSIENT
-    return replace(verdict, also_matched=also, retry_at=_retry_at(error, clock) if transient else None)
-
-
-def _retry_at(error: AgentError, clock: WallClock) -> float | None:
-    if error.resets_at is not None:
-        return error.resets_at
-    by_header = retry_after(dict(error.headers), clock) if error.headers else None
-    return by_header or reset_time(error.message, clock) or reset_time(error.details, clock)
+    return replace(verdict, also_matched=also, retry_at=retry_at if transient else None)
 
 
 def _verdict(
@@ -161,7 +163,8 @@ def _unexplained(evidence: AgentEvidence) -> AgentVerdict:
     last = _last_line(evidence.stderr)
     kind = start.rule.kind if start else FailureKind.AGENT_CRASH
     name = start.rule.name if start else "no-result"
-    line = _line(_whole_line(evidence.stderr, start.text)) if start else last
+    head = start.text.strip().partition("\n")[0] if start else ""
+    line = _line(next((row for row in evidence.stderr.splitlines() if head in row), head)) if start else last
     message = line if start else f"{evidence.agent} {how} and gave no result" + (f": {last}" if last else "")
     return AgentVerdict(
         kind,
@@ -175,24 +178,10 @@ def _unexplained(evidence: AgentEvidence) -> AgentVerdict:
 
 
 def _interrupted(evidence: AgentEvidence) -> AgentVerdict:
-    match evidence.ended_by:
-        case EndedBy.TIMEOUT:
-            kind, message = FailureKind.TIMEOUT, "the worker was ended at its time limit"
-        case EndedBy.IDLE:
-            kind, message = FailureKind.TIMEOUT, "the worker was ended after a long time without a sign of life"
-        case EndedBy.BUDGET:
-            kind, message = FailureKind.RESOURCE_EXHAUSTED, "the worker was ended at its cost limit"
-        case _:
-            kind, message = FailureKind.AGENT_CRASH, f"the worker was {evidence.ended_by}"
-    rule = f"{evidence.agent}-ended-{evidence.ended_by}"
-    return AgentVerdict(
-        kind,
-        message,
-        rule,
-        evidence=(message,),
-        excerpt=evidence.last_words[-_EXCERPT_MAX:],
-        signature=signature_of(kind, rule, ()),
-    )
+    kind, how = _ENDS.get(evidence.ended_by, (FailureKind.AGENT_CRASH, evidence.ended_by))
+    message, rule = f"the worker was {how}", f"{evidence.agent}-ended-{evidence.ended_by}"
+    excerpt, signature = evidence.last_words[-_EXCERPT_MAX:], signature_of(kind, rule, ())
+    return AgentVerdict(kind, message, rule, evidence=(message,), excerpt=excerpt, signature=signature)
 
 
 def _line(text: str) -> str:
@@ -203,12 +192,6 @@ def _last_line(stderr: str) -> str:
     """Return the last line of standard error that is no warning."""
     lines = [line for line in stderr[-_EXCERPT_MAX:].splitlines() if line.strip()]
     return next((_line(line) for line in reversed(lines) if not line.lower().startswith("warning")), "")
-
-
-def _whole_line(text: str, part: str) -> str:
-    """Return the line of `text` that holds the beginning of `part`."""
-    head = part.strip().partition("\n")[0]
-    return next((line for line in text.splitlines() if head in line), head)
 
 
 _WORDS = Patterns("last_words")

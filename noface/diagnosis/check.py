@@ -19,7 +19,6 @@ UNREADABLE = "check-log-unreadable"
 PULL_REVIEW = "pull-review"
 PULL_QUESTION = "pull-question"
 """The rules of what people say of work on its pull request."""
-"""The rule of work that the reviewers of its pull request sent back."""
 
 _TIME = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z ?", re.MULTILINE)
 _CHECKOUT = re.compile(

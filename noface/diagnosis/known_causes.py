@@ -103,6 +103,7 @@ class KnownCause:
     line: str
     subject: str = ""
     delay_s: float | None = None
+    passing: bool = False
 
 
 def known_cause(failure: Failure) -> KnownCause | None:
@@ -111,14 +112,9 @@ def known_cause(failure: Failure) -> KnownCause | None:
         return None  # that a file is not there is what the sandbox made of it
     lines = _lines(failure)
     tests = failure.kind is FailureKind.TEST_FAILURE or bool(failure.failing_tests)
-    for rule in known_causes():
-        if tests and not rule.in_tests:
-            continue
-        for line in lines:
-            match = rule.search(line)
-            if match is not None:
-                return _known(rule, match, line)
-    return None
+    rules = (rule for rule in known_causes() if rule.in_tests or not tests)
+    found = ((rule, match, line) for rule in rules for line in lines if (match := rule.search(line)))
+    return next((_known(*each) for each in found), None)
 
 
 def passing_cause(output: str) -> str:
@@ -126,11 +122,6 @@ def passing_cause(output: str) -> str:
     lines = [line for line in strip_codes(output).splitlines() if line.strip()]
     found = final_error(reversed(lines[-_LAST_LINES_MAX:]))
     return found.line if found is not None and not found.disk_full else ""
-
-
-def _may_pass(line: str) -> bool:
-    known = _cause_of(line)
-    return known is not None and any(rule.passing for rule in known_causes() if rule.name == known.name)
 
 
 def _cause_of(line: str) -> KnownCause | None:
@@ -160,7 +151,7 @@ def final_error(last_lines: Iterable[str]) -> FinalError | None:
         known = _cause_of(line)
         if known is not None and known.name == _DISK_FULL:
             return FinalError(known.line, _SHORT_DELAY_S, disk_full=True)
-        if words.search(line) or _may_pass(line):
+        if words.search(line) or (known is not None and known.passing):
             delay_s = known.delay_s if known is not None and known.delay_s is not None else _SHORT_DELAY_S
             return FinalError(one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX), delay_s)
     return None
@@ -253,6 +244,7 @@ def _known(rule: CauseRule, match: re.Match[str], line: str) -> KnownCause:
         line=one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX),
         subject=subject,
         delay_s=rule.delay_s,
+        passing=rule.passing,
     )
 
 

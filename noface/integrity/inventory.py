@@ -39,12 +39,8 @@ class Inventory:
         return (self.count or 0) + sum(outcome is Outcome.PASSED for _, outcome in self.tests)
 
     @property
-    def skipped(self) -> int:
-        return sum(outcome is Outcome.SKIPPED for _, outcome in self.tests)
-
-    @property
     def ran(self) -> int:
-        return (self.count or 0) + len(self.tests) - self.skipped
+        return (self.count or 0) + sum(outcome is not Outcome.SKIPPED for _, outcome in self.tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +207,9 @@ def each_once(main: Inventory, now: Inventory) -> bool:
 
 def without(short: Shortfall, files: Collection[str]) -> Shortfall:
     """Leave out what stands in `files`, and what does not tell its file, where there are any."""
-    if not files:
-        return short
-
-    def others(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(name for name in names if "::" in name and name.partition("::")[0] not in files)
-
-    return Shortfall(others(short.gone), others(short.skipped), others(short.failed))
+    ends = (short.gone, short.skipped, short.failed)
+    others = [tuple(name for name in names if "::" in name and file_of(name) not in files) for names in ends]
+    return Shortfall(gone=others[0], skipped=others[1], failed=others[2]) if files else short
 
 
 def newly_skipped(main: Inventory, now: Inventory | None) -> tuple[str, ...]:

@@ -72,9 +72,8 @@ def is_hidden(path: str) -> bool:
 
 def steers_by_name(path: str) -> bool:
     """True if tools look for a file by its name, whoever else uses it; of what may steer, only data is apart."""
-    if _names("config").search(path) or _names("by_itself").search(path) or builds(path):
-        return True
-    return part_of(path) is Part.SOFT and not _names("made").search(path)
+    looked_for = _names("config").search(path) or _names("by_itself").search(path) or builds(path)
+    return bool(looked_for) or (part_of(path) is Part.SOFT and not _names("made").search(path))
 
 
 def builds(path: str) -> bool:
@@ -83,9 +82,8 @@ def builds(path: str) -> bool:
 
 def may_be_made(path: str, reached: Collection[str] = ()) -> bool:
     """True if a gate may make a file of the work: the product, or text and data that judge by no name of theirs."""
-    if part_of(path, reached) is Part.PRODUCT:
-        return True
-    return part_of(path) in (Part.PRODUCT, Part.SOFT) and _names("made").search(path) is not None
+    made = part_of(path) in (Part.PRODUCT, Part.SOFT) and _names("made").search(path) is not None
+    return made or part_of(path, reached) is Part.PRODUCT
 
 
 def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str], Part] = part_of) -> Touched:
@@ -102,13 +100,8 @@ def touched(changes: Iterable[FileChange], issue: Issue, part_in: Callable[[str]
         and ABSENT not in (c.old_mode, c.new_mode)
         and not matches_any(c.path, issue.may_change)
     )
-    return Touched(
-        tuple(parts[Part.TEST]),
-        tuple(parts[Part.CONFIG]),
-        tuple(parts[Part.MANIFEST]),
-        tuple(parts[Part.SOFT]),
-        sources,
-    )
+    tests, config, manifests = (tuple(parts[part]) for part in (Part.TEST, Part.CONFIG, Part.MANIFEST))
+    return Touched(tests, config, manifests, tuple(parts[Part.SOFT]), sources)
 
 
 def lifted(path: str, issue: Issue) -> bool:
@@ -133,10 +126,9 @@ def with_main_judging(path: str, main: str, change: str) -> str | None:
         match path.rpartition("/")[2]:
             case "pyproject.toml":
                 old, new = tomllib.loads(main), tomllib.loads(change)
-                tools = _joined(_table(old.get("tool")), _table(new.get("tool")), describing["build_tools"])
-                return tomli_w.dumps(
-                    {**new, "tool": _with_tasks(tools, _table(old.get("tool")), describing["task_tables"])}
-                )
+                before = _table(old.get("tool"))
+                tools = _joined(before, _table(new.get("tool")), describing["build_tools"])
+                return tomli_w.dumps({**new, "tool": _with_tasks(tools, before, describing["task_tables"])})
             case "Cargo.toml":
                 return tomli_w.dumps(_joined(tomllib.loads(main), tomllib.loads(change), describing["cargo"]))
             case "package.json":
@@ -172,9 +164,10 @@ def _with_tasks(tools: Mapping[str, Any], main: Mapping[str, Any], places: Colle
 
 
 def _ini(main: str, change: str, describing: tuple[str, ...]) -> str:
-    old, new = _parsed(main), _parsed(change)
     made = configparser.RawConfigParser()
-    for parser, from_change in ((old, False), (new, True)):
+    for given, from_change in ((main, False), (change, True)):
+        parser = configparser.RawConfigParser(strict=False)
+        parser.read_string(given)
         for name in parser.sections():
             if name.partition(".")[0].startswith(describing) == from_change and not made.has_section(name):
                 made.read_dict({name: dict(parser[name])})
@@ -183,18 +176,10 @@ def _ini(main: str, change: str, describing: tuple[str, ...]) -> str:
     return text.getvalue()
 
 
-def _parsed(text: str) -> configparser.RawConfigParser:
-    parser = configparser.RawConfigParser(strict=False)
-    parser.read_string(text)
-    return parser
-
-
 def _table(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        if value is None:
-            return {}
+    if not isinstance(value, dict | None):
         raise TypeError("not a table")
-    return value
+    return value or {}
 
 
 BROKEN = "noface canary: this file is broken on purpose )]}\n"

@@ -32,7 +32,10 @@ class Checkout:
 
     @cached_property
     def places(self) -> tuple[frozenset[str], frozenset[str]]:
-        return self.on_main | _folders(self.on_main), self.new | _folders(self.new)
+        main, new = (
+            {*paths, *(place for path in paths for place in above(path))} for paths in (self.on_main, self.new)
+        )
+        return frozenset(main), frozenset(new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,6 @@ def _arguments(words: list[str]) -> Iterator[str]:
             yield from dict.fromkeys((value, *value.split()))
 
 
-def _folders(paths: Iterable[str]) -> frozenset[str]:
-    return frozenset(folder for path in paths for folder in above(path))
-
-
 def _path(word: str, bases: tuple[str, ...], checkout: Checkout) -> str | None:
     if not word or word.startswith(("/", "~")):
         return None
@@ -90,18 +89,19 @@ def _path(word: str, bases: tuple[str, ...], checkout: Checkout) -> str | None:
 
 def _module(word: str, bases: tuple[str, ...], checkout: Checkout) -> str | None:
     """Return the file of the module that a dotted word names, as `unittest` takes it; None if it is none."""
-    parts = word.split(".")
-    names = (
-        ["/".join(parts[:length]) for length in range(len(parts), 0, -1)] if all(map(str.isidentifier, parts)) else []
-    )
-    return next((path for name in names if "/" in name and (path := _path(f"{name}.py", bases, checkout))), None)
+    parts = word.split(".") if all(map(str.isidentifier, word.split("."))) else []
+    names = ("/".join(parts[:length]) for length in range(len(parts), 1, -1))
+    return next((path for name in names if (path := _path(f"{name}.py", bases, checkout))), None)
 
 
 def ways_to_commit(things: Iterable[Lacking], checkout: Checkout) -> tuple[str, ...]:
     """Return the commands by which a person puts on main what only their checkout has."""
     paths = " ".join(shlex.quote(path) for path in dict.fromkeys(each.path for each in things))
     known = checkout.places[0] | checkout.places[1]  # a file that git ignores is in none of them
-    dirty = any(each.path not in known or any(_at(path, each.path) for path in checkout.dirty) for each in things)
+    dirty = any(
+        each.path not in known or any(f"{path}/".startswith(f"{each.path}/") for path in checkout.dirty)
+        for each in things
+    )
     commit = f"git commit -m 'Add what the gates need' -- {paths}"
     added = (f"git add --force -- {paths} && {commit}",) if dirty else ()
     if checkout.branch == checkout.main:
@@ -109,10 +109,6 @@ def ways_to_commit(things: Iterable[Lacking], checkout: Checkout) -> tuple[str, 
     source = shlex.quote(checkout.branch)
     there = f"git switch {shlex.quote(checkout.main)} && git restore --source={source} --staged --worktree -- {paths}"
     return (*added, f"{there} && {commit}")
-
-
-def _at(path: str, place: str) -> bool:
-    return path == place or path.startswith(f"{place}/")
 
 
 def lack_text(things: Iterable[Lacking], checkout: Checkout, how: str = "names") -> str:
