@@ -32,14 +32,9 @@ class Person:
         return self.repository.pull(number)
 
     @_locked
-    def opens_issue(self, title, body=None, *, labels=(), milestone=None):
-        """Open an issue; `milestone` is a title. Return its number."""
-        number = None if milestone is None else self._milestone(milestone).number
-        return self.repository.open_issue(self.user, title, body, labels=labels, milestone=number).number
-
-    def _milestone(self, title):
-        found = next((each for each in self.repository.milestones.values() if each.title == title), None)
-        return found or self.repository.make_milestone(self.user, title)
+    def opens_issue(self, title, body=None, *, labels=()):
+        """Open an issue; return its number."""
+        return self.repository.open_issue(self.user, title, body, labels=labels).number
 
     @_locked
     def edits(self, number, **fields):

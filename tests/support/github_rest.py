@@ -1,4 +1,4 @@
-"""What the server of the tests answers to the operations on issues, labels, milestones and users.
+"""What the server of the tests answers to the operations on issues, labels and users.
 
 Each answer is a function below the operation's id in GitHub's description, with what it needs. An operation without
 such a function answers 500, loudly.
@@ -33,19 +33,6 @@ def _me(call):
     return {**whole, "two_factor_authentication": True}
 
 
-@operation("users/get-by-username")
-def _somebody(call):
-    at = stamp(call.server.epoch)
-    user = user_view(call.server.known_user(call.places["username"]), call.views.root)
-    return described("public-user", **user, created_at=at, updated_at=at)
-
-
-@operation("rate-limit/get")
-def _rate_limit(call):
-    rate = call.server.limits.rate(call.user)
-    return {"resources": {"core": rate, "search": rate}, "rate": rate}
-
-
 @operation("repos/get")
 def _repository(call):
     return call.views.whole_repository(call.user.login)
@@ -60,21 +47,6 @@ def _permission(call):
     return {"permission": coarse, "role_name": role, "user": {**call.views.user(user), "role_name": role}}
 
 
-@operation("repos/list-collaborators")
-def _collaborators(call):
-    call.needs("write", "Must have push access to view repository collaborators.")
-    users = [(call.server.user(login), role) for login, role in call.repository.roles.items()]
-    return Listed(users, lambda each: {**call.views.user(each[0]), "role_name": each[1]})
-
-
-@operation("repos/check-collaborator")
-def _collaborator(call):
-    call.needs("write", "Must have push access to view repository collaborators.")
-    if call.places["username"] not in call.repository.roles:
-        raise not_found()
-    return Answer(204)
-
-
 # Issues. To the API a pull request is an issue, too.
 
 
@@ -87,7 +59,6 @@ def _issues(call):
         for each in _sorted(call.repository.issues.values(), query)
         if state in {"all", each.state}
         and set(labels) <= {label.name.lower() for label in each.labels}
-        and _in_milestone(each, query.get("milestone"))
         and query.get("creator") in {None, each.user.login}
         and query.get("assignee") in {None, "*", *(user.login for user in each.assignees)}
     ]
@@ -101,15 +72,9 @@ def _issues(call):
     return Listed(found, call.views.issue, cursor=lambda issue: f"{getattr(issue, key):012}-{issue.id}")
 
 
-def _in_milestone(issue, wanted):
-    if wanted in {None, "*"}:
-        return wanted is None or issue.milestone is not None
-    return issue.milestone is None if wanted == "none" else issue.milestone and str(issue.milestone.number) == wanted
-
-
 @operation("issues/create", "issues=write")
 def _create(call):
-    fields = {key: value for key, value in call.body.items() if key in {"body", "labels", "milestone", "assignees"}}
+    fields = {key: value for key, value in call.body.items() if key in {"body", "labels", "assignees"}}
     if not call.may("write"):  # what only collaborators may set is passed over
         fields = {key: value for key, value in fields.items() if key == "body"}
     fields["labels"] = [each if isinstance(each, str) else each["name"] for each in fields.get("labels", ())]
@@ -151,13 +116,6 @@ def _comments(call):
     since = call.query.get("since", "")
     found = call.repository.comments_of(call.issue().number)
     return Listed([each for each in found if stamp(each.updated_at) >= since], call.views.comment)
-
-
-@operation("issues/list-comments-for-repo", "issues=read")
-def _all_comments(call):
-    direction = call.query.get("direction", "desc" if "sort" in call.query else "asc")
-    found = _sorted(call.repository.comments.values(), {**call.query, "direction": direction})
-    return Listed(found, call.views.comment)
 
 
 def _comment_of(call):
@@ -208,15 +166,6 @@ def _react_to_line(call):
     return _reacted(call, found)
 
 
-@operation("issues/delete-comment", "issues=write")
-def _delete_comment(call):
-    comment = _comment_of(call)
-    if comment.user is not call.user:
-        call.needs("write")
-    del call.repository.comments[comment.id]
-    return Answer(204)
-
-
 # Labels.
 
 
@@ -230,11 +179,6 @@ def _labels_of(call, issue):
     return [call.views.label(each) for each in issue.labels]
 
 
-@operation("issues/list-labels-for-repo", "issues=read")
-def _labels(call):
-    return Listed(call.repository.labels, call.views.label)
-
-
 @operation("issues/get-label", "issues=read")
 def _label(call):
     return call.views.label(call.repository.label(call.places["name"]))
@@ -245,34 +189,9 @@ def _create_label(call):
     return Answer(201, call.views.label(call.repository.make_label(**call.body)))
 
 
-@operation("issues/update-label", "issues=write", "write")
-def _update_label(call):
-    label = call.repository.label(call.places["name"])
-    for key in ("color", "description"):
-        setattr(label, key, call.body.get(key, getattr(label, key)))
-    return call.views.label(label)
-
-
-@operation("issues/delete-label", "issues=write", "write")
-def _delete_label(call):
-    call.repository.delete_label(call.places["name"])
-    return Answer(204)
-
-
-@operation("issues/list-labels-on-issue", "issues=read")
-def _issue_labels(call):
-    return Listed(call.issue().labels, call.views.label)
-
-
 @operation("issues/add-labels", "issues=write", "triage")
 def _add_labels(call):
     call.repository.add_labels(call.issue(), call.user, _names(call.body))
-    return _labels_of(call, call.issue())
-
-
-@operation("issues/set-labels", "issues=write", "triage")
-def _set_labels(call):
-    call.repository.set_labels(call.issue(), call.user, _names(call.body))
     return _labels_of(call, call.issue())
 
 
@@ -280,51 +199,6 @@ def _set_labels(call):
 def _remove_label(call):
     call.repository.remove_label(call.issue(), call.user, call.places["name"])
     return _labels_of(call, call.issue())
-
-
-@operation("issues/remove-all-labels", "issues=write", "triage")
-def _remove_labels(call):
-    call.repository.set_labels(call.issue(), call.user, [])
-    return Answer(204)
-
-
-@operation("issues/add-assignees", "issues=write", "triage")
-def _assign(call):
-    issue = call.issue()
-    call.repository.assign(issue, call.user, call.body.get("assignees", ()))
-    return Answer(201, call.views.issue(issue, whole=True))
-
-
-@operation("issues/remove-assignees", "issues=write", "triage")
-def _unassign(call):
-    issue = call.issue()
-    issue.assignees = [each for each in issue.assignees if each.login not in call.body["assignees"]]
-    return call.views.issue(issue, whole=True)
-
-
-# Milestones.
-
-
-@operation("issues/list-milestones", "issues=read")
-def _milestones(call):
-    state = call.query.get("state", "open")
-    return Listed(
-        [each for each in call.repository.milestones.values() if state in {"all", each.state}], call.views.milestone
-    )
-
-
-@operation("issues/get-milestone", "issues=read")
-def _milestone(call):
-    number = int(call.places["milestone_number"])
-    if number not in call.repository.milestones:
-        raise not_found()
-    return call.views.milestone(call.repository.milestones[number])
-
-
-@operation("issues/create-milestone", "issues=write", "write")
-def _create_milestone(call):
-    body = {key: value for key, value in call.body.items() if key != "due_on"}
-    return Answer(201, call.views.milestone(call.repository.make_milestone(call.user, **body)))
 
 
 # Sub-issues and dependencies: other issues are named by their id there, not by their number.
@@ -335,47 +209,6 @@ def _sub_issues(call):
     return Listed(call.issue().sub_issues, call.views.issue)
 
 
-@operation("issues/add-sub-issue", "issues=write", "triage")
-def _add_sub_issue(call):
-    child = call.repository.issue_of(call.body["sub_issue_id"])
-    replace = call.body.get("replace_parent", False)
-    call.repository.add_sub_issue(call.issue(), call.user, child, replace=replace)
-    return Answer(201, call.views.issue(call.issue(), whole=True))
-
-
-@operation("issues/remove-sub-issue", "issues=write", "triage")
-def _remove_sub_issue(call):
-    call.repository.remove_sub_issue(call.issue(), call.user, call.repository.issue_of(call.body["sub_issue_id"]))
-    return call.views.issue(call.issue(), whole=True)
-
-
-@operation("issues/get-parent", "issues=read")
-def _parent(call):
-    if call.issue().parent is None:
-        raise not_found()
-    return call.views.issue(call.issue().parent, whole=True)
-
-
 @operation("issues/list-dependencies-blocked-by", "issues=read")
 def _blocked_by(call):
     return Listed(call.issue().blocked_by, call.views.issue)
-
-
-@operation("issues/list-dependencies-blocking", "issues=read")
-def _blocking(call):
-    issue = call.issue()
-    return Listed([each for each in call.repository.issues.values() if issue in each.blocked_by], call.views.issue)
-
-
-@operation("issues/add-blocked-by-dependency", "issues=write", "triage")
-def _block(call):
-    by = call.repository.issue_of(call.body["issue_id"])
-    call.repository.block(call.issue(), call.user, by)
-    return Answer(201, call.views.issue(by, whole=True))
-
-
-@operation("issues/remove-dependency-blocked-by", "issues=write", "triage")
-def _unblock(call):
-    by = call.repository.issue_of(int(call.places["issue_id"]))
-    call.repository.unblock(call.issue(), call.user, by)
-    return call.views.issue(by, whole=True)

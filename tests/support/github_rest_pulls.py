@@ -7,7 +7,6 @@ import re
 from fnmatch import fnmatch
 
 from .github_calls import Answer, Listed, operation
-from .github_openapi import NOWHERE, described
 from .github_state import Mail, RefusedError, not_found
 from .github_views import stamp
 
@@ -83,40 +82,10 @@ def _update(call):
     return call.views.pull(issue)
 
 
-@operation("pulls/merge", "contents=write", "write")
-def _merge(call):
-    body = call.body or {}
-    how = body.get("merge_method", "merge")
-    texts = (body.get("commit_title"), body.get("commit_message"), body.get("sha"))
-    made = call.repository.merge(_pull(call), call.user, how, *texts)
-    return {"sha": made, "merged": True, "message": "Pull Request successfully merged"}
-
-
-@operation("pulls/check-if-merged", "pull_requests=read")
-def _merged(call):
-    if _pull(call).pull.merged_at is None:
-        raise not_found()
-    return Answer(204)
-
-
-@operation("pulls/list-commits", "pull_requests=read")
-def _commits(call):
-    pull = _pull(call).pull
-    return Listed(call.repository.bare.commits(pull.base_sha, pull.head_sha), call.views.commit)
-
-
 @operation("pulls/list-reviews", "pull_requests=read")
 def _reviews(call):
     number = _pull(call).number
     return Listed([each for each in call.repository.reviews.values() if each.number == number], call.views.review)
-
-
-@operation("pulls/create-review", "pull_requests=write")
-def _review(call):
-    states = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
-    comments = [(each["path"], each.get("line"), each["body"]) for each in call.body.get("comments", ())]
-    state = states.get(call.body.get("event", ""), "PENDING")
-    return call.views.review(call.repository.review(_pull(call), call.user, state, call.body.get("body", ""), comments))
 
 
 @operation("pulls/list-review-comments", "pull_requests=read")
@@ -132,24 +101,6 @@ def _reply(call):
     if first is None or first.number != issue.number or first.reply_to is not None:
         raise not_found()  # a reply is made to a thread's first comment
     return Answer(201, call.views.review_comment(call.repository.reply(issue, call.user, first, call.body["body"])))
-
-
-@operation("pulls/list-review-comments-for-repo", "pull_requests=read")
-def _all_review_comments(call):
-    return Listed(list(call.repository.review_comments.values()), call.views.review_comment)
-
-
-@operation("pulls/list-comments-for-review", "pull_requests=read")
-def _comments_of_review(call):
-    _pull(call)
-    wanted = int(call.places["review_id"])
-    found = [each for each in call.repository.review_comments.values() if each.review == wanted]
-    return Listed(found, lambda each: call.views.review_comment(each, "review-comment"))
-
-
-@operation("pulls/list-requested-reviewers", "pull_requests=read")
-def _requested(call):
-    return {"users": [call.views.user(each) for each in _pull(call).pull.requested], "teams": []}
 
 
 @operation("pulls/request-reviewers", "pull_requests=write", "write")
@@ -170,13 +121,6 @@ def _request(call):
             call.repository.happened(issue, "review_requested", call.user)
             call.repository.mails.append(Mail(login, issue.number, "review requested"))
     return Answer(201, call.views.simple_pull(issue))
-
-
-@operation("pulls/remove-requested-reviewers", "pull_requests=write", "write")
-def _unrequest(call):
-    issue = _pull(call)
-    issue.pull.requested = [each for each in issue.pull.requested if each.login not in call.body["reviewers"]]
-    return call.views.simple_pull(issue)
 
 
 # Checks, statuses, jobs.
@@ -219,28 +163,11 @@ def _combined(call):
     return call.views.combined(_commit(call))
 
 
-@operation("repos/list-commit-statuses-for-ref", "statuses=read")
-def _statuses(call):
-    return Listed(call.repository.statuses_of(_commit(call)), call.views.status)
-
-
-@operation("repos/create-commit-status", "statuses=write", "write")
-def _set_status(call):
-    sha = _commit(call, "sha")
-    body = {"context": "default", **call.body}
-    return Answer(201, call.views.status(call.repository.set_status(sha, call.user, **body)))
-
-
 def _job_of(call):
     found = _check_run(call, "job_id")
     if found.app != "github-actions":
         raise not_found()
     return found
-
-
-@operation("actions/get-job-for-workflow-run", "actions=read")
-def _job(call):
-    return call.views.job(_job_of(call))
 
 
 @operation("actions/list-workflow-runs-for-repo", "actions=read")
@@ -267,73 +194,6 @@ def _log(call):
 
 
 # Refs, branches and commits, read from the bare repository.
-
-
-@operation("git/get-ref", "contents=read")
-def _ref(call):
-    name = f"refs/{call.places['ref']}"
-    found = call.repository.bare.refs().get(name)
-    if found is None:
-        raise not_found()
-    return call.views.ref(name, found)
-
-
-@operation("git/list-matching-refs", "contents=read")
-def _refs(call):
-    start = f"refs/{call.places['ref']}"
-    found = [each for each in call.repository.bare.refs().items() if each[0].startswith(start)]
-    return [call.views.ref(*each) for each in found]
-
-
-@operation("git/create-ref", "contents=write", "write")
-def _create_ref(call):
-    name, sha = call.body["ref"], call.body["sha"]
-    if name in call.repository.bare.refs():
-        raise RefusedError(422, "Reference already exists")
-    if call.repository.bare.commit(sha) is None:
-        raise RefusedError(422, "Object does not exist")
-    call.repository.bare.set(name, sha)
-    return Answer(201, call.views.ref(name, sha))
-
-
-@operation("git/delete-ref", "contents=write", "write")
-def _delete_ref(call):
-    name = f"refs/{call.places['ref']}"
-    if name not in call.repository.bare.refs():
-        raise RefusedError(422, "Reference does not exist")
-    call.repository.bare.delete(name)
-    return Answer(204)
-
-
-@operation("repos/get-branch", "contents=read")
-def _branch(call):
-    name = call.places["branch"]
-    commit = call.repository.bare.branch(name)
-    if commit is None:
-        raise RefusedError(404, "Branch not found")
-    links = {"self": f"{call.views.api}/branches/{name}", "html": f"{call.views.web}/tree/{name}"}
-    return described(
-        "branch-with-protection",
-        name=name,
-        commit=call.views.commit(commit),
-        protected=False,
-        protection={"enabled": False},
-        protection_url=NOWHERE,
-        _links=links,
-    )
-
-
-@operation("repos/get-commit", "contents=read")
-def _one_commit(call):
-    return call.views.commit(_commit(call))
-
-
-@operation("repos/list-pull-requests-associated-with-commit", "pull_requests=read")
-def _pulls_of(call):
-    call.repository.look()
-    sha = call.places["commit_sha"]
-    found = [each for each in call.repository.pulls if sha in {each.pull.head_sha, each.pull.merge_commit}]
-    return Listed(found, call.views.simple_pull)
 
 
 def graphql(server, user, body):

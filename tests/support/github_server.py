@@ -8,7 +8,7 @@ How to use it (the fixture `github` of conftest; nothing is patched, noface is t
     token = github.token("noface-bot")                   # login gets write access: repo.grant("noface-bot", "write")
     github.token("robot", "issues=write contents=read")  # only these permissions: else 403 with what is missing
     alice = repo.person("alice", "write")                # roles: none read triage write maintain admin; None: a stranger
-    n = alice.opens_issue("Title", "body", labels=["ready-for-agent"], milestone="v1")
+    n = alice.opens_issue("Title", "body", labels=["ready-for-agent"])
     alice.comments(n, "yes"); alice.labels(n, "x"); alice.closes(n); alice.edits(n, body="…"); alice.blocks(n, by=3)
     alice.transfers(n, github.repository("acme/other")); alice.deletes_issue(n)  # from then on 301 or 404, and 410
     alice.pushes("main", {"a.txt": "new\n"}); alice.opens_pull("T", "branch")
@@ -42,7 +42,7 @@ import time
 from contextlib import contextmanager
 
 from .github_http import Listener, basic_password
-from .github_limits import ALL, SECONDARY, Fault, Limits, Token, permissions
+from .github_limits import ALL, Fault, Limits, Token, permissions
 from .github_people import Person
 from .github_pulls import Hosted
 from .github_state import User, not_found
@@ -201,12 +201,6 @@ class GitHub:
     def drops(self, times=1, path="*", method="", *, before=True):
         """End connections without an answer: `before` the request has had an effect, or after."""
         return self.fault("drop", times=times, path=path, method=method, before=before)
-
-    def secondary_limit(self, times=1, retry_after_s=60, status=403, path="*", method=""):
-        """Answer that a secondary limit is exceeded; without a Retry-After where `retry_after_s` is None."""
-        headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
-        where = {"path": path, "method": method}
-        return self.fault("answer", status=status, times=times, message=SECONDARY, headers=headers, **where)
 
     @contextmanager
     def away(self, path="*"):

@@ -1,4 +1,4 @@
-"""What the server of the tests keeps of a repository: issues, labels, milestones, comments, and who may do what.
+"""What the server of the tests keeps of a repository: issues, labels, comments, and who may do what.
 
 Persons' events and the REST API change it by the same methods, so that a label that alice sets in a test and one that
 noface sets differ in nothing but their author. Times are epoch seconds, whole as GitHub's are.
@@ -49,19 +49,6 @@ class Label:
     name: str
     color: str = "ededed"
     description: str | None = None
-
-
-@dataclass
-class Milestone:
-    id: int
-    number: int
-    title: str
-    creator: User
-    created_at: int
-    updated_at: int
-    state: str = "open"
-    description: str | None = None
-    closed_at: int | None = None
 
 
 @dataclass
@@ -117,7 +104,6 @@ class Issue:
     updated_at: int
     labels: list[Label] = field(default_factory=list)
     assignees: list[User] = field(default_factory=list)
-    milestone: Milestone | None = None
     state: str = "open"
     state_reason: str | None = None
     closed_at: int | None = None
@@ -147,7 +133,6 @@ class Tracked:
         self.issues: dict[int, Issue] = {}
         self.away: dict[int, tuple[Tracked, int] | None] = {}  # transferred issues, and None for deleted ones
         self.comments: dict[int, Comment] = {}
-        self.milestones: dict[int, Milestone] = {}
         self.events: list[Event] = []
         self.rules: list[tuple[str, dict]] = []  # what they hold for, and the rule with its ruleset
         self.actions_propose = True
@@ -188,7 +173,7 @@ class Tracked:
             raise not_found()
         return found
 
-    def open_issue(self, user, title, body=None, *, labels=(), milestone=None, assignees=()):
+    def open_issue(self, user, title, body=None, *, labels=(), assignees=()):
         if not title:
             raise invalid("Issue", "title", "missing_field")
         _short(body, "Issue")
@@ -197,7 +182,6 @@ class Tracked:
         self.issues[made.number] = made
         made.labels = [self.label(name, make=True) for name in dict.fromkeys(labels)]
         made.assignees = [self.server.user(login) for login in assignees]
-        made.milestone = self.milestone(milestone) if milestone is not None else None
         self.mail(made, user, "opened", body)
         return made
 
@@ -205,7 +189,7 @@ class Tracked:
         """Move an issue to another repository, whose next number it gets; its labels stay behind."""
         old = issue.number
         del self.issues[old]
-        issue.number, issue.labels, issue.milestone = next(to._numbers), [], None
+        issue.number, issue.labels = next(to._numbers), []
         to.issues[issue.number] = issue
         for comment in self.comments_of(old):
             comment.number = issue.number
@@ -215,12 +199,7 @@ class Tracked:
         return issue.number
 
     def edit(self, issue, user, **fields):
-        """Change title, body, milestone (its number), assignees, labels, or the state with its reason."""
-        if "labels" in fields:
-            self.set_labels(issue, user, fields.pop("labels") or [])
-        if "milestone" in fields:
-            number = fields.pop("milestone")
-            issue.milestone = None if number is None else self.milestone(number)
+        """Change title, body, assignees, or the state with its reason."""
         if "assignees" in fields:
             issue.assignees = []
             self.assign(issue, user, fields.pop("assignees"))
@@ -306,12 +285,6 @@ class Tracked:
         self._labels[name.lower()] = made
         return made
 
-    def delete_label(self, name):
-        gone = self.label(name)
-        del self._labels[name.lower()]
-        for issue in self.issues.values():
-            issue.labels = [each for each in issue.labels if each is not gone]
-
     def add_labels(self, issue, user, names):
         """Label an issue; GitHub makes labels that the repository does not have."""
         for label in [self.label(name, make=True) for name in names]:
@@ -325,28 +298,6 @@ class Tracked:
             raise RefusedError(404, "Label does not exist")
         issue.labels.remove(label)
         self.happened(issue, "unlabeled", user, label)
-
-    def set_labels(self, issue, user, names):
-        wanted = {name.lower() for name in names}
-        for label in list(issue.labels):
-            if label.name.lower() not in wanted:
-                self.remove_label(issue, user, label.name)
-        self.add_labels(issue, user, names)
-
-    # Milestones.
-
-    def milestone(self, number):
-        if number not in self.milestones:
-            raise invalid("Issue", "milestone")
-        return self.milestones[number]
-
-    def make_milestone(self, user, title, state="open", description=None):
-        if any(each.title == title for each in self.milestones.values()):
-            raise invalid("Milestone", "title", "already_exists")
-        now, number = self.server.now(), len(self.milestones) + 1
-        made = Milestone(self.server.new_id(), number, title, user, now, now, state, description)
-        self.milestones[number] = made
-        return made
 
     # Comments of issues and, beside those of reviews, of pull requests.
 
@@ -381,12 +332,6 @@ class Tracked:
         issue.blocked_by.append(by)
         self.happened(issue, "blocked_by_added", user)
         self.happened(by, "blocking_added", user)
-
-    def unblock(self, issue, user, by):
-        if by not in issue.blocked_by:
-            raise not_found()
-        issue.blocked_by.remove(by)
-        self.happened(issue, "blocked_by_removed", user)
 
     def add_sub_issue(self, parent, user, child, *, replace=False):
         if child.parent is not None and not replace:

@@ -32,27 +32,6 @@ class TalkViews:
             description=label.description,
         )
 
-    def milestone(self, milestone):
-        if milestone is None:
-            return None
-        issues = [each for each in self.repository.issues.values() if each.milestone is milestone]
-        still_open = sum(each.state == "open" for each in issues)
-        return described(
-            "milestone",
-            id=milestone.id,
-            url=f"{self.api}/milestones/{milestone.number}",
-            number=milestone.number,
-            title=milestone.title,
-            state=milestone.state,
-            description=milestone.description,
-            creator=self.user(milestone.creator),
-            open_issues=still_open,
-            closed_issues=len(issues) - still_open,
-            created_at=stamp(milestone.created_at),
-            updated_at=stamp(milestone.updated_at),
-            closed_at=stamp(milestone.closed_at),
-        )
-
     def _said(self, each):
         return {
             "user": self.user(each.user),
@@ -70,7 +49,7 @@ class TalkViews:
             "body": issue.body,
             "state": issue.state,
             "labels": [self.label(each) for each in issue.labels],
-            "milestone": self.milestone(issue.milestone),
+            "milestone": None,
             "assignee": self.user(issue.assignees[0]) if issue.assignees else None,
             "assignees": [self.user(each) for each in issue.assignees],
             "closed_at": stamp(issue.closed_at),
