@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 # Unset by default, but without them the example would show no escalation, and no hint that applies.
 _WRITTEN_OUT = {("retry", "escalation_model"), ("failure_hints", "label"), ("models", "model")}
 _MODEL_NAME = "fast"
-# Tables of values by name that people write under a header of their own, not in a line.
-_UNDER_HEADER = {("retry", "strategies")}
 
 
 def render() -> str:
@@ -37,22 +35,11 @@ def _section(name: str, section: SectionKeys) -> Iterator[str]:
     yield f"# {_purpose(section)}"
     yield section.header.replace("NAME", _MODEL_NAME)
     for key, field in section.model.model_fields.items():
-        if key not in section.inner and (name, key) not in _UNDER_HEADER:
+        if key not in section.inner:
             yield from _key(field, key, written_out=(name, key) in _WRITTEN_OUT)
     yield ""
-    for key, field in section.model.model_fields.items():
-        if (name, key) in _UNDER_HEADER:
-            yield from _named_values(field, f"{name}.{key}")
     for inner in section.inner.values():
         yield from _inner(inner)
-
-
-def _named_values(field: "FieldInfo", header: str) -> Iterator[str]:
-    yield f"# {field.description}"
-    yield f"#[{header}]"
-    for key, value in _value(field)[0].items():
-        yield f"#{key} = {toml_text(value)}"
-    yield ""
 
 
 def _inner(section: SectionKeys) -> Iterator[str]:

@@ -53,17 +53,14 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """US dollars for a million tokens, 0 or more."""
 
 
-def _schema_rules(schema: dict[str, Any]) -> None:
-    schema["if"] = {"properties": {"agent": {"const": "command"}}, "required": ["agent"]}
-    schema["then"] = {"required": ["command"]}
-    schema["dependentRequired"] = {"usd_per_mtok_in": ["usd_per_mtok_out"], "usd_per_mtok_out": ["usd_per_mtok_in"]}
+_MODEL_RULES: dict[str, Any] = {
+    "if": {"properties": {"agent": {"const": "command"}}, "required": ["agent"]},
+    "then": {"required": ["command"]},
+    "dependentRequired": {"usd_per_mtok_in": ["usd_per_mtok_out"], "usd_per_mtok_out": ["usd_per_mtok_in"]},
+}
 
 
-def _some_condition(schema: dict[str, Any]) -> None:
-    schema["anyOf"] = [{"required": [key]} for key in HINT_CONDITIONS]
-
-
-class Model(Section, json_schema_extra=_schema_rules):
+class Model(Section, json_schema_extra=_MODEL_RULES):
     """A model that issues can be given to; presets such as claude-sonnet, gpt-codex and gemini-pro need no entry."""
 
     agent: Annotated[str, *one_of(AGENT_NAMES)] = setting(
@@ -114,7 +111,7 @@ class Model(Section, json_schema_extra=_schema_rules):
         return list_price(self.agent, self.model, day)
 
 
-class FailureHint(Section, json_schema_extra=_some_condition):
+class FailureHint(Section, json_schema_extra={"anyOf": [{"required": [key]} for key in HINT_CONDITIONS]}):
     """Advice for the next attempt when a failure matches all its conditions, of which it needs one or more."""
 
     label: Text = setting("", "condition: the issue has this label", "migration")

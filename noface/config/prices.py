@@ -1,6 +1,5 @@
 """What prices.toml says that tokens cost on a day, and how old its prices are. Pure: the day is given."""
 
-from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -23,13 +22,8 @@ def list_price(agent: str, model: str, day: date) -> ListPrice | None:
 def price_on(entry: Any, day: date) -> ListPrice | None:
     """Return the price of an entry of prices.toml that holds on a day: the only one, or one of several."""
     periods = [entry] if isinstance(entry, dict) else entry
-    price = next((each for each in periods if _holds(each, day)), None)
+    price = next((one for one in periods if one.get("from", date.min) <= day <= one.get("until", date.max)), None)
     return (price["in"], price["out"]) if price is not None else None
-
-
-def _holds(price: Mapping[str, date], day: date) -> bool:
-    begins, ends = price.get("from", date.min), price.get("until", date.max)
-    return bool(begins <= day <= ends)
 
 
 def prices_as_of() -> date:

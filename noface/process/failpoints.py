@@ -3,9 +3,11 @@
 `NOFACE_FAILPOINT=name[:n[:kill|raise|enospc|sleep]]` arms one: its n-th hit triggers, once; commas part several.
 """
 
+import dataclasses
 import errno
 import functools
 import os
+import re
 import signal
 import threading
 import time
@@ -85,22 +87,16 @@ class FailpointError(RuntimeError):
     """What a failpoint of the kind "raise" raises: it stands for any bug."""
 
 
+@dataclasses.dataclass
 class _Armed:
     """One failpoint that waits for its n-th hit."""
 
-    def __init__(self, name: str, count: int, kind: str) -> None:
-        self.name = name
-        self._left = count
-        self._kind = kind
-        self._lock = threading.Lock()
-
-    def is_due(self) -> bool:
-        with self._lock:
-            self._left -= 1
-            return self._left == 0
+    name: str
+    left: int
+    kind: str
 
     def trigger(self) -> None:
-        match self._kind:
+        match self.kind:
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "raise":
@@ -111,11 +107,18 @@ class _Armed:
                 time.sleep(SLEEP_S)
 
 
+_counting = threading.Lock()
+
+
 def hit(name: str) -> None:
     """Trigger the failpoints of this name whose turn has come. Raise UsageError for a NOFACE_FAILPOINT that is none."""
     assert name in _DECLARED, f"failpoint {name} is not declared in FAILPOINTS"  # noqa: S101  # a bug of the caller
-    for due in [armed for armed in _armed() if armed.name == name and armed.is_due()]:
-        due.trigger()
+    for armed in [each for each in _armed() if each.name == name]:
+        with _counting:
+            armed.left -= 1
+            due = armed.left == 0
+        if due:
+            armed.trigger()
 
 
 @functools.cache
@@ -126,17 +129,9 @@ def _armed() -> tuple[_Armed, ...]:
 def _parse(text: str) -> _Armed:
     words = text.split(":")
     name, count, kind = (*words, *("", "1", "kill")[len(words) :])[:WORDS_MAX]
-    if len(words) > WORDS_MAX:
-        problem = f"it has {len(words)} parts"
-    elif name not in _DECLARED:
-        problem = f"there is no failpoint {name!r}"
-    elif not (count.isascii() and count.isdigit() and int(count) > 0):
-        problem = f"{count!r} is not a number of hits, counted from 1"
-    elif kind not in KINDS:
-        problem = f"{kind!r} is none of {', '.join(KINDS)}"
-    else:
-        return _Armed(name, int(count), kind)
-    raise UsageError(
-        f"{VARIABLE}={text}: {problem}",
-        f"expected name[:n[:{'|'.join(KINDS)}]], parted by commas, with names of {', '.join(FAILPOINTS)}",
-    )
+    if len(words) > WORDS_MAX or name not in _DECLARED or not re.fullmatch(r"[1-9]\d*", count) or kind not in KINDS:
+        raise UsageError(
+            f"{VARIABLE}={text}: there is no such failpoint",
+            f"expected name[:n[:{'|'.join(KINDS)}]], parted by commas, with names of {', '.join(FAILPOINTS)}",
+        )
+    return _Armed(name, int(count), kind)

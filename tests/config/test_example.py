@@ -60,15 +60,11 @@ def test_every_key_stands_in_its_section_under_its_description():
     for section, key, field in every_key():
         assert field.description
         text = texts[section.header.replace("NAME", "fast")]
-        own_header = f"[{'.'.join(section.name)}.{key}]"
-        if own_header in texts:
-            assert f"# {field.description}\n#{own_header}\n#" in render()
-        else:
-            assert re.search(rf"^# {re.escape(field.description)}\n#?{key} = ", text, re.MULTILINE), (section, key)
+        assert re.search(rf"^# {re.escape(field.description)}\n#?{key} = ", text, re.MULTILINE), (section, key)
 
 
 def test_the_example_shows_the_tables_within_retry_commented_out():
-    assert '\n#[retry.strategies]\n#TEST_FAILURE = "escalate"\n' in render()
+    assert '\n#strategies = { TEST_FAILURE = "escalate" }\n' in render()
     assert (
         "\n# A step of the ladder; the steps, in their order, replace default_model and escalation_model.\n"
         "#[[retry.ladder]]\n# its model: a [models] entry or a preset\n"

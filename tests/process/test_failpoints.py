@@ -72,20 +72,13 @@ def test_sleep_stays_there():
 
 
 @pytest.mark.parametrize(
-    ("malformed", "problem"),
-    [
-        ("no_such", "there is no failpoint 'no_such'"),
-        ("hub_made:0", "'0' is not a number of hits"),
-        ("hub_made:x", "'x' is not a number of hits"),
-        ("hub_made:1:explode", "'explode' is none of kill, raise, enospc, sleep"),
-        ("hub_made:1:kill:more", "it has 4 parts"),
-    ],
+    "malformed", ["no_such", "hub_made:0", "hub_made:x", "hub_made:1:explode", "hub_made:1:kill:more"]
 )
-def test_malformed_variable_is_a_usage_error_that_names_what_is_valid(malformed, problem):
+def test_malformed_variable_is_a_usage_error_that_names_what_is_valid(malformed):
     ended = hits(malformed, "lock_taken")
     assert ended.returncode == 2
     message, _, hint = ended.stdout.partition("|")
-    assert message.startswith(f"NOFACE_FAILPOINT={malformed}: {problem}")
+    assert message == f"NOFACE_FAILPOINT={malformed}: there is no such failpoint"
     assert all(name in hint for name in FAILPOINTS)
 
 
