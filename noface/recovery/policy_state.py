@@ -6,6 +6,7 @@ unblocked. The last rung repeats until the cap.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from noface.diagnosis.check import PULL_QUESTION
 from noface.model.actions import Block, Mode, RunWorker
@@ -39,7 +40,7 @@ def identical(attempts: Attempts) -> int:
         if attempt.patch_hash and failure_of(attempt).gate is not None:
             by_gates[attempt.patch_hash] = own
     seen = [(a.model, a.patch_hash, failed) for a, failed in zip(attempts, failures, strict=True)]
-    return next((count for count, one in enumerate(reversed(seen)) if one != seen[-1]), len(seen))
+    return sum(1 for _ in takewhile(lambda one: one == seen[-1], reversed(seen)))
 
 
 _PERIOD = 2
@@ -81,12 +82,7 @@ def is_transient(attempt: PastAttempt) -> bool:
 
 
 def trailing(attempts: Attempts, test: Callable[[PastAttempt], bool]) -> int:
-    count = 0
-    for attempt in reversed(attempts):
-        if not test(attempt):
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(test, reversed(attempts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +187,6 @@ def suitable(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None, lea
     return next((p for p in below if ladder[p].suits(kind) and ladder[p].tier >= least_tier), None)
 
 
-def next_higher(ladder: tuple[Rung, ...], index: int, kind: FailureKind | None) -> int | None:
-    return next((place for place in range(index + 1, len(ladder)) if ladder[place].suits(kind)), None)
-
-
 def _rung_of(model: str, ladder: tuple[Rung, ...], least: int, *, think: bool) -> int:
     places = [place for place, rung in enumerate(ladder) if place >= least and rung.model == model]
     exact = [place for place in places if ladder[place].think == think]
@@ -218,18 +210,14 @@ def climb(state: PolicyState, how: Strategy = Strategy.FEEDBACK, why: str = "") 
 
 
 def climb_higher(state: PolicyState, why: str) -> RunWorker | None:
-    ladder = state.ladder
-    used = rung_used(state.attempts, ladder)
-    index = next_higher(ladder, used, state.failure.kind)
+    index = rung_above(state, rung_used(state.attempts, state.ladder))
     return None if index is None else _on(state, index, Strategy.ESCALATE, why)
 
 
-def on_last_rung(state: PolicyState) -> bool:
-    return next_higher(state.ladder, rung_index(state.attempts, state.ladder), state.failure.kind) is None
-
-
-def ran_on_last_rung(state: PolicyState) -> bool:
-    return next_higher(state.ladder, rung_used(state.attempts, state.ladder), state.failure.kind) is None
+def rung_above(state: PolicyState, index: int) -> int | None:
+    """Return the first rung above `index` that answers such a failure, None on the last one."""
+    above = range(index + 1, len(state.ladder))
+    return next((place for place in above if state.ladder[place].suits(state.failure.kind)), None)
 
 
 def same_model(attempts: Attempts, ladder: tuple[Rung, ...]) -> str:
@@ -243,28 +231,22 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> RunWorker:
     cause = f"no progress: {why}" if without_progress(state.charged) > 1 else why
     if alternating(state.charged):
         cause = f"no progress, the same two in turn: {why}"
+    own = last.model in {other.model for other in state.ladder}
+    stood_in = not own and last.model in state.policy.stand_ins(rung.model)  # going back is no escalation
     if rung.think and not last.think:
-        return RunWorker(
-            Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer, with everything learned so far", think=True
-        )
-    if rung.model != last.model and rung.tier >= last.tier and not _stood_in(state, rung):
-        return RunWorker(Mode.ESCALATE, rung.model, f"{cause}: next step, {rung.model}", think=rung.think)
-    match how:
-        case Strategy.CONTEXT:
-            return RunWorker(Mode.CONTEXT, rung.model, f"{cause}: once more, with what noface knows", think=rung.think)
-        case Strategy.REDUCE:
-            return RunWorker(Mode.REDUCE, rung.model, f"{cause}: a smaller step", think=rung.think)
-        case Strategy.THINK:
-            return RunWorker(Mode.THINK, rung.model, f"{cause}: {rung.model} thinks longer", think=True)
-        case _:
-            return RunWorker(Mode.FEEDBACK, rung.model, f"{cause}: once more, with feedback", think=rung.think)
+        mode, what = Mode.THINK, f"{rung.model} thinks longer, with everything learned so far"
+    elif rung.model != last.model and rung.tier >= last.tier and not stood_in:
+        mode, what = Mode.ESCALATE, f"next step, {rung.model}"
+    else:
+        mode, what = _ON_THE_SAME_RUNG.get(how, (Mode.FEEDBACK, "once more, with feedback"))
+    return RunWorker(mode, rung.model, f"{cause}: {what}", think=rung.think or mode is Mode.THINK)
 
 
-def _stood_in(state: PolicyState, rung: Rung) -> bool:
-    """True if the last attempt's model only stood in for the rung's: going back to it is no escalation."""
-    return state.last.model in state.policy.stand_ins(rung.model) and all(
-        other.model != state.last.model for other in state.ladder
-    )
+_ON_THE_SAME_RUNG = {
+    Strategy.CONTEXT: (Mode.CONTEXT, "once more, with what noface knows"),
+    Strategy.REDUCE: (Mode.REDUCE, "a smaller step"),
+    Strategy.THINK: (Mode.THINK, "it thinks longer"),
+}
 
 
 OF_THE_MODEL = (FailureKind.AUTH, FailureKind.MISCONFIGURED)

@@ -252,9 +252,7 @@ def _due(followed: Followed, look: Look, most: int) -> RoundDue | None:
     what = (_failed(checks) if checks else "", f"{who} asked for changes" if reviews else "")
     reason = f"{' and '.join(filter(None, what))} on pull request #{look.pull.number}"
     if followed.rounds >= most:
-        used = f"all {most} rounds of [landing] are" if most != 1 else "the only round of [landing] is"
-        why = f"; {used} used up" if most else "; [landing] rounds = 0 answers none"
-        return RoundDue(checks, reviews, reason + why, allowed=False)
+        return RoundDue(checks, reviews, f"{reason}; no round is left, [landing] rounds = {most}", allowed=False)
     return RoundDue(checks, reviews, f"{reason} (round {followed.rounds + 1} of {most})")
 
 
@@ -282,18 +280,18 @@ def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
 def _asks_person(followed: Followed, look: Look) -> StillOpen | None:
     number, states = look.pull.number, (CheckState.CANCELLED, CheckState.NEEDS_PERSON)
     failed = tuple(check for check in look.checks if check.state is CheckState.FAILED)
+    causes = (followed.seen.outside.get(check_key(check, followed.head)) for check in failed)
     if failed and followed.seen.answered_head == followed.head:
-        return StillOpen(WaitsFor.PERSON, f"{_failed(failed)} on pull request #{number}")
-    for check in failed:
-        cause = followed.seen.outside.get(check_key(check, followed.head))
-        if cause is not None:
-            return StillOpen(WaitsFor.PERSON, f"{_failed((check,))} for no fault of the work: {cause}")
+        why = f" on pull request #{number}"
+    elif cause := next(filter(None, causes), None):
+        why = f" for no fault of the work: {cause}"
+    else:
+        why = f", as on its base {followed.base[:12]}: nobody is charged"
     if failed:
-        return StillOpen(WaitsFor.PERSON, f"{_failed(failed)}, as on its base {followed.base[:12]}: nobody is charged")
-    for check in look.checks:
-        if check.state in states:
-            word = "was cancelled: run it again" if check.state is CheckState.CANCELLED else "waits for a person"
-            return StillOpen(WaitsFor.PERSON, f"the check {some((check.name,), 1)} of pull request #{number} {word}")
+        return StillOpen(WaitsFor.PERSON, f"{_failed(failed)}{why}")
+    if asking := next((check for check in look.checks if check.state in states), None):
+        word = "was cancelled: run it again" if asking.state is CheckState.CANCELLED else "waits for a person"
+        return StillOpen(WaitsFor.PERSON, f"the check {some((asking.name,), 1)} of pull request #{number} {word}")
     return None
 
 
@@ -323,18 +321,13 @@ def still_open(seen: PullSeen, open_: StillOpen, checks: Collection[Check], now:
 
 
 def standing(checks: Collection[Check]) -> str:
-    words = {_IN_A_WORD[check.state] for check in checks}
-    return next((word for word in ("pending", "failed", "passed") if word in words), "none")
-
-
-_IN_A_WORD = {
-    CheckState.PENDING: "pending",
-    CheckState.FAILED: "failed",
-    CheckState.NEEDS_PERSON: "failed",
-    CheckState.CANCELLED: "failed",
-    CheckState.PASSED: "passed",
-    CheckState.SKIPPED: "passed",
-}
+    """Return how checks stand, in a word: pending, failed, passed, or none."""
+    states = {check.state for check in checks}
+    if CheckState.PENDING in states:
+        return "pending"
+    if states & {CheckState.FAILED, CheckState.NEEDS_PERSON, CheckState.CANCELLED}:
+        return "failed"
+    return "passed" if CheckState.PASSED in states else "none"
 
 
 def is_answered(followed: Followed) -> bool:

@@ -16,8 +16,9 @@ from noface.recovery.policy_state import (
     climb,
     climb_higher,
     failure_signature,
-    on_last_rung,
-    ran_on_last_rung,
+    rung_above,
+    rung_index,
+    rung_used,
     same_failure,
     same_model,
     trailing,
@@ -83,7 +84,7 @@ def _hopeless(state: PolicyState) -> Action | None:
     )
     if stuck > 1 and policy.strategy(FailureKind.NO_PROGRESS) is Strategy.BLOCK:
         return Block(FailureKind.NO_PROGRESS, f"{what}; [retry.strategies] NO_PROGRESS = block")
-    if stuck < IDENTICAL_ATTEMPTS_MAX or not ran_on_last_rung(state):
+    if stuck < IDENTICAL_ATTEMPTS_MAX or rung_above(state, rung_used(state.attempts, state.ladder)) is not None:
         return None
     if in_turn:
         return Block(FailureKind.NO_PROGRESS, what)
@@ -265,7 +266,7 @@ def _by_ladder(state: PolicyState) -> Action:
     if policy.reflect and correctable and state.answer(Topic.REFLECTION) is None:
         return Ask(Topic.REFLECTION, last.model, "asks the worker's model why it failed and how it will mend it")
     architect = policy.roles.architect
-    again = len(state.charged) > 1 and on_last_rung(state)
+    again = len(state.charged) > 1 and rung_above(state, rung_index(state.attempts, state.ladder)) is None
     if architect is not None and correctable and again and not state.asked_before(Topic.ARCHITECT):
         return Ask(Topic.ARCHITECT, architect, "the implementation fails again and again: reconsider the design")
     return climb(state)

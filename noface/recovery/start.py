@@ -29,10 +29,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from noface.integrity.prose import ONLY_PROSE
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import CHANGED_FILES, UNCHANGED
 from noface.model.patterns import matches_any
-from noface.model.start import StartPoint, StartReason
+from noface.model.start import NOTHING_YET, StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 
 _NOTHING_OF_ITS_OWN = (FailureKind.NO_DIFF, INTERRUPTED)
@@ -85,7 +85,7 @@ def start_of(
         return StartPoint(StartReason.BY_PERSON, by_person[0], by_person[1])
     if other is not None:
         return other
-    return StartPoint(StartReason.DIVIDED, divided) if divided else StartPoint(StartReason.NOTHING_YET)
+    return StartPoint(StartReason.DIVIDED, divided) if divided else NOTHING_YET
 
 
 def _left_alone(recent: tuple[PastAttempt, ...], best: PastAttempt) -> bool:
@@ -97,10 +97,9 @@ def _left_alone(recent: tuple[PastAttempt, ...], best: PastAttempt) -> bool:
 
 def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapping[int, int]) -> bool:
     """True if the newest attempt holds all of the best, and more that a limit or a crash left unjudged."""
-    newest = left[-1]
-    failure = newest.failure
-    ended = failure is not None and (failure.category is Category.COMPLEXITY or failure.kind is FailureKind.AGENT_CRASH)
-    at_limit = ended and failure is not None and failure.gate is None
+    newest, failure = left[-1], failure_of(left[-1])
+    ended = failure.category is Category.COMPLEXITY or failure.kind is FailureKind.AGENT_CRASH
+    at_limit = ended and failure.gate is None
     unparsed = all(_broken(attempt, broken) for attempt in left[-2:])
     held = bool(newest.changed) and set(best.changed) <= set(newest.changed)
     return at_limit and newest.failing_tests is None and held and not unparsed
@@ -141,7 +140,7 @@ def left_work(attempt: PastAttempt) -> bool:
 
 def _worked(attempt: PastAttempt) -> bool:
     """True if an attempt left work of its own; notes in place of it are read, and not gone on with."""
-    notes = attempt.failure is not None and attempt.failure.rule == ONLY_PROSE
+    notes = failure_of(attempt).rule == ONLY_PROSE
     return left_work(attempt) and attempt.outcome not in _NOTHING_OF_ITS_OWN and not notes
 
 
@@ -156,8 +155,7 @@ def cut_off(attempts: tuple[PastAttempt, ...]) -> Iterator[PastAttempt]:
 
 def _conflicts(attempt: PastAttempt) -> bool:
     """True if git could not merge an attempt with main. What only a gate changed after the merge is merged."""
-    rule = attempt.failure.rule if attempt.failure is not None else ""
-    return attempt.outcome == FailureKind.MERGE_CONFLICT and rule != CHANGED_FILES
+    return attempt.outcome == FailureKind.MERGE_CONFLICT and failure_of(attempt).rule != CHANGED_FILES
 
 
 def _does_not_parse(attempt: PastAttempt) -> bool:
@@ -183,7 +181,7 @@ def _objection(attempt: PastAttempt, accept_failing: int | None, broken: Mapping
 
 def refused_in_places(attempt: PastAttempt) -> StartReason | None:
     """Return why an attempt may not land because of what it changed; a worker's own report is of what it did not."""
-    by_worker = attempt.failure is not None and attempt.failure.rule.startswith(_SAID_BY_WORKER)
+    by_worker = failure_of(attempt).rule.startswith(_SAID_BY_WORKER)
     return None if by_worker else _WRONG_IN_PLACES.get(attempt.outcome)
 
 
@@ -204,7 +202,7 @@ def _to_mend(
             return StartPoint(why, newest.number, None if again else newest.candidate)
         case why:
             named = wrong_files(newest)
-            late = allowed if newest.failure is not None and newest.failure.rule in _LIFTED_BY_PATHS else ()
+            late = allowed if failure_of(newest).rule in _LIFTED_BY_PATHS else ()
             wrong = tuple(path for path in named if not matches_any(path, late))
             if named and not wrong:
                 return StartPoint(StartReason.BEST_SO_FAR, newest.number, newest.candidate)
@@ -222,12 +220,9 @@ def wrong_files(attempt: PastAttempt) -> tuple[str, ...]:
     if failure is None:
         return ()
     text = "\n".join((*failure.evidence, failure.location or "", failure.signature))
-    return tuple(path for path in attempt.changed if _named(path, text) or _within(path, failure.evidence))
+    folders = tuple(f"{name}/" for name in failure.evidence)
+    return tuple(path for path in attempt.changed if _named(path, text) or path.startswith(folders))
 
 
 def _named(path: str, text: str) -> bool:
     return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", text) is not None
-
-
-def _within(path: str, names: tuple[str, ...]) -> bool:
-    return any(path.startswith(f"{name}/") for name in names)

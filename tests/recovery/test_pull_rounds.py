@@ -133,15 +133,12 @@ def test_what_was_answered_is_not_answered_again():
     assert (again.checks, again.reviews) == ((RED,), ())
 
 
-@pytest.mark.parametrize(
-    ("rounds", "words"),
-    [(3, "all 3 rounds of [landing] are used up"), (1, "the only round of [landing] is used up"), (0, "rounds = 0")],
-)
-def test_when_the_rounds_are_used_up_a_person_is_asked(rounds, words):
+@pytest.mark.parametrize("rounds", [3, 0])
+def test_when_the_rounds_are_used_up_a_person_is_asked(rounds):
     due = decide(replace(FOLLOWED, rounds=rounds), look(RED), rounds, 3600.0, NOW)
     assert isinstance(due, RoundDue)
     assert not due.allowed
-    assert words in due.reason
+    assert due.reason.endswith(f"; no round is left, [landing] rounds = {rounds}")
 
 
 def test_a_check_whose_cause_lies_outside_waits_for_a_person_until_it_is_run_again():
