@@ -234,18 +234,18 @@ def _on(state: PolicyState, index: int, how: Strategy, why: str) -> RunWorker:
     own = last.model in {other.model for other in state.ladder}
     stood_in = not own and last.model in state.policy.stand_ins(rung.model)  # going back is no escalation
     if rung.think and not last.think:
-        mode, what = Mode.THINK, f"{rung.model} thinks longer, with everything learned so far"
+        mode, what = Mode.THINK, "{} thinks longer, with everything learned so far"
     elif rung.model != last.model and rung.tier >= last.tier and not stood_in:
-        mode, what = Mode.ESCALATE, f"next step, {rung.model}"
+        mode, what = Mode.ESCALATE, "next step, {}"
     else:
         mode, what = _ON_THE_SAME_RUNG.get(how, (Mode.FEEDBACK, "once more, with feedback"))
-    return RunWorker(mode, rung.model, f"{cause}: {what}", think=rung.think or mode is Mode.THINK)
+    return RunWorker(mode, rung.model, f"{cause}: {what.format(rung.model)}", think=rung.think or mode is Mode.THINK)
 
 
 _ON_THE_SAME_RUNG = {
     Strategy.CONTEXT: (Mode.CONTEXT, "once more, with what noface knows"),
     Strategy.REDUCE: (Mode.REDUCE, "a smaller step"),
-    Strategy.THINK: (Mode.THINK, "it thinks longer"),
+    Strategy.THINK: (Mode.THINK, "{} thinks longer"),
 }
 
 

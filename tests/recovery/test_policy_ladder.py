@@ -300,7 +300,7 @@ def test_escalate_on_the_last_rung_repeats_it():
 def test_think_stays_on_the_rung_and_thinks():
     thoughtful = policy(strategies=((K.TEST_FAILURE, Strategy.THINK),))
     assert decide(*fails(1), policy=thoughtful) == RunWorker(
-        Mode.THINK, "small", "TEST_FAILURE: it thinks longer", think=True
+        Mode.THINK, "small", "TEST_FAILURE: small thinks longer", think=True
     )
     assert decide(*fails(2), policy=thoughtful).name == "Escalate"
 
