@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from noface.errors import ForgeError
 from noface.forge.github import Forge, People
 from noface.forge.rest import RefusedError
 from noface.model.pull_request import Check, CheckState, PullDraft
@@ -51,14 +50,6 @@ def test_a_pull_request_that_somebody_opened_meanwhile_is_updated(script, forge)
     assert sent(script, "PATCH") == [(f"{REPO}/pulls/7", {"title": "Title", "body": "Body"})]
 
 
-def test_a_title_is_cut_to_what_github_takes(script, forge):
-    script.on(LISTED, 200, [])
-    script.on(f"{REPO}/pulls", 201, pull())
-    forge.open(PullDraft("noface/1", "main", "long " * 100, "x" * 70_000))
-    sent_words = sent(script, "POST")[0][1]
-    assert (len(sent_words["title"]) <= 256, len(sent_words["body"])) == (True, 65_536)
-
-
 def test_a_pull_request_from_a_fork_with_a_branch_of_that_name_is_not_ours(script, forge):
     fork = pull(9, head={"ref": "noface/1", "sha": "f" * 40, "repo": {"id": 2}})
     script.on(LISTED, 200, [fork, pull(5, state="closed")])
@@ -94,22 +85,6 @@ def test_checks_that_cannot_be_read_at_all_name_the_first_permission(script, for
     assert "checks: read" in caught.value.hint
 
 
-def test_where_a_jobs_log_is_gone_what_the_check_says_stands_for_it(script, forge):
-    script.on(f"{REPO}/actions/jobs/5/logs", 410, {"message": "Server Error"})
-    script.on(f"{REPO}/check-runs/5", 200, {"output": {"title": None, "summary": None}})
-    point = {"path": "a.py", "start_line": 3, "annotation_level": "failure", "message": "E501 too long"}
-    script.on(f"{REPO}/check-runs/5/annotations?per_page=100", 200, [point])
-    assert forge.log(FAILED) == "a.py:3: failure: E501 too long"
-
-
-def test_a_log_that_cannot_be_had_is_an_error_that_says_why(script, forge):
-    script.on(f"{REPO}/actions/jobs/5/logs", 403, None, x_accepted_github_permissions="actions=read")
-    with pytest.raises(ForgeError, match="does not allow GET") as caught:
-        forge.log(FAILED)
-    assert "actions: read" in caught.value.hint
-    assert forge.log(Check("cla", CheckState.FAILED, summary="not signed")) == ""
-
-
 def test_the_token_of_a_workflow_has_no_user_and_yet_a_name(script, forge):
     script.on("/user", 403, {"message": "Resource not accessible by integration"})
     script.on("/graphql", 200, {"data": {"viewer": {"login": "github-actions[bot]"}}})
@@ -142,11 +117,3 @@ def test_only_those_with_write_access_and_those_that_are_named_may_decide(script
     script.on(f"{REPO}/collaborators/{login}/permission", *answer)
     assert [people.may_decide(login, bot=bot) for _ in range(2)] == [trusted] * 2
     assert len(script.asked) <= 1
-
-
-def test_an_access_that_was_taken_away_is_noticed_within_the_hour(script, people, clock):
-    path = f"{REPO}/collaborators/ann/permission"
-    script.on(path, 200, {"permission": "write"}).on(path, 200, {"permission": "read"})
-    assert people.may_decide("ann", bot=False)
-    clock.sleep(3600)
-    assert not people.may_decide("ann", bot=False)

@@ -33,10 +33,6 @@ def test_what_an_agent_says_it_cost_stands():
     assert priced(usage, MODEL) == usage
 
 
-def test_a_cost_of_nothing_is_a_cost():
-    assert priced(Usage(0.0, 1_000_000, 0), MODEL).cost_usd == 0.0
-
-
 def test_a_cost_of_nothing_yields_to_prices_that_a_person_has_set():
     own = replace(MODEL, own_prices=True)
     assert priced(Usage(0.0, 1_000_000, 0), own).cost_usd == pytest.approx(2.0)
@@ -65,11 +61,6 @@ def test_input_from_the_cache_costs_a_tenth():
     assert usage.cost_usd == pytest.approx(0.2 + 0.18)
 
 
-def test_more_cached_than_read_is_taken_for_all_of_it():
-    usage = priced(Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=5_000_000), MODEL)
-    assert usage.cost_usd == pytest.approx(0.2)
-
-
 @pytest.mark.parametrize(
     ("usage", "model"),
     [
@@ -91,27 +82,10 @@ def test_a_nonsensical_count_is_dropped_and_prices_nothing(count):
     assert priced(Usage(tokens_in=count, tokens_out=5), MODEL) == Usage(tokens_out=5)
 
 
-def test_a_model_may_be_free():
-    free = ModelSpec("m", "codex", usd_per_mtok_in=0.0, usd_per_mtok_out=0.0)
-    assert priced(Usage(tokens_in=10, tokens_out=5), free).cost_usd == 0.0
-
-
-def test_tokens_are_those_read_and_written():
-    assert Usage(tokens_in=10, tokens_out=5).tokens == 15
-    assert Usage(tokens_out=5).tokens == 5
-    assert Usage().tokens is None
-
-
 def test_the_price_list_knows_every_preset_by_whatever_way_it_is_reached():
     models = parse("", "noface.toml").models
     assert {name for name in presets() if models[name].price(DAY) is None} == set()
     assert models["aider-opus"].price(DAY) == (5.0, 25.0)
-
-
-def test_every_price_is_positive_and_output_costs_more():
-    entries = table("prices")["models"].values()
-    prices = [price for entry in entries for price in ([entry] if isinstance(entry, dict) else entry)]
-    assert all(0 < price["in"] < price["out"] < math.inf for price in prices)
 
 
 def test_a_price_that_changes_is_that_of_the_day():
@@ -152,10 +126,6 @@ def test_prices_are_old_after_half_a_year():
 def test_an_own_price_stands_before_the_list():
     own = entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 1\nusd_per_mtok_out = 2.5")
     assert own.price(DAY) == (1.0, 2.5)
-
-
-def test_a_price_of_nothing_stands_before_the_list():
-    assert entry("model = 'gpt-6-astra'\nusd_per_mtok_in = 0\nusd_per_mtok_out = 0").price(DAY) == (0.0, 0.0)
 
 
 def test_nobody_knows_what_an_unlisted_model_costs():

@@ -45,12 +45,6 @@ def test_the_most_that_a_model_used_is_seen_in_attempts_and_questions(world):
     assert world.spending.peaks() == {"small": Estimate("small", 0.9, 520), "big": Estimate("big", None, 40)}
 
 
-def test_a_run_that_used_nothing_tells_nothing(world):
-    world.attempt("small", 0.0, 0, 0)
-    world.attempt("small")
-    assert world.spending.peaks() == {}
-
-
 def test_only_the_newest_attempts_tell_what_the_next_may_use(world):
     world.attempt("small", 9.0)
     for _ in range(NEWEST_MAX):
