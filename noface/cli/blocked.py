@@ -28,19 +28,17 @@ def blocked(
     Issues that are blocked, wait for your approval, or cannot land.
     """
     from noface.cli.fast_path import overview
-    from noface.git.locate import locate
     from noface.ui.blocked import blocked_document
     from noface.ui.blocked_page import blocked_page, issues_page
 
-    known, has_branch = overview(Path.cwd(), config), locate(Path.cwd()).has_branch
+    known = overview(Path.cwd(), config)
     waiting, held = known.waiting_for_a_person(), known.held()
     if not issue_ids:
         edited = known.waiting_for_a_person(edited=True)
-        return VerbResult(blocked_document(waiting, held, has_branch), partial(blocked_page, edited=edited))
+        return VerbResult(blocked_document(waiting, held), partial(blocked_page, edited=edited))
     wanted = _wanted(known, issue_ids, [*waiting, *held])
     waiting, held = ([row for row in rows if row.id in wanted] for rows in (waiting, held))
-    document = blocked_document(waiting, held, has_branch)
-    return VerbResult(document, issues_page)
+    return VerbResult(blocked_document(waiting, held), issues_page)
 
 
 def _wanted(known: "Overview", issue_ids: Sequence[str], rows: "Sequence[IssueRow]") -> set[str]:

@@ -1,8 +1,4 @@
-"""What can stand where a command takes an issue, a model, a kind of failure or a gate, for the shell's Tab.
-
-Called while a person types: it reads the rows that are there and writes nothing. What is wrong is not said here, the
-command itself says it.
-"""
+"""What can stand where a command takes a value, for the shell's Tab: nothing is written, and nothing complained of."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

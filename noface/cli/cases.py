@@ -101,7 +101,6 @@ def _judge_agent(case: Case) -> dict[str, Any]:
     from noface.cli.verb import meant
     from noface.diagnosis.agent import classify
     from noface.model.worker_run import EndedBy
-    from noface.ui.logs import chunks
 
     if not case.get("agent"):
         raise UsageError("agent is missing", "See noface tools classify --help.")
@@ -115,8 +114,9 @@ def _judge_agent(case: Case) -> dict[str, Any]:
     if output := case.get("stdout"):
         if not Path(output).is_file():
             raise UsageError(f"stdout: {output} is no file", "Give the path of the file that holds the output.")
-        for piece in chunks(Path(output), _CHUNK_BYTES):
-            reader.feed(piece)
+        with Path(output).open("rb") as file:
+            while piece := file.read(_CHUNK_BYTES):
+                reader.feed(piece)
     try:
         clock = local_clock(case.get("now"), case.get("zone") or None)
     except ValueError as error:

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from noface.cli.verb import grouped
+from noface.errors import EXIT_USAGE, UsageError
 
 _LINE_BYTES_MAX = 16 * 1024 * 1024
 _BATCH = typer.Option(None, "--batch", metavar="FILE", help="Many cases, one JSON object a line; - is standard input.")
@@ -19,8 +20,9 @@ _KINDS = typer.Option(None, "--batch", metavar="FILE", help='Many cases, each wi
 
 
 def _any(batch: str | None = _KINDS) -> None:
-    if batch is not None:
-        _answer_all(batch, None)
+    if batch is None:
+        raise UsageError("gate, agent, or --batch FILE is missing", "See: noface tools classify --help")
+    _answer_all(batch, None)
 
 
 def gate(
@@ -65,14 +67,12 @@ group = partial(
     "Name the failure of a gate or worker by its output, as JSON.",
     {"gate": gate, "agent": agent},
     _any,
-    no_args_is_help=True,
 )
 
 
 def _answer(kind: str, options: dict[str, Any]) -> None:
     """Answer the one case that the options are, or those of `batch`."""
     from noface.cli.cases import judge
-    from noface.errors import UsageError
     from noface.ui import page
 
     case = {key: value for key, value in options.items() if key != "batch"}
@@ -89,7 +89,6 @@ def _answer_all(batch: str, kind: str | None) -> None:
     import sys
     from contextlib import nullcontext
 
-    from noface.errors import EXIT_USAGE, UsageError
     from noface.ui import page
 
     faults = number = 0
@@ -113,7 +112,6 @@ def _answer_line(raw: bytes, number: int, kind: str | None) -> dict[str, Any]:
     import json
 
     from noface.cli.cases import judge
-    from noface.errors import UsageError
 
     try:
         case = json.loads(raw)

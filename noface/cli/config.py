@@ -67,7 +67,7 @@ def show(config: ConfigFile = None) -> VerbResult:
 
     path = _find(config)
     loaded = load_at(path, config)
-    effective, prices = loaded.effective(), _prices(loaded)
+    effective = loaded.effective()
     for model in effective["models"].values():
         model["env"] = dict.fromkeys(model.get("env", {}), _HIDDEN)
     for key in ("urls", "answers"):
@@ -76,32 +76,9 @@ def show(config: ConfigFile = None) -> VerbResult:
     def lines(*_: object) -> list[str]:
         import tomli_w
 
-        toml = clean_block(tomli_w.dumps(_without_none(effective)))
-        return [f"# {path} with its defaults", *_price_comments(prices), *toml.splitlines()]
+        return [f"# {path} with its defaults", *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()]
 
-    return VerbResult({"file": str(path), "config": effective, "prices": prices}, lines)
-
-
-def _prices(config: "Config") -> dict[str, Any]:
-    """Return of which day the list prices are, how old, and which models in use have their costs estimated by them."""
-    from noface.cli.policy_records import model_specs, today
-    from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
-    from noface.engine.readiness import is_estimated
-    from noface.process.clock import Clock
-
-    specs, day = model_specs(config, Path()), today(Clock())
-    used = [specs[name] for name in config.models_in_use]
-    listed = [spec.name for spec in used if is_estimated(spec) and spec.usd_per_mtok_in is not None]
-    named = [name for name in listed if not specs[name].own_prices]
-    as_of, old = str(prices_as_of()), prices_are_old(day)
-    return {"as_of": as_of, "age": age_of_prices(day), "old": old, "models": named}
-
-
-def _price_comments(prices: dict[str, Any]) -> list[str]:
-    if not prices["models"]:
-        return []
-    advice = "; they are old: set usd_per_mtok_in and usd_per_mtok_out" if prices["old"] else ""
-    return [f"# costs of {', '.join(prices['models'])} are estimated from list prices {prices['age']}{advice}"]
+    return VerbResult({"file": str(path), "config": effective}, lines)
 
 
 def schema() -> None:
@@ -150,10 +127,7 @@ def set_value(
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace a configuration file in one step, keeping its mode; a symlink stays, its target is replaced.
-
-    Raise ConfigError if the folder can't be written; the old file is then untouched.
-    """
+    """Replace a configuration file in one step, or not at all; of a symlink the target. Raises ConfigError."""
     from noface.process.files import write_atomic
 
     target = Path(os.path.realpath(path))

@@ -1,7 +1,4 @@
-"""What of a run talks to other machines: the git remote, and GitHub where the configuration asks for it.
-
-Nothing is sent by being connected. The token is found once, before anything is logged, so that it is masked everywhere.
-"""
+"""What of a run talks to other machines: the git remote, and GitHub if asked for. The token is masked at once."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -45,16 +42,14 @@ def connect(
     cancel: Canceller | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Connections:
-    """Find the remote, and open GitHub if the configuration asks for it.
-
-    Raises UsageError if GitHub is asked for and cannot be used: no repository there, no token, no library.
-    """
+    """Find the remote, and open GitHub if the configuration asks for it. Raises UsageError if it cannot be used."""
     landing, asked = config.landing, talks_to_github(config)
     token_of = _TokenOfHost(environment)
     remote = find_remote(repository, landing.remote, token_of)
     url = remote.url if remote is not None else ""
     if not asked:
-        token_of.location = _if_on_github(url)
+        with suppress(UsageError):
+            token_of.location = located(url)
         return Connections(remote)
     from noface.forge.opened import opened
 
@@ -65,11 +60,7 @@ def connect(
 
 
 def fetch_issues(tracker: IssueTracker, config: Config, repository: Repository) -> None:
-    """Bring the copy of issues on another machine up to date; if the issues are here, nothing is done.
-
-    A run that is at work keeps the copy up to date itself, and is the only one that writes it meanwhile.
-    Raises UsageError if GitHub cannot be used, ForgeError if it refuses or does not answer.
-    """
+    """Bring the copy of issues on another machine up to date, unless a run does. Raises UsageError or ForgeError."""
     if isinstance(tracker, RemoteTracker):
         github = connect(config, repository).github
         if github is not None:
@@ -94,10 +85,3 @@ class _TokenOfHost:
         except UsageError:
             return None  # what git itself said is the better message
         return self.token.value
-
-
-def _if_on_github(url: str) -> Location | None:
-    try:
-        return located(url)
-    except UsageError:
-        return None

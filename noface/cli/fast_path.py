@@ -20,10 +20,7 @@ _CONFIG_NAMES = ("noface.toml", ".noface.toml")
 
 
 def overview(start: Path, config: Path | None) -> Overview:
-    """Return what there is to look at in the repository around `start`.
-
-    Raises UsageError if there is no repository, ConfigError if the configuration matters and is broken.
-    """
+    """Return what there is to look at around `start`. Raises UsageError or ConfigError."""
     known = _unchanged(start, config)
     if known is not None:
         return known

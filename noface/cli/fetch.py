@@ -1,5 +1,6 @@
 """`noface tools fetch`: bring the copy of a tracker's issues up to date without a run. Nothing is written there."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from noface.cli.verb import ConfigFile, VerbResult, answers
@@ -17,11 +18,10 @@ def fetch(config: ConfigFile = None) -> VerbResult:
     from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
     from noface.git.locate import locate
     from noface.git.repository import discover
-    from noface.model.issue import Backlog
     from noface.process.lock import RepositoryLock
-    from noface.remote.tracker_calls import has_copy
     from noface.trackers.base import open_tracker
-    from noface.ui.fetch import fetch_document, fetch_page
+    from noface.ui.status import fault_lines
+    from noface.ui.text import count
 
     location = locate(Path.cwd())
     loaded = load(location.root, config)
@@ -33,7 +33,12 @@ def fetch(config: ConfigFile = None) -> VerbResult:
     if github is not None:
         remote.tracker.use(github)
     with RepositoryLock(location.state_dir / "lock"):
-        before = tracker.backlog() if has_copy(remote.tracker) else Backlog()
         remote.tracker.refresh()
-    document = fetch_document(before, tracker.backlog())
-    return VerbResult(document, fetch_page, EXIT_ATTENTION if document.faults else EXIT_DONE)
+    backlog = tracker.backlog()
+
+    def lines(_: object, width: int) -> Iterator[str]:
+        yield f"{count(len(backlog.issues), 'issue')} for noface: noface issues"
+        yield from fault_lines((*backlog.faults, *backlog.warnings), width)
+
+    document = {"issues": len(backlog.issues), "faults": backlog.faults, "warnings": backlog.warnings}
+    return VerbResult(document, lines, EXIT_ATTENTION if backlog.faults else EXIT_DONE)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 @answers("The findings as JSON.")
 def fsck(
     repair: bool = typer.Option(False, "--repair", help="Repair what can be repaired safely; name what needs you."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Show what --repair would do; change nothing."),
     config: ConfigFile = None,
 ) -> VerbResult:
     """Check that main, refs, database and processes agree.
@@ -30,20 +29,20 @@ def fsck(
     """
     from noface.errors import EXIT_ATTENTION, EXIT_DONE
     from noface.git.plumbing import Plumbing
-    from noface.integrity.state.fsck_facts import FaultKind, Severity
-    from noface.ui.fsck import fsck_document, fsck_page
+    from noface.integrity.state.fsck_facts import FaultKind, Severity, is_sound
+    from noface.ui.fsck import FsckDocument, fsck_page
 
     with closing(Plumbing(_repository(config))) as plumbing:
         running, findings = _check(plumbing)
         repaired: tuple[Fault, ...] = ()
-        if repair and not dry_run:
+        if repair:
             before = [each for each in findings if each.severity is Severity.REPAIRABLE]
             if all(each.kind not in (FaultKind.DATABASE_UNUSABLE, FaultKind.DATABASE_DAMAGED) for each in findings):
                 _repair(config, findings)
             running, findings = _check(plumbing)
             left = {(each.kind, each.subject) for each in findings if each.severity is not Severity.NOTE}
             repaired = tuple(each for each in before if (each.kind, each.subject) not in left)
-    document = fsck_document(findings, repaired, running=running, dry_run=dry_run)
+    document = FsckDocument(is_sound(tuple(findings)), running or None, tuple(repaired), tuple(findings))
     return VerbResult(document, fsck_page, EXIT_DONE if document.sound else EXIT_ATTENTION)
 
 

@@ -47,10 +47,10 @@ def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
             opened = Reader(database).open_attempts()
     except StoreError as error:
         return DatabaseFacts(), error.message, error.hint
-    judged_next = set()
-    if opened:  # with what a run needs, of which a check has no use elsewhere
-        from noface.attempt.run import only_judged
+    if not opened:
+        return rows, "", ""
+    from noface.attempt.run import only_judged  # with what a run needs
 
-        judged_next = {each.directory for each in opened if each.order is not None and only_judged(each.order)}
+    judged_next = {each.directory for each in opened if each.order is not None and only_judged(each.order)}
     saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
     return replace(rows, attempts=saved), "", ""

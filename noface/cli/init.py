@@ -14,9 +14,7 @@ from noface.errors import EXIT_ATTENTION, EXIT_DONE, ConfigError, UsageError
 if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.detection.detected import Detection, Surroundings
-    from noface.forge.location import Location
     from noface.git.repository import Repository
-    from noface.ui.init import Ready
 
 _ISSUES = "issues"
 _AGENT = "claude"
@@ -41,11 +39,11 @@ def init(
     GitHub is ready, and --create-label alone writes there.
     """
     from noface.cli.config import replace_file
-    from noface.cli.probes.github import place_of
+    from noface.cli.probes.github import github_checks, make_label, place_of
     from noface.config.load import FILE_NAMES, parse
     from noface.detection.render import render
     from noface.git.repository import discover
-    from noface.ui.init import Made, init_document, init_page
+    from noface.ui.init import Made, Ready, init_document, init_page
 
     if create_label and not github:
         raise UsageError("--create-label makes a label on GitHub", "Give it together with --github.")
@@ -69,7 +67,11 @@ def init(
     detection, asked = _detected(repository, target, ask, text_of)
     text = text_of(detection)
     config = parse(text, target.name)
-    ready = _github(repository, config, place, create_label=create_label) if place is not None else None
+    ready = None
+    if place is not None:
+        label = config.tracker.label
+        made_label = create_label and make_label(place, label)
+        ready = Ready(place.repository, place.host, label, tuple(github_checks(repository, config)), made_label)
     backup = _backup(target).name if present else ""
     replace_file(target, text)
     issues = _ISSUES if not (repository.root / _ISSUES).exists() and place is None else ""
@@ -145,15 +147,6 @@ def _kept(text: str, target: Path, but: tuple[str, ...]) -> str:
     except ConfigError:
         return text
     return both
-
-
-def _github(repository: "Repository", config: "Config", place: "Location", *, create_label: bool) -> "Ready":
-    from noface.cli.probes.github import github_checks, make_label
-    from noface.ui.init import Ready
-
-    label = config.tracker.label
-    made = create_label and make_label(place, label)
-    return Ready(place.repository, place.host, label, tuple(github_checks(repository, config)), made)
 
 
 def _remarks(config: "Config", agent: str, ask: str) -> Iterator[str]:

@@ -43,10 +43,7 @@ NOT_CONFINED = "it was not run, since nothing confines what it starts here (nofa
 
 
 def asked_of(repository: Repository, config: Config, name: str, before: Detection) -> tuple[Detection, float | None]:
-    """Return what a model proposes, and what that has cost; `before` is what the table of ecosystems proposes.
-
-    Raises UsageError if there is no such model, or it gives no answer that can be used.
-    """
+    """Return what a model makes of the table's proposal `before`, and what that has cost. Raises UsageError."""
     specs = model_specs(config, repository.root)
     if name not in specs:
         raise unknown_model(name, specs)
@@ -63,7 +60,7 @@ def asked_of(repository: Repository, config: Config, name: str, before: Detectio
         cost: float | None = None
         wrong = ""
         for _ in range(2):
-            _tell(f"Asking {name} …")
+            typer.echo(f"Asking {name} …", err=True)
             run = answer_of(spec, prompt, FORM, env, Canceller(), _SECONDS_MAX)
             if run.usage.cost_usd is not None:
                 cost = (cost or 0.0) + run.usage.cost_usd
@@ -80,10 +77,7 @@ def asked_of(repository: Repository, config: Config, name: str, before: Detectio
 def proven(
     repository: Repository, detection: Detection, before: Detection, made: Callable[[Detection], Config]
 ) -> Detection:
-    """Return a proposal with the gates refused that main does not prove; `made` makes a configuration of it.
-
-    Where the proposed setup fails, the one of the table, in `before`, is tried in its place.
-    """
+    """Return a proposal with the gates refused that main does not prove; if its setup fails, with that of `before`."""
     if all(gate.refused for gate in detection.gates):
         return detection
     if not _confined(config := made(detection)):
@@ -112,14 +106,14 @@ def _confined(config: Config) -> bool:
 def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], str]:
     """Run setup and gates on main; return what is wrong with each gate by its name, and why setup fails, if it does."""
     make_workspaces(slots_dir(config, repository))
-    _tell("Trying setup and gates on main …")
+    typer.echo("Trying setup and gates on main …", err=True)
     told: set[str] = set()
 
     def announce(kind: str, _: str | None, facts: dict[str, object]) -> None:
         what = {"setup": "Setup", "main_gate": f"Gate {facts.get('gate')}", "canary": "Gates with broken sources"}
         if kind in what and what[kind] not in told:
             told.add(what[kind])
-            _tell(f"{what[kind]} on main …")
+            typer.echo(f"{what[kind]} on main …", err=True)
 
     with ExitStack() as stack:
         stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
@@ -147,7 +141,3 @@ def _problems(context: RunContext, ran: Ran, cancel: Canceller) -> dict[str, str
     for gate in leaks(context, green, cancel):
         problems[gate.name] = "it stays green with every source file of the project broken"
     return problems
-
-
-def _tell(text: str) -> None:
-    typer.echo(text, err=True)

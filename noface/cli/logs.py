@@ -1,5 +1,6 @@
 """`noface logs ID [N]`: what an attempt's worker and gates wrote, or write."""
 
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -52,7 +53,10 @@ def logs(
     chosen = find_attempt(session.reader.attempts(row.id), row.id, number)
     files = _files(chosen, gate, prompt=prompt, diff=diff, undone=undone)
     if raw:
-        _copy(files)
+        for path in files:
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
         return None
     return _answer(chosen, files, _models(session.location.root, config))
 
@@ -116,7 +120,7 @@ def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool,
 
 def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, object]) -> VerbResult:
     from noface.errors import NofaceError
-    from noface.ui.logs import excerpt
+    from noface.ui.logs import excerpt, log_lines
     from noface.ui.page import paint
 
     directory = Path(attempt.directory)
@@ -132,25 +136,8 @@ def _answer(attempt: "AttemptRow", files: list[Path], models: Mapping[str, objec
         for each in excerpts:
             if len(excerpts) > 1:
                 yield paint(f"── {each.file}", "quiet")
-            yield from _lines(each.file, each.text, attempt, models)
+            streamed = each.file == "agent.log"  # if it is a stream of JSON, what that says
+            yield from log_lines(each.text, directory, attempt.model, models) if streamed else each.text.splitlines()
 
     head = {"id": attempt.issue_id, "attempt": attempt.number, "model": attempt.model}
     return VerbResult({**head, "logs": excerpts}, lines)
-
-
-def _lines(name: str, text: str, attempt: "AttemptRow", models: Mapping[str, object]) -> list[str]:
-    """Return a log's lines; if an agent wrote a stream of JSON, what that says."""
-    if name != "agent.log":
-        return text.splitlines()
-    from noface.ui.logs import log_lines
-
-    return log_lines(text, Path(attempt.directory), attempt.model, models)
-
-
-def _copy(files: list[Path]) -> None:
-    from noface.ui.logs import chunks
-
-    for path in files:
-        for piece in chunks(path):
-            sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()

@@ -133,7 +133,10 @@ def main() -> None:
         os.environ["NO_COLOR"] = "1"
     if sys.platform == "win32":
         sys.exit("noface needs a POSIX system: use it inside WSL (https://learn.microsoft.com/windows/wsl/install).")
-    _hear_signals()
+    # No parent means these for noface. Where SIGCHLD is ignored the kernel keeps no exit status, and Python takes each
+    # child for a successful one. What is ignored for a purpose (`nohup`, `&`) stays ignored.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
         # Without a verb all of them are imported, for the help; the version needs none.
@@ -153,15 +156,6 @@ def main() -> None:
             sys.exit(EXIT_FAILURE)
         _report(NofaceError(f"noface itself failed: {type(error).__name__}: {error}", _BUG), as_json=False)
         sys.exit(EXIT_FAILURE)
-
-
-def _hear_signals() -> None:
-    """Undo what no parent means for noface. What it ignores for a purpose (`nohup`, `&`) stays ignored.
-
-    Where SIGCHLD is ignored the kernel keeps no exit status, and Python takes each child for a successful one.
-    """
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 _BUG = "This is a bug in noface. Run the command again with --verbose for the traceback to report; no work is lost."
@@ -186,24 +180,15 @@ def _report(error: NofaceError, *, as_json: bool) -> None:
         typer.echo(_wrapped(f"  → {error.hint}", "    "), err=True)
 
 
-def _wrapped(text: str, rest: str = "") -> str:
+def _wrapped(text: str, rest: str = "  ") -> str:
     """Break lines between words where a terminal would break them anywhere; what goes into a pipe stays whole."""
     if not sys.stderr.isatty():
         return text
-    import textwrap
+    from textwrap import TextWrapper
 
     room = os.get_terminal_size(sys.stderr.fileno()).columns or _ROOM
-    lines = (
-        textwrap.wrap(
-            line,
-            room,
-            subsequent_indent=rest or line[: len(line) - len(line.lstrip())],
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for line in text.split("\n")
-    )
-    return "\n".join("\n".join(each) for each in lines)
+    wrapper = TextWrapper(room, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrapper.fill(line) for line in text.split("\n"))
 
 
 _ROOM = 80

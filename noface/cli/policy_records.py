@@ -93,10 +93,7 @@ def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ..
 
 
 def model_specs(config: Config, root: Path, day: date | None = None) -> dict[str, ModelSpec]:
-    """Return the models by name, presets included, with their prices on a day, by default today's.
-
-    A scripted model's script lies relative to `root`.
-    """
+    """Return the models by name, presets included, with their prices on a day; scripts lie relative to `root`."""
     day = day or today(Clock())
     return {name: _model_spec(name, model, root, config.sandbox, day) for name, model in config.models.items()}
 

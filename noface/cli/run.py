@@ -1,7 +1,6 @@
 """`noface run`: work through the backlog; `noface pause` and `resume`: have it rest, and go on."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from math import inf
 from pathlib import Path
 
@@ -45,17 +44,11 @@ def run(
         workers, model, max_iterations, max_cost, tuple(issue), once, allow_red, max_tokens, until, watch
     )
     if not dry_run:
-        with _awake() if awake else nullcontext(""):
+        with extra("awake")() if awake else nullcontext("") as problem:
+            if problem:
+                typer.echo(f"The machine may fall asleep: {problem}", err=True)
             raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
     raise typer.Exit(show_plan(Path.cwd(), config, options, as_json=json))
-
-
-@contextmanager
-def _awake() -> Iterator[None]:
-    with extra("awake")() as problem:
-        if problem:
-            typer.echo(f"The machine may fall asleep: {problem}", err=True)
-        yield
 
 
 @answers("What was done, as JSON.")

@@ -1,9 +1,5 @@
-"""What `noface run` does: puts a run together and takes it apart again, or shows with `--dry-run` what would start.
+"""What `noface run` does: puts a run together and takes it apart again, or shows with `--dry-run` what would start."""
 
-Repository, configuration, lock, database, processes, view. A dry run changes nothing.
-"""
-
-import errno
 import gc
 import json
 import os
@@ -84,8 +80,7 @@ def run_project(
 ) -> int:
     """Work through the backlog of the repository around `start`; return the exit code.
 
-    It goes by the machine's clock, or by the one given. Raises UsageError, ConfigError, LockedError, BaselineRedError
-    before anything was started.
+    Raises UsageError, ConfigError, LockedError, BaselineRedError before anything was started.
     """
     repository, config, tracker = open_project(start, config_path, options)
     issues = remote_issues(config, tracker)
@@ -161,17 +156,13 @@ def named_issues(wanted: Sequence[str], tracker: IssueTracker) -> tuple[str, ...
 
 def make_workspaces(folder: Path) -> None:
     """Make the folder of the workspaces. Raises UsageError if that cannot be done."""
+    hint = "Make it writable, or set [run] slots_dir to another folder."
     try:
         folder.mkdir(0o700, parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK | os.X_OK)
-        reason = os.strerror(errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES)
     except OSError as error:
-        writable, reason = False, error.strerror or str(error)
-    if not writable:
-        raise UsageError(
-            f"The workspaces cannot be made in {folder}: {reason}.",
-            "Make it writable, or set [run] slots_dir to another folder.",
-        )
+        raise UsageError(f"The workspaces cannot be made in {folder}: {error.strerror}.", hint) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"The workspaces cannot be made in {folder}: it cannot be written.", hint)
 
 
 def make_context(
@@ -284,10 +275,7 @@ _STARTS = (IssueStatus.READY, IssueStatus.WAITING)
 
 
 def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
-    """Print the plan of the next tick, and what would keep it from working; return the exit code.
-
-    Issues on another machine are read first; while that does not answer, the plan is that of the copy.
-    """
+    """Print the plan of the next tick, and what would keep it from working; return the exit code."""
     repository, config, tracker = open_project(start, config_path, options)
     with suppress(ForgeAwayError):
         fetch_issues(tracker, config, repository)

@@ -74,7 +74,12 @@ def open_session(config: Path | None = None, *, fetch: bool = False) -> ReadSess
 
         backlog = without_unknown(tracker.backlog(merged_ids(reader)), location.root, config)
         backlog = with_own_parts(backlog, database)
-        Journal(database).sync_backlog(_masked(backlog) if exists else backlog, fingerprint)
+        if exists:  # what is written to the disk holds no secret of the environment
+            from noface.process.masking import known_secrets
+            from noface.secrets.masked_records import masked_record
+
+            backlog = masked_record(backlog, known_secrets(()))
+        Journal(database).sync_backlog(backlog, fingerprint)
     return ReadSession(location, database, reader, tracker, exists)
 
 
@@ -91,19 +96,8 @@ def _fetch(tracker: IssueTracker, root: Path, config: Path | None) -> None:
     fetch_issues(tracker, loaded, discover(root, loaded.project.main))
 
 
-def _masked(backlog: Backlog) -> Backlog:
-    """Return the backlog without the secrets of the environment: what follows is written to disk."""
-    from noface.process.masking import known_secrets
-    from noface.secrets.masked_records import masked_record
-
-    return masked_record(backlog, known_secrets(()))
-
-
 def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlog:
-    """Return the backlog with issues that no model may work on among the faults, as a run sees it.
-
-    The configuration is read only if an issue names a model or a tier; a faulty one says nothing about issues.
-    """
+    """Return the backlog with issues that no model may work on among the faults, as a run sees it."""
     if not any(issue.model is not None or issue.tier is not None for issue in backlog.issues):
         return backlog
     from noface.cli.policy_records import model_specs

@@ -46,7 +46,7 @@ def show(
         return None
     if why or number is not None:
         return _one_attempt(session, row, number)
-    document = show_document(reader, row, session.location.has_branch)
+    document = show_document(reader, row)
     newest = next(reversed(reader.attempts(row.id)), None)
     last = tuple[str, ...]()
     if newest is not None:

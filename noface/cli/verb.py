@@ -1,7 +1,4 @@
-"""What a verb is: it returns its document, and here alone that is printed, as lines or with `--json`.
-
-Also how `--help` is laid out: the verbs under a heading each for what a person wants, values by plain names.
-"""
+"""What a verb is: it returns its document, and here alone that is printed, as lines or with `--json`; `--help`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -44,7 +41,10 @@ def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., VerbResult |
         def verb(*values: Any, as_json: bool = False, **options: Any) -> None:
             answer = function(*values, **options, **({"as_json": as_json} if wants_to_know else {}))
             if answer is not None:
-                page.show_either(answer.document, answer.lines, as_json=as_json)
+                if as_json:
+                    page.show_json(answer.document)
+                else:
+                    page.show(answer.lines(answer.document, page.width()))
                 if answer.exit_code:
                     raise typer.Exit(answer.exit_code)
 
@@ -62,10 +62,7 @@ def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., VerbResult |
 
 
 def meant(word: str, known: Iterable[str], what: str, listed: str) -> str:
-    """Return which of the known names a word means, in whatever case it is written.
-
-    Raises UsageError if it means none, which calls a name `what`, tells the nearest, and lists them as `listed`.
-    """
+    """Return which of the known names a word means, in any case. Raises UsageError, which calls a name `what`."""
     from difflib import get_close_matches
 
     names = {name.lower(): name for name in known}
@@ -78,41 +75,32 @@ def meant(word: str, known: Iterable[str], what: str, listed: str) -> str:
 
 
 def grouped(
-    help_text: str,
-    verbs: Mapping[str, Callable[..., None]],
-    bare: Callable[..., None] | None = None,
-    *,
-    no_args_is_help: bool = False,
+    help_text: str, verbs: Mapping[str, Callable[..., None]], bare: Callable[..., None] | None = None
 ) -> typer.Typer:
-    """Return a verb with verbs of its own; alone it is `bare`, else its help. `no_args_is_help`: that is an error."""
-    app = typer.Typer(help=help_text, rich_markup_mode=None, no_args_is_help=no_args_is_help)
-    if bare is not None or not no_args_is_help:
-        root = _show_help if bare is None else _bare(bare)
-        app.callback(invoke_without_command=True, no_args_is_help=no_args_is_help)(root)
+    """Return a verb with verbs of its own; alone it is `bare`, else its help."""
+    app = typer.Typer(help=help_text, rich_markup_mode=None)
+    app.callback(invoke_without_command=True)(_bare(bare))
     for name, verb in verbs.items():
-        # What is only printed for other programs can do nothing without an option.
-        app.command(name, cls=Verb, no_args_is_help=no_args_is_help and bare is not None)(verb)
+        app.command(name, cls=Verb)(verb)
     return app
 
 
-def _bare(function: Callable[..., None]) -> Callable[..., None]:
-    @wraps(function)
+def _bare(function: Callable[..., None] | None) -> Callable[..., None]:
     def bare(context: typer.Context, **options: Any) -> None:
-        if context.invoked_subcommand is None:
+        if context.invoked_subcommand is not None:
+            if any(options.values()):
+                words = f"{context.command_path} {context.invoked_subcommand}"
+                raise UsageError(f"options of {words} come after its name", f"For example: {words} --help")
+        elif function is None:
+            typer.echo(context.get_help())
+        else:
             function(**options)
-        elif any(options.values()):
-            words = f"{context.command_path} {context.invoked_subcommand}"
-            raise UsageError(f"options of {words} come after its name", f"For example: {words} --help")
 
+    given = signature(function).parameters if function is not None else {}
     taken = Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    bare.__dict__["__signature__"] = Signature([taken, *signature(function).parameters.values()])
-    bare.__annotations__ = {"context": typer.Context, **function.__annotations__}
+    bare.__dict__["__signature__"] = Signature([taken, *given.values()])
+    bare.__annotations__ = {"context": typer.Context, **(function.__annotations__ if function is not None else {})}
     return bare
-
-
-def _show_help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 _AROUND_CELLS = 6

@@ -112,10 +112,7 @@ def settings(config: Config, repository: Repository, options: RunOptions) -> Run
 
 
 def _time_limit(config: Config, options: RunOptions) -> tuple[float | None, str]:
-    """Return for how long a run starts work, None without a limit, and the time of the clock if that is its end.
-
-    Raises UsageError if `--until` is no time.
-    """
+    """Return for how long a run starts work, and the time of the clock if that is its end. Raises UsageError."""
     hours = config.run.max_hours * 3600 if config.run.max_hours is not None else None
     if not options.until:
         return hours, ""
@@ -147,10 +144,7 @@ def allotments(repository: Repository) -> Allotments:
 
 
 def bubblewrap_for(config: Config) -> Bubblewrap | None:
-    """Look for bubblewrap if the configuration wants a sandbox; None if it does not.
-
-    Raises UsageError if the configuration names bubblewrap and it does not work.
-    """
+    """Return bubblewrap if a sandbox is wanted, else None. Raises UsageError if it is named and does not work."""
     boxes = (*(gate.sandbox for gate in config.gates), *(model.sandbox for model in config.models.values()))
     kinds = {config.sandbox.kind, *boxes}
     if config.sandbox.wrap or not kinds & {"auto", "bubblewrap"}:

@@ -63,10 +63,7 @@ def catalogue() -> tuple[Bug, ...]:
 
 
 def draw(seed: int | None) -> tuple[Bug, ...]:
-    """Nine bugs in the order of their issues, each class at least once; a bug comes after the one it needs.
-
-    Each seed has other bugs; no seed is seed 0.
-    """
+    """Nine bugs in the order of their issues, each class at least once, after the bugs they need; None is seed 0."""
     chance = random.Random(seed or 0)  # noqa: S311 - a sample project is no secret
     by_class = {kind: [bug for bug in catalogue() if bug.kind is kind] for kind in BugClass}
     dependent = chance.choice(by_class[BugClass.DEPENDENT])

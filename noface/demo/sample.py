@@ -83,27 +83,15 @@ def _text(name: str) -> str:
 
 
 def _settings(python: str) -> str:
-    """Return the text of noface.toml. JSON's strings are valid in TOML."""
-    worker = _worker_command(python)
+    """Return the text of noface.toml. JSON's strings are valid in TOML.
+
+    `-I` keeps the checkout's files from being imported in the worker's place.
+    """
+    worker = shlex.join([python, "-I", "-m", WORKER])
     text = _text("noface.toml").replace("@GATE@", json.dumps(f"{shlex.quote(python)} -B -m pytest -q tests"))
     for tier in (1, 2):
         text = text.replace(f"@TIER{tier}@", json.dumps(f"{worker} --tier {tier}"))
     return text
-
-
-def _worker_command(python: str) -> str:
-    """Return the shell command of the worker, without its tier.
-
-    `-I` keeps the checkout's files from being imported in the worker's place. A noface that is not installed but
-    run from its folder is invisible to `-I`; its folder is then named in the command.
-    """
-    plain = [python, "-I", "-m", WORKER]
-    known = subprocess.run([python, "-I", "-c", f"import {WORKER}"], capture_output=True, check=False)
-    if known.returncode == 0:
-        return shlex.join(plain)
-    home = str(Path(__file__).resolve().parents[2])
-    code = f"import sys; sys.path.insert(0, {home!r}); from {WORKER} import main; sys.exit(main())"
-    return shlex.join([python, "-I", "-c", code])
 
 
 def _report(bug: Bug, ids: dict[str, str], python: str) -> dict[str, str]:
@@ -140,10 +128,7 @@ def commit(directory: Path, message: str) -> None:
 
 
 def git(directory: Path, *arguments: str) -> str:
-    """Run git without anything of the user's configuration or of a git command that noface was started from.
-
-    Returns what it printed; raises RuntimeError if it fails.
-    """
+    """Run git without the person's configuration; return what it printed. Raises RuntimeError if it fails."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     for who in ("AUTHOR", "COMMITTER"):

@@ -1,12 +1,7 @@
 """The demonstration's worker: a scripted stand-in for a coding agent, without a model, a key or a network.
 
-    python -m noface.demo.worker --tier 1
-
-It finds no repair by itself: for each bug of the catalogue it knows its edits, and plays them back as a worker of its
-tier would come upon them, wrong ones and none at all among them. Which one it plays depends only on what noface gives
-it: the order in the file $NOFACE_ORDER_FILE, and the checkout that it is started in.
-
-It exits with 0 whether it changed anything or not, since noface judges by the diff; 2 means that it was misused.
+For each bug of the catalogue it plays back its edits, wrong ones and none at all among them, by the order in the file
+$NOFACE_ORDER_FILE and the checkout that it is started in.
 """
 
 import argparse
@@ -24,10 +19,7 @@ TIERS = (1, 2)
 
 
 def edit_for(bug: Bug, tier: int, *, informed: bool) -> str | None:
-    """Return the text that the worker puts in place of a bug, None for no change.
-
-    `informed`: the order names a test that an earlier attempt broke.
-    """
+    """Return the text to put in place of a bug, None for no change. `informed`: a broken test was named."""
     match bug.kind:
         case BugClass.OUT_OF_REACH:
             return None
@@ -40,10 +32,7 @@ def edit_for(bug: Bug, tier: int, *, informed: bool) -> str | None:
 
 
 def play(order: dict[str, Any], tier: int, checkout: Path) -> str:
-    """Change the checkout as the script says, and return the worker's last words.
-
-    Raises KeyError and TypeError for an order that noface did not write.
-    """
+    """Change the checkout, and return the last words. Raises KeyError and TypeError for an order that is none."""
     title = order["issue"]["title"]
     bug = next((bug for bug in catalogue() if bug.title == title), None)
     if bug is None:

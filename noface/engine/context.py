@@ -175,8 +175,10 @@ class RunContext(Planning):
             return  # told already
         self.hosts[seen.host] = seen._replace(since=now)
         self.journal.fact(HOSTS, json.dumps(encode(tuple(self.hosts.values()))))
-        kind, more = ("host_up", {"slots": seen.slots}) if seen.up else ("host_away", {"why": seen.why})
-        self.log_event(kind, None, host=seen.host, **more)
+        if seen.up:
+            self.log_event("host_up", None, host=seen.host, slots=seen.slots)
+        else:
+            self.log_event("host_away", None, host=seen.host, why=seen.why)
 
     def set_status(
         self, issue_id: str, status: IssueStatus, reason: str, until: float | None = None, *, cause: Cause = Cause.NONE

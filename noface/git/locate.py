@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from noface.errors import UsageError
-from noface.git.ref_files import references
 
 
 class RepositoryFolders(NamedTuple):
@@ -16,11 +15,6 @@ class RepositoryFolders(NamedTuple):
     @property
     def state_dir(self) -> Path:
         return self.common_dir / "noface"
-
-    def has_branch(self, name: str) -> bool:
-        """True if a local branch is there; True if git keeps its refs in a form that only git reads."""
-        refs = references(self.common_dir, f"refs/heads/{name}")
-        return refs is None or f"refs/heads/{name}" in refs
 
 
 def locate(start: Path) -> RepositoryFolders:

@@ -1,7 +1,4 @@
-"""A night as one value: all that its page shows stands here, so that text, HTML and JSON agree.
-
-Pure: the rows come in.
-"""
+"""A night as one value: all that its page shows stands here, so that text, HTML and JSON agree."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence

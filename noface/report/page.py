@@ -208,11 +208,7 @@ def _share_cells(share: CostShare, *, bare: bool) -> tuple[str, ...]:
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, stretched: int = 0) -> Iterator[str]:
-    """Yield a table: the first column and the stretched one begin at the left, the others end at the right.
-
-    What is too much for the width is taken from the stretched one, then other columns go, those without a name first;
-    so do columns of which nothing is known.
-    """
+    """Yield a table; what is too much is taken from the stretched column, then columns go, the nameless first."""
     used = [at for at in range(len(names)) if any(row[at] not in ("", _UNKNOWN) for row in rows)]
     sizes = {at: max(cells(clean(row[at])) for row in (names, *rows)) for at in used}
     droppable = [at for at in used if at not in (0, stretched, max(at for at in used if names[at]))]

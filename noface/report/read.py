@@ -11,7 +11,7 @@ from noface.git.repository import discover
 from noface.model.taxonomy import INTERRUPTED
 from noface.report.night import Night
 from noface.store.reader import Reader
-from noface.ui.blocked import HasBranch, blocked_document
+from noface.ui.blocked import blocked_document
 from noface.ui.landed import landed_issue, ranked
 from noface.ui.status import latest_run
 
@@ -27,9 +27,7 @@ def line_counts(root: Path, commits: Collection[str]) -> Mapping[str, tuple[int,
         return {}
 
 
-def read_night(
-    reader: Reader, since: float, now: float, has_branch: HasBranch = bool, counts_of: LineCounts | None = None
-) -> Night:
+def read_night(reader: Reader, since: float, now: float, counts_of: LineCounts | None = None) -> Night:
     """Return what was done since a time; `now` is epoch seconds, `counts_of` is `line_counts` of a repository."""
     run = latest_run(reader)
     attempts = reader.attempts_since(since)
@@ -51,7 +49,7 @@ def read_night(
         since=since,
         at=now,
         run=run,
-        needs=blocked_document(reader.waiting_for_a_person(), reader.held(), has_branch),
+        needs=blocked_document(reader.waiting_for_a_person(), reader.held()),
         review=tuple(row._replace(pull_url=pulls.get(row.id)) for row in reader.in_review()),
         landed=tuple(ranked(landed)),
         quotas=reader.quotas(now),

@@ -55,9 +55,9 @@ class JsonLines:
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         """Print an event; before the last one, what came of the run."""
         now = time.time()
-        self._tally.saw(kind, issue_id, data, now)
+        self._tally.saw(kind, issue_id, now)
         if kind == "run_ended":
-            self.announce("summary", None, self._summary(str(data.get("why", "")), now))
+            self._summary(str(data.get("why", "")), now)
         if kind == "waiting":
             if data.get("until") == self._waits_until:
                 return
@@ -67,18 +67,27 @@ class JsonLines:
     def finish(self, why: str) -> None:
         """Print nothing: the event `run_ended` has told it."""
 
-    def _summary(self, why: str, now: float) -> dict[str, object]:
+    def _summary(self, why: str, now: float) -> None:
         summary = run_summary(self._reader, why, self._tally, now)
-        left = {"held": "landing"} | {name: name for name in ("blocked", "approval", "review", "waiting", "ready")}
-        return {
+
+        def ids(status: str) -> list[str]:
+            return [issue.id for issue in summary.issues(status)]
+
+        fields = {
             "issues": len(self._tally.worked_on),
             "attempts": self._tally.attempts,
             "landed": [issue.id for issue in summary.landed],
+            "blocked": ids("blocked"),
+            "approval": ids("approval"),
+            "held": ids("landing"),
             "withdrawn": [issue.id for issue in summary.withdrawn],
-            **{name: [issue.id for issue in summary.issues(status)] for name, status in left.items()},
+            "review": ids("review"),
+            "waiting": ids("waiting"),
+            "ready": ids("ready"),
             "faulty": [fault.source for fault in summary.status.faults],
             "next": summary.next_command or None,
         }
+        self.announce("summary", None, fields)
 
 
 class PlainLines:
@@ -90,7 +99,7 @@ class PlainLines:
         self._tally = RunTally()
 
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
-        self._tally.saw(kind, issue_id, data, time.time())
+        self._tally.saw(kind, issue_id, time.time())
         for line in self._narrator.lines(kind, issue_id, data):
             self._print(f"{time.strftime('%H:%M:%S')} {line.mark} {line.text}")
 

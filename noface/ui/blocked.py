@@ -1,11 +1,6 @@
-"""`noface blocked`: for each issue that waits for a person what is asked, what happened, and what they can do.
+"""`noface blocked`: for each issue that waits for a person what is asked, what happened, and what they can do."""
 
-The overview tells in a line what each needs, those together for which a person has to do the same; the page of one
-issue tells all. Scripts read the document: add keys, never rename.
-"""
-
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated, NamedTuple
 
@@ -43,29 +38,21 @@ class BlockedDocument(NamedTuple):
     tasks: Annotated[tuple[Annotated[Task, "Something to do."], ...], "What there is to do, the quickest first."]
 
 
-HasBranch = Callable[[str], bool]
-"""Tells whether a branch is there still: a person may have removed it since it was named."""
-
-
-def blocked_document(
-    waiting: Iterable[IssueRow], held: Iterable[IssueRow], has_branch: HasBranch = bool
-) -> BlockedDocument:
+def blocked_document(waiting: Iterable[IssueRow], held: Iterable[IssueRow]) -> BlockedDocument:
     """Return the document of `noface blocked`; `held` is work that passed and cannot land."""
     ordered = sorted(waiting, key=lambda row: row.status == "approval")
-    issues = (*(waiting_of(row, has_branch) for row in ordered), *map(_held, held))
+    issues = (*(waiting_of(row) for row in ordered), *map(_held, held))
     return BlockedDocument(issues, _tasks(issues))
 
 
-def waiting_of(row: IssueRow, has_branch: HasBranch = bool) -> BlockedIssue:
+def waiting_of(row: IssueRow) -> BlockedIssue:
     """Return what a person needs to know of an issue that is blocked, or waits for approval (N13, L10)."""
-    request, branch = row.block or NOTHING_ASKED, row.branch
-    if branch is not None and not has_branch(branch):
-        request, branch = _without_branch(request, branch), None
+    request = row.block or NOTHING_ASKED
     told = replace(
         request,
         model=request.model or row.model or "",
         summary=request.summary or row.reason,
-        branch=branch if row.status == "approval" else None,
+        branch=row.branch if row.status == "approval" else None,
     )
     return BlockedIssue(
         row.id, row.title, row.status, _task(row.status, request), _detail(row, request), row.reason, told
@@ -80,16 +67,6 @@ def _held(row: IssueRow) -> BlockedIssue:
         commands=("noface run", f"noface logs {row.id} --diff"),
     )
     return BlockedIssue(row.id, row.title, "held", _OF_HELD, row.reason, row.reason, request)
-
-
-def _without_branch(request: PersonRequest, branch: str) -> PersonRequest:
-    """Return a request without what names a branch that is gone: a command that is copied has to work."""
-    named = re.compile(rf"(?<![\w/-]){re.escape(branch)}(?![\w/-])")
-    ways = zip(request.options, request.commands, strict=True)
-    kept = [(option, command) for option, command in ways if not named.search(command)]
-    options, commands = tuple(option for option, _ in kept), tuple(command for _, command in kept)
-    steps = tuple(step for step in request.next_steps if not named.search(step))
-    return replace(request, options=options, commands=commands, next_steps=steps)
 
 
 _QUICK = ("transient", "environment")
@@ -133,10 +110,7 @@ def _detail(row: IssueRow, request: PersonRequest) -> str:
 
 
 def _tasks(issues: Sequence[BlockedIssue]) -> tuple[Task, ...]:
-    """Return what there is to do: what helps several issues at once, then what takes a word, then what takes thought.
-
-    Of tasks that are alike in that the one comes first that most issues need.
-    """
+    """Return what helps several issues at once, then what takes a word, then what takes thought."""
     by_task: dict[tuple[int, str], list[BlockedIssue]] = {}
     for issue in issues:
         by_task.setdefault((_rank(issue), issue.task), []).append(issue)

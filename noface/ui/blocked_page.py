@@ -16,10 +16,7 @@ _LINES_MAX = 12
 
 
 def blocked_page(document: BlockedDocument, width: int, edited: Sequence[IssueRow] = ()) -> list[str]:
-    """Return the lines of the overview; if a single issue needs a person, those of its page.
-
-    `edited` were blocked before a person edited them, who looks for them here.
-    """
+    """Return the overview, or the page of a single issue; `edited` were blocked before a person edited them."""
     issues = document.blocked
     if not issues:
         since = [line for row in edited for line in hanging(f"{clean(row.id)}  {edited_since(row)}", width, "  ")]

@@ -31,10 +31,7 @@ _SHOWN = {State.OK: ("ok", "good"), State.NOTE: ("note", "careful"), State.BAD: 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One thing that was looked at. `fix` says what to do, "" where nothing is to be done.
-
-    `exit_code` is that of `noface doctor` where it is bad.
-    """
+    """One thing that was looked at; `fix` may be empty, `exit_code` is that of `noface doctor` if it is bad."""
 
     name: str
     state: State
@@ -66,11 +63,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ModelFinding:
-    """A model: `used_by` are rungs of the ladder and roles, empty where unused.
-
-    `login` are the names of the variables and files that a login was seen in; `facts` is what else is worth knowing,
-    `problems` what is wrong, each with what to do about it.
-    """
+    """A model. `used_by` are rungs and roles, `login` the variables and files that a login was seen in."""
 
     name: str
     agent: str

@@ -118,10 +118,7 @@ def noface_at_work(reader: Reader) -> bool:
 
 
 class Follower:
-    """Prints what is added to the logs of an issue, or of one attempt at it, and what happens to it.
-
-    `gate`: only that one's logs. `raw`: byte for byte.
-    """
+    """Prints what is added to the logs of an issue, an attempt or a gate, and what happens; `raw`: byte for byte."""
 
     def __init__(
         self, reader: Reader, agent_of: AgentOf, issue_id: str, number: int | None, *, gate: str, raw: bool

@@ -1,9 +1,9 @@
 """The page and the document of `noface tools fsck`: what was repaired, what is left, and what to do about it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
 
-from noface.integrity.state.fsck_facts import Fault, Severity, is_sound
+from noface.integrity.state.fsck_facts import Fault, Severity
 from noface.ui.page import paint
 from noface.ui.text import count, hanging
 
@@ -19,20 +19,8 @@ class FsckDocument(NamedTuple):
 
     sound: Annotated[bool, "Nobody has to do anything: there are notes at most."]
     running: Annotated[str | None, "The noface that is at work beside the check."]
-    dry_run: Annotated[bool, "Nothing was changed, whatever else was asked for."]
     repaired: Annotated[tuple[Fault, ...], "What was found and repaired."]
     findings: Annotated[tuple[Fault, ...], "What is left, gravest first."]
-
-
-def fsck_document(findings: Sequence[Fault], repaired: Sequence[Fault], *, running: str, dry_run: bool) -> FsckDocument:
-    """Return the document of `noface tools fsck --json`."""
-    return FsckDocument(
-        sound=is_sound(tuple(findings)),
-        running=running or None,
-        dry_run=dry_run,
-        repaired=tuple(repaired),
-        findings=tuple(findings),
-    )
 
 
 def fsck_page(document: FsckDocument, width: int) -> list[str]:
@@ -50,7 +38,7 @@ def fsck_page(document: FsckDocument, width: int) -> list[str]:
     if document.sound:
         return [*lines, paint("No problems found.", "good")]
     wrong = sum(each.severity != Severity.NOTE for each in document.findings)
-    return [*lines, f"{count(wrong, 'finding')}.{' Nothing was changed.' if document.dry_run else ''}"]
+    return [*lines, f"{count(wrong, 'finding')}."]
 
 
 def _listed(findings: Iterable[Fault], width: int) -> Iterator[str]:

@@ -1,7 +1,4 @@
-"""The pages of `noface config hints`: the rules and what they match, proposals for new ones, and lessons of recoveries.
-
-The page of proposals is TOML: what explains them stands in comments.
-"""
+"""The pages of `noface config hints`; that of proposals is TOML, and what explains them stands in comments."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -25,11 +25,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What `noface init` has written: `file` for work that `goes` to `main`.
-
-    `stayed` are the commands of the person's own gates by name, `backup` is what the file before is called now.
-    `remarks` are sentences that follow the steps.
-    """
+    """What was written; `stayed` are the commands of the person's own gates by name, `remarks` follow the steps."""
 
     file: str
     main: str

@@ -19,10 +19,9 @@ _NEAREST_MAX = 3
 
 
 def find_issue(reader: Overview, wanted: str) -> IssueRow:
-    """Return an issue's row by its id; 7, 007 and #7 are the same.
+    """Return an issue's row; 7, 007 and #7 are the same. Raises UsageError with the nearest ids, or its fault."""
+    from difflib import get_close_matches
 
-    Raises UsageError for an id that no issue has, naming the nearest ones, and for a faulty issue.
-    """
     name = wanted.removeprefix("#")
     row = reader.issue(name)
     if row is not None:
@@ -35,14 +34,13 @@ def find_issue(reader: Overview, wanted: str) -> IssueRow:
     for fault in reader.faults():
         if fault.id is not None and same_id(fault.id) == same_id(name):
             raise UsageError(f"issue {fault.id} is faulty: {fault.source}: {fault.problem}", fault.hint)
-    raise UsageError(f"there is no issue {clean(wanted)[:80]}", _nearest(name, ids))
+    close = get_close_matches(name[:80], ids, n=_NEAREST_MAX, cutoff=0.5)
+    meant = f"Nearest: {', '.join(close)}. " if close else ""
+    raise UsageError(f"there is no issue {clean(wanted)[:80]}", f"{meant}All issues: noface issues")
 
 
 def find_attempt(attempts: Sequence[AttemptRow], issue_id: str, number: int | None) -> AttemptRow:
-    """Return the attempt of that number, by default the newest but for candidates whose work was not taken.
-
-    Raises UsageError if there is none.
-    """
+    """Return the attempt of that number, by default the newest that was not set aside. Raises UsageError."""
     if not attempts:
         raise UsageError(f"issue {issue_id} has no attempt yet", f"Run it: noface run --issue {issue_id}")
     if number is None:
@@ -52,17 +50,6 @@ def find_attempt(attempts: Sequence[AttemptRow], issue_id: str, number: int | No
             return attempt
     known = ", ".join(str(attempt.number) for attempt in attempts)
     raise UsageError(f"issue {issue_id} has no attempt {number}", f"Its attempts: {known}.")
-
-
-def _nearest(name: str, ids: list[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name[:80], ids, n=_NEAREST_MAX, cutoff=0.5)
-    if not close and name.isdigit() and len(name) < 10:  # noqa: PLR2004 - no id's number is longer
-        numbers = [known for known in ids if known.isascii() and known.isdigit()]
-        close = sorted(numbers, key=lambda known: abs(int(known) - int(name)))[:_NEAREST_MAX]
-    meant = f"Nearest: {', '.join(close)}. " if close else ""
-    return f"{meant}All issues: noface issues"
 
 
 _DONE = ("merged", "skipped")

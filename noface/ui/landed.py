@@ -1,8 +1,4 @@
-"""What has landed, as a person looks at it: what it is, what it took, and what speaks for a closer look.
-
-All of it has passed the gates, so the risk decides nothing: it says in which order to look. Its rules are those of
-data/risks.toml, and each is told in a few words.
-"""
+"""What has landed, what it took, and what speaks for a closer look, by the rules of data/risks.toml."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple

@@ -73,7 +73,7 @@ class LiveView:
     def announce(self, kind: str, issue_id: str | None, data: dict[str, object]) -> None:
         """Take an event; it is shown with the next frame. Raises what broke one, for once."""
         now = time.monotonic()
-        self._tally.saw(kind, issue_id, data, time.time())
+        self._tally.saw(kind, issue_id, time.time())
         wanted = wants_facts(self._state, kind, issue_id)
         facts = self._facts(issue_id) if issue_id and wanted else _NOBODY
         before, self._state = self._state, advance(self._state, kind, issue_id, data, facts, now)

@@ -66,10 +66,7 @@ class WorkRow:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The rows, and what a run has come to.
-
-    `idle_until` (epoch seconds, 0 if no time ends the wait) is set while there is nothing to do, for `idle_for`.
-    """
+    """The rows, and what a run has come to; `idle_until` is set while there is nothing to do: epoch seconds, or 0."""
 
     began: float
     rows: tuple[WorkRow, ...] = ()

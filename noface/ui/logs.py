@@ -35,10 +35,7 @@ def gate_names(directory: Path) -> list[str]:
 
 
 def gate_files(directory: Path, gate: str) -> list[Path]:
-    """Return the logs of a gate: of the attempt, then of the merge with main where that was gated by itself.
-
-    Of a gate that wrote nothing it is an empty one.
-    """
+    """Return the logs of a gate: of the attempt, then of the merge; of one that wrote nothing an empty one."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", gate)  # as gates/run.py names them
     silent = [path for folder in _LOG_FOLDERS if (path := directory / folder / f"{stem}.out").is_file()]
     return (
@@ -69,21 +66,12 @@ def excerpt(path: Path, directory: Path) -> LogFile:
     return LogFile(str(path.relative_to(directory)), clean_block(text), size, left_out)
 
 
-def chunks(path: Path, size_bytes: int = 1 << 20) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(size_bytes):
-            yield piece
-
-
 _ORDER_FILE = "order.json"
 _ORDER_BYTES_MAX = 16 << 20
 
 
 def agent_of(folder: Path, model: str, models: Mapping[str, object]) -> str:
-    """Return the agent of the log in `folder`, "" if it is unknown.
-
-    `models` are the tables of [models.NAME] by name; `model` is the one that wrote the log.
-    """
+    """Return the agent of the log in `folder`, "" if it is unknown; `models` are the tables of [models.NAME]."""
     try:
         order = read_regular(folder / _ORDER_FILE, _ORDER_BYTES_MAX) or b""
         return str(json.loads(order)["model"]["agent"])
@@ -96,7 +84,7 @@ _LINE_BYTES_MAX = 64 * 1024
 _JSON_LINE_BYTES_MAX = 4 * 1024 * 1024
 _ODD_LINE_MAX = 400
 _TOOLS_MAX = 100
-_IN_SLOT = re.compile(r"(?<!\S)/\S{0,300}?/agent-\d{1,3}/")
+_IN_SLOT = re.compile(r"(?<!\S)/\S{0,300}?/(?:agent-\d{1,3}|workspace)/")
 """Where a worker's checkout begins in a path; what comes before tells nothing."""
 _MARKS = {
     EventKind.TOOL: ("·", "quiet"),
@@ -177,10 +165,7 @@ _LAST_BYTES = 64 * 1024
 
 
 def log_lines(text: str, folder: Path, model: str, models: Mapping[str, object]) -> list[str]:
-    """Return the lines of the log in an attempt's `folder` that `model` wrote.
-
-    `models` are the tables of [models.NAME].
-    """
+    """Return the lines of the log in an attempt's `folder`; `models` are the tables of [models.NAME]."""
     reader = typed_reader(agent_of(folder, model, models)) if "{" in text else None
     if reader is None:
         return text.splitlines()

@@ -193,10 +193,7 @@ def _overruled(event: EventFacts) -> Line:
 
 
 def what_failed(data: Mapping[str, object]) -> str:
-    """Return what went wrong, with file and assertion, without what the words for its kind say already.
-
-    `data` is that of an event `attempt_finished`, or has its keys outcome, message, gate, location and tests.
-    """
+    """Return what went wrong, without what its kind says; `data` has the keys of an event `attempt_finished`."""
     kind = FailureKind.__members__.get(str(data.get("outcome")))
     message = str(data.get("message") or "")
     prefix = next(

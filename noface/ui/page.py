@@ -4,14 +4,12 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import typer
 
 from noface.ui.text import clean, clean_block, fit, hanging, pointed
-
-_T = TypeVar("_T")
 
 WIDTH_MIN, WIDTH_MAX = 40, 120
 
@@ -40,15 +38,11 @@ def width() -> int:
     return min(max(shutil.get_terminal_size((80, 24)).columns, WIDTH_MIN), WIDTH_MAX)
 
 
-def coloured() -> bool:
-    """True if colours are wanted: a terminal that knows them, and no NO_COLOR."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
 def paint(text: str, role: str) -> str:
-    """Colour a text by what it means: a role of this module, or an issue's status."""
+    """Colour a text by what it means, a role of this module or an issue's status, for a terminal that knows colours."""
     style = _ROLES.get(_STATUS_ROLES.get(role, role))
-    return typer.style(text, **style) if style and text and coloured() else text
+    wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return typer.style(text, **style) if style and text and wanted else text
 
 
 def painted(rows: Iterable[str], role: str) -> list[str]:
@@ -98,7 +92,8 @@ _LINES_MAX = 1000
 
 def show(lines: Iterable[str]) -> None:
     """Print lines; what the terminal's encoding lacks is shown as a question mark instead of failing."""
-    _tolerant()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     lines = [line.rstrip() for line in lines]
     if len(lines) > _LINES_MAX and sys.stdout.isatty():  # into a pipe or a file goes all of it
         more = f"… and {len(lines) - _LINES_MAX:,} more lines: pipe it into less or grep"
@@ -106,14 +101,6 @@ def show(lines: Iterable[str]) -> None:
     text = "\n".join(lines)
     sys.stdout.write(text + "\n" if text else "")
     sys.stdout.flush()
-
-
-def show_either(document: _T, lines: Callable[[_T, int], Iterable[str]], *, as_json: bool) -> None:
-    """Print a document as JSON, or the lines that `lines` makes of it for the terminal's width."""
-    if as_json:
-        show_json(document)
-    else:
-        show(lines(document, width()))
 
 
 def show_json(document: object) -> None:
@@ -124,8 +111,3 @@ def show_json(document: object) -> None:
 
     sys.stdout.write(json.dumps({"schema": 1, **shown(document)}, separators=(", ", ": ")) + "\n")
     sys.stdout.flush()
-
-
-def _tolerant() -> None:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")

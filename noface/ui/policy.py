@@ -32,10 +32,7 @@ _WAITS_MAX = 100
 
 
 def _waits(policy: Policy) -> tuple[float, ...]:
-    """Return the longest waits, in seconds, before each retry of a provider that is away.
-
-    Without a limit to the retries they end where they do not grow any more.
-    """
+    """Return the longest waits, in seconds, before each retry of a provider, up to where they grow no more."""
     retries = policy.transient_retries
     most = _WAITS_MAX if retries is None else min(retries, _WAITS_MAX)
     waits = [backoff(policy.backoff_base_s, number, 1.0) for number in range(1, most + 1)]
@@ -60,7 +57,8 @@ def policy_document(name: str, policy: Policy) -> dict[str, object]:
             "waits_s": _waits(policy),
             "outage_max_s": policy.outage_max_s,
         },
-        "roles": policy.roles,
+        "roles": "; ".join(f"{role}: {clean(model)}" for role, model in encode(policy.roles).items() if model)
+        or "nobody is asked",
         "reflect": policy.reflect,
         "max_strategies": policy.strategies_max,
         "review": policy.review,
@@ -268,6 +266,7 @@ class ReplayDocument(NamedTuple):
 
 
 def replay_page(document: ReplayDocument, width: int) -> list[str]:
+    """Return the lines of `noface policy --replay`."""
     lines: list[str] = []
     for each in document.otherwise:
         lines += [paint(f"{clean(each.issue)} after attempt {each.attempt}: {clean(each.outcome)}", "title")]

@@ -2,20 +2,114 @@
 
 from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
+from typing import Any
 
-from noface.ui import contracts, events
+from noface.data import table
+from noface.model.attempt import AttemptOrder
+from noface.prompts.answers.forms import schema_of
 from noface.ui.blocked import BlockedDocument
 from noface.ui.fsck import FsckDocument
 from noface.ui.page import paint
-from noface.ui.schema import Schema, document, first
+from noface.ui.schema import VERSION, Schema, described, document, first, keys
 from noface.ui.status import Status
 from noface.ui.story import Story
 from noface.ui.text import hanging
 
+_REPORT = (
+    "What a worker says of its work, as a JSON object in its last message; of a command, at the end of its standard "
+    "output. The last such object counts, one in a ```json fence before others. It may be left out. What a worker "
+    "says never makes work pass: the gates decide."
+)
+_REPORTED = {
+    "status": "done: finished; partial: it ran out of room or turns, a smaller step is ordered next; "
+    "blocked: it cannot go on, `blocked_reason` says why.",
+    "summary": "What was done, or what stops it.",
+    "confidence": "How sure it is that the work is right, from 0 to 1. A reviewer may be asked where it is low.",
+    "risks": "What could be wrong with the work.",
+    "gaps": "What was missing to do it well: shown to a person.",
+    "questions": "What must be answered before it can go on.",
+    "blocked_reason": "boundary_violation: it must change what it may not; contract_change: a test or an interface is "
+    "wrong; dependency_issue: other issues must be done first, `needs` names them; unclear: see `questions`.",
+    "needs": "Ids of the issues that must be merged first.",
+    "left": "What of the issue is not done, each thing by itself. Where there is any, the work is partial.",
+}
+
+
+def report_schema() -> Schema:
+    """Return the schema of a worker's report: the one that reports are checked by, with what each key is for."""
+    schema = schema_of("report")
+    properties = {key: {"description": _REPORTED[key], **rule} for key, rule in schema["properties"].items()}
+    return {**schema, "description": _REPORT, "properties": properties}
+
+
+def order_schema() -> Schema:
+    means = "What a worker is to do. The folder it is started in is the workspace; it edits the files there."
+    return first(AttemptOrder) | {"description": means}
+
+
+def error_schema() -> Schema:
+    """Return the schema of what a command with `--json` prints if it fails; `cli/main.py` makes it."""
+    error = keys(
+        "The error.",
+        message=described("string", "What is wrong."),
+        hint=described("string", "What to do about it; may be empty."),
+        code=described("integer", "The exit code.") | {"minimum": 1},
+    )
+    return keys("Why a command failed. The exit code of the command is `code`.", schema=VERSION, error=error)
+
+
+_ABOUT: dict[str, Schema] = {
+    "run": {"description": "No issue: it is about the run.", "type": "null"},
+    "issue": {"description": "The issue's id.", "type": "string"},
+    "either": {"description": "The issue's id; null where it is about main itself.", "type": ["string", "null"]},
+}
+
+
+def events_schema() -> Schema:
+    """Return the schema of a line."""
+    lines = {kind: _line(kind) for kind in table("events")} | {"error": error_schema()}
+    return {
+        "description": "A line that `noface run --json` prints: an event, told apart by `event`. Where noface cannot "
+        "begin or go on, the last line is an `error` instead, which has no `event`.",
+        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in lines],
+        "$defs": lines,
+    }
+
+
+def _line(kind: str) -> Schema:
+    entry = table("events")[kind]
+    fields = {name: _field(entry) for name, entry in entry.get("fields", {}).items()}
+    at = described("number", "When it was told. Seconds since 1970-01-01 UTC.")
+    head = {"schema": VERSION, "at": at, "event": {"const": kind}, "issue": _ABOUT[entry["about"]]}
+    return keys(entry["means"], **head, **fields)
+
+
+def _field(entry: dict[str, Any]) -> Schema:
+    null = entry.get("null", False)
+    if "words" in entry:
+        words = [*entry.get("also", ()), *_words(entry["words"])]
+        return {"description": entry["means"], "enum": [*words, *([None] if null else [])]}
+    if entry["type"] == "texts":
+        return {"description": entry["means"], "type": "array", "items": {"type": "string"}}
+    moment = entry["type"] == "moment"
+    means = entry["means"] + (" Seconds since 1970-01-01 UTC." if moment else "")
+    rule = described("number" if moment else entry["type"], means)
+    rule |= {"minimum": entry["least"]} if "least" in entry else {}
+    rule |= {"type": [rule["type"], "null"]} if null else {}
+    return rule
+
+
+def _words(given: list[str] | str) -> list[str]:
+    """Return the words that are given, or those of an enumeration or a table that is named."""
+    if not isinstance(given, str):
+        return given
+    return [str(word) for word in resolve_name(given)]
+
+
 SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
-    "order": ("the JSON file $NOFACE_ORDER_FILE that a worker gets", contracts.order_schema),
-    "report": ("the JSON that a worker may print at its end", contracts.report_schema),
-    "events": ("what `noface run --json` prints: one event a line", events.schema),
+    "order": ("the JSON file $NOFACE_ORDER_FILE that a worker gets", order_schema),
+    "report": ("the JSON that a worker may print at its end", report_schema),
+    "events": ("what `noface run --json` prints: one event a line", events_schema),
     "status": ("where every issue stands: `noface status --json`", lambda: first(Status)),
     "blocked": ("what needs a person: `noface blocked --json`", lambda: first(BlockedDocument)),
     "show": ("the story of an issue: `noface show ID --json`", lambda: first(Story)),
@@ -24,7 +118,7 @@ SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
         lambda: first(resolve_name("noface.report.night:Night")),  # of a room above this one
     ),
     "fsck": ("the findings of `noface tools fsck --json`", lambda: first(FsckDocument)),
-    "error": ("what a command with --json prints if it fails", contracts.error_schema),
+    "error": ("what a command with --json prints if it fails", error_schema),
 }
 """What each describes, in half a line, and what makes it."""
 

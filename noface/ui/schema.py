@@ -1,10 +1,7 @@
 """Makes the JSON Schema (draft 2020-12) of a document from the record that it is printed from.
 
-A record is a dataclass or a named tuple, or a TypedDict where a document is made as a dict. The first paragraph of its
-docstring is the description, and each field and property that is shown says what it is for: `Annotated[str, "Its
-id."]`. All keys are required and no others allowed, but for those that a TypedDict has as NotRequired; what is not
-known is null. So a key that is added to a document and forgotten in its schema fails the tests. Texts in a document may
-come from issues and agents: they are data.
+The first paragraph of a record's docstring is the description; `Annotated` says what each field that is shown is for.
+All keys are required but those that a TypedDict has as NotRequired, and no others allowed; what is not known is null.
 """
 
 import inspect
@@ -75,7 +72,7 @@ def record(kind: type[Any]) -> Schema:
         "description": " ".join((kind.__doc__ or "").partition("\n\n")[0].split()),
         "type": "object",
         "properties": properties,
-        "required": [name for name in properties if name not in _optional(kind)],
+        "required": [name for name in properties if name not in getattr(kind, "__optional_keys__", ())],
         "additionalProperties": False,
     }
 
@@ -87,10 +84,6 @@ def _hints(kind: Any) -> dict[str, Any]:
         getter = getter_of(kind, name)
         found[name] = hints[name] if getter is None else get_type_hints(getter, None, _RECORDS, True)["return"]
     return found
-
-
-def _optional(kind: type[Any]) -> frozenset[str]:
-    return frozenset(getattr(kind, "__optional_keys__", ()))
 
 
 def _rule(hint: Any) -> Schema:

@@ -15,11 +15,7 @@ _DAYS = re.compile(r"(\d{1,4})d", re.ASCII)
 
 
 def since_when(text: str, now: float, last_run: float | None) -> float:
-    """Return the time that `text` names, in epoch seconds; a clock and a day are the last before `now`, of local time.
-
-    `last_run` is when the newest run began, with those right before it that were cut off. Raises UsageError if `text`
-    names no time, or one that is to come.
-    """
+    """Return the past time that `text` names, in epoch seconds; `last_run` is when that began. Raises UsageError."""
     word = " ".join(text.lower().split())
     if word in (RUN, "last run"):
         if last_run is None:

@@ -63,10 +63,7 @@ def counted(status: str) -> str:
 
 
 def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
-    """Return each issue's status by id.
-
-    NOT_DONE stands for those that were skipped without main holding what they ask for, IN_REVIEW for review.
-    """
+    """Return each issue's status by id, or NOT_DONE or IN_REVIEW."""
     return {row.id: _standing(row) for row in rows}
 
 
@@ -125,11 +122,7 @@ def status_document(
     pulls: Mapping[str, str] = _NOTHING,
     **more: Any,
 ) -> Status:
-    """Return the document of `noface status`; `more` are fields that need no thought.
-
-    `waits` are the models that wait for a provider. By id `made` says how many attempts were made, `pulls` the
-    addresses of pull requests.
-    """
+    """Return the document of `noface status`; `made` are attempts and `pulls` addresses of pull requests by id."""
     running = run is not None and run.running
     issues = []
     for row in as_they_stand(rows):
@@ -223,12 +216,6 @@ def family(issues: Sequence[IssueRow]) -> tuple[tuple[IssueRow, ...], Parts]:
         if issue.parent in known:
             parts[issue.parent] = (*parts.get(issue.parent, ()), issue)
     return tuple(issue for issue in issues if issue.parent not in known), parts
-
-
-def group_lines(issues: Sequence[IssueRow], related: Parts, now: float, width: int) -> Iterator[str]:
-    id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
-    for issue in issues:
-        yield from _issue_lines(issue, related, now, width, id_cells, 0)
 
 
 def _issue_lines(issue: IssueRow, related: Parts, now: float, width: int, id_cells: int, level: int) -> Iterator[str]:
@@ -398,7 +385,9 @@ def _group_lines(
     yield ""
     yield paint(_TITLES[status], status)
     listed = issues if everything else issues[:ROWS_MAX]
-    yield from group_lines(listed, related, now, width)
+    id_cells = min(max(cells(issue.id) for issue in issues), _ID_CELLS_MAX)
+    for issue in listed:
+        yield from _issue_lines(issue, related, now, width, id_cells, 0)
     rest = len(issues) - len(listed)
     if rest:
         yield f"  … and {rest:,} more {status} (noface status --all)"

@@ -7,7 +7,7 @@ from noface.model.description import Inline
 from noface.store.overview import Gap
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, DecisionRow, IssueRow, PullRow, QuestionRow
-from noface.ui.blocked import BlockedIssue, HasBranch, waiting_of
+from noface.ui.blocked import BlockedIssue, waiting_of
 from noface.ui.status import as_they_stand, progress
 
 _FOR_A_PERSON = ("blocked", "approval")
@@ -34,15 +34,14 @@ class Story(NamedTuple):
         return progress([(part.status, part.satisfied) for part in self.parts])
 
 
-def show_document(reader: Reader, row: IssueRow, has_branch: HasBranch = bool) -> Story:
+def show_document(reader: Reader, row: IssueRow) -> Story:
     """Return the issue, and all that is recorded of it."""
     issues = [*as_they_stand(reader.around(row))]
-    branch = row.branch if row.branch is not None and has_branch(row.branch) else None
     attempts = tuple(reader.attempts(row.id))
     return Story(
-        issue=issues[0]._replace(branch=branch, all_attempts=len(attempts)),
+        issue=issues[0]._replace(all_attempts=len(attempts)),
         parts=tuple(each for each in issues if each.parent == row.id),
-        block=waiting_of(row, has_branch) if row.block is not None and row.status in _FOR_A_PERSON else None,
+        block=waiting_of(row) if row.block is not None and row.status in _FOR_A_PERSON else None,
         attempts=attempts,
         asked=tuple(reader.questions(row.id)),
         approvals=tuple(reader.decisions(row.id)),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from noface.model.quoting import some
-from noface.model.taxonomy import Cause, happened
+from noface.model.taxonomy import Cause
 from noface.store.overview import LandedAt, ModelWait
 from noface.store.reader import Reader
 from noface.store.records import IssueRow
@@ -20,6 +20,7 @@ _LOOKS_MAX = 5
 _WORKED_MIN = 5
 """Of so many issues that were worked on a run names the page that tells all of them."""
 _NAMES_MAX = 12
+_WITHDRAWN = "it is not in the backlog any more"
 _NOTHING_THERE = 'The backlog is empty: noface issues add "What should be done".'
 
 
@@ -29,35 +30,28 @@ class RunTally:
     def __init__(self) -> None:
         self.attempts = 0
         self.worked_on: set[str] = set()
-        self.landed: dict[str, str] = {}
+        self.landed: list[str] = []
         self.stopped: set[str] = set()
         self.began: float | None = None
-        self._ended_badly: dict[str, str] = {}
 
-    def saw(self, kind: str, issue_id: str | None, data: Mapping[str, object], now: float) -> None:
+    def saw(self, kind: str, issue_id: str | None, now: float) -> None:
         """Count an event; `now` is epoch seconds."""
         self.began = now if self.began is None else self.began
         issue = issue_id or ""
         match kind:
-            case "attempt_started":
-                self.attempts += 1
+            case "attempt_started" | "attempt_finished":
+                self.attempts += kind == "attempt_started"
                 self.worked_on.add(issue)
-            case "attempt_finished":
-                self.worked_on.add(issue)
-                self._ended_badly[issue] = str(data.get("worker") or "")
             case "issue_blocked" | "issue_approval":
                 self.stopped.add(issue)
             case "issue_merged":
-                self.landed[issue] = self._ended_badly.get(issue, "")
+                self.landed.append(issue)
             case _:
                 pass
 
 
 class RunSummary(NamedTuple):
-    """What came of a run: why it ended, what its events add up to, and where the issues stand.
-
-    The reason of an issue says what is in its way. `flaky` and `met` count gates.
-    """
+    """What came of a run. The reason of an issue says what is in its way; `flaky` and `met` count gates."""
 
     why: str
     tally: RunTally
@@ -93,7 +87,7 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         tally=tally,
         status=status,
         landed=tuple(landed_issue(reader, LandedAt(name, 0, now)) for name in tally.landed if name in known),
-        withdrawn=tuple(_withdrawn(row) for row in gone if row.source not in faulty),
+        withdrawn=tuple(row for row in gone if row.source not in faulty),
         flaky=reader.gates_counted("gate_flaky"),
         met=reader.gates_counted("gate_met"),
         costs=reader.costs(),
@@ -117,11 +111,6 @@ def _left(issue: IssueRow, waits: Sequence[ModelWait], now: float) -> IssueRow:
     return issue._replace(status=status, reason=printable(reason))
 
 
-def _withdrawn(row: IssueRow) -> IssueRow:
-    kept = f"its work is kept on {row.branch}" if row.branch else "it left no work"
-    return row._replace(reason=f"it is not in the backlog any more; {kept}")
-
-
 def summary_lines(summary: RunSummary) -> list[Line]:
     """Return the lines that close a run; a line without a mark stands at the margin."""
     status, tally = summary.status, summary.tally
@@ -133,7 +122,8 @@ def summary_lines(summary: RunSummary) -> list[Line]:
         for each in look_first(summary.landed)
     ]
     lines += _part("Look at these first", "!", "bold yellow", looks, _LOOKS_MAX)
-    lines += _part("Landed", "✔", "green", [(_title(each), _how(summary, each), "") for each in summary.landed])
+    tried = {each.id: count(each.attempts, "attempt") for each in summary.landed if each.attempts > 1}
+    lines += _part("Landed", "✔", "green", [(_title(each), tried.get(each.id, ""), "") for each in summary.landed])
     blocked, approval = summary.issues("blocked"), summary.issues("approval")
     new = [[issue for issue in issues if issue.id in tally.stopped] for issues in (blocked, approval)]
     lines += _part("Blocked", "■", "bold red", _told(new[0]))
@@ -141,7 +131,11 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     if older := len(blocked) + len(approval) - sum(map(len, new)):
         lines.append(Line("", "Waited for you before this run", f"{count(older, 'issue')}: noface blocked"))
     lines += _part("Cannot land", "!", "bold yellow", _told(summary.issues("landing")))
-    lines += _part("Withdrawn", "·", "yellow", _told(summary.withdrawn))
+    gone = [
+        (_title(row), _WITHDRAWN + (f"; its work is kept on {row.branch}" if row.branch else ""), "")
+        for row in summary.withdrawn
+    ]
+    lines += _part("Withdrawn", "·", "yellow", gone)
     lines += _part("In review", "⇡", "green", _told(summary.issues("review")))
     lines += _part("Waits", "…", "yellow", _told(summary.issues("waiting")))
     if ready := summary.issues("ready"):
@@ -187,12 +181,6 @@ def _cost(summary: RunSummary) -> str:
 
 def _title(issue: IssueRow | LandedIssue) -> str:
     return f"{issue.id} {short_title(issue.title)}"
-
-
-def _how(summary: RunSummary, issue: LandedIssue) -> str:
-    worker = summary.tally.landed.get(issue.id, "")
-    tried = count(issue.attempts, "attempt") if issue.attempts > 1 else ""
-    return "; ".join(part for part in (tried, f"its worker {happened(worker)}" if worker else "") if part)
 
 
 def _told(issues: Iterable[IssueRow]) -> list[tuple[str, str, str]]:

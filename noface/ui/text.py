@@ -126,11 +126,7 @@ def at_home(folder: str) -> str:
 
 
 def moment(at: float, now: float) -> str:
-    """Return a time as people say it.
-
-    The clock alone does for what comes today, and for what was less than half a day ago; else the date is there, with
-    the day of the week if it is to come.
-    """
+    """Return a time as people say it: the clock today and for half a day back, else with the date."""
     import time
 
     try:

@@ -61,7 +61,7 @@ def board_of(project):
         @contextmanager
         def opened():
             yield SimpleNamespace(
-                location=SimpleNamespace(root=project.path, has_branch=bool),
+                location=SimpleNamespace(root=project.path),
                 database=story.database,
                 reader=story.reader,
                 journal=story.journal,

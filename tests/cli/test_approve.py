@@ -117,26 +117,11 @@ def test_a_worker_that_argues_gets_a_persons_word(project, contract):
     assert contract.reader.states()["005"].note == "It was wrong; corrected."
 
 
-def test_a_note_on_work_that_lands_does_not_replace_what_was_said_before(project, night):
-    night.journal.unblocked(night.tick(), "005", "Mind the header.", "retried by a person")
-    night.attempt("005", 1, changed=MIGRATION).request_approval("005")
-    project.noface("approve", "5", "--note", "Good.")
-    assert night.reader.issue("005").note == "Mind the header."
-    assert project.shown("show", "5")["approvals"][0]["note"] == "Good."
-
-
 def test_saying_the_same_again_changes_nothing(project, landing):
     documents = [project.shown("approve", "5") for _ in range(2)]
     said = {"id": "005", "title": "Export orders as CSV", "status": "ready", "attempt": 1, "verdict": "approved"}
     assert documents == [{"schema": 1, "approve": said}] * 2
     assert project.noface("approve", "5").stdout == "Issue 005 was approved already; it is ready now.\n"
-    assert len(landing.questions.approvals("005")) == 1
-
-
-def test_rejecting_again_changes_nothing(project, landing):
-    for note in ("No.", "No, again."):
-        assert project.shown("reject", "5", "--note", note)["reject"]["verdict"] == "rejected"
-    assert landing.reader.issue("005").note == "No."
     assert len(landing.questions.approvals("005")) == 1
 
 
@@ -189,12 +174,6 @@ def test_before_the_first_run_nothing_waits_for_approval(project):
     project.issue(1)
     assert "does not wait for approval" in refused(project, "approve", "1")
     assert not project.state.exists()
-
-
-def test_an_approval_without_its_document_is_about_the_attempt_itself(project, night):
-    night.attempt("005", 1, changed=MIGRATION).status("005", "approval", "asked")
-    assert project.noface("approve", "5").returncode == 0
-    assert isinstance(decided(night), Land)
 
 
 def asks_for_approval(project, **more):
@@ -260,21 +239,3 @@ def test_what_is_approved_is_not_undone_by_a_retry_and_a_lost_approval_is_not_to
     assert "was approved already" in project.noface("approve", "005").stdout
     landing.journal.unblocked(landing.tick(), "005", "", "retried by a person")
     assert "it does not wait for approval" in refused(project, "approve", "005")
-
-
-def test_the_very_work_that_a_person_rejected_is_not_asked_about_again(project):
-    """An honest second try differs; and a person who wants the same work after all unblocks the issue."""
-    project.config('[approval]\nlabels = ["risky"]\n')
-    project.issue(1, labels=["risky"])
-    project.commit()
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]), ("1", 3, [{"write": "b.txt", "text": "c"}]))
-    project.run(code=3)
-    assert project.noface("reject", "1", "--note", "c, not b").returncode == 0
-    project.play(
-        ("1", 2, [{"shell": "rm b.txt"}, {"write": "b.txt", "text": "b"}, {"shell": "touch -d yesterday b.txt"}]),
-        ("1", 3, [{"write": "b.txt", "text": "c"}]),
-    )
-    project.run(code=3)
-    assert project.statuses()["1"] == "approval"
-    assert project.attempts("1")[-1]["outcome"] == "PASSED"
-    assert project.git("show", "noface/1:b.txt") == "c"

@@ -3,10 +3,8 @@
 import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
 
-from noface.model.codec import decode
 from noface.model.failure import Failure
 from noface.model.history import Topic
-from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind
 
 KEYS_OF_0_1 = {
@@ -114,20 +112,6 @@ def test_many_issues_with_one_cause_are_told_by_their_ids(project):
     assert len(page.splitlines()) < 12
 
 
-def test_what_the_earlier_version_stored_is_shown_as_well(project, night):
-    document = {
-        "kind": "TEST_FAILURE",
-        "summary": "TEST_FAILURE after 2 attempts: all 2 attempts are used up. Last: assert 1 == 2",
-        "tried": ["attempt 1 with small: TEST_FAILURE: assert 1 == 2"],
-        "errors": ["TEST_FAILURE: assert 1 == 2"],
-    }
-    night.journal.blocked(night.tick(), "005", "all 2 attempts are used up", decode(PersonRequest, document))
-    assert "  005  Export orders as CSV           assert 1 == 2\n" in project.noface("blocked").stdout
-    page = project.noface("blocked", "5").stdout
-    assert "  TEST_FAILURE after 2 attempts: all 2 attempts are used up\n" in page
-    assert "    • attempt 1 with small: TEST_FAILURE: assert 1 == 2\n" in page
-
-
 def test_nothing_blocked_is_one_friendly_line(project):
     assert project.noface("blocked").stdout == "Nothing is blocked.\n"
     assert project.shown("blocked")["blocked"] == []
@@ -150,14 +134,6 @@ def test_an_issue_that_needs_nobody_is_refused_by_its_status(project, night):
     assert "noface show 001" in done.stderr
 
 
-def test_a_block_without_a_document_still_has_every_key(project):
-    write_issue(project.path, "1-x", "One")
-    Story(project.path).sync().status("1", "blocked", "stopped by hand").close()
-    (block,) = project.shown("blocked")["blocked"]
-    assert (block["kind"], block["summary"], block["commands"]) == ("UNKNOWN", "stopped by hand", [])
-    assert (block["task"], block["detail"]) == ("Find out why the gate is red", "stopped by hand")
-
-
 def test_what_waits_for_approval_has_its_commands(project, night):
     night.attempt("005", 1, changed=("a.py", "b.py")).request_approval("005")
     blocked, waiting, _ = project.shown("blocked")["blocked"]
@@ -175,14 +151,6 @@ def test_what_waits_for_approval_has_its_commands(project, night):
     ):
         assert line in page
     assert max(map(len, page.splitlines())) <= 80
-
-
-def test_a_branch_that_is_gone_is_named_nowhere(project, night):
-    night.attempt("005", 1, changed=("a.py",)).request_approval("005")
-    project.git("branch", "-D", "noface/005")
-    (_, waiting, _) = project.shown("blocked")["blocked"]
-    assert waiting["branch"] is None
-    assert "noface/005" not in project.noface("blocked", "5").stdout + project.noface("show", "5").stdout
 
 
 def test_a_single_issue_has_its_page_at_once(project):

@@ -77,31 +77,12 @@ def test_a_gate_s_failure_is_named_from_its_files(noface, tmp_path):
     assert {"rule", "message", "excerpt", "signature", "evidence", "also_matched", "schema"} <= set(answer)
 
 
-def test_a_gate_that_passed_has_the_class_pass(noface, tmp_path):
-    files = written(tmp_path, stdout="1 passed in 0.01s\n")
-    (answer,) = answers(
-        noface("tools", "classify", "gate", "--stdout", files["stdout"], "--exit-code", 0, "--command", "pytest")
-    )
-    assert (answer["class"], answer["category"], answer["tests_run"]) == ("PASS", None, 1)
-
-
-def test_a_killed_gate_at_its_limit_is_a_timeout(noface):
-    (answer,) = answers(noface("tools", "classify", "gate", "--exit-code", -9, "--seconds", 60, "--limit-s", 60))
-    assert answer["class"] == "TIMEOUT"
-
-
 def test_a_report_that_is_none_is_said(noface, tmp_path):
     files = written(tmp_path, stdout=PYTEST, report="nonsense")
     arguments = ["--stdout", files["stdout"], "--exit-code", 1, "--report", files["report"]]
     (answer,) = answers(noface("tools", "classify", "gate", *arguments))
     assert answer["class"] == "TEST_FAILURE"
     assert "neither JUnit XML nor TAP" in answer["notes"][0]
-
-
-def test_bytes_that_are_not_utf_8_are_no_hindrance(noface, tmp_path):
-    files = written(tmp_path, stdout=b"\xff\xfe\0" + PYTEST.encode())
-    (answer,) = answers(noface("tools", "classify", "gate", "--stdout", files["stdout"], "--exit-code", 1))
-    assert answer["class"] == "TEST_FAILURE"
 
 
 def test_a_worker_s_failure_comes_with_its_reset_time_cost_and_session(noface, tmp_path):
@@ -173,11 +154,6 @@ def test_the_batch_takes_what_the_command_line_takes(noface, tmp_path):
     assert [answer["class"] for answer in got] == ["TEST_FAILURE"] * 2
 
 
-def test_a_batch_comes_from_standard_input_too(noface, tmp_path):
-    done = noface("tools", "classify", "gate", "--batch", "-", input=json.dumps(gate_case(tmp_path)) + "\n")
-    assert answers(done)[0]["class"] == "TEST_FAILURE"
-
-
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
@@ -214,11 +190,6 @@ def test_a_faulty_line_is_answered_with_its_error_and_the_rest_goes_on(noface, t
 def test_a_faulty_worker_s_case_says_what_is_wrong(noface, tmp_path, case, said):
     (answer,) = answers(noface("tools", "classify", "agent", "--batch", batch(tmp_path, case), code=2))
     assert said in answer["error"]
-
-
-def test_a_case_without_a_kind_is_faulty_where_none_is_named(noface, tmp_path):
-    (answer,) = answers(noface("tools", "classify", "--batch", batch(tmp_path, {"id": 1, "exit_code": 0}), code=2))
-    assert '"gate" or "agent"' in answer["error"]
 
 
 def test_what_is_missing_on_the_command_line_is_said(noface, tmp_path):

@@ -95,12 +95,6 @@ def test_workspaces_go_with_their_git_dirs(project, night):
     assert list((night.story.state / "hubs").iterdir()) == []
 
 
-def test_what_is_no_workspace_of_noface_stays(project, night):
-    home = night.make_slots("agent-0", "mine")
-    project.noface("tools", "clean", "--force")
-    assert (home / "mine" / "file").exists()
-
-
 def test_a_workspace_that_holds_the_only_copy_of_cut_off_work_stays(project, night):
     home = night.make_slots("agent-0", "agent-1")
     night.story.start("2", 2, slot=1)
@@ -137,15 +131,6 @@ def test_a_dry_run_changes_nothing_and_says_the_same(project, night):
     assert (done["clean"], done["kept"]) == (planned["clean"], planned["kept"])
 
 
-def test_issues_are_named_in_the_order_of_their_numbers(project, night):
-    for number in (11, 3):
-        write_issue(project.path, f"{number}-x", "More")
-        project.git("update-ref", f"refs/noface/issues/{number}/1", night.work)
-    night.story.sync()
-    page = project.noface("tools", "clean", "--dry-run").stdout
-    assert [line.split()[0] for line in page.splitlines() if ": not merged" in line] == ["2", "3", "11"]
-
-
 def test_force_lets_go_of_unmerged_work_after_naming_it_and_resets_nothing(project, night):
     done = project.noface("tools", "clean", "--force")
     assert night.refs() == set()
@@ -167,12 +152,6 @@ def test_commits_that_a_person_put_on_a_landed_branch_stay(project, night):
     document = project.shown("tools", "clean")
     assert "refs/heads/noface/1" in night.refs()
     assert [each["name"] for each in document["kept"] if each["issue"] == "1"] == ["noface/1"]
-
-
-def test_a_branch_of_a_persons_own_below_noface_stays_even_with_force(project, night):
-    project.git("update-ref", "refs/heads/noface/idea", night.work)
-    project.noface("tools", "clean", "--force")
-    assert night.refs() == {"refs/heads/noface/idea"}
 
 
 def test_refs_of_a_merged_issue_stay_where_main_no_longer_holds_it(project, night):
@@ -211,19 +190,6 @@ def test_a_second_noface_keeps_it_from_cleaning(project, night):
     assert done.returncode == 2
     assert "another noface works on this repository" in done.stderr
     assert night.refs() == refs
-
-
-def test_what_goes_is_named_before_it_goes(project, night):
-    """So a removal that fails halfway has said what it was about to remove."""
-    (project.path / ".git" / "refs" / "heads" / "noface" / "1.lock" / "held").mkdir(parents=True)
-    done = project.noface("tools", "clean")
-    assert done.returncode != 0
-    assert "branch noface/1" in done.stdout
-
-
-def test_cleaning_twice_finds_nothing(project, night):
-    project.noface("tools", "clean")
-    assert project.noface("tools", "clean").stdout.startswith("Nothing to clean.\n")
 
 
 def test_where_noface_never_ran_nothing_is_made(project):

@@ -1,9 +1,5 @@
 """`noface config` with the tables within [retry]: check, show, set, schema and example know them."""
 
-import json
-
-import jsonschema
-
 from noface.config.load import parse
 
 CONFIG = """\
@@ -79,11 +75,3 @@ def test_show_prints_all_that_is_in_effect_so_that_it_loads_again(project):
     assert document["retry"]["strategies"] == {"TIMEOUT": "reduce"}
     assert document["roles"]["planner"] == "big"
     assert document["recovery"]["max_strategies"] == 3
-
-
-def test_schema_and_example_know_the_ladder(project):
-    schema = json.loads(project.noface("config", "schema").stdout)
-    checker = jsonschema.Draft202012Validator(schema)
-    assert checker.is_valid({"retry": {"ladder": [{"model": "big"}]}})
-    assert not checker.is_valid({"retry": {"ladder": [{"model": "big", "thnik": True}]}})
-    assert "#[[retry.ladder]]" in project.noface("config", "example").stdout

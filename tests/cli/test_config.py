@@ -9,7 +9,6 @@ from support import ROOT
 
 from noface.cli.config import replace_file
 from noface.config.load import load, parse
-from noface.errors import ConfigError
 
 BROKEN = """\
 [[gates]]
@@ -23,13 +22,6 @@ workers = 0
 [retry]
 default_model = "nobody"
 """
-
-
-def test_bare_config_lists_what_it_can_do(project):
-    done = project.noface("config")
-    assert done.returncode == 0
-    for name in ("check", "show", "set", "path", "schema", "example"):
-        assert f"  {name} " in done.stdout
 
 
 def test_check_says_that_all_is_fine_with_gates_and_models(project):
@@ -140,17 +132,6 @@ def test_write_follows_a_symlink_to_its_target(tmp_path):
     replace_file(link, "new")
     assert link.is_symlink()
     assert target.read_text() == "new"
-
-
-def test_write_makes_a_file_with_the_mode_any_editor_would_give(tmp_path):
-    (tmp_path / "usual").write_text("")
-    replace_file(tmp_path / "noface.toml", "x")
-    assert (tmp_path / "noface.toml").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-
-def test_write_into_a_missing_folder_is_an_error_that_says_so(tmp_path):
-    with pytest.raises(ConfigError, match="cannot write"):
-        replace_file(tmp_path / "none" / "noface.toml", "x")
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path):

@@ -53,13 +53,6 @@ def night(project):
     story.close()
 
 
-def test_bare_hints_lists_what_it_can_do(project):
-    done = project.noface("config", "hints")
-    assert done.returncode == 0
-    for name in ("list", "test", "suggest"):
-        assert f"  {name} " in done.stdout
-
-
 def test_the_list_tells_how_often_each_hint_has_matched(project, night):
     document = project.shown("config", "hints", "list")
     assert (document["schema"], document["failures"]) == (1, 3)
@@ -78,12 +71,6 @@ def test_the_list_tells_how_often_each_hint_has_matched(project, night):
     assert max(map(len, page.splitlines())) <= 80
 
 
-def test_without_hints_the_list_says_how_to_get_some(project):
-    page = project.noface("config", "hints", "list").stdout
-    assert "noface.toml has no [[failure_hints]]." in page
-    assert "noface config hints suggest" in page
-
-
 def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
     document = project.shown("config", "hints", "test", "2")
     assert (document["attempt"], document["failure"]["message"]) == (1, "there is no cart of 'ann' in the store")
@@ -98,11 +85,6 @@ def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
     assert '   yes  label "auth": the issue has it\n' in page
     assert '   yes  language "python": tests/test_login.py is in it\n' in page
     assert max(map(len, page.splitlines())) <= 80
-
-
-def test_an_issue_that_has_not_failed_is_tested_by_what_it_is(project, night):
-    assert project.shown("config", "hints", "test", "3")["failure"] is None
-    assert "Issue 3 has not failed" in project.noface("config", "hints", "test", "3").stdout
 
 
 def test_an_attempt_that_did_not_fail_is_refused(project, night):
@@ -131,13 +113,6 @@ def test_suggest_prints_toml_that_can_be_pasted(project, night):
     (proposal,) = project.shown("config", "hints", "suggest")["hints"]
     assert (proposal["issues"], proposal["draft"]) == (["2", "3"], True)
     assert [(f["issue"], f["attempt"]) for f in proposal["would_match"]] == [("2", 1), ("2", 2), ("3", 1)]
-
-
-def test_suggest_says_when_there_is_nothing(project, night):
-    assert "Nothing to propose: of 3 failures recorded" in project.noface("config", "hints", "suggest").stdout
-    assert project.noface("config", "hints", "suggest", "--min", "1").returncode == 2, (
-        "one issue's failure is no pattern"
-    )
 
 
 def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_contains(project):

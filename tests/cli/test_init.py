@@ -42,18 +42,6 @@ def test_without_anything_found_it_says_so_and_check_asks_for_a_gate(fresh):
     assert "no gates" in check.stderr
 
 
-def test_where_only_a_build_was_found_it_asks_how_the_project_is_tested(fresh):
-    fresh.write("Makefile", "all:\n\tcc x.c\n")
-    assert "Look over noface.toml and say there how your project is tested" in fresh.noface("init").stdout
-
-
-def test_what_was_found_can_be_had_as_json(fresh):
-    fresh.write("Cargo.toml", "[package]\n")
-    document = fresh.shown("init")
-    assert (document["schema"], document["main"]) == (1, "main")
-    assert document["gates"][0]["command"] == "cargo test --workspace"
-
-
 def test_the_setup_is_set_and_the_gates_run_in_what_it_makes(fresh):
     build = '[build-system]\nrequires = ["hatchling", "hatch-vcs"]\nbuild-backend = "hatchling.build"\n'
     fresh.write("pyproject.toml", build + '[project]\nname = "x"\n[tool.hatch.version]\nsource = "vcs"\n')
@@ -185,19 +173,6 @@ def test_an_existing_configuration_is_kept_without_force_and_replaced_with(fresh
     assert fresh.noface("init", "--force").returncode == 0
     assert "[retry]" in path.read_text()
     assert [found.name for found in fresh.path.iterdir() if found.name.endswith("noface.toml")] == [name]
-
-
-def test_from_a_subfolder_it_writes_at_the_top(fresh):
-    (fresh.path / "sub").mkdir()
-    subprocess.run(
-        [sys.executable, "-m", "noface", "init"],
-        cwd=fresh.path / "sub",
-        env=fresh.environment(),
-        capture_output=True,
-        check=True,
-    )
-    assert (fresh.path / "noface.toml").exists()
-    assert not (fresh.path / "sub" / "noface.toml").exists()
 
 
 def test_existing_issues_stay(fresh):

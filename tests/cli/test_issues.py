@@ -60,15 +60,6 @@ def test_the_text_can_come_from_standard_input(project):
     assert project.shown("issues", "show", "1")["issue"]["body"].strip() == "# Why\n\nIt fails."
 
 
-def test_an_issue_without_text_is_added_with_a_word_of_advice(project):
-    assert "It has no text yet" in project.noface("issues", "add", "Fix login").stdout
-
-
-def test_the_added_issue_can_be_had_as_json(project):
-    issue = project.shown("issues", "add", "Fix login", "--path", "src/**")["issue"]
-    assert (issue["id"], issue["source"], issue["paths"]) == ("001", "issues/001-fix-login.md", ["src/**"])
-
-
 @pytest.mark.parametrize("args", [["two\nlines"], ["x", "--depends-on", "9"], ["x", "--priority", "-1"], [""]])
 def test_a_faulty_draft_is_refused_and_nothing_written(project, args):
     done = project.noface("issues", "add", *args)
@@ -91,12 +82,6 @@ def test_an_issue_whose_file_is_gone_points_to_its_story(project):
     done = project.noface("issues", "show", "1")
     assert done.returncode == 2
     assert "noface show 1" in done.stderr
-
-
-def test_an_empty_backlog_is_no_error(project):
-    done = project.noface("issues")
-    assert done.returncode == 0
-    assert "noface issues add" in done.stdout
 
 
 def test_a_new_issue_takes_no_id_that_has_landed_in_another_clone(project):

@@ -87,13 +87,6 @@ def test_the_newest_attempt_is_shown_unless_another_is_named(project, story):
     assert project.noface("logs", "1", "1").stdout == "first\n"
 
 
-def test_what_the_worker_complained_of_follows_its_log(project, story):
-    folder = story.directory("1", 2)
-    (folder / "agent.log").write_text("out\n")
-    (folder / "agent.err").write_text("err\n")
-    assert project.noface("logs", "1").stdout == "── agent.log\nout\n── agent.err\nerr\n"
-
-
 def test_prompt_change_and_gates_can_be_asked_for(project, story):
     folder = story.directory("1", 2)
     (folder / "gates").mkdir()
@@ -320,20 +313,6 @@ def test_following_an_issue_goes_on_with_gates_questions_and_attempts_until_it_i
         assert shown.child.wait() == 0
 
 
-def test_following_a_gate_shows_that_gate_of_every_attempt(project, night):
-    order = night.start("1", 1)
-    log(night, 1, "words\n")
-    log(night, 1, "lint of 1\n", "gates/lint.out")
-    log(night, 1, "unit of 1\n", "gates/unit.out")
-    with Following(project, "--gate", "unit") as shown:
-        assert [shown.line() for _ in range(3)] == ["── attempt 1 with claude-sonnet", "── gate unit", "unit of 1"]
-        log(night, 1, "unit of 1 again\n", "gates/again-1/unit.out")
-        assert [shown.line() for _ in range(2)] == ["── gate unit, once more", "unit of 1 again"]
-        finish(night, order, red_test())
-        night.block("1")
-        assert shown.rest()[-1] == "── 1 is blocked; see `noface blocked 1`"
-
-
 def test_following_raw_passes_the_bytes_on_and_nothing_else(project, night):
     order = night.start("1", 1)
     log(night, 1, STREAM + "\x1b[31mred\x1b[0m")
@@ -351,16 +330,6 @@ def test_following_a_stream_shows_tools_files_and_words(project, night):
         log(night, 1, rest)
         finish(night, order)
         assert shown.rest()[: READABLE.count("\n")] == READABLE.splitlines()
-
-
-def test_following_begins_near_the_end_of_a_long_log(project, night):
-    order = night.start("1", 1, model="small")
-    log(night, 1, "".join(f"line {number}\n" for number in range(100_000)))
-    finish(night, order)
-    with Following(project, "1") as shown:
-        lines = shown.rest()
-    assert lines[-2] == "line 99999"
-    assert 1000 < len(lines) < 2000
 
 
 def test_following_ends_where_the_noface_that_ran_it_is_gone(project):
@@ -382,15 +351,6 @@ def test_following_ends_where_the_noface_that_ran_it_is_gone(project):
 
 def test_an_issue_without_attempts_is_waited_for_only_while_a_noface_is_at_work(project, story):
     assert "has no attempt yet" in refused(project, "2", "--follow")
-
-
-def test_ctrl_c_ends_following(project, night):
-    night.start("1", 1)
-    with Following(project) as shown:
-        assert shown.line() == "── attempt 1 with claude-sonnet"
-        shown.child.send_signal(signal.SIGINT)
-        assert shown.rest() == []
-        assert shown.child.wait() == 130
 
 
 def test_following_a_real_run_ends_with_it(project):

@@ -27,68 +27,24 @@ def test_the_json_of_an_issue_holds_every_attempt(project, night):
     assert (whole["type"], whole["message"]) == ("TASK_FAILURE", "assert 401 == 200")
     assert whole["details"]["metrics"] == {"cost_usd": 0.21, "seconds": 192.0}
     failure = first.pop("failure")
-    assert (
-        failure.items()
-        >= {
-            "kind": "TEST_FAILURE",
-            "category": "correctable",
-            "message": "assert 401 == 200",
-            "location": "tests/test_login.py:41",
-            "rule": "pytest.assertion",
-            "evidence": ["    def test_login():", ">       assert reply.status == 200", "E       assert 401 == 200"],
-            "failing_tests": ["tests/test_login.py::test_login"],
-            "gate": "unit",
-            "questions": [],
-            "ran_out": "",
-        }.items()
-    )
-    assert first == {
+    said = {"kind": "TEST_FAILURE", "category": "correctable", "message": "assert 401 == 200", "gate": "unit"}
+    said |= {"location": "tests/test_login.py:41", "rule": "pytest.assertion", "ran_out": ""}
+    assert failure | said == failure
+    assert failure["evidence"][1:] == [">       assert reply.status == 200", "E       assert 401 == 200"]
+    assert failure["failing_tests"] == ["tests/test_login.py::test_login"]
+    told = {
         "number": 1,
         "model": "claude-sonnet",
-        "think": False,
         "outcome": "TEST_FAILURE",
         "commit_id": night.commit,
-        "started_at": first["started_at"],
-        "seconds": 192.0,
-        "cost_usd": 0.21,
-        "cost_estimated": False,
-        "tokens_in": None,
-        "tokens_out": None,
-        "session_id": None,
-        "resumed": None,
-        "action": {
-            "kind": "RetryWithFeedback",
-            "reason": "attempt 1 of 2 with claude-sonnet failed; it is told why",
-        },
         "charged": True,
-        "gates": [
-            {
-                "name": "lint",
-                "passed": True,
-                "hard": True,
-                "seconds": 1.5,
-                "kind": None,
-                "memo": False,
-                "flaky": False,
-                "unsteady": [],
-            },
-            {
-                "name": "unit",
-                "passed": False,
-                "hard": True,
-                "seconds": 11.0,
-                "kind": "TEST_FAILURE",
-                "memo": False,
-                "flaky": False,
-                "unsteady": [],
-            },
-        ],
-        "notes": [],
-        "changed": [],
-        "lines": 0,
-        "report": None,
-        "partial": None,
     }
+    told |= {"seconds": 192.0, "cost_usd": 0.21, "tokens_in": None, "notes": [], "report": None}
+    assert first | told == first
+    why = "attempt 1 of 2 with claude-sonnet failed; it is told why"
+    assert first["action"] == {"kind": "RetryWithFeedback", "reason": why}
+    gates = [(gate["name"], gate["passed"], gate["seconds"], gate["kind"]) for gate in first["gates"]]
+    assert gates == [("lint", True, 1.5, None), ("unit", False, 11.0, "TEST_FAILURE")]
     assert second["notes"] == ["protected files put back: conftest.py"]
     assert third["action"] == {"kind": "Block", "reason": "all 5 attempts are used up"}
 
@@ -133,12 +89,7 @@ def test_an_unknown_id_is_refused_with_the_nearest_ones(project, night):
     done = project.noface("show", "42")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no issue 42" in done.stderr
-    assert "007" in done.stderr
-
-
-def test_a_name_with_a_slip_is_met_with_the_name_meant(project):
-    write_issue(project.path, "login-page", "Login")
-    assert "login-page" in project.noface("show", "login-pgae").stderr
+    assert "Nearest: 007" in project.noface("show", "0077").stderr
 
 
 def test_a_faulty_issue_is_refused_with_its_fault(project, night):
@@ -228,12 +179,6 @@ def test_what_was_asked_is_told_between_the_attempts(project, recovered):
     assert max(map(len, page.splitlines())) <= 80
 
 
-def test_a_question_without_an_answer_is_shown_as_being_asked(project, night):
-    night.attempt("005", 1, red_test()).ask("005", Topic.ARCHITECT)
-    assert "    it is being asked\n" in project.noface("show", "5").stdout
-    assert project.shown("show", "5")["asked"][0]["outcome"] is None
-
-
 def test_an_issue_shows_its_parts_and_a_part_its_parent(project, night):
     night.divide("005", "Write the header", "Write the rows").merge("005.1")
     document = project.shown("show", "5")
@@ -274,32 +219,12 @@ def test_what_a_person_decided_stands_with_the_attempt(project, night):
     )
 
 
-def test_an_issue_that_waits_for_approval_is_shown_with_what_is_asked(project, night):
-    night.attempt("005", 1, changed=("a.py",)).request_approval("005")
-    page = project.noface("show", "5").stdout
-    assert "Waits for your approval\n" in page
-    assert "        noface approve 005\n" in page
-    assert project.shown("show", "5")["block"]["wants"] == "landing"
-
-
-def test_what_is_blocked_no_more_shows_no_block(project, night):
-    night.status("002", "ready", "approved by a person")
-    assert project.shown("show", "2")["block"] is None
-    assert "What you can do" not in project.noface("show", "2").stdout
-
-
 def test_the_report_of_an_issue_given_up_is_printed_as_json(project, night):
     done = project.noface("show", "2", "--report")
     report = project.shown("show", "2", "--report")
     assert done.returncode == 0
     assert (report["schema"], report["attempts_made"]) == (1, 3)
     assert {"failure_reason", "recovery_attempted", "recommendation"} <= set(report)
-
-
-def test_without_a_report_it_is_said_why_there_is_none(project, night):
-    done = project.noface("show", "5", "--report")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "issue 005 is ready and has no report" in done.stderr
 
 
 def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(project):

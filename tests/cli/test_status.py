@@ -39,24 +39,6 @@ def night(project):
 
 def test_the_json_has_the_promised_shape(project, night):
     document = project.shown("status")
-    assert sorted(document) == [
-        "counts",
-        "disk",
-        "faults",
-        "gaps",
-        "hosts",
-        "issues",
-        "left_out",
-        "notify_away",
-        "quotas",
-        "run",
-        "schema",
-        "since",
-        "tracker_away",
-        "unchanged",
-        "unsteady",
-        "waits",
-    ]
     assert document["schema"] == 1
     assert document["counts"] == {"landing": 1, "blocked": 1, "waiting": 2, "ready": 1, "running": 1, "merged": 1}
     issues = {issue["id"]: issue for issue in document["issues"]}
@@ -93,10 +75,6 @@ def test_an_issue_whose_dependency_has_not_landed_is_shown_as_waiting_for_it(pro
     assert (issue["status"], issue["reason"]) == ("waiting", "waits for 002 to be merged; 002 is blocked")
 
 
-def test_the_issues_come_in_the_order_they_are_worked(project, night):
-    assert [issue["id"] for issue in project.shown("status")["issues"]][:3] == ["004", "001", "002"]
-
-
 def test_the_page_says_what_is_in_the_way_and_fits_80_columns(project, night):
     done = project.noface("status")
     assert done.returncode == 0
@@ -128,14 +106,6 @@ def test_what_happened_since_a_time_begins_with_what_landed(project, night):
     assert "Paginate" not in page
     assert lines[-1] == "2 issues without news: noface status"
     assert max(map(len, lines)) <= 80
-
-
-def test_since_the_newest_run_and_since_a_time_without_news(project, night):
-    assert len(project.shown("status", "--since", "run")["issues"]) == 5
-    late = local(night.now + 5)
-    page = project.noface("status", "--since", late).stdout
-    assert page.startswith("Since 2026-09-21 ")
-    assert "7 issues without news: noface status" in page
 
 
 NOON = time.mktime((2026, 11, 25, 12, 0, 0, 0, 0, -1))  # a Wednesday
@@ -187,17 +157,6 @@ def test_before_the_first_run_the_backlog_is_shown_and_nothing_is_written(projec
     assert (document["counts"], document["run"]) == ({"ready": 1}, None)
     assert "Nothing has been run yet" in project.noface("status").stdout
     assert not project.state.exists()
-
-
-def test_an_empty_backlog_says_how_to_begin(project):
-    assert "noface issues add" in project.noface("status").stdout
-
-
-def test_a_run_that_ended_is_told_with_its_reason(project):
-    Story(project.path).sync().run().end("all done", 0).close()
-    run = project.shown("status")["run"]
-    assert (run["id"], run["exit_code"], run["ended_why"], run["running"]) == ("run1", 0, "all done", False)
-    assert "all done" in project.noface("status").stdout
 
 
 def test_a_run_whose_process_is_gone_is_told_to_be_cut_off(project):
@@ -312,13 +271,6 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(project):
     assert (project.state / "state.db").read_text() == "precious notes"
 
 
-def test_text_that_the_terminal_cannot_show_does_not_stop_it(project):
-    write_issue(project.path, "1-x", "Größe … ログイン")
-    done = project.noface("status", PYTHONIOENCODING="ascii")
-    assert done.returncode == 0
-    assert "Gr??e" in done.stdout
-
-
 def gaps(*texts):
     return WorkerReport(ReportStatus.DONE, gaps=texts)
 
@@ -338,13 +290,6 @@ def test_parts_stand_below_their_parent_with_its_progress(project, night):
     assert max(map(len, lines)) <= 80
     issues = {issue["id"]: issue for issue in project.shown("status")["issues"]}
     assert issues["005.2"]["parent"] == "005"
-
-
-def test_a_part_whose_parent_is_gone_stands_by_itself(project, night):
-    night.divide("005", "Write the header")
-    with night.database.transaction() as connection:
-        connection.execute("UPDATE issues SET present = 0 WHERE id = '005'")
-    assert "\n  005.1  Write the header" in project.noface("status").stdout
 
 
 def test_an_issue_skipped_undone_holds_up_what_depends_on_it(project, night):
@@ -370,13 +315,6 @@ def test_what_the_work_turned_out_to_need_is_waited_for(project, night):
     assert project.statuses()["005"] == "ready"
 
 
-def test_what_waits_for_approval_stands_before_what_is_blocked(project, night):
-    night.attempt("005", 1).request_approval("005")
-    page = project.noface("status").stdout
-    assert page.index("\nwaits for approval: see `noface blocked`") < page.index("\nblocked: ")
-    assert '       passed; label "risky" needs your approval\n' in page
-
-
 def test_the_gaps_of_the_last_run_are_counted_once_each_and_lead_to_the_issues(project, night):
     night.attempt("005", 1, red_test(), worker=gaps("No rates.", "No sample."))
     night.attempt("005", 2, worker=gaps("No rates."))
@@ -388,14 +326,6 @@ def test_the_gaps_of_the_last_run_are_counted_once_each_and_lead_to_the_issues(p
         {"id": "005", "attempt": 1, "gap": "No sample."},
         {"id": "006", "attempt": 1, "gap": "No limit is named."},
     ]
-
-
-def test_gaps_of_earlier_runs_are_not_told_again(project, night):
-    night.attempt("005", 1, worker=gaps("No rates."))
-    with night.database.transaction() as connection:
-        connection.execute("INSERT INTO runs (id, pid, started_at) VALUES ('run2', 1, ?)", (night.tick(),))
-    assert project.shown("status")["gaps"] == []
-    assert "gap" not in project.noface("status").stdout
 
 
 @pytest.mark.parametrize(

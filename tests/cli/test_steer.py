@@ -48,13 +48,6 @@ def test_one_refusal_leaves_all_as_they_were(project, night):
     assert night.reader.issue("002").status == "blocked"
 
 
-def test_all_blocked_issues_can_be_unblocked_at_once(project, night):
-    night.status("005", "skipped", "already satisfied")
-    assert [issue["id"] for issue in project.shown("retry", "--all")["retry"]] == ["002"]
-    assert night.reader.issue("005").status == "skipped", "--all means the blocked ones"
-    assert project.noface("retry", "--all").stdout == "Nothing is blocked.\n"
-
-
 def test_a_skipped_issue_can_be_unblocked_by_name(project, night):
     night.status("005", "skipped", "already satisfied")
     assert project.noface("retry", "5").returncode == 0
@@ -118,15 +111,6 @@ def test_what_cannot_be_meant_is_refused_and_changes_nothing(project, morning, a
     assert statuses(morning, "002", "003", "006") == ["blocked"] * 3
 
 
-def test_a_kind_that_no_issue_has_is_met_with_those_there_are(project, morning):
-    assert "ended with: TEST_FAILURE, AUTH" in refused(project, "retry", "--kind", "NETWORK").replace("\n", " ")
-
-
-def test_issues_of_a_kind_can_be_unblocked_with_a_note(project, morning):
-    assert project.noface("retry", "--kind", "AUTH", "--note", "Use the other key.").returncode == 0
-    assert [morning.reader.issue(issue).note for issue in ("003", "006")] == ["Use the other key."] * 2
-
-
 @pytest.mark.parametrize("issue", ["2", "5", "6"])
 def test_any_issue_that_is_not_under_way_can_be_retried(project, night, issue):
     epoch = night.reader.issue(f"00{issue}").epoch
@@ -170,11 +154,6 @@ def test_unblocking_can_name_a_model_and_how_many_attempts(project, night):
     assert (state.wanted_model, state.wanted_attempts) == (None, None), "they hold until it is given back again"
 
 
-def test_what_was_wanted_is_told_as_json(project, night):
-    (given,) = project.shown("retry", "2", "--model", "big", "--attempts", "7")["retry"]
-    assert (given["status"], given["model"], given["attempts"]) == ("ready", "big", 7)
-
-
 def test_a_model_with_a_slip_is_met_with_the_model_meant(project, night):
     assert 'Did you mean "small"?' in refused(project, "retry", "2", "--model", "smal")
     assert night.reader.issue("002").status == "blocked"
@@ -187,11 +166,6 @@ def test_attempts_out_of_bounds_are_refused(project, night, attempts):
 
 def test_a_note_too_long_for_a_prompt_is_refused(project, night):
     assert "at most 10,000" in refused(project, "retry", "2", "--note", "x" * 10_001)
-
-
-def test_a_note_that_is_no_utf_8_is_kept_as_far_as_it_is(project, night):
-    assert project.noface("retry", "2", "--note", "caf\udce9").returncode == 0
-    assert night.reader.issue("002").note == "caf?"
 
 
 def test_a_part_is_given_back_like_any_issue(project, night):
@@ -212,11 +186,6 @@ def test_an_epic_leaves_the_work_to_its_parts(project, night, verb):
 def test_a_part_that_its_parent_does_without_stays_where_it_is(project, night, parent, said):
     night.divide("005", "Write the header").status("005.1", "skipped", "taken back").status("005", parent)
     assert said in refused(project, "retry", "005.1")
-
-
-def test_a_part_can_be_tried_again_while_its_parent_is_blocked(project, night):
-    night.divide("005", "Write the header").status("005.1", "skipped", "taken back").status("005", "blocked")
-    assert project.noface("retry", "005.1").returncode == 0
 
 
 def test_skipped_issues_are_left_undone_until_they_are_retried(project, night):

@@ -133,11 +133,6 @@ def test_an_attempt_that_passed_has_nothing_to_explain(project, night):
     assert "no verdict yet" in project.noface("show", "7", "2").stdout
 
 
-def test_a_failure_written_before_rules_that_lost_were_kept_is_shown(project, night):
-    page = project.noface("show", "2", "1").stdout
-    assert "Nothing else." in page
-
-
 def test_a_worker_s_own_failure_shows_its_log_and_when_it_ends(project):
     write_issue(project.path, "1-x", "X")
     story = Story(project.path).sync().run()
@@ -160,10 +155,3 @@ def test_what_an_agent_wrote_cannot_drive_the_terminal(project):
     story.attempt("1", 1, red_test(evil, also_matched=((evil, evil, evil),), excerpt=evil, evidence=(evil,)))
     assert "\x1b" not in project.noface("show", "1", "--why").stdout
     story.close()
-
-
-def test_an_unknown_issue_or_attempt_is_refused(project, night):
-    assert "there is no issue 42" in project.noface("show", "42", "--why").stderr
-    done = project.noface("show", "2", "9")
-    assert (done.returncode, "Its attempts: 1, 2, 3." in done.stderr) == (2, True)
-    assert "has no attempt yet" in project.noface("show", "3", "--why").stderr

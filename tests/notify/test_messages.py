@@ -76,7 +76,7 @@ def test_twenty_blocked_issues_are_one_short_message_and_none_that_went_on_meanw
     events = [event(number, issue=str(number)) for number in range(1, 21)]
     rows = [row(str(number), title=f"Issue {number} " + "x" * 300) for number in range(1, 21) if number != 7]
     told = waiting_of_events(events, [*rows, row("99")])
-    made = message("shop", events, told, bool)
+    made = message("shop", events, told)
     assert made.title == "shop: 19 issues need you"
     assert len(made.body) < 4000
     assert "99" not in made.body
@@ -86,13 +86,13 @@ def test_twenty_blocked_issues_are_one_short_message_and_none_that_went_on_meanw
 
 def test_an_issue_that_was_decided_meanwhile_is_not_told_at_all():
     events = [event(1)]
-    assert message("shop", events, waiting_of_events(events, []), bool) is None
+    assert message("shop", events, waiting_of_events(events, [])) is None
 
 
 def test_what_agents_wrote_steers_no_terminal_no_header_and_no_button():
     bad = "x\x1b[2J\x1b]8;;javascript:alert(1)\x07link\r\nSubject: sold\u202e <script>"
     events = [event(1), event(2, "run_ended", None, why=bad)]
-    made = message("shop", events, [row(title=bad)], bool, 0, lambda _row: "abcdefgh23")
+    made = message("shop", events, [row(title=bad)], 0, lambda _row: "abcdefgh23")
     for text in (made.title, made.body):
         assert not any(mark in text for mark in ("\x1b", "\x07", "\r", "\u202e"))
     assert "\n" not in made.title
@@ -103,7 +103,7 @@ def test_what_agents_wrote_steers_no_terminal_no_header_and_no_button():
 def test_more_issues_than_buttons_can_name_are_answered_by_their_codes():
     rows = [row(str(number), status="approval") for number in range(12)]
     events = [event(number, "issue_approval", str(number)) for number in range(12)]
-    made = message("shop", events, rows, bool, 0, lambda each: f"code{each.id:0>6}")
+    made = message("shop", events, rows, 0, lambda each: f"code{each.id:0>6}")
     assert "3: code000003 and approve, retry or skip, or your words" in made.body
     assert "11: code" not in made.body  # noface blocked has the rest
     assert len(made.body) < 4096

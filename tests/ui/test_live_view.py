@@ -180,12 +180,6 @@ def test_the_totals_count_issues_attempts_money_and_time():
     assert line == " 3 merged · 1 blocked · 4 ready              2 attempts · $1.23 of $10.00 · 2:22"
 
 
-def test_tokens_stand_for_money_where_nobody_tells_a_price():
-    assert "1.23M tokens · 2:22" in drawn(RunState(0.0), Totals({}, Spent(0.0, 1_234_567)))[-1]
-    limited = Totals({}, Spent(0.5, 12_000), Budget("run", None, 50_000))
-    assert "$0.50 · 12k of 50k tokens · 2:22" in drawn(RunState(0.0), limited)[-1]
-
-
 def test_where_everything_waits_the_next_moment_and_its_cause_are_shown():
     until = NOON + 720
     state = told(RunState(0.0), running(), ("waiting", None, {"until": until, "seconds": 720.0}))
@@ -195,13 +189,6 @@ def test_where_everything_waits_the_next_moment_and_its_cause_are_shown():
     assert "7" not in "".join(row.issue_id for row in state.rows)
     state = told(state, running())
     assert "everything waits" not in "\n".join(drawn(state))
-
-
-def test_an_issue_s_own_wait_is_named_where_no_provider_is_away():
-    state = told(RunState(0.0), ("waiting", None, {"until": NOON + 30, "seconds": 30.0}))
-    totals = Totals({}, waits=((NOON + 90, "8: later"), (NOON + 30, "7: diagnosis: wait first")))
-    assert "   7: diagnosis: wait first" in drawn(state, totals)
-    assert "8: later" not in "\n".join(drawn(state, totals))
 
 
 def test_a_wait_that_no_time_ends_says_for_what_and_a_pause_stays_to_be_seen():

@@ -40,7 +40,7 @@ class Night:
         self.story.questions._journal = self.story.journal
 
     def say(self, kind, issue=None, data=None):
-        self.tally.saw(kind, issue, data or {}, self.story.now)
+        self.tally.saw(kind, issue, self.story.now)
         found = [f"{line.mark} {line.text}" for line in self.narrator.lines(kind, issue, data or {})]
         self.lines += found
         return found
@@ -268,21 +268,6 @@ def test_a_question_and_its_answer_are_two_lines(night):
     ]
 
 
-def test_a_breakdown_is_one_line(night):
-    night.story.attempt("7", 1, red_test())
-    before = len(night.lines)
-    night.story.divide("7", "Read", "Write")
-    assert night.lines[before:] == ["÷ 7 divided into 2 parts: 7.1, 7.2"]
-
-
-def test_a_request_for_approval_is_one_line(night):
-    night.story.attempt("7", 1)
-    before = len(night.lines)
-    night.story.request_approval("7")
-    (said,) = night.lines[before:]
-    assert said.startswith('? 7 needs your approval: passed; label "risky" needs your approval (Fix the login')
-
-
 # Providers
 
 
@@ -314,12 +299,6 @@ def test_a_wait_for_a_provider_names_the_model_and_is_one_line(night):
         "… claude-sonnet: overloaded until THEN",
         "… 8 waits until THEN for claude-sonnet: Cache the rates",
     ]
-
-
-def test_the_same_wait_is_told_once(night):
-    assert len(night.say("waiting", None, {"until": 1_790_000_100.0})) == 1
-    assert night.say("waiting", None, {"until": 1_790_000_100.0}) == []
-    assert len(night.say("waiting", None, {"until": 1_790_000_200.0})) == 1
 
 
 # Untrusted words
@@ -434,11 +413,6 @@ def test_the_end_tells_the_question_that_an_issue_is_blocked_with(night):
     night.story.attempt("7", 1, red_test("The currency is open.", **unclear))
     night.story.block("7", FailureKind.AGENT_CONFUSION, "the worker still does not know what to do")
     assert '"EUR or USD?" (and 1 more)' in [text.strip() for text in closing(night)]
-
-
-def test_the_end_says_which_issues_were_begun_and_not_finished(night):
-    night.story.attempt("7", 1, red_test()).status("7", "ready", "TEST_FAILURE: once more, with feedback")
-    assert "Left for the next run: 7 (after 1 failed attempt)" in closing(night, "stopped at the limit max_hours")
 
 
 def test_the_end_names_until_when_and_for_which_model_an_issue_waits(night):

@@ -11,22 +11,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from support.cases import first_ones
-from support.cli_story import Story
-from support.live_screen import Terminal
 
 import noface
-from noface.model.attempt import Interrupted
-from noface.model.failure import Failure
-from noface.model.history import Verdict
-from noface.model.pull_request import PullRequest, PullState
-from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.data import table
+from noface.model.taxonomy import IssueStatus
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.answers.report import find_report
-from noface.store.journal import Journal
-from noface.store.pull_requests import PullRequests
-from noface.store.questions import Questions
-from noface.ui.announcer import JsonLines
-from noface.ui.events import kinds, phases
 from noface.ui.published import SCHEMAS, published
 
 KEYS = Path(__file__).parent / "pages" / "schemas.txt"
@@ -163,7 +153,10 @@ def unsteady(project):
     project.config(f'[[gates]]\nname = "unit"\ncommand = "{gate}"\nretries = 1\n')
     project.issue(7)
     project.commit()
-    return told(project)
+    lines = told(project)
+    gates = [line for line in lines if line["event"] in ("progress", "gate_flaky") and line["number"] == 0]
+    assert {(line["event"], line["issue"]) for line in gates} == {("progress", None), ("gate_flaky", None)}
+    return lines
 
 
 def stopping(project):
@@ -211,58 +204,6 @@ RUNS = {
     leaking: STARTS - {"progress"} | {"canary"},
     refused: STARTS - {"progress"} | {"sandbox"},
 }
-RARE = {
-    "attempt_accepted",
-    "attempt_excused",
-    "attempt_fenced",
-    "candidate_taken",
-    "continuing",
-    "host_away",
-    "host_up",
-    "lesson_dropped",
-    "own_fault",
-    "processes_swept",
-    "quota",
-    "overage_asked",
-    "paused",
-    "provider_away",
-    "main_red",
-    "notify_away",
-    "landings_learned",
-    "refs_kept",
-    "branch_adopted",
-    "publishing_refused",
-    "pull_taken_over",
-    "rules_may_refuse",
-    "idle_settings",
-    "checkout_lacks",
-    "noface_died",
-    "repository_changed",
-    "history_left_out",
-    "past_left_out",
-    "gate_met",
-    "unsteady",
-    "session_refused",
-    "gate_repeated",
-    "issue_review",
-    "remote_main",
-    "main_followed",
-    "lease_refused",
-    "lease_waits",
-    "pull_request",
-    "main_gate",
-    "networks",
-    "forge_away",
-    "issue_withdrawn",
-    "approved",
-    "rejected",
-    "paths_allowed",
-    "heard",
-    "tracker_away",
-    "tracker_back",
-    "tracker_refused",
-    "tracker_unsaid",
-}  # told below, by the journal itself
 
 
 def hold_documents(project):
@@ -294,84 +235,6 @@ def hold_fields(line, schema):
 @pytest.mark.parametrize("play", first_ones(RUNS, 2), ids=lambda play: play.__name__)
 def test_what_a_real_run_tells_and_leaves_is_as_the_schemas_say(project, play):
     hold_run(project, play, play(project))
-
-
-def test_every_kind_of_event_is_told_by_one_of_these_runs_or_by_the_journal():
-    assert set().union(*RUNS.values()) | RARE == set(kinds())
-
-
-def test_the_rare_events_are_as_the_schema_says_too(project, capsys):
-    project.issue(7)
-    story = Story(project.path).sync().run()
-    story.journal = Journal(story.database, "run1", JsonLines(story.reader).announce)
-    story.attempt("7", 1)
-    late = Interrupted("7-1", "7", 1)
-    story.journal.attempt_accepted(story.tick(), "7", 1, "tests of main are changed: the issue asks for it")
-    story.journal.attempt_excused(story.tick(), "7", 1, Failure(FailureKind.UNKNOWN, "odd", "r", charged=False))
-    assert not story.journal.attempt_finished(story.tick(), late, charged=False, notes=())
-    story.journal.event(story.tick(), "main_gate", None, gate="check", text="[ 40%]", seconds=5.0)
-    story.journal.event(story.tick(), "networks", None, shared=["e2e"], led=[], connector="")
-    story.journal.event(story.tick(), "lesson_dropped", "7", lesson=3)
-    story.journal.event(
-        story.tick(), "candidate_taken", "7", number=2, of=["1 (small)", "2 (big)"], why="the only one that passed"
-    )
-    story.journal.event(story.tick(), "continuing", "7", message="blocked", independent=["8"])
-    story.journal.event(story.tick(), "paused", None, text="paused: nothing more starts")
-    story.journal.event(story.tick(), "overage_asked", None, login="claude", text="claude: its week is used up")
-    story.journal.event(story.tick(), "provider_away", None, model="small", until=2e9, text="small: overloaded")
-    story.journal.event(story.tick(), "main_red", None, text="main fails at check")
-    JsonLines(story.reader).announce("notify_away", None, {"service": "ntfy://x.example", "why": "503"})
-    JsonLines(story.reader).announce("quota", None, {"what": ["claude: 62% of its five_hour window is used"]})
-    story.journal.event(story.tick(), "host_up", None, host="build@bigbox", slots=4)
-    story.journal.event(story.tick(), "host_away", None, host="build@bigbox", why="Connection refused")
-    story.journal.event(story.tick(), "processes_swept", count=2)
-    story.journal.event(story.tick(), "landings_learned", None, issues=["7"])
-    again = {"gate": "tests", "message": "connect ETIMEDOUT 10.0.0.1:443"}
-    story.journal.event(story.tick(), "gate_repeated", "7", number=1, **again)
-    story.journal.event(story.tick(), "refs_kept", reason="packed-refs.lock: it is 9 s old")
-    story.journal.event(story.tick(), "branch_adopted", "7", commit="c" * 40)
-    story.journal.event(story.tick(), "pull_taken_over", "7", number=2, rounds=1)
-    story.journal.event(story.tick(), "publishing_refused", None, reason="GH013")
-    story.journal.event(story.tick(), "noface_died", "7", number=1, epoch=0, deaths=1, evidence="memory")
-    fault = {"work": "an attempt", "what": "KeyError at a.py:1", "log": "faults.log", "row": 1}
-    story.journal.event(story.tick(), "own_fault", "7", **fault, follows="it is tried once more")
-    story.journal.event(story.tick(), "repository_changed", "7", number=1, what=["main moved"])
-    met = {"gate": "unit", "beside": ["unit of 8"], "message": "Address already in use"}
-    story.journal.event(story.tick(), "gate_met", "7", number=1, **met)
-    story.journal.event(story.tick(), "history_left_out", "7", number=1, main="d" * 40)
-    story.journal.event(story.tick(), "past_left_out", "7", number=1, main="d" * 40, why="a key")
-    story.journal.unsteady(story.tick(), "7", "unit", ("tests/test_a.py::test_a",), {})
-    for verdict in Verdict:
-        Questions(story.database, story.journal).approve(story.tick(), "7", 1, epoch=0, verdict=verdict, note="")
-    story.journal.allowed(story.tick(), "7", ("docs/**",))
-    story.journal.event(story.tick(), "issue_withdrawn", "7", why="was deleted")
-    story.journal.event(story.tick(), "heard", "7", author="alice", command="", text="Take it.", url="")
-    story.journal.event(story.tick(), "tracker_away", until=story.tick(), why="503")
-    story.journal.event(story.tick(), "tracker_back")
-    story.journal.event(story.tick(), "tracker_refused", None, why="403", hint="")
-    story.journal.event(story.tick(), "tracker_unsaid", issues=["7"])
-    story.journal.event(story.tick(), "session_refused", "7", number=2, model="small", attempt=1, why="not found")
-    url = "https://github.example.com/acme/shop/pull/12"
-    pulls = PullRequests(story.database, story.journal)
-    intent = {"attempt": 1, "branch": "noface/7", "head": "h", "pushed": "", "base": "b", "tree": "t"}
-    pulls.intended(story.tick(), "7", (), (), **intent)
-    pulls.opened(story.tick(), "7", PullRequest(12, url, PullState.OPEN, "noface/7", head="h"))
-    story.journal.event(story.tick(), "forge_away", until=story.now + 60, reason="HTTP 502")
-    JsonLines(story.reader).announce("remote_main", None, {"state": "ahead", "text": "main has 3 commits that ..."})
-    JsonLines(story.reader).announce("rules_may_refuse", None, {"reason": "the rule `Restrict creations` holds"})
-    JsonLines(story.reader).announce(
-        "main_followed", None, {"main": "main", "remote": "origin/main", "commit": "c" * 40}
-    )
-    JsonLines(story.reader).announce("lease_refused", None, {"reason": "no refs but branches here"})
-    JsonLines(story.reader).announce("lease_waits", None, {"reason": "it cannot be reached"})
-    JsonLines(story.reader).announce(
-        "idle_settings", None, {"what": ["[review] when: does nothing without a reviewer"]}
-    )
-    JsonLines(story.reader).announce("checkout_lacks", None, {"what": ["submodules: empty in workspaces: lib"]})
-    story.close()
-    lines = lines_of(capsys.readouterr().out)
-    assert RARE - {line["event"] for line in lines} == set()
-    assert [fault for line in lines for fault in faults("events", line)] == []
 
 
 # What the code says
@@ -431,7 +294,7 @@ def test_every_call_that_tells_of_an_event_gives_the_fields_of_its_schema():
         if kind not in EVENTS or fields(EVENTS[kind]) != given
     ]
     assert wrong == []
-    assert set().union(*(known for known, _, _ in found)) == set(kinds())
+    assert set().union(*(known for known, _, _ in found)) == set(table("events"))
 
 
 def test_the_phases_of_progress_are_those_that_the_code_names():
@@ -441,7 +304,7 @@ def test_the_phases_of_progress_are_those_that_the_code_names():
             if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2].endswith("rogress"):
                 phases_given = node.args[:1] if len(node.args) == len(("phase", "text")) else node.args[2:3]
                 found.update(phase.value for phase in phases_given if isinstance(phase, ast.Constant))
-    assert found == set(phases())
+    assert found == set(table("events")["progress"]["fields"]["phase"]["words"])
 
 
 # What the schemas say of themselves
@@ -554,12 +417,6 @@ def test_a_model_that_is_only_tried_finds_an_order_of_the_same_form(project):
     assert (order["issue"]["id"], order["model"]["name"]) == ("question", "mine")
 
 
-def test_what_is_about_main_names_no_issue(project):
-    lines = unsteady(project)
-    gates = [line for line in lines if line["event"] in ("progress", "gate_flaky") and line["number"] == 0]
-    assert {(line["event"], line["issue"]) for line in gates} == {("progress", None), ("gate_flaky", None)}
-
-
 def test_a_run_that_is_interrupted_before_it_works_tells_the_exit_code_it_has(project):
     project.config(gate="sleep 60")
     project.issue(7)
@@ -579,65 +436,33 @@ def test_a_run_that_cannot_begin_prints_an_error_as_its_only_line(project):
     (line,) = told(project, "--config", "nowhere.toml", code=2)
     assert faults("error", line) == []
     assert line["error"]["code"] == 2
-    assert [line["error"]["code"] for line in refused(project)[-1:]] == [3]
 
 
 # The command
 
 
-def test_the_schemas_are_listed_within_a_narrow_terminal_and_in_a_pipe(project):
+def test_the_schemas_are_listed(project):
     listed = project.noface("tools", "schema").stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(SCHEMAS)
     assert max(map(len, listed.splitlines())) <= 80
     assert "\x1b" not in listed
-    narrow = project.noface("tools", "schema", COLUMNS="40").stdout
-    assert max(map(len, narrow.splitlines())) <= 40
-    assert "".join(narrow.split()) == "".join(listed.split())
-
-
-def test_the_list_can_be_had_as_json(project):
     document = project.shown("tools", "schema")
-    assert document["schema"] == 1
     assert [each["name"] for each in document["schemas"]] == list(SCHEMAS)
-    assert all(each["describes"] for each in document["schemas"])
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_a_schema_is_printed_as_json_wherever_it_goes(project, name):
-    done = project.noface("tools", "schema", name)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == published(name)
-
-
-def test_a_schema_is_json_with_and_without_being_asked_for_it_and_in_any_case(project):
-    plain = project.noface("tools", "schema", "order").stdout
-    assert project.noface("tools", "schema", "ORDER", "--json").stdout == plain
-
-
-@pytest.mark.parametrize(("env", "colours"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_names_are_painted_on_a_terminal_unless_that_is_unwanted_and_a_schema_never_is(project, env, colours):
-    for args, painted in ((("tools", "schema"), colours), (("tools", "schema", "error"), False)):
-        terminal = Terminal(project, *args, **env)
-        assert terminal.ended() == 0
-        terminal.close()
-        assert ("\x1b[" in terminal.raw) is painted
-        assert "error" in terminal.screen.text
-
-
-@pytest.mark.parametrize(("word", "meant"), [("event", "events"), ("Reports", "report"), ("\x1b[2Jzzz", None)])
-def test_an_unknown_name_is_told_with_the_nearest_one(project, word, meant):
-    done = project.noface("tools", "schema", word)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert (f"Did you mean {meant}? " in done.stderr) is (meant is not None)
-    assert f"The schemas: {', '.join(SCHEMAS)}." in done.stderr
-    assert "\x1b" not in done.stderr
-    failed = project.noface("tools", "schema", word, "--json")
-    assert faults("error", json.loads(failed.stdout)) == []
-
-
-def test_it_needs_no_repository(project):
+def test_a_schema_is_printed_as_json_in_any_case_and_without_a_repository(project):
     project.path = project.folder
-    assert project.noface("tools", "schema", "order").returncode == 0
+    done = project.noface("tools", "schema", "ORDER")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == published("order")
+
+
+def test_an_unknown_name_is_told_with_the_nearest_one(project):
+    done = project.noface("tools", "schema", "event")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Did you mean events? The schemas: {', '.join(SCHEMAS)}." in done.stderr
+    failed = project.noface("tools", "schema", "event", "--json")
+    assert faults("error", json.loads(failed.stdout)) == []
 
 
 if __name__ == "__main__":

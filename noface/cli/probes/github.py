@@ -45,8 +45,10 @@ def github_checks(repository: "Repository", config: "Config") -> Iterator[Point]
     here = tuple(_here(repository, config))
     yield from here
     if all(each.state is State.OK for each in here):
+        from noface.forge.opened import opened
+
         location = place_of(repository, config)
-        with closing(_client(location)) as client:
+        with closing(opened(location).client) as client:
             try:
                 yield from _answers(client, config)
             except ForgeAwayError as error:
@@ -76,13 +78,6 @@ def _here(repository: "Repository", config: "Config") -> Iterator[Point]:
         yield Point(name, State.OK, f"from {find_token(location).source}")
     except UsageError as error:
         yield Point(name, State.BAD, error.message, error.hint, EXIT_USAGE)
-
-
-def _client(location: Location) -> "Client":
-    """Return a client that asks once: a person waits for the answer."""
-    from noface.forge.opened import opened
-
-    return opened(location).client
 
 
 def _found(client: "Client", path: str, refused: int = _NOT_FOUND) -> dict[str, Any] | None:
@@ -129,7 +124,9 @@ def _answers(client: "Client", config: "Config") -> Iterator[Point]:
 
 def make_label(location: Location, label: str) -> bool:
     """Make the label that says which issues are worked on; False if it was there. Raises NofaceError."""
-    with closing(_client(location)) as client:
+    from noface.forge.opened import opened
+
+    with closing(opened(location).client) as client:
         if _found(client, client.repo("labels", label)) is not None:
             return False
         fields = {"name": label, "color": "0e8a16", "description": "noface may work on it"}

@@ -1,6 +1,5 @@
 """All that `noface doctor` looks at."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,8 +27,11 @@ def look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> Health:
     error = next((each.text for each in findings if each.state is State.BAD), "")
     machine_checks = machine(config)
     elsewhere: tuple[Point, ...] = ()
-    if config is not None and repository is not None:
-        elsewhere = tuple(_elsewhere(config, repository))
+    if config is not None and repository is not None:  # nothing is looked at that the configuration does not use
+        hosts = extra("hosts looked at")(config) if config.executor.hosts else ()
+        github = talks_to_github(config)
+        remote = remote_checks(repository, config) if github or config.landing.push else ()
+        elsewhere = (*hosts, *(github_checks(repository, config) if github else ()), *remote)
     texts = {each.text for each in (*machine_checks, *elsewhere)}
     if config is not None:
         checks = named(config, None, Path.cwd(), texts) if repository is None else project(config, repository, texts)
@@ -38,16 +40,6 @@ def look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> Health:
     with Launcher(masker=known_secrets(given)) as launcher:
         models = _models(config, repository, wanted, launcher, probe=probe and not error)
     return Health(machine_checks, findings, models, error)
-
-
-def _elsewhere(config: Config, repository: Repository) -> Iterator[Point]:
-    """Yield how what lies on other machines is ready; nothing is looked at that the configuration does not use."""
-    if config.executor.hosts:
-        yield from extra("hosts looked at")(config)
-    if talks_to_github(config):
-        yield from github_checks(repository, config)
-    if talks_to_github(config) or config.landing.push:
-        yield from remote_checks(repository, config)
 
 
 def _project(path: Path | None) -> tuple[Config | None, Repository | None, tuple[Point, ...]]:

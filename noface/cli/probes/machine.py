@@ -51,10 +51,7 @@ def machine(config: Config | None = None) -> tuple[Point, ...]:
 
 
 def project(config: Config, repository: Repository, elsewhere: Collection[str] = ()) -> tuple[Point, ...]:
-    """Look at what a run of this project needs: room on the disk, what the configuration names, the backlog.
-
-    `elsewhere` are the texts of other lines, which need no second one.
-    """
+    """Look at what a run needs: disk, what is configured, backlog. `elsewhere` are the texts of other lines."""
     return (
         _room("state", repository.state_dir),
         _room("workspaces", slots_dir(config, repository), "noface tools clean removes them; a run makes its own"),

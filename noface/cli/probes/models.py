@@ -61,10 +61,7 @@ class Login:
 
 
 def login_of(agent: str, model: str, env: Mapping[str, str], home: Path, *, keychain: bool = False) -> Login:
-    """Return what is seen of the login that a model needs. `env` is the environment its agent would get.
-
-    `keychain`: the system keeps logins in a place of its own, as macOS does.
-    """
+    """Return what is seen of a model's login in `env`; `keychain`: the system keeps logins in a place of its own."""
     known = table("agents").get(agent, {}).get("login")
     if known is None:
         return Login(needed=False)
@@ -230,10 +227,7 @@ def probed(
     repository: Repository,
     launcher: Launcher,
 ) -> tuple[ModelFinding, ...]:
-    """Return the findings with what came of asking each of the models, for a minute at most.
-
-    Raises KeyboardInterrupt.
-    """
+    """Return the findings with what came of asking each of the models, for a minute. Raises KeyboardInterrupt."""
     cancel = Canceller()
     env = attempt_environment(config, repository, launcher, bubblewrap_for(config))
     with ExitStack() as stack:

@@ -96,7 +96,7 @@ class Pages:
         now = time.time()
         document = status_now(state.reader, now)
         held = state.reader.held()
-        blocked = blocked_document(state.reader.waiting_for_a_person(), held, state.location.has_branch)
+        blocked = blocked_document(state.reader.waiting_for_a_person(), held)
         stacks = self._stacks(state, document, blocked, wanted)
         columns = [(name, [each for each in stacks if each.state in states]) for name, states in COLUMNS]
         here = urlencode({key: value for key, value in _of_query(wanted).items() if value})
@@ -163,7 +163,7 @@ class Pages:
         now = time.time()
         at = since_when(since or "run", now, state.reader.night_began())
         counts_of = partial(line_counts, state.location.root)
-        night = read_night(state.reader, at, now, state.location.has_branch, counts_of)
+        night = read_night(state.reader, at, now, counts_of)
         text = Markup(body(night, f"{base}/issue"))  # noqa: S704 - its own template has escaped what is in it
         return self.render("report.html", base, body=text, since=since)
 
@@ -180,7 +180,7 @@ class Pages:
             "attempt": attempt,
             "numbers": [a.number for a in attempts],
         }
-        values["document"] = document = show_document(state.reader, row, state.location.has_branch)
+        values["document"] = document = show_document(state.reader, row)
         values |= {"seen": displayed(state.reader, row.id), "verbs": possible(row) if state.exists else ()}
         if tab == "story":
             values |= {"issue": state.issue(row), "said": _Said()}

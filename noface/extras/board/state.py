@@ -20,9 +20,6 @@ class Folders(Protocol):
     def root(self) -> Path:
         """The working tree's top."""
 
-    def has_branch(self, name: str) -> bool:
-        """True if a local branch is there."""
-
 
 class OpenState(Protocol):
     """The state as the verbs see it; `exists` is False before the first run, when nothing can be decided."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from noface.extras.notify.services import Message
 from noface.store.records import EventRow, IssueRow
-from noface.ui.blocked import HasBranch, blocked_document
+from noface.ui.blocked import blocked_document
 from noface.ui.blocked_page import blocked_page
 from noface.ui.narrate import EventFacts, printable, words
 from noface.ui.text import count
@@ -63,7 +63,6 @@ def message(
     project: str,
     events: Sequence[EventRow],
     rows: Sequence[IssueRow],
-    has_branch: HasBranch,
     landed: int = 0,
     code: Callable[[IssueRow], str] | None = None,
 ) -> Message | None:
@@ -86,7 +85,7 @@ def message(
         answers.append(f"{printable(row.id)}: {secret} and {', '.join(verbs[:-1])} or {verbs[-1]}, or your words")
         buttons += [(verb.capitalize() + (f" {row.id}" if len(rows) > 1 else ""), f"{secret} {verb}") for verb in verbs]
     if rows:
-        body += [*([""] if body else []), *blocked_page(blocked_document(rows, (), has_branch), _WIDTH)]
+        body += [*([""] if body else []), *blocked_page(blocked_document(rows, ()), _WIDTH)]
     room = _BODY_CHARS_MAX - sum(map(len, answers))
     text = _cut("\n".join(body), room)
     if answers:

@@ -20,7 +20,6 @@ from noface.errors import NofaceError, RemoteError
 from noface.extras.notify.codes import Codes
 from noface.extras.notify.messages import TOPICS, due, message, quiet_until, waiting_of_events
 from noface.extras.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, carry_out, deliver
-from noface.git.locate import locate
 from noface.model.codec import encode
 from noface.process.failpoints import hit
 from noface.process.fed import end_all, run_fed
@@ -168,7 +167,7 @@ class Outbox(Station):
         rows = waiting_of_events(events, reader.waiting_for_a_person())
         code: Callable[[IssueRow], str] | None = self.codes.new if self._answers_of(service) is not None else None
         landed = len(reader.events_after(self._began, ("issue_merged",)))
-        made = message(self._root.name, standing, rows, locate(self._root).has_branch, landed, code)
+        made = message(self._root.name, standing, rows, landed, code)
         return replace(made, title=masker.text(made.title), body=masker.text(made.body)) if made is not None else None
 
     def _answers_of(self, service: Service) -> Service | None:
