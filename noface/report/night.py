@@ -94,6 +94,7 @@ class Night:
 
     @cached_property
     def sum(self) -> Annotated[Sum, "What was done in the time, and what it took."]:
+        """The figures."""
         attempts = self.attempts
         cost = _usd([*attempts, *self.questions])
         began = attempts[0].started_at if attempts else self.since
@@ -123,6 +124,7 @@ class Night:
 
     @property
     def spans(self) -> Annotated[tuple[Annotated[Span, "An attempt."], ...], "The attempts, by worker."]:
+        """The attempts in the order of their workers."""
         ordered = sorted(self.attempts, key=lambda each: (_host(each), each.slot))
         return tuple(
             Span(
