@@ -7,7 +7,6 @@ the issue. A score is the share of the words in path or text, each weighing the 
 import math
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
 
 from noface.data import table
 from noface.model.failure import Failure
@@ -43,18 +42,15 @@ def context_files(
     """Return up to `most` of the `tracked` paths, best first. `named` are those that advice names."""
     failed = "\n".join((failure.location or "", failure.message, *failure.evidence)) if failure is not None else ""
     words = _words_in(("\n".join(named), failed, issue.title, issue.body))
-    known = set(tracked)
-    exact = tuple(dict.fromkeys(word for word in words if word in known))
-    by_name = _by_name(tracked)
-    close = tuple(dict.fromkeys(path for word in words for path in by_name.get(word.rpartition("/")[2], ())[:2]))
-    if exact or close:
-        return tuple((path, 1.0, ()) for path in (exact or close)[:most])
+    known, by_name = set(tracked), _by_name(tracked)
+    exact = [word for word in words if word in known]
+    close = (path for word in words for path in by_name.get(word.rpartition("/")[2], ())[:2])
+    if meant := dict.fromkeys(exact or close):
+        return tuple((path, 1.0, ()) for path in meant)[:most]
     asked = "\n".join(failure.questions) if failure is not None else ""
     matches = _by_words(stems(f"{issue.title}\n{asked}", _TITLE_WORDS_MAX), tracked, search, _LEAST_SCORE)
-    if not matches:
-        every = stems(f"{issue.title}\n{asked}\n{issue.body}", _ALL_WORDS_MAX)
-        matches = _by_words(every, tracked, search, _LEAST_SCORE_OF_ALL)
-    return matches[:most]
+    every = stems(f"{issue.title}\n{asked}\n{issue.body}", _ALL_WORDS_MAX)
+    return (matches or _by_words(every, tracked, search, _LEAST_SCORE_OF_ALL))[:most]
 
 
 def named_exactly(texts: Iterable[str], tracked: tuple[str, ...]) -> tuple[str, ...]:
@@ -81,8 +77,9 @@ def _by_name(tracked: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def stems(text: str, most: int) -> tuple[str, ...]:
+    common = frozenset(table("stop_words")["words"].split())
     words = (word.lower() for word in _WORD.findall(text[:_TEXT_MAX]))
-    return tuple(dict.fromkeys(_stem(word) for word in words if word not in _stop_words()))[:most]
+    return tuple(dict.fromkeys(_stem(word) for word in words if word not in common))[:most]
 
 
 def _stem(word: str) -> str:
@@ -91,11 +88,6 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _STEM_MIN + (ending != "s"):
             return word.removesuffix(ending)
     return word
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    return frozenset(table("stop_words")["words"].split())
 
 
 def _by_words(
@@ -109,10 +101,8 @@ def _by_words(
     total = sum(weights.values())
     if not total:
         return ()
-    matches = []
-    for path in sorted(set().union(*telling.values())):
-        own = tuple(word for word, paths in telling.items() if path in paths)
-        matches.append((path, round(sum(weights[word] for word in own) / total, 2), own))
+    found = {p: tuple(word for word, paths in telling.items() if p in paths) for p in set().union(*telling.values())}
+    matches = [(path, round(sum(weights[word] for word in own) / total, 2), own) for path, own in found.items()]
     matches.sort(key=lambda match: (-match[1], len(match[0]), match[0]))
     enough = max(least, _NEAR_THE_BEST * matches[0][1]) if matches else least
     return tuple(match for match in matches if match[1] >= enough)

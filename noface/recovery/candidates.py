@@ -10,7 +10,6 @@ from dataclasses import replace
 from noface.model.actions import Action, Mode, RunWorker
 from noface.model.attempt import BESIDE, AttemptReport, Interrupted, Judged, NotStarted
 from noface.model.budget import Estimate, Estimates, can_pay
-from noface.model.failure import Failure
 from noface.model.history import History
 from noface.model.taxonomy import INTERRUPTED
 from noface.recovery.policy_state import unusable
@@ -58,19 +57,17 @@ def _paid(
 def taken(reports: Sequence[AttemptReport]) -> tuple[AttemptReport, str]:
     """Return whose work is taken, and why: what passed with the fewest lines, else what came furthest by its gates."""
     best = min(reports, key=_rank)
-    passed = [report for report in reports if _passed(report)]
-    if _passed(best):
-        alone = len(passed) == 1
-        why = "the only one that passed" if alone else f"the smallest of {len(passed)} that passed: {_size(best)}"
-    else:
-        why = "none passed, it came furthest"
-    return best, why
+    passed = sum(isinstance(report, Judged) and report.failure is None for report in reports)
+    if not passed:
+        return best, "none passed, it came furthest"
+    return best, "the only one that passed" if passed == 1 else f"of {passed} that passed the smallest without doubts"
 
 
 def _rank(report: AttemptReport) -> tuple[object, ...]:
     if not isinstance(report, Judged):
         return 3 if isinstance(report, Interrupted) else 2, False, 0, 0, 0, report.number
-    failure, changes, lines = report.failure, report.snapshot.changes, _lines(report)
+    failure, changes = report.failure, report.snapshot.changes
+    lines = sum((change.added or 0) + (change.deleted or 0) for change in changes)
     if failure is None:
         return 0, bool(report.doubts), 0, lines, len(changes), report.number
     failing = len(failure.failing_tests)
@@ -78,34 +75,16 @@ def _rank(report: AttemptReport) -> tuple[object, ...]:
     return 2 if failure.category.external else 1, not changes, -passed, failing, lines, report.number
 
 
-def _passed(report: AttemptReport) -> bool:
-    return isinstance(report, Judged) and report.failure is None
-
-
-def _size(report: AttemptReport) -> str:
-    changes = report.snapshot.changes if isinstance(report, Judged) else ()
-    lines = _lines(report)
-    return f"{lines} line{'' if lines == 1 else 's'} in {len(changes)} file{'' if len(changes) == 1 else 's'}"
-
-
-def _lines(report: AttemptReport) -> int:
-    changes = report.snapshot.changes if isinstance(report, Judged) else ()
-    return sum((change.added or 0) + (change.deleted or 0) for change in changes)
-
-
 def set_aside(report: AttemptReport, winner: int) -> AttemptReport:
     """Return the report of a candidate that another was taken before, as one that is evidence of nothing."""
     beside = f"{BESIDE} {winner}, whose work was taken"
     match report:
         case Judged(failure=failure) if failure is None or not failure.category.external:
-            note = f"{beside}; it {_how(failure)}"
+            how = f"failed with {failure.kind}: {failure.message}" if failure is not None else "passed as well"
+            note = f"{beside}; it {how}"
             whose, left = (report.token, report.issue_id, report.number), (report.agent, report.snapshot, report.gates)
             return Interrupted(*whose, *left, (*report.notes, note), report.patch_hash, report.worker)
         case Interrupted():
             return replace(report, notes=(*report.notes, beside))
         case NotStarted() | Judged():
             return report
-
-
-def _how(failure: Failure | None) -> str:
-    return f"failed with {failure.kind}: {failure.message}" if failure is not None else "passed as well"

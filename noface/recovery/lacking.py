@@ -4,7 +4,6 @@ Main has changed a file that the work changes too, or has a name by now that the
 """
 
 import re
-from functools import cache
 
 from noface.data import table
 from noface.model.failure import Failure
@@ -38,9 +37,5 @@ def _paths(patch: str) -> frozenset[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word for word in _WORD.findall(text) if word.lower() not in _common())
-
-
-@cache
-def _common() -> frozenset[str]:
-    return frozenset(f"{table('stop_words')['words']} {_COMMON}".split())
+    common = frozenset(f"{table('stop_words')['words']} {_COMMON}".split())
+    return frozenset(word for word in _WORD.findall(text) if word.lower() not in common)

@@ -28,7 +28,6 @@ _POINTS_MAX = 12
 _POINT_CHARS_MAX = 400
 _NOTE_CHARS_MAX = 1_000
 _PATHS_MAX = 10
-_GATES_MAX = 40
 _LARGE_LINES = 400
 _LARGE_FILES = 20
 _MARKER = re.compile(r"<!-- noface pull-request issue=(?P<issue>[^ >]{1,900}) attempt=(?P<attempt>[0-9]{1,9}) -->")
@@ -118,18 +117,14 @@ def _done(proposal: Proposal) -> str:
     if report is None or not report.summary.strip():
         return "The worker gave no account of its work."
     summary = proposal.away(report.summary)
-    cut = summary if len(summary) <= _SUMMARY_CHARS_MAX else f"{summary[:_SUMMARY_CHARS_MAX]} {CUT}"
-    return f"The worker says:\n\n{quotation(cut)}"
+    cut = f" {CUT}" if len(summary) > _SUMMARY_CHARS_MAX else ""
+    return f"The worker says:\n\n{quotation(summary[:_SUMMARY_CHARS_MAX] + cut)}"
 
 
 def _proven(proposal: Proposal) -> str:
     head = f"Each ran on the merge with {code(proposal.main)} at {proposal.base[:12]}; the hard ones passed.\n\n"
     rows = ["| gate | result | took |", "|---|---|---|"]
-    rows += [
-        f"| {plain(each.gate.name)} | {_result(each)} | {each.seconds:,.0f} s |" for each in proposal.gates[:_GATES_MAX]
-    ]
-    if len(proposal.gates) > _GATES_MAX:
-        rows.append(f"| {CUT} and {len(proposal.gates) - _GATES_MAX} more | | |")
+    rows += [f"| {plain(each.gate.name)} | {_result(each)} | {each.seconds:,.0f} s |" for each in proposal.gates]
     return head + "\n".join(rows)
 
 
@@ -144,10 +139,10 @@ def _result(result: GateResult) -> str:
 
 def _tried(proposal: Proposal) -> str:
     attempts = [each for each in proposal.attempts if not _outside(each)]
-    made, models = len(attempts), dict.fromkeys(each.model for each in attempts)
-    cost = f", {in_dollars(proposal.cost_usd)}" if proposal.cost_usd is not None else ", cost unknown"
-    by = ", ".join(plain(name) for name in models)
-    head = f"{made} attempt{'s' if made != 1 else ''} with {by}{cost}."
+    made = len(attempts)
+    cost = in_dollars(proposal.cost_usd) if proposal.cost_usd is not None else "cost unknown"
+    by = ", ".join(plain(name) for name in dict.fromkeys(each.model for each in attempts))
+    head = f"{made} attempt{'s' if made != 1 else ''} with {by}, {cost}."
     if outside := len(proposal.attempts) - made:
         head += f" {outside} more ended for causes outside the work."
 
@@ -158,10 +153,7 @@ def _tried(proposal: Proposal) -> str:
         return f"{plain(attempt.outcome)}: {plain(message)}"
 
     newest = attempts[-_TRIED_MAX:]
-    lines = [f"- {each.number} ({plain(each.model)}): {came_of(each)}" for each in newest]
-    left = made - len(newest)
-    before = [f"- {CUT} {left} before"] if left else []
-    return "\n".join([head, "", *before, *lines])
+    return "\n".join([head, "", *(f"- {each.number} ({plain(each.model)}): {came_of(each)}" for each in newest)])
 
 
 def _outside(attempt: PastAttempt) -> bool:

@@ -79,10 +79,10 @@ ENDED = Interrupted("7-8", "7", 8)
 @pytest.mark.parametrize(
     ("reports", "number", "why"),
     [
-        ([report(1, 40), report(2, 12)], 2, "the smallest of 2 that passed: 12 lines in 1 file"),
-        ([report(1, 12, doubts=("it changes a test",)), report(2, 40)], 2, "the smallest of 2"),
+        ([report(1, 40), report(2, 12)], 2, "of 2 that passed the smallest without doubts"),
+        ([report(1, 12, doubts=("it changes a test",)), report(2, 40)], 2, "of 2 that passed the smallest"),
         ([report(1, 1, K.TEST_FAILURE), report(2, 900)], 2, "the only one that passed"),
-        ([report(1, 5), report(2, 5)], 1, "the smallest of 2"),
+        ([report(1, 5), report(2, 5)], 1, "of 2 that passed the smallest"),
         ([report(1, 5, K.TEST_FAILURE, 3, 1), report(2, 50, K.TEST_FAILURE, 1, 1)], 2, "it came furthest"),
         ([report(1, 5, K.TEST_FAILURE, 1, 0), report(2, 5, K.TEST_FAILURE, 3, 2)], 2, "it came furthest"),
         ([report(1, 0, K.NO_DIFF), report(2, 5, K.TEST_FAILURE, 3)], 2, "it came furthest"),
