@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from noface.data import pattern
 from noface.integrity.inventory import Shortfall
-from noface.integrity.strength import AS_STRONG, Loss, Weaker
+from noface.integrity.strength import AS_STRONG, Weaker
 from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.gate import GateSpec
@@ -36,21 +37,17 @@ def is_test_file(path: str) -> bool:
 
 
 def asserts(text: str) -> bool:
-    return next(_asserting(text), None) is not None
+    return any(map(_is_assertion, text.splitlines()))
 
 
 def assertions(text: str) -> tuple[str, ...]:
     """Return the lines of code that assert something or begin a test, in their order and without blanks around them."""
-    lines = text.splitlines()
-    numbers = {*_asserting(text), *(n for n, line in enumerate(lines) if _tests("case").search(line[:_CHARS_MAX]))}
-    return tuple(lines[number].strip() for number in sorted(numbers))
+    return tuple(line.strip() for line in text.splitlines() if _is_assertion(line) or begins_test(line))
 
 
-def _asserting(text: str) -> Iterator[int]:
-    for number, line in enumerate(text.splitlines()):
-        short = line[:_CHARS_MAX]
-        if _tests("assertion").search(short) and not _tests("no_assertion").search(short):
-            yield number
+def _is_assertion(line: str) -> bool:
+    short = line[:_CHARS_MAX]
+    return _tests("assertion").search(short) is not None and not _tests("no_assertion").search(short)
 
 
 def begins_test(text: str) -> bool:
@@ -85,7 +82,10 @@ def weakened_tests(changes: tuple[FileChange, ...], patch: str, weaker: Weaker =
     lines = [line._replace(text=line.text[:_CHARS_MAX]) for line in changed_lines(patch) if line.path in tests]
     balance = _weighed(lines)
     gone = [loss for loss in weaker.lost if loss.gone]
-    reasons = [_deleted(gone, [path for path, change in tests.items() if change.status == "D"])] if gone else []
+    files = [path for path, change in tests.items() if change.status == "D"]
+    names_gone = [decoded(loss.test) for loss in gone if decoded(loss.path) not in files]
+    which = some((*names_gone, *files), _SHOWN_MAX)
+    reasons = [f"{_count(len(gone), 'test')} deleted: {which}"] if gone else []
     reasons += [f"{loss.test} {loss.how}" for loss in weaker.lost if not loss.gone]
     if weaker.fewer and not weaker.lost:
         reasons.append(f"{_count(weaker.fewer, 'assertion')} fewer")
@@ -117,20 +117,8 @@ def renamed_tests(patch: str) -> dict[str, str]:
     for line in changed_lines(patch):
         if _tests("case").search(line.text) and (name := _name(line.text)):
             begins.setdefault((line.path, line.stretch), []).append(name)
-    places = {place for place in begins if (place[0], place[1] + 1) in begins}
-    pairs = (
-        (old, new)
-        for path, at in sorted(places)
-        for old, new in zip(begins[path, at], begins[path, at + 1], strict=False)
-    )
+    pairs = (pair for path, at in sorted(begins) for pair in zip(begins[path, at], begins.get((path, at + 1), ())))  # noqa: B905
     return {old: new for old, new in pairs if old != new}
-
-
-def _deleted(gone: list[Loss], files: list[str]) -> str:
-    """Say how many tests were deleted, and which, with the deleted files."""
-    names = [decoded(loss.test) for loss in gone if decoded(loss.path) not in files]
-    which = some((*names, *files), _SHOWN_MAX)
-    return f"{_count(len(gone), 'test')} deleted: {which}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -157,13 +145,9 @@ def _made_weaker(lines: list[ChangedLine]) -> list[str]:
         before = [text for text in old_texts if text not in moved]
         after = [text for text in stretches.get((path, stretch + 1), []) if text not in moved]
         if (path, stretch) in removed and (path, stretch + 1) not in removed and len(before) == len(after):
-            pairs = zip(before, after, strict=True)
-            result += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs if _less(old, new)]
+            pairs = ((old, new) for old, new in zip(before, after, strict=True) if _exactness(new) < _exactness(old))
+            result += [f"{path}: `{old}` became `{new}`, which asks for less" for old, new in pairs]
     return result
-
-
-def _less(old: str, new: str) -> bool:
-    return _exactness(new) < _exactness(old)
 
 
 def _exactness(assertion: str) -> int:
@@ -193,13 +177,10 @@ def _name(line: str) -> str:
 
 def _on_new_test(lines: list[ChangedLine], index: int) -> bool:
     """True if the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
-    step = 1 if _tests("skip_above").search(lines[index].text) else -1
-    here = index
-    while 0 <= here + step < len(lines) and lines[here + step].stretch == lines[index].stretch:
-        here += step
-        if _tests("case").search(lines[here].text):
-            return True
-    return False
+    above = _tests("skip_above").search(lines[index].text)
+    others = lines[index + 1 :] if above else reversed(lines[:index])
+    near = takewhile(lambda each: each.stretch == lines[index].stretch, others)
+    return any(_tests("case").search(each.text) for each in near)
 
 
 ALTERED = "judge-altered"
