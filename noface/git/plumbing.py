@@ -80,8 +80,10 @@ class Plumbing:
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """True if `old` is `new` or one of its ancestors. Raises GitError if git was cut off before it could tell."""
-        if self.is_near(old, new):
-            return True
+        with suppress(GitError):
+            there = self._names.kind(old) == self._names.kind(new) == "commit"
+            if there and self._stored.is_near(old, new):
+                return True
         asked = ("merge-base", "--is-ancestor", old, new)
         output = self.git.run(*asked)
         if output.code < 0:
@@ -92,13 +94,6 @@ class Plumbing:
         """True if `main` came from all of `commits` along its nearest first parents; else nothing is known."""
         with suppress(GitError):
             return set(commits) <= set(self._stored.line(main))
-        return False
-
-    def is_near(self, old: str, new: str) -> bool:
-        """True if `old` is `new` or one of its nearest ancestors; else it may still be one."""
-        with suppress(GitError):
-            there = self._names.kind(old) == self._names.kind(new) == "commit"
-            return there and self._stored.is_near(old, new)
         return False
 
     def first_parents(self, old: str, new: str) -> tuple[str, ...]:
@@ -139,15 +134,14 @@ class Plumbing:
         with passing_git_dir(repository, union) as git_dir:
             git = Git.sealed(str(git_dir), extra=repository.object_variables)
             output = git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-        if output.code not in (0, 1):
-            if "unrelated histories" in output.stderr:
-                return Merge(None, ("(the two histories have no common commit)",))
-            raise failed(("merge-tree", ours, theirs), output)
         tree, *names = output.parts or ("",)
-        conflicts = tuple(sorted(set(names)))
-        if output.code == 1 and not conflicts:  # no conflict has no paths: an object was gone, or git was cut short
-            raise failed(("merge-tree", ours, theirs), output)
-        return Merge(None, conflicts) if output.code == 1 else Merge(tree, ())
+        if output.code == 0:
+            return Merge(tree, ())
+        if output.code == 1 and names:  # no conflict has no paths: an object was gone, or git was cut short
+            return Merge(None, tuple(sorted(set(names))))
+        if "unrelated histories" in output.stderr:
+            return Merge(None, ("(the two histories have no common commit)",))
+        raise failed(("merge-tree", ours, theirs), output)
 
     def _union_of(self, commit: str) -> str:
         """Return the lines of a commit's .gitattributes that name git's own driver `union`, which runs no program."""
@@ -184,12 +178,12 @@ class Plumbing:
 
     def patch_since(self, commit: str, main: str, paths: tuple[str, ...]) -> bytes:
         """Return what `main` has changed in `paths` since `commit` left it; b"" if they have nothing in common."""
-        base = self.git.run("merge-base", commit, main)
-        if base.code != 0 or not paths:
+        base = self.merge_base(commit, main) if paths else ""
+        if not base:
             return b""
         args = ("-p", "--no-renames", "--no-ext-diff", "--no-textconv")
         names = (f":(top,literal){path}" for path in paths)
-        return self.git.answer("diff-tree", "-r", *args, base.text, main, "--", *names).stdout
+        return self.git.answer("diff-tree", "-r", *args, base, main, "--", *names).stdout
 
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         return self.diff(old, new).changes
@@ -222,18 +216,12 @@ class Plumbing:
 
     def whole(self, tree: str) -> Tree:
         """Return all paths of a tree, and where its links lead to."""
-        if self._whole is not None and self._whole[0] == tree:
-            return self._whole[1]
-        files = tuple(self.files(tree))
-        with self.blobs() as blobs:
-            links = {
-                path: (blobs.read(oid, _LINK_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
-                for path, mode, oid in files
-                if mode == _LINK
-            }
-        whole = Tree(frozenset(path for path, _, _ in files), links)
-        self._whole = (tree, whole)
-        return whole
+        if self._whole is None or self._whole[0] != tree:
+            files = tuple(self.files(tree))
+            links = {path: oid for path, mode, oid in files if mode == _LINK}
+            ends = {at: self._names.text(oid, _LINK_BYTES_MAX, "surrogateescape") for at, oid in links.items()}
+            self._whole = (tree, Tree(frozenset(path for path, _, _ in files), ends))
+        return self._whole[1]
 
     def blobs(self) -> AbstractContextManager[ObjectReader]:
         return nullcontext(self._names)

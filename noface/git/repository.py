@@ -246,17 +246,9 @@ def identity(settings: Mapping[str, str]) -> Identity:
 
 def excludes(settings: Mapping[str, str], root: Path, common: Path) -> str:
     """Return the user's own ignore rules that stand outside the tree; the last that matches decides."""
-    files = [
-        Path(settings.get("core.excludesfile") or "~/.config/git/ignore").expanduser(),
-        common / "info" / "exclude",
-    ]
-    texts = []
-    for file in files:
-        try:
-            texts.append((root / file).read_text("utf-8", "surrogateescape"))
-        except OSError:
-            continue
-    return "\n".join(texts)
+    persons = Path(settings.get("core.excludesfile") or "~/.config/git/ignore").expanduser()
+    files = (Path(os.path.realpath(root / file)) for file in (persons, common / "info" / "exclude"))
+    return "\n".join(os.fsdecode(read_regular(file, _EXCLUDES_BYTES_MAX) or b"") for file in files)
 
 
 def hooks_in_tree(settings: Mapping[str, str], root: Path) -> str:
@@ -271,6 +263,7 @@ def hooks_in_tree(settings: Mapping[str, str], root: Path) -> str:
 _NO_COMMANDS = ("branch.", "color.", "http.", "remote.", "submodule.", "url.", "user.")
 _SCRIPT_BYTES_MAX = 64 * 1024
 _HOOKS_MAX = 100
+_EXCLUDES_BYTES_MAX = 1 << 24
 
 
 def person_names(repository: Repository) -> tuple[tuple[str, ...], tuple[str, ...]]:

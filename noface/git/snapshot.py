@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -118,7 +118,9 @@ def take(
         if aside is not None or told:
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)
-        big = _proven(slot.path, oversized, plumbing.whole(main).paths, limits.wanted) if oversized else {}
+        on_main = plumbing.whole(main).paths if oversized else frozenset[str]()
+        looks = rubbish_in(oversized, on_main, limits.wanted, head=lambda path: _beginning(slot.path / path))
+        big = {path: one.what for path, one in looks.items() if one.proven}  # programs write such by the way
         put_back = guarded(plumbing, main, diff.changes, protection)
         notes += (f"{display_path(c.path)} was put back: {why}" for c, why in put_back.items() if why != PROTECTED)
         null_id = plumbing.repository.null_id
@@ -149,15 +151,10 @@ def take(
     return SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed)
 
 
-def _proven(top: Path, paths: Paths, on_main: Collection[str], wanted: RubbishRules) -> dict[str, str]:
-    """Return what those of some large files are that a program has written by the way."""
-
-    def head(path: str) -> bytes:
-        with suppress(OSError), (top / path).open("rb") as file:
-            return file.read(HEAD_BYTES)
-        return b""
-
-    return {path: one.what for path, one in rubbish_in(paths, on_main, wanted, head=head).items() if one.proven}
+def _beginning(file: Path) -> bytes:
+    with suppress(OSError), file.open("rb") as opened:
+        return opened.read(HEAD_BYTES)
+    return b""
 
 
 def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Mapping[str, str]) -> Iterator[NotTaken]:

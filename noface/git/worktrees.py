@@ -49,21 +49,12 @@ class Worktree:
 
     def under_way(self) -> str | None:
         """Name the operation a person has not finished here, or None."""
-        for name, words in _IN_PROGRESS.items():
-            if (self.git_dir / name).exists():
-                return words
-        return None
+        return next((words for name, words in _IN_PROGRESS.items() if (self.git_dir / name).exists()), None)
 
     def rebasing(self, ref: str) -> bool:
         """True if a rebase or bisect here will come back to `ref`, or move it."""
-        for name in _WILL_COME_BACK:
-            try:
-                lines = (self.git_dir / name).read_text("utf-8", "surrogateescape").split("\n")
-            except OSError:
-                continue
-            if ref in lines or ref.removeprefix("refs/heads/") in lines:
-                return True
-        return False
+        texts = (read_regular(self.git_dir / name, _CONFIG_BYTES_MAX) or b"" for name in _WILL_COME_BACK)
+        return any({ref, ref.removeprefix("refs/heads/")} & {*os.fsdecode(text).split("\n")} for text in texts)
 
 
 def worktrees(repository: Repository) -> tuple[Worktree, ...]:

@@ -116,21 +116,19 @@ class RepositoryLease(Station):
                 continue
             self._renew_at = self._context.clock.now() + _AGAIN_S  # whoever takes it meanwhile is seen then
             with suppress(RemoteError):
-                lost = yield from call(self._renew, always=True)
-                if lost:
-                    raise LockedError(lost, "Its work is kept, and so is what was under way here.")
+                yield from call(self._renew, always=True)
 
-    def _renew(self, cancel: Canceller) -> str:
-        """Renew the lease, in a thread; return who has taken it, "" if nobody has. Raises RemoteError."""
+    def _renew(self, cancel: Canceller) -> None:
+        """Renew the lease, in a thread. Raises RemoteError, LockedError if another noface has taken it."""
         commit, there = self._there(cancel)
-        lost = "this run has lost the repository's lease, and lands nothing more"
-        if there is None or there.run != self._context.run_id:
-            return f"{lost}: {there.held_by() if there is not None else 'it was removed'}"
-        try:
-            self._take(commit, there, cancel)
-        except LockedError:
-            return lost
-        return ""
+        ours = there is not None and there.run == self._context.run_id
+        if ours:
+            with suppress(LockedError):
+                self._take(commit, there, cancel)
+                return
+        who = "" if ours else f": {there.held_by() if there is not None else 'it was removed'}"
+        lost = f"this run has lost the repository's lease, and lands nothing more{who}"
+        raise LockedError(lost, "Its work is kept, and so is what was under way here.")
 
     def _there(self, cancel: Canceller) -> tuple[str, Lease | None]:
         """Return the commit of the lease on the remote, "" for none, and what it says. Raises RemoteError."""

@@ -4,24 +4,7 @@ import json
 import re
 from collections import Counter
 
-import pytest
-
 ISSUES = 4
-
-
-@pytest.mark.thorough
-def test_what_the_project_joins_by_lines_costs_no_attempt(project):
-    project.write(".gitattributes", "log.txt merge=union\n")
-    project.write("log.txt", "first line\n")
-    project.config(workers=3)
-    project.play(("*", 0, [{"shell": 'echo "line of $NOFACE_ISSUE_ID" >> log.txt'}]))
-    for number in range(1, ISSUES + 1):
-        project.issue(number)
-    project.commit()
-    project.run()
-    lines = (project.path / "log.txt").read_text().splitlines()
-    assert sorted(lines) == ["first line", *(f"line of {number}" for number in range(1, ISSUES + 1))]
-    assert {len(project.attempts(str(number))) for number in range(1, ISSUES + 1)} == {1}
 
 
 def part(prompt, heading):
@@ -56,24 +39,6 @@ def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_nex
     assert len(begun) == len(lost)
     assert [len(attempts) for attempts in tried if len(attempts) > 2] == []
     assert [attempts[-1]["number"] for attempts in tried if sum(one["charged"] for one in attempts) != 1] == []
-
-
-def test_a_worker_is_told_what_has_changed_in_its_files_though_it_merges(project):
-    """It remembers the files otherwise, if at all; what changed elsewhere it finds by itself."""
-    before = "".join(f"{n}\n" for n in range(20))
-    moved = f"cd {project.path} && sed -i 's/^15$/theirs/' hot.txt && echo x > other.txt && git add -A && git commit -qm Fifteen"
-    project.write("hot.txt", before)
-    project.config()
-    project.play(
-        ("1", 1, [{"shell": f"sed -i 's/^2$/mine/' hot.txt; touch bad; {moved}"}]), ("1", 0, [{"delete": "bad"}])
-    )
-    project.issue(1)
-    project.commit()
-    project.run()
-    told = part(project.prompt("1", 2), "What main has changed there since")
-    assert "Fifteen" in told
-    assert "+theirs" in told
-    assert "other.txt" not in told
 
 
 def test_who_is_asked_how_to_merge_sees_both_sides(project):

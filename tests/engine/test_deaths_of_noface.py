@@ -122,29 +122,6 @@ def test_without_walls_an_attempt_that_three_times_alone_sees_noface_die_waits_a
     assert "neither the sandbox nor a PID namespace" in told
     assert str(project.state / "attempts" / "1" / "3") in told
     assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    assert project.noface("retry", "1").returncode == 0  # the count begins anew
-    project.run()
-    assert project.statuses() == {"1": "merged", "2": "merged"}
-
-
-@pytest.mark.thorough
-def test_without_walls_and_with_two_at_work_neither_is_blamed_by_any_number_of_deaths(deadly):
-    project = deadly
-    project.play(("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), ("2", 0, [{"sleep": 60}]))
-    without_walls(project, workers=2)
-    project.issue(2)
-    project.commit()
-    for number in (1, 2, 3, 4):
-        running = project.start("run")
-        wait_for((project.state / f"attempts/1/{number}/order.json").exists)
-        wait_for((project.state / f"attempts/2/{number}/order.json").exists)
-        running.kill()
-        running.communicate(timeout=60)
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]), ("2", 0, [{"write": "two.txt", "text": "2"}]))
-    project.run()
-    assert project.statuses() == {"1": "merged", "2": "merged"}
-    assert set(deaths(project)) == {(None, 0)}
 
 
 @pytest.mark.thorough
@@ -175,18 +152,6 @@ def test_of_two_at_work_when_the_memory_ran_out_each_then_works_alone_and_only_t
     assert project.statuses() == {"1": "blocked", "2": "merged"}
     assert deaths(project) == [("memory", 0), ("memory", 0), ("memory", 1), ("memory", 2), ("memory", 3)]
     assert "[limits] memory_max" in json.dumps(project.shown("blocked")["blocked"])
-
-
-@pytest.mark.thorough
-def test_deaths_with_the_machine_are_not_counted(deadly):
-    project = deadly
-    without_walls(project)
-    for number in (1, 2, 3):
-        dies(project, number)
-        project.restarted()
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    project.run()
-    assert project.statuses() == {"1": "merged"}
 
 
 @pytest.mark.thorough

@@ -94,31 +94,6 @@ def test_a_text_that_is_edited_between_two_runs_is_not_landed_on_the_old_one(pro
 
 
 @pytest.mark.thorough
-def test_an_issue_that_goes_while_another_is_held_up_by_a_persons_change_does_not_land_and_is_counted_once(project):
-    """The commit that takes its file from main decides, though a stash says that files may come back."""
-    project.config(workers=2)
-    project.write("c.txt", "one\n")
-    project.play(("1", 0, [{"write": "c.txt", "text": "c"}]), ("2", 0, [*SLOW, {"sleep": 8}]))
-    project.issue(1)
-    project.issue(2)
-    project.commit()
-    project.write("c.txt", "mine\n")
-    running = project.start("run")
-    project.in_slots("b.txt")
-    wait_for(lambda: project.statuses().get("1") == "landing")
-    project.git(
-        "-c", "alias.x=!git stash -q && git rm -q issues/2-x.md && git commit -q -m no && git stash pop -q", "x"
-    )
-    out, _ = running.communicate(timeout=90)
-    assert running.returncode == 3, out
-    assert "b.txt" not in project.git("ls-tree", "--name-only", "main").split()
-    (told,) = [line for line in out[out.index("Withdrawn") :].splitlines() if "2 Issue 2" in line]
-    assert "noface/2" in told
-    assert "The backlog: 1 landing, 1 withdrawn." in out
-    assert project.git("show", "noface/2:b.txt") == "b"
-
-
-@pytest.mark.thorough
 def test_whatever_changes_while_work_waits_for_a_person_is_seen_before_it_lands(project):
     """Its text is faulty now, it depends on another, its label wants a person's yes, somebody has skipped it."""
     project.config('[approval]\nlabels = ["risky"]\n', workers=5)

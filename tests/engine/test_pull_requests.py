@@ -262,28 +262,6 @@ def test_rules_that_refuse_every_push_end_the_run_before_any_worker_is_paid(shop
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "rule",
-    first_ones(
-        [
-            {"kind": "required_signatures", "bypass": "always"},
-            {"kind": "required_signatures", "branches": "main"},
-            {"kind": "branch_name_pattern", "operator": "starts_with", "pattern": "feature/", "negate": True},
-            {"kind": "branch_name_pattern", "operator": "regex", "pattern": "(?P<"},
-            {"kind": "non_fast_forward"},
-            {"kind": "required_linear_history"},
-            {"kind": "deletion"},
-        ],
-    ),
-)
-def test_rules_that_let_the_pushes_in_stop_nothing(shop, rule):
-    shop.repo.rule(**rule)
-    out = shop.project.run(code=3)
-    assert "rules may refuse" not in out
-    assert shop.project.statuses() == {"1": "review"}
-
-
-@pytest.mark.thorough
 def test_a_rule_that_may_hold_for_others_only_is_told_and_work_goes_on(shop):
     shop.repo.rule("required_signatures", bypass=None)
     out = shop.project.run(code=3)

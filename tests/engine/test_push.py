@@ -156,29 +156,6 @@ def test_a_remote_that_is_away_is_asked_less_and_less_often_and_then_has_the_wor
     assert remote.main == main(project) != before
 
 
-@pytest.mark.thorough
-def test_an_issue_that_goes_while_its_push_waits_for_the_remote_is_not_pushed(project, remote):
-    project.config(PUSH, workers=2)
-    project.play(
-        ("7", 0, [{"write": "b.txt", "text": "b"}]), ("8", 0, [{"write": "c.txt", "text": "c"}, {"sleep": 12}])
-    )
-    project.issue(8)
-    project.commit()
-    project.git("push", "-q", "origin", "main")
-    with away() as (url, asked):
-        process = project.start("run")
-        project.in_slots("c.txt")
-        project.git("config", "remote.origin.url", url)
-        wait_for(lambda: pushes(asked) > 0)
-        project.git("rm", "-q", "--cached", "issues/7-x.md")
-        (project.path / "issues/7-x.md").unlink()
-        project.git("config", "remote.origin.url", f"file://{remote.path}")
-        out, _ = process.communicate(timeout=60)
-    assert "8" in landings(project), out
-    assert "7" not in landings(project), out
-    assert remote.main == main(project)
-
-
 def pushes(asked):
     return sum("receive-pack" in path for path in asked)
 

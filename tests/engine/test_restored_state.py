@@ -1,7 +1,6 @@
 """State that a person or a backup has changed: main's trailers tell what has landed, and no number comes twice."""
 
 import json
-import os
 import shutil
 
 import pytest
@@ -89,18 +88,6 @@ def test_a_landing_that_a_person_amended_has_landed(restored):
     restored.run()
     assert restored.statuses() == {"1": "merged", "2": "merged"}
     assert landed(restored) == ["2", "1"]
-
-
-@pytest.mark.thorough
-def test_of_cherry_picked_words_none_tells_of_a_landing(restored):
-    """A person's branch without the attempt: the words alone came over."""
-    picked = restored.git("rev-parse", "main")
-    restored.git("reset", "-q", "--hard", "main~1")
-    restored.git("cherry-pick", "-m", "1", picked)
-    restored.git("rm", "-q", "two.txt")
-    restored.git("commit", "-q", "--amend", "--no-edit", "--allow-empty")
-    restored.run()
-    assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
 
 
 @pytest.mark.thorough
@@ -210,21 +197,3 @@ def test_a_database_that_is_replaced_during_a_run_ends_it_and_nothing_lands_agai
     assert project.statuses() == {"1": "merged", "2": "merged"}
     assert landed(project) == ["2", "1"]
     assert [attempt["number"] for attempt in project.attempts("2")] == [2]
-
-
-@pytest.mark.thorough
-def test_only_commits_that_are_new_are_read(restored):
-    restored.run()
-    known, log, program = (
-        restored.git("rev-parse", "main"),
-        restored.folder / "git.log",
-        restored.folder / "bin" / "git",
-    )
-    restored.git("commit", "-q", "--allow-empty", "-m", "more")
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {shutil.which("git")} "$@"\n')
-    program.chmod(0o755)
-    for _ in range(2):
-        restored.run(PATH=f"{program.parent}:{os.environ['PATH']}")
-    reads = [line for line in log.read_text().splitlines() if " log --first-parent --reverse " in line]
-    assert [line.split()[-2] for line in reads] == [f"{known}..{restored.git('rev-parse', 'main')}"], reads

@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -213,20 +211,6 @@ def test_a_full_disk_ends_the_run_in_good_order(project):
     assert "Traceback" not in done.stdout + done.stderr
     project.run()
     check_laws(project)
-
-
-@pytest.mark.thorough
-def test_noface_works_when_started_from_a_git_hook(project):
-    project.issue(1)
-    project.commit()
-    hook = project.path / ".git" / "hooks" / "post-commit"
-    hook.write_text(f"#!/bin/sh\nexec {sys.executable} -m noface run > {project.folder}/hook.log 2>&1\n")
-    hook.chmod(0o755)
-    project.write("unrelated.txt", "x")
-    project.git("add", "-A")
-    subprocess.run(["git", "commit", "-qm", "go"], cwd=project.path, env=project.environment(), check=True)
-    assert project.statuses() == {"1": "merged"}, (project.folder / "hook.log").read_text()
-    assert project.git("status", "--porcelain") == ""
 
 
 def test_a_killed_supervisor_is_named_and_nothing_is_left(project):

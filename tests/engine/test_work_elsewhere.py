@@ -62,6 +62,7 @@ def test_work_in_another_place_is_told_as_such_and_the_next_attempt_does_it_righ
         assert not [path for path in landed if path.startswith(place)]
 
 
+@pytest.mark.thorough
 def test_work_beside_a_copy_lands_without_the_copy(played, project):
     told, attempt = played([{"shell": PLACES["copy"]}, FIXED])
     assert (told["failure"]["rule"], attempt["outcome"]) == ("left-in", "PASSED")
@@ -69,6 +70,7 @@ def test_work_beside_a_copy_lands_without_the_copy(played, project):
     assert project.git("diff", "--name-only", "main~1", "main") == "fixed.txt"
 
 
+@pytest.mark.thorough
 def test_a_gate_s_failure_tells_what_of_the_work_the_gate_has_not_seen(played):
     (attempt,) = played([{"shell": PLACES["copy"]}, {"write": "bad", "text": "x"}], code=3)
     assert attempt["failure"]["message"].endswith("(left out of the change: copy, a repository of its own)")
@@ -94,6 +96,7 @@ def test_a_worktree_in_an_ignored_folder_is_told_of(played):
     assert attempt["failure"]["message"].startswith(said_of(WORKTREE))
 
 
+@pytest.mark.thorough
 def test_work_that_an_earlier_attempt_left_does_not_land_for_an_attempt_that_worked_elsewhere(project):
     crash = [FIXED, {"exit": 3}]
     project.config()
@@ -165,15 +168,6 @@ def test_only_so_many_places_are_noted_and_no_other_note_is_lost(tmp_path):
     assert len(snapshot.elsewhere) == 30
     assert len([note for note in snapshot.notes if "of its own was left out" in note]) == 5
     assert "pipe: a FIFO, socket or device was removed" in snapshot.notes
-
-
-def test_workers_are_told(project):
-    project.config()
-    project.play(("7", 0, [FIXED]))
-    project.issue(7)
-    project.commit()
-    project.run()
-    assert "Work in this checkout itself" in project.prompt("7", 1)
 
 
 def test_a_worker_whose_commits_are_on_a_branch_and_not_in_its_checkout_is_told_so(played, project):

@@ -301,17 +301,6 @@ def test_submodules_stay_what_they_are(tmp_path):
     assert "sub/planted.txt" not in listing(bench.work)
 
 
-def test_submodule_the_agent_deletes_is_a_deletion(tmp_path):
-    inner = a_repository(tmp_path / "inner")
-    bench = a_bench(tmp_path)
-    git(bench.path, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
-    git(bench.path, "commit", "-q", "-m", "with a submodule")
-    work = bench.begin()
-    shutil.rmtree(work / "sub")
-    (work / ".gitmodules").unlink()
-    assert {(c.path, c.status) for c in bench.take().snapshot.changes} == {(".gitmodules", "D"), ("sub", "D")}
-
-
 @pytest.mark.parametrize("name", [".GIT", ".Git", "git~1", ".git.", ".git ", "src/.GIT", "a\\..\\.git"])
 def test_names_that_mean_git_elsewhere_never_reach_a_tree(tmp_path, name):
     bench = a_bench(tmp_path)

@@ -88,23 +88,13 @@ def test_no_repository_is_said(tmp_path):
         locate(tmp_path)
 
 
-def test_folder_that_does_not_exist_is_no_repository(tmp_path):
-    assert "is not in a git repository" in refusal(tmp_path / "nowhere")
-
-
-def test_bare_repository_is_refused(tmp_path):
+def test_bare_repository_and_the_git_dir_are_refused(tmp_path):
     git(tmp_path, "init", "-q", "--bare", "bare.git")
     assert "is a bare repository" in refusal(tmp_path / "bare.git")
-
-
-def test_folder_inside_the_git_dir_is_refused(tmp_path):
-    path = a_repository(tmp_path / "project")
-    assert "inside the .git folder" in refusal(path / ".git" / "objects")
-
-
-def test_repository_without_a_commit_is_refused(tmp_path):
-    git(tmp_path, "init", "-q", "project")
-    assert "no commit yet" in refusal(tmp_path / "project")
+    assert "is not in a git repository" in refusal(tmp_path / "nowhere")
+    git(tmp_path, "init", "-q", "empty")
+    assert "no commit yet" in refusal(tmp_path / "empty")
+    assert "inside the .git folder" in refusal(a_repository(tmp_path / "project") / ".git" / "objects")
 
 
 def test_detached_head_needs_a_named_main(tmp_path):
@@ -116,6 +106,9 @@ def test_detached_head_needs_a_named_main(tmp_path):
 
 def test_scratch_branch_is_no_main(tmp_path):
     path = a_repository(tmp_path / "project")
+    git(path, "branch", "noface")
+    assert "a branch called noface" in refusal(path)
+    git(path, "branch", "-D", "noface")
     git(path, "checkout", "-q", "-b", "noface/7")
     assert "noface/7 is one of noface's scratch branches" in refusal(path)
     assert "noface/7 is one of noface's scratch branches" in refusal(path, "noface/7")
@@ -131,12 +124,6 @@ def test_main_that_is_no_branch_is_refused_with_the_branches_there_are(tmp_path,
         discover(path, name)
     assert f"main = {name!r}" in caught.value.message
     assert "main, other" in caught.value.hint
-
-
-def test_branch_called_noface_is_in_the_way_of_the_scratch_branches(tmp_path):
-    path = a_repository(tmp_path / "project")
-    git(path, "branch", "noface")
-    assert "a branch called noface" in refusal(path)
 
 
 def test_partial_clone_is_refused(tmp_path):
@@ -261,22 +248,6 @@ def test_a_whole_landing_works_from_inside_a_git_hook(tmp_path):
     assert "GIT_INDEX_FILE" in (tmp_path / "env").read_text()
     assert listing(path)["a.txt"] == b"landed\n"
     assert (git(path, "status", "--porcelain"), git(path, "log", "--format=%s", "-1")) == ("", "work")
-
-
-def test_configuration_file_that_the_person_names_counts(tmp_path):
-    path = a_repository(tmp_path / "project")
-    git(path, "config", "--unset", "user.name")
-    git(path, "config", "--unset", "user.email")
-    (tmp_path / "mine").write_text("[user]\n\tname = Named Elsewhere\n\temail = n@example.org\n")
-    script = "import sys; from pathlib import Path; from noface.git.repository import discover; print(discover(Path(sys.argv[1])).identity.name)"
-    ended = subprocess.run(
-        [sys.executable, "-c", script, path],
-        env={**ENV, "GIT_CONFIG_GLOBAL": str(tmp_path / "mine")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ended.stdout == "Named Elsewhere\n"
 
 
 def test_secrets_in_the_environment_are_in_no_command_line(tmp_path):

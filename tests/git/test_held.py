@@ -11,8 +11,6 @@ from support.cases import first_ones
 from support.git_ground import a_bench, git, write
 
 from noface.errors import GitError, RefLockedError
-from noface.git.fast_forward import Blocked
-from noface.git.landing import advance
 from noface.git.own_objects import begin_own_objects, shared
 from noface.git.plumbing import make_and_hold
 from noface.git.refs import ZERO, RefUpdate
@@ -166,18 +164,6 @@ def test_a_lock_of_the_person_s_stays_and_is_named_with_its_age(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_landing_that_meets_a_lock_on_main_waits_and_names_it(tmp_path):
-    bench = a_bench(tmp_path)
-    new = bench.merged({"new.txt": "new\n"})
-    lock = a_lock(bench.path, "refs/heads/main.lock", age_s=60)
-    result = advance(bench.plumbing, bench.main, new, "noface: land issue 7")
-    assert isinstance(result, Blocked)
-    assert str(lock) in result.reason
-    assert "s old" in result.reason
-    lock.unlink()
-    assert git(bench.path, "status", "--porcelain") == ""
-
-
 def test_a_packed_refs_lock_left_behind_does_not_end_the_run(project):
     project.issue(1)
     project.commit()

@@ -10,7 +10,6 @@ from support.git_ground import Canary, a_bench, git, write
 
 from noface.git.filtered import filtered
 from noface.git.private_git_dir import config_text, make_private_git_dir
-from noface.process.files import ordinary_folder
 
 
 def a_filter(canary, hub, _elsewhere):
@@ -145,31 +144,6 @@ def test_many_threads_make_the_same_git_dir_merge_and_ask_at_once(tmp_path):
             shutil.rmtree(bench.repository.private_git_dirs)
     assert len(results) == 1
     assert bench.files(results.pop()[0]) == {"a.txt", "b.txt"}
-
-
-@pytest.mark.parametrize("there", ["nothing", "a link", "a file", "a folder"])
-def test_many_threads_make_the_same_folder_and_none_removes_what_another_put_there(tmp_path, there):
-    for number in range(20):
-        folder, together = tmp_path / f"{number}" / "above" / "shared", threading.Barrier(8)
-        if there != "nothing":
-            folder.parent.mkdir(parents=True)
-            match there:
-                case "a link":
-                    folder.symlink_to(tmp_path)
-                case "a file":
-                    folder.touch()
-                case _:
-                    folder.mkdir()
-
-        def work(name, folder=folder, together=together):
-            together.wait()
-            ordinary_folder(folder)
-            (folder / str(name)).write_text("")
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(work, range(8)))
-        assert len(list(folder.iterdir())) == 8
-        assert not folder.is_symlink()
 
 
 def test_what_another_thread_is_about_to_put_in_place_stays(tmp_path):

@@ -174,11 +174,6 @@ def test_file_that_only_changes_its_case_is_no_obstacle_to_itself(tmp_path):
     assert Obstacles(tmp_path, {"Folder/name": "A"}, frozenset()).find(9) == ("Folder/name",)
 
 
-def test_only_so_many_obstacles_are_named(tmp_path):
-    write(tmp_path, {f"d/{number}": "x" for number in range(50)})
-    assert len(Obstacles(tmp_path, {"d": "A"}, frozenset()).find(20)) == 20
-
-
 def appears_at_a_new_path(path):
     write(path, {"local.env": "secret\n"})
     return "local.env"

@@ -8,7 +8,6 @@ import pytest
 from support.git_ground import ENV, a_bench, a_repository, git
 
 from noface.errors import GitError
-from noface.git import ref_files
 from noface.git.locate import common_dir_of, git_dir_of
 from noface.git.ref_files import head, references
 from noface.git.worktrees import _in_files, _listed_by_git, checked_out, worktrees
@@ -205,14 +204,3 @@ def test_a_head_that_a_crash_has_cut_off_is_not_taken_for_a_detached_one(tmp_pat
     assert head(bench.path / ".git", tree.git_dir) is None
     with pytest.raises(GitError):
         checked_out(tree)
-
-
-def test_packed_refs_are_read_once_for_each_that_is_written(tmp_path):
-    path = a_repository(tmp_path / "project")
-    packed(path)
-    references(path / ".git", "refs/tags")
-    first = ref_files._packed[str(path / ".git" / "packed-refs")][1]
-    references(path / ".git", "refs/heads")
-    assert ref_files._packed[str(path / ".git" / "packed-refs")][1] is first
-    git(path, "tag", "-d", "light")
-    assert "refs/tags/light" not in references(path / ".git", "refs/tags")

@@ -1,7 +1,5 @@
 """The git remote over http, as GitHub serves it: a real `git http-backend` that wants a token."""
 
-import threading
-
 import pytest
 from support.git_ground import git
 
@@ -9,8 +7,6 @@ from noface.errors import RemoteError
 from noface.git.remote import find_remote
 from noface.git.remote_causes import RemoteCause
 from noface.git.repository import discover
-
-LEASE = "refs/noface/lease"
 
 
 @pytest.fixture
@@ -87,24 +83,3 @@ def test_a_server_that_is_away_is_told_from_one_that_refuses(github, repo, token
     with github.away(), pytest.raises(RemoteError) as failed:
         remote(work, token).fetch_main()
     assert failed.value.passing
-
-
-def test_of_two_machines_that_take_the_lease_at_once_one_has_it(repo, token, tmp_path):
-    works = [clone(repo, tmp_path / name) for name in ("here", "there")]
-    wanted = [commit(work, work.name) for work in works]
-    meet, results = threading.Barrier(2), {}
-
-    def take(number):
-        origin = remote(works[number], token)
-        meet.wait()
-        results[number] = origin.push(wanted[number], LEASE, "")
-
-    threads = [threading.Thread(target=take, args=(number,)) for number in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    won = [number for number, result in results.items() if result is None]
-    assert len(won) == 1
-    assert results[1 - won[0]].moved
-    assert repo.bare.refs()[LEASE] == wanted[won[0]]

@@ -51,17 +51,6 @@ def test_a_commit_of_a_person_makes_the_issue_wait_until_retry_which_builds_on_i
 
 
 @pytest.mark.thorough
-def test_what_a_person_finished_lands_though_the_worker_adds_nothing(project):
-    a_blocked_issue(project)
-    theirs = commit_by_hand(project, "theirs.txt", "person\n")
-    project.play(("7", 0, [{"say": "It is done already."}]))
-    project.noface("retry", "7")
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-    assert project.git("merge-base", "--is-ancestor", theirs, "main") == ""
-
-
-@pytest.mark.thorough
 def test_a_commit_made_while_the_worker_works_is_not_moved_away(project):
     a_blocked_issue(project)
     go = project.folder / "go"

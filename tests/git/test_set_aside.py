@@ -72,13 +72,6 @@ def test_what_is_only_called_like_rubbish_is_part_of_the_change_and_told(tmp_pat
     assert (taken.snapshot.not_taken, taken.snapshot.aside) == ((), None)
 
 
-def test_rubbish_alone_is_no_change(tmp_path):
-    bench = a_bench(tmp_path, MAIN)
-    write(bench.begin(), RUBBISH)
-    taken = bench.take(limits=MADE)
-    assert (taken.changed, taken.snapshot.tree) == (False, bench.plumbing.tree(bench.main))
-
-
 def test_what_only_programs_make_anew_is_held_by_nothing(tmp_path):
     bench = a_bench(tmp_path, MAIN)
     write(bench.begin(), {"src/__pycache__/b.pyc": PYC})

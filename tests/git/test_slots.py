@@ -13,7 +13,6 @@ from support.git_ground import Bench, a_bench, git, listing, write
 from noface.errors import GitError
 from noface.git.plumbing import Plumbing
 from noface.git.refs import exclusive_lock
-from noface.git.removal import remove
 from noface.git.repository import discover
 from noface.git.workspace import checkout, discard
 
@@ -215,20 +214,6 @@ def test_waiting_for_another_git_has_an_end(tmp_path):
         exclusive_lock(tmp_path / "guard", seconds_max=0.05),
     ):
         pass
-
-
-def test_removal_takes_anything_and_follows_no_link(tmp_path):
-    target = tmp_path / "target"
-    write(target, {"x": "x"})
-    (tmp_path / "link").symlink_to(target)
-    (tmp_path / "dangling").symlink_to("nowhere")
-    os.mkfifo(tmp_path / "fifo")
-    write(tmp_path / "folder", {"a/b": "x"})
-    (tmp_path / "folder/out").symlink_to(target)
-    for name in ("link", "dangling", "fifo", "folder", "not-there"):
-        remove(tmp_path / name)
-        assert not os.path.lexists(tmp_path / name)
-    assert listing(target) == {"x": b"x"}
 
 
 def counting(tmp_path):

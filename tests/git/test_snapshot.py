@@ -186,16 +186,6 @@ def test_folder_replaced_by_a_link_to_outside_is_never_written_through(tmp_path,
     assert listing(outside) == before
 
 
-def test_files_moved_out_and_linked_to_are_back_after_a_checkout(tmp_path):
-    bench = a_bench(tmp_path)
-    work = bench.begin()
-    (work / "src").rename(tmp_path / "outside")
-    (work / "src").symlink_to(tmp_path / "outside")
-    checkout(bench.slot, bench.main)
-    assert listing(work) == {"a.txt": b"a\n", "src/b.txt": b"b\n", "src/deep/c.txt": b"c\n"}
-    assert listing(tmp_path / "outside") == {"b.txt": b"b\n", "deep/c.txt": b"c\n"}
-
-
 def test_oversized_files_are_left_out_and_named(tmp_path):
     bench = a_bench(tmp_path, {"a.txt": "a\n", "grows.bin": "small\n", ".gitignore": "*.log\n"})
     work = bench.begin()
@@ -229,17 +219,6 @@ def test_only_oversized_files_that_the_worker_would_commit_count(tmp_path):
     assert bench.files(snapshot.tree) == {*files, ".gitignore"} - {"gone.bin"}
 
 
-@pytest.mark.thorough
-def test_thousands_of_oversized_files_fit_on_no_command_line(tmp_path):
-    bench = a_bench(tmp_path)
-    work = bench.begin()
-    name = "x" * 200
-    write(work, {f"big/{name}{number}": "xx" for number in range(12_000)} | {"ok": "x"})
-    snapshot = bench.take(limits=SlotLimits(file_bytes_max=1, files_max=100_000)).snapshot
-    assert statuses(snapshot) == {"ok": "A"}
-    assert len(snapshot.oversized) == 12_000
-
-
 def test_too_many_new_files_leave_the_changes_of_tracked_ones(tmp_path):
     bench = a_bench(tmp_path)
     work = bench.begin()
@@ -255,12 +234,6 @@ def test_ignored_files_do_not_count_as_too_many(tmp_path):
     work = bench.begin()
     write(work, {f"build/{number}": "x" for number in range(60)} | {"new.txt": "new\n"})
     assert statuses(bench.take(limits=SlotLimits(file_bytes_max=100, files_max=50)).snapshot) == {"new.txt": "A"}
-
-
-def test_only_ignored_files_are_no_change(tmp_path):
-    bench = a_bench(tmp_path, {".gitignore": "*.log\nbuild/\n", "a.txt": "a\n"})
-    write(bench.begin(), {"x.log": "log\n", "build/out": "out\n"})
-    assert not bench.take().changed
 
 
 def test_tracked_file_that_is_ignored_stays_tracked(tmp_path):
@@ -364,14 +337,6 @@ def test_protected_files_are_put_back_whatever_was_done_to_them(tmp_path):
     assert parents[1:] == [snapshot.commit]
 
 
-def test_only_protected_edits_are_no_change(tmp_path):
-    bench = a_bench(tmp_path)
-    write(bench.begin(), {"src/b.txt": "changed\n"})
-    taken = bench.take(("src/b.txt",))
-    assert (taken.changed, taken.patch, taken.snapshot.changes) == (False, b"", ())
-    assert taken.snapshot.protected_edits == ("src/b.txt",)
-
-
 def test_snapshot_on_an_earlier_attempt_tells_the_change_against_main(tmp_path):
     bench = a_bench(tmp_path)
     write(bench.begin(), {"a.txt": "one\n"})
@@ -417,13 +382,6 @@ def test_paths_beyond_what_programs_can_open_are_told_and_cleaned(tmp_path):
         assert {file.name for file in work.iterdir()} == {"a.txt", "src"}
     finally:  # pytest could not remove it
         subprocess.run(["rm", "-rf", work / "deep-down"], check=True)
-
-
-def test_100_folders_deep_is_nothing_special(tmp_path):
-    bench = a_bench(tmp_path)
-    path = "/".join(["d"] * 100) + "/x"
-    write(bench.begin(), {path: "x\n"})
-    assert statuses(bench.take().snapshot) == {path: "A"}
 
 
 WITHOUT_RIGHTS = """
