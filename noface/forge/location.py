@@ -123,12 +123,10 @@ def _api_given(url: str) -> tuple[str, str]:
     except ValueError:
         parts, name, port = urlsplit(""), "", None
     place = (f"[{name}]" if ":" in name else name) + (f":{port}" if port is not None else "")
-    if parts.scheme not in ("https", "http") or not name or parts.query or parts.fragment:
-        raise UsageError(f"{wrong} is no URL of a REST API.", "Such as https://github.example.com/api/v3.")
-    if "@" in parts.netloc:
-        raise UsageError(f"{wrong} holds a login.", "The token comes from the environment or from `gh auth token`.")
-    if parts.scheme == "http" and not is_loopback(place):
-        raise UsageError(f"{wrong} is not encrypted: the token would be readable on the way.", "Use https://.")
+    encrypted = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(place))
+    if not encrypted or not name or parts.query or parts.fragment or "@" in parts.netloc:
+        hint = "Such as https://github.example.com/api/v3: encrypted, and without a login."
+        raise UsageError(f"{wrong} is no URL of a REST API.", hint)
     if _host(name) == GITHUB:  # the website, or the API
         return GITHUB, api_of(GITHUB)
     host = place.removeprefix("api.") if place.endswith(_RESIDENCY) else place

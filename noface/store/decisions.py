@@ -70,7 +70,8 @@ def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verd
         last = decided[-1] if decided and past else None
         if last is not None and (last.verdict, last.attempt, last.epoch) == (verdict, past[-1].number, row.epoch):
             return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row.status))
-        raise _no_approval(row)
+        hint = f"Where it stands, and what can be done: noface show {row.id}"
+        raise UsageError(f"issue {row.id} is {row.status}; it does not wait for approval", hint)
     problem = gone(row)
     if problem is not None:
         raise problem
@@ -133,21 +134,6 @@ def _rejection(note: str, who: str) -> Failure:
     )
 
 
-def _no_approval(row: IssueRow) -> UsageError:
-    name, status = row.id, str(row.status)
-    hints = {
-        "blocked": f"It needs more than a yes or no: noface blocked. To let it go on: noface retry {name}",
-        "merged": f"It has landed; see: noface show {name}",
-        "running": "A worker is on it; whether it needs you is not known yet. To look: noface status",
-        "landing": f"It has passed and needs no approval; what is in its way: noface show {name}",
-        "review": f"Its pull request is what is decided on: merge it or ask for changes there; see: noface show {name}",
-        "epic": f"Its parts do the work; which there are: noface show {name}",
-        "skipped": f"To let it be worked on after all: noface retry {name}",
-    }
-    hint = hints.get(status, "It is worked on by itself: noface run")
-    return UsageError(f"issue {name} is {status}; it does not wait for approval", hint)
-
-
 def give_back(
     journal: Journal,
     reader: Reader,
@@ -192,14 +178,16 @@ def gone(row: IssueRow) -> UsageError | None:
 
 def no_skipping(row: IssueRow) -> UsageError | None:
     """Return the refusal for an issue that is done, divided or under way; None for one that can be left undone."""
-    name = row.id
-    refusals = {
-        "merged": (f"issue {name} is merged already", ADD_ANOTHER),
-        "running": (f"issue {name} is running", "Wait for its attempt to end. If no noface runs any more: noface run"),
-        "landing": (f"issue {name} has passed and waits to land", f"What is in its way: noface show {name}"),
-        "epic": (f"issue {name} was divided; its parts do the work", f"Decide on one of them; see: noface show {name}"),
+    problems = {
+        "merged": "is merged already",
+        "running": "is running",
+        "landing": "has passed and waits to land",
+        "epic": "was divided; its parts do the work",
     }
-    return UsageError(*refusals[row.status]) if row.status in refusals else None
+    if row.status not in problems:
+        return None
+    hint = ADD_ANOTHER if row.status == "merged" else f"What it waits for, and its parts: noface show {row.id}"
+    return UsageError(f"issue {row.id} {problems[row.status]}", hint)
 
 
 def skip(now: float, journal: Journal, row: IssueRow, who: str = "a person") -> None:

@@ -148,20 +148,12 @@ def test_rejecting_takes_a_reason(project, landing):
 
 @pytest.mark.parametrize("verb", [("approve",), ("reject", "--note", "No.")])
 @pytest.mark.parametrize(
-    ("issue", "status", "hint"),
-    [
-        ("1", "merged", "has landed"),
-        ("2", "blocked", "noface retry 002"),
-        ("4", "landing", "needs no approval"),
-        ("5", "ready", "noface run"),
-        ("6", "waiting", "noface run"),
-        ("7", "running", "A worker is on it"),
-    ],
+    ("issue", "status"), [("1", "merged"), ("2", "blocked"), ("4", "landing"), ("5", "ready"), ("7", "running")]
 )
-def test_only_what_waits_for_approval_can_be_decided(project, night, verb, issue, status, hint):
+def test_only_what_waits_for_approval_can_be_decided(project, night, verb, issue, status):
     said = refused(project, verb[0], issue, *verb[1:])
     assert f"is {status}; it does not wait for approval" in said
-    assert hint in said
+    assert f"noface show 00{issue}" in said
 
 
 def test_an_issue_whose_file_is_gone_cannot_be_approved(project, landing):

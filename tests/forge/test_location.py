@@ -75,10 +75,10 @@ def test_the_keys_of_github_win_over_the_remote(remote, repository, url, found):
         ("https://github.com/acme/shop/wiki", "", "", "is not owner/name"),
         ("https://github.com/acme/..", "", "", "is not owner/name"),
         ("https://github.com/acme/shop", "shop", "", '[github] repository = "shop" is not owner/name'),
-        ("https://github.com/acme/shop", "", "http://git.acme.example/api/v3", "is not encrypted"),
+        ("https://github.com/acme/shop", "", "http://git.acme.example/api/v3", "is no URL of a REST API"),
         ("https://github.com/acme/shop", "", "git.acme.example", "is no URL of a REST API"),
         ("https://github.com/acme/shop", "", "https://x:99999/", "is no URL of a REST API"),
-        ("https://github.com/acme/shop", "", "https://pat:hunter2hunter2@x.example", "holds a login"),
+        ("https://github.com/acme/shop", "", "https://pat:hunter2hunter2@x.example", "is no URL of a REST API"),
     ],
 )
 def test_what_is_not_on_github_is_told_with_the_key_that_mends_it(remote, repository, url, taught):
