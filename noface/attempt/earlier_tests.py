@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 
 from noface.git.objects import ObjectReader
-from noface.git.plumbing import Plumbing
-from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.strength import Weaker, all_bodies, weaker
+from noface.integrity.judges import lifted
+from noface.integrity.strength import Weaker, weaker
 from noface.integrity.tampering import asserts, is_code, is_test_file
 from noface.integrity.uses import uses_code
 from noface.model.attempt import ABSENT, FileChange
@@ -26,14 +25,3 @@ def weaker_tests(blobs: ObjectReader, issue: Issue, files: Iterable[FileChange])
     new = {c.path: text for c in others if asserts(text := blobs.text(c.new_oid, _TEXT_BYTES_MAX))}
     now |= {path: text for path, text in new.items() if any(uses_code(test, now[test], path) for test in now)}
     return weaker(main, now)
-
-
-def bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
-    """Return the tests, as path and name, that `new` has and `old` has not, or not so; a new file as well."""
-    tests = [change for change in plumbing.changes(old, new) if part_of(change.path) is Part.TEST]
-    if not tests:
-        return ()
-    added, paths = {test.path for test in tests if test.old_mode == ABSENT}, tuple(test.path for test in tests)
-    before, after = (all_bodies(plumbing.texts(commit, paths, _TEXT_BYTES_MAX)) for commit in (old, new))
-    others = (body for key, body in after.items() if body != before.get(key))
-    return tuple(body.label for body in others if body.name or body.path in added)

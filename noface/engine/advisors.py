@@ -6,7 +6,7 @@ What noface knows it answers itself: whether dependencies are merged (K5), how a
 from dataclasses import replace
 
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
-from noface.engine.changed_tests import contested, let_by_configuration, why_let
+from noface.engine.changed_tests import let_by_configuration, why_let
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
@@ -14,21 +14,18 @@ from noface.engine.outages import answers_again
 from noface.engine.prompt_context import history_of, landed_parts, patch_of
 from noface.engine.stations import Stations, Steps
 from noface.git.plumbing import Plumbing
-from noface.integrity.rubbish import generated
 from noface.model.actions import Ask
 from noface.model.attempt import CHANGED_TESTS, PastAttempt
 from noface.model.budget import ENDS_MAX, Allowance, EndedFor, Overrun
 from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
-from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import Usage
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 from noface.recovery.breakdown_files import TouchedFiles, rest_of, split_by_files
 from noface.recovery.closing import left_by, missing
-from noface.recovery.named import changed_text, entries, names, not_held
-from noface.recovery.partly_done import rest_reported
+from noface.recovery.named import changed_text
 from noface.recovery.policy_state import excused
 from noface.recovery.retry_policy import CHILDREN_MAX, rejection
 from noface.recovery.schedule import waited_for
@@ -74,25 +71,6 @@ def split(
     return Advice(Topic.BREAKDOWN, last, epoch=epoch, strategy="by files", text=f"divided into {names}"), children
 
 
-def with_rest(
-    context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], parts: tuple[Issue, ...]
-) -> tuple[Issue, ...]:
-    """Return the parts of a planner with what is in none of them as one more, if there is anything.
-
-    The planner has read what the workers reported: of that counts here what names anything.
-    """
-    reported = next((words for attempt in reversed(past) if (words := rest_reported(attempt.report))), ())
-    statements = tuple(words for words in reported if names(words))
-    text = "\n".join("\n".join((part.title, part.body, *part.paths)) for part in parts)
-    largest = max(past, key=lambda one: len(one.changed))
-    mine, theirs = issue.paths, tuple(path for part in parts for path in part.paths)
-    work = tuple(path for path in _touched(context.env.plumbing, largest)[0] if not mine or matches_any(path, mine))
-    begun = set(work) - generated(work) - {path for path in work if matches_any(path, theirs)}
-    files = (f"what attempt {largest.number} has begun in {path}" for path in sorted(begun))
-    left = tuple(dict.fromkeys((*not_held((*statements, *entries(issue.body)), text), *files)))
-    return (*parts, *rest_of(issue, parts, left, known_ids(context))) if left else parts
-
-
 _HEAD_BYTES = 8_000
 
 
@@ -123,11 +101,13 @@ class Advisors:
         answer = None
         if action.topic is Topic.DIAGNOSIS:
             answer = remembered(context, history)
-        elif action.topic is Topic.CHANGED_TESTS:
-            answer = contested(context, history) if action.model else let_by_configuration(history)
         elif action.topic is Topic.DEPENDENCY:
             answer = check_dependencies(context, issue, last, history.epoch)
-        elif not action.model:
+        elif action.model:
+            return False
+        elif action.topic is Topic.CHANGED_TESTS:
+            answer = let_by_configuration(history)
+        else:
             answer, children = split(context, issue, history.attempts, history.epoch)
         if answer is not None:
             self._record(record_question(context, history, action.topic), issue, answer, children)
@@ -136,8 +116,7 @@ class Advisors:
     def begin(self, history: History, action: Ask, state: IssueState, allowance: Allowance | None) -> None:
         """Ask a model, in a slot, which must be free. `allowance` is the money that this may take."""
         context, slot = self._context, self._jobs.take_slot()
-        question = make_question(context, history, action.topic, action.model, slot, state.note)
-        question = replace(question, allowance=allowance)
+        question = make_question(context, history, action, slot, state.note, allowance)
         reason = f"asks {action.model}: {action.topic.value.replace('_', ' ')}"
         context.set_status(history.issue.id, IssueStatus.RUNNING, reason)
         self._stations.begin(self._ask(question))
@@ -148,19 +127,19 @@ class Advisors:
         def run(cancel: Canceller) -> Answer:
             return ask(question, context.scope(cancel))
 
-        model, began = question.model.name, question.asked_at
-        job = Job(JobKind.QUESTION, issue_id, run, question.slot, model, due=due, always=True, began_at=began)
+        model, began = question.order.model.name, question.asked_at
+        job = Job(JobKind.QUESTION, issue_id, run, question.order.slot, model, due=due, always=True, began_at=began)
         job.number = question.id
         try:
             answer, over = (yield job), job.over
         except Exception as error:  # noqa: BLE001 - noface itself broke: what it has cost counts, and it is asked again
             self._stations.again(job, error)
-            used = question_usage(context.env, question.model, question.directory)
+            used = question_usage(context.env, question.order.model, question.order.directory)
             answer, over = Answer(question, None, used=used), None
-        context.backlog_changed()
+        context.backlog_stale = True
         now = context.clock.now()
-        if over is None and answer.at_allowance and question.allowance is not None:
-            over = question.allowance.reached(answer.used.cost_usd or 0.0)
+        if over is None and answer.at_allowance and question.order.allowance is not None:
+            over = question.order.allowance.reached(answer.used.cost_usd or 0.0)
         over = over.in_the_end(answer.used) if over is not None else None
         advice, children = answer.advice, answer.children
         if advice is None and over is not None:
@@ -172,30 +151,27 @@ class Advisors:
             return
         if answer.away:
             cause, until = advice.cause, answer.retry_at or now + context.settings.policy.backoff_base_s
-            name, since = question.model.name, question.asked_at
+            name, since = question.order.model.name, question.asked_at
             context.open_breaker(name, started_at=since, until=until, kind=FailureKind.OVERLOADED, reason=cause)
         elif advice.outcome is not AdviceOutcome.UNAVAILABLE:
-            answers_again(context, question.model.name, question.asked_at)
+            answers_again(context, question.order.model.name, question.asked_at)
         if question.topic is Topic.BREAKDOWN and advice.outcome is not AdviceOutcome.ADVISED:
             instead, children = split(context, question.issue, context.reader.past(question.issue.id), question.epoch)
             why = f"the planner's answer was of no use ({advice.cause})"
             if instead.outcome is AdviceOutcome.ADVISED:
                 context.log_event("planner_failed", issue_id, message=why)
                 advice = replace(instead, cost_usd=advice.cost_usd, tokens=advice.tokens)  # it has cost money
-        elif question.topic is Topic.BREAKDOWN:
-            past = tuple(each for each in context.reader.past(question.issue.id) if each.epoch == question.epoch)
-            children = with_rest(context, question.issue, past, children)
         self._record(question.id, question.issue, advice, children)
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
         """Return an unusable answer where the question would end the same way again, None if it may not."""
-        topic, after, epoch = question.topic, question.after, question.epoch
+        topic, after, epoch = question.topic, question.order.number, question.epoch
         times = self._context.questions.ends_at_run(question.issue.id, topic, after=after, epoch=epoch) + 1
         again = over.ended_for is EndedFor.WITH_RUN or (over.ended_for is EndedFor.RUN and times < ENDS_MAX)
         if again:
             return None
         cause = over.note if over.ended_for is EndedFor.ISSUE else f"{over.note}; it was ended {times} times"
-        outcome, model = AdviceOutcome.UNUSABLE, question.model.name
+        outcome, model = AdviceOutcome.UNUSABLE, question.order.model.name
         return Advice(topic, after, outcome, epoch, model, cause=cause, cost_usd=used.cost_usd, tokens=used.tokens)
 
     def _record(self, question: int, issue: Issue, advice: Advice, children: tuple[Issue, ...]) -> None:

@@ -22,6 +22,7 @@ from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.changed_tests import about_tests
 from noface.engine.context import RunContext
 from noface.engine.lessons import look_up
+from noface.engine.orders import protection_for
 from noface.engine.prompt_context import (
     arguments,
     attempt_directory,
@@ -35,11 +36,11 @@ from noface.engine.prompt_context import (
     quotes_of,
     related_files,
 )
-from noface.engine.protection import protection_for
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.workspace import Slot, give_git
 from noface.integrity.asked_for import NOT_THERE, Grounds, stands_in, unfounded
+from noface.model.actions import Ask
 from noface.model.attempt import AttemptOrder, PastAttempt
 from noface.model.budget import Allowance, summed
 from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
@@ -61,7 +62,6 @@ from noface.recovery.reported import of_invalid
 from noface.recovery.resume import refusal
 from noface.recovery.retry_policy import CHILDREN_MAX
 from noface.recovery.start import conflicts_of
-from noface.secrets.masking import Masker
 from noface.store.records import GateRun
 
 _ORIGINAL_MAX = 4000
@@ -71,31 +71,24 @@ AGAIN = "again"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that asking needs. `id` is its row; `known_ids` and `forms` (allowed commands) are a breakdown's.
+    """All that asking needs: `id` is its row, `order` runs its model after the attempt of that number.
+
+    `known_ids` and `forms` (allowed commands) are a breakdown's.
 
     The model reads the files of `protection` from main, never from the work in question. `grounds` is what an answer on
     changed tests has to stand on.
     """
 
     id: int
-    run_id: str
     issue: Issue
     topic: Topic
-    model: ModelSpec
-    prompt: str
-    main: str
-    start: str
-    slot: int
-    directory: str
-    after: int
+    order: AttemptOrder
     epoch: int
-    asked_at: float = 0.0
-    known_ids: frozenset[str] = frozenset()
-    protection: Protection = field(default_factory=Protection)
-    forms: AcceptForms = field(default_factory=AcceptForms)
+    asked_at: float
+    known_ids: frozenset[str]
+    protection: Protection
+    forms: AcceptForms
     by_option: bool = True
-    allowance: Allowance | None = None
-    files: tuple[str, ...] = ()
     grounds: Grounds | None = None
 
 
@@ -114,19 +107,16 @@ class Answer:
 
 def ask(question: Question, scope: Scope) -> Answer:
     """Ask, and once more where the answer is malformed. Raises only if noface, git or the disk fails."""
-    for log in logs_of(question.directory):
+    for log in logs_of(question.order.directory):
         log.unlink(missing_ok=True)  # of the same question in a run that was killed
     answer, fault = _once(question, scope)
     if fault is None or answer.advice is None or scope.cancel.cancelled:
         return answer
-    again = replace(
-        question,
-        prompt=f"{question.prompt}\n\n{reminder(fault, question.topic.value, ANSWERS[question.topic].schema)}",
-        directory=f"{question.directory}/{AGAIN}",
-        forms=replace(question.forms, drop=True),
-        by_option=False,
-        allowance=question.allowance.less(answer.used.cost_usd or 0.0) if question.allowance is not None else None,
-    )
+    first, text = question.order, reminder(fault, question.topic.value, ANSWERS[question.topic].schema)
+    left = first.allowance.less(answer.used.cost_usd or 0.0) if first.allowance is not None else None
+    order = replace(first, prompt=f"{first.prompt}\n\n{text}", directory=f"{first.directory}/{AGAIN}", allowance=left)
+    order = replace(order, token=secrets.token_hex(12))
+    again = replace(question, order=order, forms=replace(question.forms, drop=True), by_option=False)
 
     def send(message: object) -> None:
         if isinstance(message, AttemptProgress):
@@ -153,16 +143,15 @@ def _paid(answer: Answer, usage: Usage) -> Answer:
 
 
 def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
-    env, issue = scope.env, question.issue
-    form = ANSWERS[question.topic].schema
-    takes = env.agents[question.model.agent].takes_schema and question.by_option
-    takes = takes and question.model.name not in env.without_schema
-    order = replace(_order(question, env.masker), answer_schema=json.dumps(provider_schema(form)) if takes else "")
+    env, issue, order = scope.env, question.issue, question.order
+    form, model = ANSWERS[question.topic].schema, order.model
+    takes = env.agents[model.agent].takes_schema and question.by_option and model.name not in env.without_schema
+    order = replace(order, answer_schema=json.dumps(provider_schema(form)) if takes else "")
     asked = Attempt(order, scope)
-    scope.progress(issue.id, question.after, "workspace", f"asks {question.model.name}: {question.topic}")
-    slot = env.agent_slot(question.slot)
-    start = with_files_of(env.plumbing, question.main, question.start, question.protection)
-    if start != question.start:
+    scope.progress(issue.id, order.number, "workspace", f"asks {model.name}: {question.topic}")
+    slot = env.agent_slot(order.slot)
+    start = with_files_of(env.plumbing, order.main, order.start, question.protection)
+    if start != order.start:
         env.plumbing.refs.apply(RefUpdate(hold_ref(issue.id, "asked"), start))
     failure = Preparation(scope, slot, order.token).prepare(start)
     if failure is not None and scope.cancel.cancelled:
@@ -198,26 +187,6 @@ def _run(asked: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
     return replace(again, usage=summed(run.usage, again.usage))
 
 
-def _order(question: Question, masker: Masker) -> AttemptOrder:
-    issue = question.issue
-    return AttemptOrder(
-        run_id=question.run_id,
-        token=secrets.token_hex(12),
-        issue=replace(issue, title=masker.text(issue.title), body=masker.text(issue.body)),  # it is written to disk
-        number=question.after,
-        model=question.model,
-        prompt=question.prompt,
-        main=question.main,
-        start=question.start,
-        slot=question.slot,
-        directory=question.directory,
-        gates=(),
-        role=question.topic.value,
-        allowance=question.allowance,
-        files_to_read=question.files,
-    )
-
-
 def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer, Invalid | None]:
     error = of_its_provider(run.error) if run.error is not None else page_instead(run.answer)
     form = ANSWERS[question.topic]
@@ -231,7 +200,7 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
         return replace(_without(question, outcome, error.message, away=away), retry_at=error.retry_at), None
     if question.topic is Topic.BREAKDOWN or form.read is None:
         return _divided(question, answer)
-    advice = form.read(answer, after=question.after, epoch=question.epoch, model=question.model.name)
+    advice = form.read(answer, after=question.order.number, epoch=question.epoch, model=question.order.model.name)
     if question.grounds is not None and (advice.strategy == ASKED_FOR or advice.topic is Topic.MISSING):
         return _founded(question, question.grounds, advice)
     return Answer(question, advice), None
@@ -259,13 +228,17 @@ def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Inva
     text = f"divided into {', '.join(child.id for child in planned)}"
     if refused := left_out(value, question.forms):
         text += f"; accept commands that are none of the project's were left out: {', '.join(refused)}"
-    advice = Advice(Topic.BREAKDOWN, question.after, epoch=question.epoch, model=question.model.name, text=text)
+    advice = Advice(
+        Topic.BREAKDOWN, question.order.number, epoch=question.epoch, model=question.order.model.name, text=text
+    )
     return Answer(question, advice, planned), None
 
 
 def _without(question: Question, outcome: AdviceOutcome, why: str | Invalid, *, away: bool = False) -> Answer:
     failure, cause = (None, why) if isinstance(why, str) else (of_invalid(why), why.violation)
-    advice = Advice(question.topic, question.after, outcome, question.epoch, question.model.name, cause=cause)
+    advice = Advice(
+        question.topic, question.order.number, outcome, question.epoch, question.order.model.name, cause=cause
+    )
     return Answer(question, replace(advice, away=away, failure=failure), away=away)
 
 
@@ -284,8 +257,11 @@ _SITUATIONS = {
 _OTHERS_MAX = 50
 
 
-def make_question(context: RunContext, history: History, topic: Topic, model: str, slot: int, note: str) -> Question:
-    """Return a question, with its row written: asking begins now."""
+def make_question(
+    context: RunContext, history: History, action: Ask, slot: int, note: str, allowance: Allowance | None
+) -> Question:
+    """Return a question, with its row written: asking begins now. `allowance` is the money that it may take."""
+    topic, model = action.topic, action.model
     issue, last = history.issue, history.current[-1]
     main = context.env.plumbing.main()
     forms = AcceptForms((*(gate.command for gate in context.settings.gates), *issue.accept))
@@ -328,26 +304,25 @@ def make_question(context: RunContext, history: History, topic: Topic, model: st
     protection = replace(protection_for(context, issue, main), may_change=(), growing=False)
     spec = as_role(context.settings.models[model])
     change_files, read_files = files_given(context, history, spec, start, protection, data.paths)
-    return Question(
-        id=row,
+    masked = context.env.masker.text
+    order = AttemptOrder(
         run_id=context.run_id,
-        issue=issue,
-        topic=topic,
+        token=secrets.token_hex(12),
+        issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it is written to disk
+        number=last.number,
         model=spec,
-        prompt=context.env.masker.text(prompt.text, (*issue.paths, *data.paths)),
+        prompt=masked(prompt.text, (*issue.paths, *data.paths)),
         main=main,
         start=start,
         slot=slot,
         directory=directory,
-        after=last.number,
-        epoch=history.epoch,
-        asked_at=context.clock.now(),
-        known_ids=known_ids(context),
-        forms=forms,
-        protection=protection,
-        files=(*change_files, *read_files),
-        grounds=grounds,
+        gates=(),
+        role=topic.value,
+        allowance=allowance,
+        files_to_read=(*change_files, *read_files),
     )
+    now, ids = context.clock.now(), known_ids(context)
+    return Question(row, issue, topic, order, history.epoch, now, ids, protection, forms, grounds=grounds)
 
 
 def _files(context: RunContext, history: History, topic: Topic, start: str, main: str) -> tuple[FileExcerpt, ...]:

@@ -13,10 +13,10 @@ from noface.engine.dispatch import decide_and_apply, record_attempt, why_over
 from noface.engine.ending import Ending, disk_error
 from noface.engine.faults import After
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.landing.entries import QueueEntry
+from noface.engine.landing.waiting import QueueEntry
 from noface.engine.lessons import count_lessons
 from noface.engine.outages import of_its_model, provider_answered
-from noface.engine.outside import OutsideChanges, edited_since, move_branch, rejected_before
+from noface.engine.outside import edited_since, move_branch, rejected_before
 from noface.engine.parts import RunParts
 from noface.engine.recover import as_configured, with_work, without_end
 from noface.engine.stations import Steps
@@ -44,7 +44,6 @@ class Attempts:
     def __init__(self, context: RunContext, jobs: Jobs, withdrawals: Withdrawals, ending: Ending, met: Met) -> None:
         self._context, self._jobs, self._withdrawals = context, jobs, withdrawals
         self._ending, self._met = ending, met
-        self._outside = OutsideChanges(context)
         self.resumed: list[AttemptOrder] = []
 
     def connect(self, run: RunParts, candidates: Candidates) -> None:
@@ -62,10 +61,6 @@ class Attempts:
         """True if an issue may start beside those at work: one that may kill noface works alone."""
         working, suspects = self._jobs.issues(JobKind.ATTEMPT, JobKind.LANDING), self._context.suspects
         return not working or not (suspects & working or issue.id in suspects)
-
-    def before_attempt(self) -> None:
-        self._outside.before_attempt(alone=not self._jobs.issues(JobKind.ATTEMPT))
-        remember_oom_kills(self._context)
 
     def story(self, order: AttemptOrder) -> Steps[None]:
         """Have the attempt of an order made, in its slot; record its report and decide what follows."""
@@ -86,7 +81,6 @@ class Attempts:
                     return  # it stays open: the next run judges it, and nobody pays for it again
                 order = as_configured(context, replace(order, resumed=True))
         over, began_at = job.over, job.began_at
-        notes = (*failed, *self._outside.after_attempt(order))
         context.suspects.discard(issue_id)
         if report is None:
             try:
@@ -95,11 +89,14 @@ class Attempts:
                 if self._ending.broken is None:
                     raise
                 return  # the next run keeps what is in the workspace, as after a kill
-        report = self._stopped_with_noface(report)
+        if self._ending.stopping and isinstance(report, Judged) and report.outcome == FailureKind.AGENT_CRASH:
+            # Whoever stops a service, a container or a session signals each of its processes, not noface alone.
+            whose, left = (report.token, report.issue_id, report.number), (report.agent, report.snapshot, report.gates)
+            report = Interrupted(*whose, *left, report.notes, report.patch_hash, report.worker)
         over = why_over(order, report, over)
         if over is not None and over.ended_for is EndedFor.RUN:
             self._ending.reached(over.passed.reason)
-        ended = Ended(order, of_its_model(context, order, report), notes, over, began_at)
+        ended = Ended(order, of_its_model(context, order, report), failed, over, began_at)
         group = self._candidates.ended(ended, {each.issue.id for each in self.resumed})
         for each in group[:-1]:
             if record_attempt(context, each.order, each.report, *each.notes, over=each.over, beside=each.beside):
@@ -143,7 +140,12 @@ class Attempts:
                 return
             context.unreachable[order.model.name] = failure.message
         if isinstance(report, Judged) and failure is None:
-            self._overrule_edited(order)
+            watch = self._run.watch
+            watch.refresh()
+            edited = edited_since(context, watch.issue(order.issue.id) or order.issue, order.number)
+            why = edited or rejected_before(context.reader.past(order.issue.id))
+            if why is not None:
+                context.journal.attempt_overruled(context.clock.now(), order.issue.id, order.number, why)
         self._decide(order.issue, failure, report.proof if isinstance(report, Judged) else None)
         self._run.watch.lift_edited()  # a person may have edited it while the worker was at it
 
@@ -156,19 +158,3 @@ class Attempts:
         decide_and_apply(run.context, run.queue, run.watch.issue(issue.id) or issue, proof)
         if (error := disk_error(run.context.reader, issue, failure)) is not None:
             self._met(error, None, "")
-
-    def _stopped_with_noface(self, report: AttemptReport) -> AttemptReport:
-        """Return a worker's crash in a run that is being stopped as an interruption: its end signals all processes."""
-        if not (self._ending.stopping and isinstance(report, Judged) and report.outcome == FailureKind.AGENT_CRASH):
-            return report
-        whose, left = (report.token, report.issue_id, report.number), (report.agent, report.snapshot, report.gates)
-        return Interrupted(*whose, *left, report.notes, report.patch_hash, report.worker)
-
-    def _overrule_edited(self, order: AttemptOrder) -> None:
-        """Send back what passed if a person has changed what its issue asks for, or rejected that very work before."""
-        context, watch = self._context, self._run.watch
-        watch.refresh()
-        edited = edited_since(context, watch.issue(order.issue.id) or order.issue, order.number)
-        why = edited or rejected_before(context.reader.past(order.issue.id))
-        if why is not None:
-            context.journal.attempt_overruled(context.clock.now(), order.issue.id, order.number, why)

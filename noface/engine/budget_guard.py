@@ -160,19 +160,18 @@ class RunLimits:
         refusal = self._refusal(action.model, think=thinks(action))
         if refusal is not None:
             self.refused[issue_id] = f"stopped at the limit {refusal.limit}: {refusal.reason}"
-            self._show(issue_id, refusal)
+            state, reason = (
+                self._context.reader.state(issue_id),
+                f"waits for the run's {refusal.limit}: {refusal.reason}",
+            )
+            if not refusal.final and state.status is IssueStatus.READY and state.reason != reason:
+                self._context.set_status(issue_id, IssueStatus.READY, reason)
         return refusal is not None
 
     def pays(self, action: RunWorker) -> bool:
         return not self.reached() and (
             not self._budget.limited or self._refusal(action.model, think=action.think) is None
         )
-
-    def _show(self, issue_id: str, refusal: Refusal) -> None:
-        reason = f"waits for the run's {refusal.limit}: {refusal.reason}"
-        state = self._context.reader.state(issue_id)
-        if not refusal.final and state.status is IssueStatus.READY and state.reason != reason:
-            self._context.set_status(issue_id, IssueStatus.READY, reason)
 
     def _refusal(self, model: str, *, think: bool) -> Refusal | None:
         context, may_use = self._context, estimates(self._context)

@@ -27,36 +27,27 @@ class Ended:
     beside: int = 0
 
 
-@dataclass(slots=True)
-class _Due:
-    """Candidates that have yet to start beside an attempt of an issue."""
-
-    past: History
-    action: RunWorker
-    accept_failing: int | None
-    models: list[str]
-
-
 class Candidates:
     """Knows which candidates have yet to start, and which have ended. For the loop's thread."""
 
     def __init__(self, context: RunContext, jobs: Jobs) -> None:
         self._context, self._jobs = context, jobs
-        self._due: dict[str, _Due] = {}
+        self._due: dict[str, tuple[History, RunWorker, int | None]] = {}
         self._ended: dict[str, list[Ended]] = {}
 
     def wanted(self, past: History, action: RunWorker, accept_failing: int | None) -> None:
         if action.beside:
-            alone = replace(action, beside=())
-            self._due[past.issue.id] = _Due(past, alone, accept_failing, list(action.beside))
+            self._due[past.issue.id] = past, action, accept_failing
 
     def start(self, order: Callable[[History, RunWorker, int | None], bool]) -> None:
         """Start those that have yet to, while slots are free; `order` returns False if one cannot be paid."""
-        for issue_id, due in tuple(self._due.items()):
-            while due.models and self._jobs.free:
-                if not order(due.past, replace(due.action, model=due.models.pop(0)), due.accept_failing):
-                    due.models.clear()
-            if not due.models:
+        for issue_id, (past, action, accept_failing) in tuple(self._due.items()):
+            left = action.beside
+            while left and self._jobs.free:
+                is_paid = order(past, replace(action, model=left[0], beside=()), accept_failing)
+                left = left[1:] if is_paid else ()
+            self._due[issue_id] = past, replace(action, beside=left), accept_failing
+            if not left:
                 del self._due[issue_id]
 
     def ended(self, ended: Ended, resumed: Collection[str]) -> tuple[Ended, ...]:

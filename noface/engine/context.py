@@ -196,9 +196,6 @@ class RunContext(Planning):
         self.journal.wait(breaker)
         return breaker
 
-    def backlog_changed(self) -> None:
-        self.backlog_stale = True
-
     def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:
         """Return the project's gates and, after them, an issue's own, and those of issues it may have touched."""
         wide = self._widest(Network.OWN)

@@ -16,7 +16,7 @@ from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.memory import OomKills, oom_kills
 from noface.process.supervisor import Containment
-from noface.store.reader import OpenAttempt, Reader
+from noface.store.reader import OpenAttempt
 
 DEATHS_MAX = 3
 _BOOT = "boot"
@@ -24,14 +24,8 @@ _OOM_KILLS = "kernel_kills"
 
 
 EVIDENCE = {
-    "memory": (
-        "and each time the kernel had killed for want of memory meanwhile: it may use up the memory. See the system's"
-        " log (`journalctl -k`, `dmesg`), and set [limits] memory_max"
-    ),
-    "signal": (
-        "killed by a signal, which nothing keeps its programs from sending here: neither the sandbox nor a PID"
-        " namespace is in force (`noface doctor` says why)"
-    ),
+    "memory": "and each time the kernel had killed for want of memory meanwhile: set [limits] memory_max",
+    "signal": "killed by a signal: neither the sandbox nor a PID namespace keeps its programs from sending it",
 }
 """What speaks for an attempt having killed noface, in words."""
 
@@ -55,12 +49,6 @@ def remember_oom_kills(context: RunContext) -> None:
         context.journal.fact(_OOM_KILLS, counted)
 
 
-def _oom_kills_since(reader: Reader) -> int:
-    counted = reader.fact(_OOM_KILLS)
-    before = decode(OomKills, json.loads(counted)) if counted else None
-    return oom_kills(before.group).since(before) if before is not None else 0
-
-
 def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died: bool) -> dict[str, str]:
     """Record what a death says of the attempts left open; return why an issue now waits for a person, by id."""
     if died:
@@ -79,7 +67,10 @@ def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
     contained = env.sandbox.kind != "none" or env.launcher.containment() is Containment.NAMESPACE
     landing = any(row.status == IssueStatus.LANDING for row in context.reader.issues())
     alone = len(attempts) == 1 and not landing
-    evidence = evidence_of(_oom_kills_since(context.reader), contained=contained, alone=alone)
+    counted = context.reader.fact(_OOM_KILLS)
+    then = decode(OomKills, json.loads(counted)) if counted else None
+    kills = oom_kills(then.group).since(then) if then is not None else 0
+    evidence = evidence_of(kills, contained=contained, alone=alone)
     for attempt in attempts:
         epoch = context.reader.state(attempt.issue_id).epoch
         deaths = before.get(attempt.issue_id, (0, ""))[0] + (alone and evidence is not None)

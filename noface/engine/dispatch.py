@@ -12,8 +12,8 @@ from noface.engine.advisors import Advisors
 from noface.engine.budget_guard import RunLimits, estimates
 from noface.engine.candidates import Candidates
 from noface.engine.context import Planning, RunContext
-from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.queue import MergeQueue
+from noface.engine.landing.waiting import QueueEntry
 from noface.engine.orders import make_order
 from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
@@ -21,7 +21,6 @@ from noface.engine.parts import RunParts
 from noface.engine.prompt_context import history_of
 from noface.engine.red_main import RedMain
 from noface.engine.stations import Steps
-from noface.git.plumbing import Plumbing
 from noface.git.refs import branch_name
 from noface.model.actions import (
     Action,
@@ -43,7 +42,6 @@ from noface.model.attempt import (
     AttemptReport,
     Interrupted,
     NotStarted,
-    PastAttempt,
     beside_mark,
 )
 from noface.model.budget import ESTIMATED, Overrun
@@ -106,32 +104,21 @@ def record_attempt(
     )
     if applied:
         hit("attempt_recorded")
-        _tell_refusal(context, order, report)
+        agent = None if isinstance(report, NotStarted) else report.agent
+        tried = agent.resumed if agent is not None else None
+        if tried is not None and tried.refused:
+            who = {"number": order.number, "model": order.model.name}
+            context.log_event("session_refused", issue_id, attempt=tried.attempt, why=tried.refused, **who)
     return applied
-
-
-def _tell_refusal(context: RunContext, order: AttemptOrder, report: AttemptReport) -> None:
-    agent = None if isinstance(report, NotStarted) else report.agent
-    tried = agent.resumed if agent is not None else None
-    if tried is not None and tried.refused:
-        who = {"number": order.number, "model": order.model.name}
-        context.log_event("session_refused", order.issue.id, attempt=tried.attempt, why=tried.refused, **who)
-
-
-def _way_back(plumbing: Plumbing, order: AttemptOrder) -> str:
-    """Return the command by which a person has back what is left out of an attempt's work, "" if that is nothing."""
-    patch, root = Path(order.directory, LEFT_OUT_FILE), plumbing.repository.root
-    if not patch.is_file():
-        return ""
-    return f"git apply {quote(str(patch.relative_to(root) if patch.is_relative_to(root) else patch))}"
 
 
 def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> tuple[str, ...]:
     if isinstance(report, NotStarted):
         return ()
-    agent = report.agent
-    back = _way_back(context.env.plumbing, order)
-    notes = [f"{note}{BRING_BACK}{back}" if back and note.startswith(LEFT_OUT) else note for note in report.notes]
+    agent, patch, root = report.agent, Path(order.directory, LEFT_OUT_FILE), context.env.plumbing.repository.root
+    path = patch.relative_to(root) if patch.is_relative_to(root) else patch
+    back = f"{BRING_BACK}git apply {quote(str(path))}" if patch.is_file() else ""
+    notes = [f"{note}{back}" if note.startswith(LEFT_OUT) else note for note in report.notes]
     if agent is not None and (many := agent.survivors_killed):
         what, were = ("process", "was") if many == 1 else ("processes", "were")
         notes.append(f"{many} {what} that the worker left behind {were} ended")
@@ -200,7 +187,8 @@ def apply_action(
     """Record a decision and carry it out. Where the scratch branch is a person's by now, the issue waits instead."""
     issue, last = past.issue, past.attempts[-1] if past.attempts else None
     number, now = last.number if last else None, context.clock.now()
-    if last is not None and isinstance(action, Land) and _is_gone(context.env.plumbing, last):
+    gone = last is not None and last.candidate is not None and context.env.plumbing.resolve(last.candidate) is None
+    if last is not None and isinstance(action, Land) and gone:  # a person, or a copy, has left the commit out
         context.journal.attempt_overruled(now, issue.id, last.number, _WORK_GONE)
         context.set_status(issue.id, IssueStatus.READY, _WORK_GONE.message)
         return
@@ -222,9 +210,8 @@ def apply_action(
             block(context, past, action)
             _tell_rest(context, issue.id)
         case RequestApproval():
-            masked = masked_record(issue, context.env.masker)
-            on_main = context.env.plumbing.whole(context.env.plumbing.main()).paths
-            facts = (_branch(past), configured(context, masked), on_main)
+            masked, plumbing = masked_record(issue, context.env.masker), context.env.plumbing
+            facts = (_branch(past), configured(context, masked), plumbing.whole(plumbing.main()).paths)
             request = approval_request(masked, action, past, *facts)
             context.journal.approval_requested(now, issue.id, action.reason, request)
             _tell_rest(context, issue.id)
@@ -233,13 +220,12 @@ def apply_action(
         case AwaitIssues():
             context.journal.depends(now, issue.id, action.needs)
             context.set_status(issue.id, IssueStatus.WAITING, action.reason)
-            context.backlog_changed()
+            context.backlog_stale = True
         case WaitUntil():
-            until = action.until
+            until, cause = action.until, Cause.NONE
             if action.provider:
-                model = action.model if last is None else last.model
+                model, cause = action.model if last is None else last.model, Cause.PROVIDER
                 until = max(until, provider_away(context, model, last, until, action.reason).until)
-            cause = Cause.PROVIDER if action.provider else Cause.NONE
             context.set_status(issue.id, IssueStatus.WAITING, action.reason, until, cause=cause)
         case RunWorker(instead_of=(model, until)):
             provider_away(context, model, last, until, action.reason)
@@ -257,16 +243,10 @@ _WORK_GONE = Failure(
 )
 
 
-def _is_gone(plumbing: Plumbing, attempt: PastAttempt) -> bool:
-    """True if the repository does not hold an attempt's commit: a person, or a copy of it, has left that out."""
-    return attempt.candidate is not None and plumbing.resolve(attempt.candidate) is None
-
-
 def _tell_rest(context: RunContext, parked: str) -> None:
     """Tell with what a run goes on beside an issue that waits for a person; what is left at its end is asked then."""
     states = context.reader.states()
-    rest = independent(context.issues, states)
-    if rest:
+    if rest := independent(context.issues, states):
         many = f"{len(rest)} independent issue{'s' if len(rest) > 1 else ''}"
         status = "blocked" if states[parked].status is IssueStatus.BLOCKED else "waits for approval"
         context.log_event("continuing", parked, message=f"{status}; continuing with {many}", independent=list(rest))
@@ -296,25 +276,21 @@ def _branch(past: History) -> str:
 
 
 class Begun(Enum):
-    """What `begin` has started. ANSWERED: by noface itself. UNPAID: beyond the budget, or its model is unreachable."""
+    """What `begin` has done. ANSWERED: noface itself has answered a question. NOTHING counts for no limit."""
 
     ATTEMPT = auto()
-    QUESTION = auto()
     ANSWERED = auto()
-    UNPAID = auto()
     NOTHING = auto()
+
+
+MakeAttempt = Callable[[AttemptOrder], Steps[None]]
 
 
 class Dispatch:
     """Starts work on issues; `attempt` is the story of an order's attempt."""
 
     def __init__(
-        self,
-        run: RunParts,
-        limits: RunLimits,
-        red_main: RedMain,
-        candidates: Candidates,
-        attempt: Callable[[AttemptOrder], Steps[None]],
+        self, run: RunParts, limits: RunLimits, red_main: RedMain, candidates: Candidates, attempt: MakeAttempt
     ) -> None:
         self._context, self._jobs, self._stations, self._landing = run.context, run.jobs, run.stations, run.queue
         self._limits, self._red_main, self._candidates, self._attempt = limits, red_main, candidates, attempt
@@ -328,14 +304,11 @@ class Dispatch:
         match action:
             case WaitUntil(provider=False, until=until) if until > context.clock.now():
                 apply_action(context, self._landing, past, action)
-                return Begun.NOTHING
-            case RunWorker(model=model) | WaitUntil(model=model) if (
-                model in context.unreachable
-            ):  # a person is asked already
+            case RunWorker(model=model) | WaitUntil(model=model) if model in context.unreachable:
+                # A person is asked already.
                 limits.refused[issue.id] = f"stopped: {context.unreachable[model]}"
-                return Begun.UNPAID
             case RunWorker() | WaitUntil() | Ask() if limits.refuses(issue.id, action):
-                return Begun.UNPAID
+                pass
             case Ask():
                 self._record(past, action)
                 if self._advisors.answer_itself(past, action):
@@ -343,13 +316,11 @@ class Dispatch:
                 spec, due = context.settings.models[action.model], action.topic is Topic.REVIEW
                 allowance = limits.allowance(spec, past, due=due)
                 self._advisors.begin(past, action, context.reader.state(issue.id), allowance)
-                return Begun.QUESTION
             case RunWorker() | WaitUntil() if (red := self._red_main.why()) is not None:  # the work could not be proven
                 if self._red_main.patient():
                     self._red_main.wait(issue, red)
                 else:
                     apply_action(context, self._landing, past, Block(FailureKind.BASELINE_RED, red.message))
-                return Begun.NOTHING
             case RunWorker() | WaitUntil():
                 if (why := adopt_branch(context, issue, past.attempts)) is not None:
                     wait_for_person(context, past, why)
@@ -361,9 +332,9 @@ class Dispatch:
                 return Begun.ATTEMPT
             case Block() | Land() | Skip() | RequestApproval() | AwaitIssues():
                 apply_action(context, self._landing, past, action)
-                return Begun.NOTHING
             case _:
                 assert_never(action)
+        return Begun.NOTHING
 
     def begin_candidates(self) -> None:
         self._candidates.start(self._candidate)
@@ -390,17 +361,18 @@ class Dispatch:
         slot = self._jobs.take_slot(before.slot if before is not None else None)
         order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
         place = context.executor.place(slot)
-        if before is not None and place != context.executor.place(before.slot):
-            order = replace(order, session=None)  # it lies on another machine
-        if candidate:
-            order = replace(order, session=None)  # the attempt that it stands beside has it
+        if candidate or (before is not None and place != context.executor.place(before.slot)):
+            order = replace(order, session=None)  # the attempt beside it has that, or another machine
         notes = (*order.notes, *([f"carried out on {place}"] if place else []))
         order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
-        branch = branch_name(issue.id)
-        lost, how = context.reader.lost_to_main().get(issue.id), {"prompt_hash": prompt_hash, "branch": branch}
-        alone = lost.where if lost is not None else ""
-        more = "a candidate beside the one before" if candidate else ""
-        context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, alone=alone, more=more, **how)
+        lost = context.reader.lost_to_main().get(issue.id)
+        how = {
+            "prompt_hash": prompt_hash,
+            "branch": branch_name(issue.id),
+            "alone": lost.where if lost is not None else "",
+        }
+        how["more"] = "a candidate beside the one before" if candidate else ""
+        context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, **how)
         hit("attempt_started")
         self._stations.begin(self._attempt(order))
         return order

@@ -89,8 +89,7 @@ def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:
     reviewed = statuses[IssueStatus.REVIEW]
     others = statuses.keys() - {IssueStatus.REVIEW, IssueStatus.READY, IssueStatus.WAITING}
     if reviewed and not others and not faulty:
-        many = "a pull request is" if reviewed == 1 else f"{reviewed} pull requests are"
-        return f"finished; {many} in review"
+        return f"finished; {reviewed} pull request{'s are' if reviewed > 1 else ' is'} in review"
     if others == {IssueStatus.LANDING} and not faulty:
         return "finished; work that passed could not land yet"
     return "finished; some issues need a person"

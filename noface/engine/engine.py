@@ -15,6 +15,7 @@ from noface.engine.attempts import Attempts
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.candidates import Candidates
 from noface.engine.context import RunContext
+from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import Begun, Dispatch, block, decide_and_apply, history, lift_raised
 from noface.engine.ending import Ending, RunResult, run_result
 from noface.engine.faults import GO_ON, After, Faults, OwnFaultError, is_fault
@@ -22,9 +23,8 @@ from noface.engine.idle import TICK_S, Idle
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.kept_work import KeptWork
 from noface.engine.landing.queue import MergeQueue
-from noface.engine.last_look import last_look
 from noface.engine.main_checks import AcceptChecks, Epics
-from noface.engine.outages import answers_again, notice_waits, shows_life
+from noface.engine.outages import answers_again, shows_life
 from noface.engine.outside import BacklogWatch
 from noface.engine.parts import RunParts
 from noface.engine.planner import Once, Planner
@@ -33,7 +33,7 @@ from noface.engine.recover import as_configured, settle_open
 from noface.engine.red_main import RedMain
 from noface.engine.retention import keep_bounds
 from noface.engine.stations import Station, Stations
-from noface.engine.withdrawals import Withdrawals
+from noface.engine.withdrawals import Withdrawals, last_look
 from noface.model.actions import Block
 from noface.model.attempt import AttemptOrder
 from noface.model.issue import Issue
@@ -113,7 +113,6 @@ class Engine:
         if first:
             lift_raised(context)
             self._quota.begin()
-            notice_waits(context)
         suspects_first = sorted(resumed, key=lambda order: order.issue.id not in context.suspects)
         orders = [as_configured(context, order) for order in suspects_first]
         self._attempts.resumed = [order for order in orders if order.issue.id not in self._aside]
@@ -134,11 +133,14 @@ class Engine:
             self._close_epics()
             self._attempts.resume()
             planned = self._start()
-            self._look_at_blocked()
+            if not self._ending.stopping and self._jobs.free and (blocked := self._kept.blocked()) is not None:
+                self._kept.begin(*blocked)
             if self._is_idle() and not self._idling.wait(planned):
                 return self._ended(planned)
         self._receive(pending=bool(planned.start))
-        self._hold_budgets()
+        if not self._ending.stopping:
+            self._quota.step()
+            self._ending.reached(self._guard.hold())
         self._watch.refresh()
         self._withdrawals.look()
         if self._ending.drain_until is not None and context.clock.now() >= self._ending.drain_until:
@@ -161,7 +163,9 @@ class Engine:
         if not is_fault(error):
             self._break(error)
             return After.STOP
-        work, kind = (job.work, job.function) if job is not None else ("the loop that records and decides", "loop")
+        work, kind = (
+            (job.kind.value, job.function) if job is not None else ("the loop that records and decides", "loop")
+        )
         follows, why = self._faults.met(error, work, issue_id, kind)
         if follows is After.STOP:
             self._break(OwnFaultError(f"{why}. {GO_ON}"))
@@ -250,15 +254,16 @@ class Engine:
 
     def _progress(self, seen: AttemptProgress) -> None:
         """Take a step of an attempt; a model that shows life closes its breaker, since its probe has succeeded."""
-        self._jobs.progressed(seen)
         self._limits.live.update(seen)
         self._quota.seen(seen)
-        job = self._jobs.attempt(seen.issue_id, seen.number) if seen.alive else None
-        if job is not None and shows_life(self._context, job.model, job.began_at):
+        job = self._jobs.attempt(seen.issue_id, seen.number)
+        if job is not None:
+            job.phase = seen.phase
+        if job is not None and seen.alive and shows_life(self._context, job.model, job.began_at):
             answers_again(self._context, job.model, job.began_at)
-        did = {"kind": seen.kind, "file": seen.file, "cost_usd": seen.used.cost_usd, "tokens": seen.used.tokens}
-        step = {"number": seen.number, "phase": seen.phase, "text": seen.text}
-        self._context.announce("progress", seen.issue_id or None, {**step, **did})
+        step = {"number": seen.number, "phase": seen.phase, "text": seen.text, "kind": seen.kind, "file": seen.file}
+        used = {"cost_usd": seen.used.cost_usd, "tokens": seen.used.tokens}
+        self._context.announce("progress", seen.issue_id or None, step | used)
 
     def _job_ended(self, job: Job[Any]) -> None:
         self._context.keep_hold()
@@ -266,9 +271,8 @@ class Engine:
             return  # the loop has begun anew since
         if job.kind in (JobKind.ATTEMPT, JobKind.QUESTION) and not self._jobs.attempts(job.issue_id):
             self._limits.ended(job.issue_id)
-        failed = job.error is not None
         self._stations.ended(job)
-        if not (failed or self._anew):
+        if job.error is None and not self._anew:
             self._faults.went_well(job.function, job.issue_id)
         self._withdrawals.job_ended(job.issue_id)
 
@@ -288,7 +292,12 @@ class Engine:
         refused = -1
         while refused < len(limits.refused):  # those that cannot be paid make room for others
             refused = len(limits.refused)
-            for issue in self._admitted(planned):
+            names: Collection[str] = [issue.id for issue in planned.start if self._once.admits(issue.id)]
+            for other in self._others:
+                names = other.admitted(names)
+            for issue in planned.start:
+                if issue.id not in names:
+                    continue
                 if not self._attempts.alone_enough(issue):
                     break
                 if self._jobs.free and not limits.reached():
@@ -299,12 +308,6 @@ class Engine:
             planned = self._planner.plan(self._resumed) if refused < len(limits.refused) else planned
         return planned
 
-    def _admitted(self, planned: Plan) -> list[Issue]:
-        names: Collection[str] = [issue.id for issue in planned.start if self._once.admits(issue.id)]
-        for other in self._others:
-            names = other.admitted(names)
-        return [issue for issue in planned.start if issue.id in names]
-
     def _begin(self, issue: Issue) -> None:
         if self._checks.needed(issue):
             self._checks.begin(issue)
@@ -312,32 +315,19 @@ class Engine:
         if (kept := self._kept.due(issue)) is not None:
             self._kept.begin(issue, kept)
             return
-        self._attempts.before_attempt()
-        match self._dispatch.begin(issue, self._checks.failing(issue)):
-            case Begun.ATTEMPT:
-                self._limits.attempt_started()
-                self._once.started(issue.id)
-            case Begun.ANSWERED:
-                self._context.backlog_changed()
-            case Begun.QUESTION | Begun.UNPAID | Begun.NOTHING:
-                pass
-
-    def _look_at_blocked(self) -> None:
-        if self._ending.stopping or not self._jobs.free:
-            return
-        if (blocked := self._kept.blocked()) is not None:
-            self._kept.begin(*blocked)
-
-    def _hold_budgets(self) -> None:
-        if not self._ending.stopping:
-            self._quota.step()
-            self._ending.reached(self._guard.hold())
+        remember_oom_kills(self._context)
+        begun = self._dispatch.begin(issue, self._checks.failing(issue))
+        if begun is Begun.ATTEMPT:
+            self._limits.attempt_started()
+            self._once.started(issue.id)
+        elif begun is Begun.ANSWERED:
+            self._context.backlog_stale = True
 
     def _close_epics(self) -> None:
         if self._ending.stopping:
             return
         for issue in self._epics.take_back():
-            self._context.backlog_changed()
+            self._context.backlog_stale = True
             decide_and_apply(self._context, self._landing, issue)
         for issue in self._epics.ready():
             if self._jobs.free:

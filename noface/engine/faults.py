@@ -98,18 +98,15 @@ def write_down(env: AttemptEnvironment, error: BaseException, about: str) -> Pat
 
 def twice(faults: "Faults", work: str, run: Callable[[], R]) -> R:
     """Do what is done beside no other work; once more if noface itself fails at it, and then raise OwnFaultError."""
-    try:
-        return run()
-    except Exception as error:
-        if not (is_fault(error) and is_unexpected(error)):
-            raise
-        faults.met(error, work)
-    try:
-        return run()
-    except Exception as error:
-        if not (is_fault(error) and is_unexpected(error)):
-            raise
-        raise OwnFaultError(faults.met(error, work)[1], GO_ON) from error
+    why = ""
+    for _ in range(_TRIES_MAX):
+        try:
+            return run()
+        except Exception as error:
+            if not (is_fault(error) and is_unexpected(error)):
+                raise
+            why = faults.met(error, work)[1]
+    raise OwnFaultError(why, GO_ON)
 
 
 class Faults:

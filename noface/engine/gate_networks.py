@@ -73,11 +73,8 @@ def remember_networks(context: RunContext, gated: Ran) -> None:
     """Have the run's gates have from now on the network with which they are green, and remember that."""
     known, gates = networks_of(context.reader.fact(NETWORKS)), context.settings.gates
     green = {result.gate.name: result.gate.network for result in gated.results if result.failure is None}
-    needed = {
-        gate.name: network
-        for gate in gates
-        if gate.network is Network.AUTO and (network := green.get(gate.name, Network.AUTO)) is not Network.AUTO
-    }
+    auto = {gate.name for gate in gates if gate.network is Network.AUTO}
+    needed = {name: network for name, network in green.items() if name in auto and network is not Network.AUTO}
     new = {_key(gate, context.env.fingerprint(gate)): needed[gate.name] for gate in gates if gate.name in needed}
     gates = tuple(replace(gate, network=needed.get(gate.name, gate.network)) for gate in gates)
     context.settings = replace(context.settings, gates=gates)

@@ -21,7 +21,6 @@ from noface.process.files import read_regular
 from noface.recovery.resume import session_to_resume
 from noface.recovery.start import cut_off, left_work
 
-_STOPPED = "the run was stopped"
 _SHOWN_MAX = 20
 _ORDER_BYTES_MAX = 16 << 20
 
@@ -32,13 +31,14 @@ def cut_off_before(context: RunContext, history: History, start: StartPoint, mai
     if last is None:
         return None
     edited, plumbing = _edited(context, history.issue, last), context.env.plumbing
+    kind = FailureKind.__members__.get(last.outcome) if last.outcome != INTERRUPTED else None
+    cause = (kind.info.cut_off if kind is not None else "") or "the run was stopped"
     left = next((past for past in history.attempts if past.number == start.number), None)
     if start.reason is not StartReason.CUT_OFF or left is None or left.candidate is None:
-        return CutOff(_cause(last), edited=edited)
+        return CutOff(cause, edited=edited)
     return CutOff(
-        _cause(last),
+        cause,
         main_moved=not plumbing.is_ancestor(main, left.candidate),
-        undone=_undone(plumbing, left)[:_SHOWN_MAX],
         broken=broken_places(plumbing, main, left.candidate),
         edited=edited,
         last_output=last.last_output,
@@ -69,22 +69,6 @@ def broken_places(plumbing: Plumbing, main: str, commit: str | None) -> tuple[st
     except GitError:
         broken = ()
     return tuple(each.place for each in broken)[:_SHOWN_MAX]
-
-
-def _cause(last: PastAttempt) -> str:
-    kind = FailureKind.__members__.get(last.outcome)
-    cut_off = kind.info.cut_off if kind is not None and last.outcome != INTERRUPTED else ""
-    return cut_off or _STOPPED
-
-
-def _undone(plumbing: Plumbing, left: PastAttempt) -> tuple[str, ...]:
-    """Return the protected files that an attempt had changed: its commit has them, its candidate has main's."""
-    if left.commit is None or left.candidate is None or left.commit == left.candidate:
-        return ()
-    try:
-        return tuple(change.path for change in plumbing.diff(left.candidate, left.commit).changes)
-    except GitError:
-        return ()  # the commit is gone
 
 
 def _edited(context: RunContext, issue: Issue, last: PastAttempt) -> bool:

@@ -40,17 +40,12 @@ def take_ground(context: RunContext, cancel: Canceller) -> StartPlan:
     if decided.fetched and remote is not None:
         context.env.plumbing.work_from(remote.fetched)
         if rules.publishes:
-            _catch_up(context, context.env.plumbing.main())
+            fetched, seen_at = context.env.plumbing.main(), context.reader.fact(_SEEN)
+            if seen_at != fetched:  # what other machines have landed since the last run that looked
+                known = seen_at is not None and context.env.plumbing.is_ancestor(seen_at, fetched)
+                mark_landed_elsewhere(context, f"{seen_at}..{fetched}" if known else fetched)
+                context.journal.fact(_SEEN, fetched)
     return decided
-
-
-def _catch_up(context: RunContext, fetched: str) -> None:
-    """Learn what other machines have landed since the last run that looked."""
-    seen = context.reader.fact(_SEEN)
-    if seen != fetched:
-        known = seen is not None and context.env.plumbing.is_ancestor(seen, fetched)
-        mark_landed_elsewhere(context, f"{seen}..{fetched}" if known else fetched)
-        context.journal.fact(_SEEN, fetched)
 
 
 def _look(plumbing: Plumbing, remote: Remote, cancel: Canceller) -> RemoteMain:

@@ -68,18 +68,14 @@ class Idle:
         patience = _first(other.patience(once=once) for other in self._others)
         if patience is not None or once:
             return patience
-        outage = self.unread()
-        if outage is not None and not self._outlasts(outage.until):
+        outage, longest = self.unread(), self._began_at + self._context.settings.policy.outage_max_s
+        until = max(outage.until, self._context.clock.now()) if outage is not None else 0.0
+        if outage is not None and until <= longest and not self._limits.too_late(outage.until):
             self._outage = self._outage or outage  # told once, whatever each try says
             return self._outage
         self._outage = None
         wait = _first(other.next_try() for other in self._others)
         return wait if wait is not None and not self._limits.too_late(wait.until) else None
-
-    def _outlasts(self, until: float) -> bool:
-        """True if a host is away longer than an outage is waited for, counted from the beginning of the run."""
-        longest = self._began_at + self._context.settings.policy.outage_max_s
-        return max(until, self._context.clock.now()) > longest or bool(self._limits.too_late(until))
 
     def _sleep(self, until: float = 0.0, reason: str = "") -> bool:
         if reason:

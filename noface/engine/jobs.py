@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from noface.attempt.environment import AttemptProgress
 from noface.attempt.run import LocalExecutor
 from noface.model.budget import EndedFor, Overrun
 from noface.process.command import Canceller
@@ -27,26 +26,18 @@ _ENDED_AT_ONCE = ("workspace", "agent")
 class JobKind(Enum):
     """What a job is for. LANDING proves a merge, REMOTE waits for another machine: no work on an issue, no slot."""
 
-    ATTEMPT = auto()
-    CHECK = auto()
-    QUESTION = auto()
-    EPIC = auto()
-    LANDING = auto()
-    REMOTE = auto()
+    ATTEMPT = "an attempt"
+    CHECK = "a check on main"
+    QUESTION = "a question to a role"
+    EPIC = "the gates of a divided issue"
+    LANDING = "a merge or its proof"
+    REMOTE = "a call to another machine"
 
 
 _LANDING_MAX = 66
 """So many threads at most merge and prove what lands."""
 _BESIDE = (JobKind.LANDING, JobKind.REMOTE)
 _LASTING = (JobKind.ATTEMPT, JobKind.QUESTION)
-_WORDS = {
-    JobKind.ATTEMPT: "an attempt",
-    JobKind.CHECK: "a check on main",
-    JobKind.QUESTION: "a question to a role",
-    JobKind.EPIC: "the gates of a divided issue",
-    JobKind.LANDING: "a merge or its proof",
-    JobKind.REMOTE: "a call to another machine",
-}
 
 
 @dataclass(slots=True, eq=False)
@@ -71,10 +62,6 @@ class Job(Generic[R]):
     over: Overrun | None = None
     cancel: Canceller = field(default_factory=Canceller)
     future: "Future[R]" = field(default_factory=Future)
-
-    @property
-    def work(self) -> str:
-        return _WORDS[self.kind]
 
     @property
     def function(self) -> str:
@@ -183,21 +170,13 @@ class Jobs:
         return next((job for job in self.attempts(issue_id) if job.number == number), None)
 
     def attempts(self, issue_id: str) -> list[Job[Any]]:
-        return [job for job in self._attempts() if job.issue_id == issue_id]
+        return [job for job in self._jobs if job.kind is JobKind.ATTEMPT and job.issue_id == issue_id]
 
     def end_others(self, issue_id: str) -> None:
         """End the candidates of an issue whose workers are still at it; what is being judged is judged."""
         for job in self.attempts(issue_id):
             if job.endable:
                 job.cancel.cancel()
-
-    def progressed(self, progress: AttemptProgress) -> None:
-        job = self.attempt(progress.issue_id, progress.number)
-        if job is not None:
-            job.phase = progress.phase
-
-    def _attempts(self) -> list[Job[Any]]:
-        return [job for job in self._jobs if job.kind is JobKind.ATTEMPT]
 
     @property
     def paid(self) -> tuple[Job[Any], ...]:

@@ -37,9 +37,14 @@ class KeptWork:
         self._nothing_due: tuple[str, frozenset[str]] | None = None
 
     def due(self, issue: Issue) -> PastAttempt | None:
+        """Return the issue's newest attempt if a gate failed it on another main than today's."""
         past = self._context.reader.past(issue.id)
         last = past[-1] if past else None
-        if last is None or not _red_by_gate(last):
+        failure = last.failure if last is not None else None
+        if last is None or failure is None or not last.charged or not left_work(last):
+            return None
+        by_gate = failure.gate is not None and failure.category in (Category.CORRECTABLE, Category.UNKNOWN)
+        if not (by_gate or last.outcome == FailureKind.NO_DIFF):  # its worker found it complete
             return None
         return last if self._context.env.plumbing.main() != self._gated_on(issue, last) else None
 
@@ -54,16 +59,14 @@ class KeptWork:
             return None
         for issue in self._context.issues:
             last = self.due(issue) if issue.id in rows - self._jobs.issues() else None
-            if last is not None and self._may_be_green(issue, last):
+            if last is None:
+                continue
+            plumbing, since = self._context.env.plumbing, self._gated_on(issue, last)
+            patch = plumbing.diff(since, main).patch.decode("utf-8", "replace") if plumbing.resolve(since) else None
+            if patch is None or may_supply(self._red(issue, last), last.changed, patch):
                 return issue, last
         self._nothing_due = main, rows
         return None
-
-    def _may_be_green(self, issue: Issue, last: PastAttempt) -> bool:
-        plumbing, since = self._context.env.plumbing, self._gated_on(issue, last)
-        if plumbing.resolve(since) is None:
-            return True
-        return may_supply(self._red(issue, last), last.changed, self._patch(since, plumbing.main()))
 
     def _red(self, issue: Issue, last: PastAttempt) -> Failure:
         past = reversed(self._context.reader.past(issue.id))
@@ -74,12 +77,7 @@ class KeptWork:
         self._stations.begin(self._gate_again(issue, last, self._red(issue, last)))
 
     def _look(
-        self,
-        issue: Issue,
-        last: PastAttempt,
-        slot: int,
-        mains: frozenset[str],
-        cancel: Canceller,
+        self, issue: Issue, last: PastAttempt, slot: int, mains: frozenset[str], cancel: Canceller
     ) -> tuple[str, Failure | None] | None:
         """Return main's commit and how the work does on it; None if a cancel ended it, or nothing can be said."""
         context, main, work = self._context, self._context.env.plumbing.main(), str(last.candidate)
@@ -87,17 +85,13 @@ class KeptWork:
         if brought.merge.tree is None:
             return None
         logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number)) / "again"
-        task = GateTask(
-            issue.id, last.number, f"again-{issue.id}", str(slot), brought.merge.tree, work, main, logs, context.known
-        )
+        token, where = f"again-{issue.id}", (brought.merge.tree, work, main, logs)
+        task = GateTask(issue.id, last.number, token, str(slot), *where, context.known)
         gates = context.gates_for(issue)
         gated = run_gates(context.scope(cancel), task, gates)
         if gated is None or gated.failure is not None or gated.fixed:
             return None
         return main, gates_failure(gated.results, gates)
-
-    def _patch(self, old: str, new: str) -> str:
-        return self._context.env.plumbing.diff(old, new).patch.decode("utf-8", "replace")
 
     def _gate_again(self, issue: Issue, last: PastAttempt, failure: Failure) -> Steps[None]:
         context, slot = self._context, self._jobs.take_slot()
@@ -129,14 +123,4 @@ class KeptWork:
                 journal.unblocked(now, issue.id, "", why)
             else:
                 journal.status(now, issue.id, IssueStatus.READY, why)
-        context.backlog_changed()
-
-
-def _red_by_gate(last: PastAttempt) -> bool:
-    """True if an attempt left work that only a gate speaks against, or that its worker found complete."""
-    failure = last.failure
-    if failure is None or not last.charged or not left_work(last):
-        return False
-    if last.outcome == FailureKind.NO_DIFF:
-        return True
-    return failure.gate is not None and failure.category in (Category.CORRECTABLE, Category.UNKNOWN)
+        context.backlog_stale = True

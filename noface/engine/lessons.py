@@ -56,7 +56,8 @@ def keep_lesson(context: RunContext, issue: Issue) -> None:
     mined = None
     if failed is not None:
         fix = fix_of(patch_of(context, issue, failed.number), patch_of(context, issue, past[-1].number))
-        mined = lesson_of(issue, past, fix, cause=_cause(advice))
+        causes = [a.cause for a in advice if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
+        mined = lesson_of(issue, past, fix, cause=causes[-1] if causes else "")
     for lesson in (mined, cure_of(issue, past, advice)):
         if lesson is not None:
             now = context.clock.now()
@@ -77,11 +78,6 @@ def remembered(context: RunContext, history: History) -> Advice | None:
             context.lessons.quote([lesson.id], "", history.issue.id, last.number + 1)
             return replace(advice, epoch=history.epoch)
     return None
-
-
-def _cause(advice: tuple[Advice, ...]) -> str:
-    causes = [a.cause for a in advice if a.topic is Topic.DIAGNOSIS and a.outcome is AdviceOutcome.ADVISED]
-    return causes[-1] if causes else ""
 
 
 def _last_failed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:

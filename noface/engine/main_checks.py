@@ -4,14 +4,15 @@ An epic (N9, K4) is closed once its parts are merged and its gates pass on main;
 cannot be done and nothing else can go on, the parent learns what failed (P8), and its ladder goes on.
 """
 
+import json
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from noface.attempt.gating import Ran, gates_failure, main_task, run_gates
 from noface.diagnosis.known_causes import access_refused_of
 from noface.diagnosis.missing_library import missing_library, place_among
-from noface.engine.accept_on_main import AcceptOnMain, fact_of, recorded_on_main
 from noface.engine.context import RunContext
 from noface.engine.going_on import broken_files
 from noface.engine.jobs import JobKind, Jobs
@@ -22,6 +23,7 @@ from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
 from noface.integrity.named_files import named_paths
 from noface.integrity.not_on_main import Lacking, lack_text, ways_to_commit
+from noface.model.codec import decode, encode
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
 from noface.model.history import PartFailure
@@ -34,6 +36,41 @@ from noface.recovery.requests import accept_request
 from noface.recovery.schedule import waited_for
 from noface.recovery.start import best_left
 from noface.secrets.masked_records import masked_record
+from noface.store.reader import Reader
+
+_FACT = "accept_on_main:"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptOnMain:
+    """`unwritten` are paths that the commands name for tests which main does not have: the worker writes them."""
+
+    failing: int
+    failure: Failure | None = None
+    unwritten: tuple[str, ...] = ()
+
+
+def recorded_on_main(reader: Reader, issue: Issue) -> AcceptOnMain | None:
+    try:
+        record = json.loads(reader.fact(f"{_FACT}{issue.id}") or "{}")
+        return decode(AcceptOnMain, record) if record.get("issue") == issue.content_hash else None
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def fact_of(issue: Issue, result: AcceptOnMain) -> tuple[str, str]:
+    return f"{_FACT}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(result)})
+
+
+def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:
+    recorded = recorded_on_main(context.reader, issue)
+    return recorded.failure if recorded is not None else None
+
+
+def unwritten_on_main(context: RunContext, issue: Issue) -> tuple[str, ...]:
+    recorded = recorded_on_main(context.reader, issue)
+    return recorded.unwritten if recorded is not None else ()
+
 
 UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)
@@ -63,9 +100,8 @@ class AcceptChecks:
         self._stations.begin(self._check(issue, self._jobs.take_slot()))
 
     def _check(self, asked: Issue, slot: int) -> Steps[None]:
-        outcome = yield from call(
-            partial(check_accept, self._context, asked, slot), asked.id, kind=JobKind.CHECK, slot=slot
-        )
+        check = partial(check_accept, self._context, asked, slot)
+        outcome = yield from call(check, asked.id, kind=JobKind.CHECK, slot=slot)
         issue, journal, now = self._watch.issue(asked.id), self._context.journal, self._context.clock.now()
         if issue is None or outcome is None:  # people have taken it from noface, or a cancel ended the check
             return
@@ -104,8 +140,7 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
 
 
 def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
-    chosen: set[str] = set()
-    judging: set[str] = set()
+    chosen, judging = set[str](), set[str]()
     for result in (result for result in results if result.gate.accept):
         failure, paths = result.failure, named_paths((result.gate.command,))
         none = failure is not None and failure.kind is FailureKind.NO_TESTS
@@ -153,26 +188,23 @@ class Epics:
     def __init__(self, context: RunContext, jobs: Jobs, stations: Stations) -> None:
         self._context, self._jobs, self._stations = context, jobs, stations
 
-    def ready(self) -> tuple[Issue, ...]:
+    def ready(self) -> list[Issue]:
         """Return the epics of which every part is merged and which are not being checked."""
         checked = self._jobs.issues(JobKind.EPIC)
-        return tuple(
-            issue
-            for issue, parts, states in self._open()
-            if parts and issue.id not in checked and all(states[part.id].done for part in parts)
+        whole = (
+            issue for issue, parts, states in self._open() if parts and all(states[each.id].done for each in parts)
         )
+        return [issue for issue in whole if issue.id not in checked]
 
-    def take_back(self) -> tuple[Issue, ...]:
+    def take_back(self) -> list[Issue]:
         """Give the epics whose parts cannot all be done back to the loop; return them for a decision."""
         issues = []
         for issue, parts, states in self._open():
-            if not parts or all(states[part.id].done for part in parts):
-                continue
-            if any(self._can_go_on(part, parts, states) for part in parts):
-                continue
-            self._give_up_parts(issue, parts, states)
-            issues.append(issue)
-        return tuple(issues)
+            done = all(states[part.id].done for part in parts)
+            if not done and not any(self._can_go_on(part, parts, states) for part in parts):
+                self._give_up_parts(issue, parts, states)
+                issues.append(issue)
+        return issues
 
     def _open(self) -> list[tuple[Issue, tuple[Issue, ...], Mapping[str, IssueState]]]:
         context = self._context
@@ -180,18 +212,17 @@ class Epics:
         if not divided:
             return []
         states = context.reader.states()
-        epics = [issue for issue in context.issues if issue.id in divided]
-        known = tuple(child for child in context.issues if child.parent is not None)
-        return [(issue, tuple(child for child in known if child.parent == issue.id), states) for issue in epics]
+        epics, parts = (issue for issue in context.issues if issue.id in divided), defaultdict[str, list[Issue]](list)
+        for each in context.issues:
+            parts[each.parent or ""].append(each)
+        return [(issue, tuple(parts[issue.id]), states) for issue in epics]
 
     @staticmethod
     def _can_go_on(part: Issue, parts: tuple[Issue, ...], states: Mapping[str, IssueState]) -> bool:
         state = states[part.id]
         if state.status not in _OPEN:
             return state.status not in _STUCK and not state.done
-        failed = {
-            sibling.id for sibling in parts if states[sibling.id].status in _STUCK and not states[sibling.id].done
-        }
+        failed = {each.id for each in parts if states[each.id].status in _STUCK and not states[each.id].done}
         return failed.isdisjoint(waited_for(part, {sibling.id: sibling for sibling in parts}))
 
     def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: Mapping[str, IssueState]) -> None:

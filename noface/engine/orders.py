@@ -6,24 +6,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.attempt.gate_session import REPEATS_MAX
+from noface.attempt.protected_files import named_instructions, named_programs
 from noface.engine.context import RunContext
 from noface.engine.going_on import finished_before, next_session
 from noface.engine.lessons import lessons_for
+from noface.engine.main_checks import unwritten_on_main
 from noface.engine.prompt_context import attempt_directory, files_given, prior_failures
-from noface.engine.protection import protection_for
 from noface.engine.start_commits import next_start
 from noface.engine.worker_prompt import Given, prompt_data
 from noface.git.guarded import with_files_of
-from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.git.submodules import submodules, unasked
+from noface.integrity.named_files import named_paths, run_scripts
+from noface.integrity.tampering import is_test_file
 from noface.model.actions import RunWorker, WaitUntil
 from noface.model.attempt import AttemptOrder
 from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
-from noface.model.protection import asked_paths
-from noface.model.start import Origin, StartPoint, StartReason
+from noface.model.protection import Protection, asked_paths, protection_of
+from noface.model.start import Origin, StartReason
 from noface.model.worker_run import THINKING_FACTOR, ModelSpec
 from noface.process.files import is_folder
 from noface.prompts.data import Situation
@@ -51,7 +53,9 @@ def make_order(
     number = max(context.reader.next_number(issue.id, slug(issue.id)), _newest_kept(context, issue.id) + 1)
     think = action.think
     known = lessons_for(context, history, number)
-    closed = _closed_submodules(context.env.plumbing, issue, main)
+    plumbing = context.env.plumbing
+    inner = submodules(plumbing.repository, main) if plumbing.has_links(main) else ()
+    closed = [f"{one.path}/**" for one in unasked(inner, lambda path: matches_any(path, asked_paths(issue)))]
     given = Given(kept, main, note, (*protection.patterns, *closed), known)
     situation, data = prompt_data(context, history, action, start, given)
     masked = context.env.masker.text
@@ -62,13 +66,15 @@ def make_order(
             context.log_event("prompt_cut", issue.id, number=number, topic=None, what=cut)
         return masked(prompt.text, (*issue.paths, *protection.patterns))
 
-    text, model = text_of(situation), _thinking(context.settings.models[action.model], think=think)
+    text, model = text_of(situation), context.settings.models[action.model]
+    model = _thinking(model) if think else model
     finished = finished_before(context, history, start) if not note else None
     notes = (f"the work of attempt {finished[0]} was judged again; no worker was called",) if finished else ()
     session = next_session(context, history, start, model, slot, think=think) if finished is None else None
     if session is not None:
         session = replace(session, prompt=text_of(Situation.RESUME))
     changed = history.current[-1].changed if history.current else ()
+    held = next((past for past in history.attempts if past.number == start.holds), None)
     change_files, read_files = files_given(context, history, model, kept, protection, changed)
     order = AttemptOrder(
         run_id=context.run_id,
@@ -91,7 +97,7 @@ def make_order(
         by_person=start.origin is Origin.PERSON,
         seal=secrets.token_hex(32),
         session=session,
-        unjudged=_unjudged(history, start),
+        unjudged=start.reason is StartReason.CUT_OFF or (held is not None and refused_in_places(held) is not None),
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
         notes=tuple(map(masked, (*data.notes, *notes))),
         files=change_files,
@@ -110,24 +116,36 @@ def _newest_kept(context: RunContext, issue_id: str) -> int:
     return max((int(name) for name in names if name.isdecimal() and len(name) <= _DIGITS_MAX), default=0)
 
 
-def _closed_submodules(plumbing: Plumbing, issue: Issue, main: str) -> tuple[str, ...]:
-    inner = submodules(plumbing.repository, main) if plumbing.has_links(main) else ()
-    return tuple(f"{one.path}/**" for one in unasked(inner, lambda path: matches_any(path, asked_paths(issue))))
-
-
-def _unjudged(history: History, start: StartPoint) -> bool:
-    """True if the workspace holds work that no gate has judged, and that may be whole."""
-    held = next((past for past in history.attempts if past.number == start.holds), None)
-    return start.reason is StartReason.CUT_OFF or (held is not None and refused_in_places(held) is not None)
-
-
-def _thinking(model: ModelSpec, *, think: bool) -> ModelSpec:
-    if not think:
-        return model
+def _thinking(model: ModelSpec) -> ModelSpec:
     cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None
-    return replace(
-        model,
-        timeout_s=model.timeout_s * THINKING_FACTOR,
-        idle_timeout_s=model.idle_timeout_s * THINKING_FACTOR,
-        max_cost_usd=cost,
-    )
+    timeout_s, idle_s = model.timeout_s * THINKING_FACTOR, model.idle_timeout_s * THINKING_FACTOR
+    return replace(model, timeout_s=timeout_s, idle_timeout_s=idle_s, max_cost_usd=cost)
+
+
+def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
+    """Return what is protected from an issue's work that begins at the commit `main`."""
+    plumbing = context.env.plumbing
+    repository = plumbing.repository
+    listed = context.settings.protected + named_instructions(plumbing, main) + named_programs(plumbing, main)
+    if repository.hooks:
+        listed += (repository.hooks,)
+    return protection_of(issue, listed, _judges(context, issue, main), any_case=repository.any_case)
+
+
+def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
+    """Return the files that judge work, or do it: they are protected (law 11).
+
+    These are what `accept` names (of a folder only the test files), and the scripts that gates and workers are. A test
+    file for tests that main does not have is for the worker to write.
+    """
+    settings, plumbing = context.settings, context.env.plumbing
+    accept, unwritten = named_paths(issue.accept), unwritten_on_main(context, issue)
+    to_write = (*unwritten, *(f"{path}/**" for path in unwritten))
+    commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
+    scripts = run_scripts(commands)
+    if not accept and not scripts:
+        return ()
+    folders, named = tuple(f"{path}/" for path in accept), {*accept, *scripts}
+    paths = plumbing.entries(main, tuple(sorted(named)))
+    judging = (p for p in paths if p in named or (is_test_file(p) and p.startswith(folders)))
+    return tuple(sorted(p for p in judging if not (is_test_file(p) and matches_any(p, to_write))))

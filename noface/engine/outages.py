@@ -10,7 +10,6 @@ from noface.engine.context import RunContext
 from noface.engine.prompt_context import history_of
 from noface.errors import ForgeAwayError, NofaceError, RemoteError, SigningError
 from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
-from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.process.clock import Clock
@@ -130,17 +129,13 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
     context.away_since.pop(model, None)
     for row in context.reader.issues():
         timed = row.status == IssueStatus.WAITING and row.until is not None and row.present
-        if timed and row.cause == Cause.PROVIDER and _waits_for(context.reader, row, model):
+        past = context.reader.past(row.id) if timed and row.cause == Cause.PROVIDER else ()
+        if past and past[-1].outcome in OF_A_PROVIDER and past[-1].model == model:
             context.set_status(row.id, IssueStatus.READY, f"{model} answers again")
     for row in blocked_rows(context.reader, OF_A_PROVIDER if passed else ()):
         if row.model == model and row.id not in context.given_back:
             context.given_back.add(row.id)
             context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
-
-
-def _waits_for(reader: Reader, row: IssueRow, model: str) -> bool:
-    past = reader.past(row.id)
-    return bool(past) and past[-1].outcome in OF_A_PROVIDER and past[-1].model == model
 
 
 def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport) -> AttemptReport:
@@ -160,18 +155,13 @@ def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport
     past = history_of(context.reader, context.questions, order.issue, context.reader.state(order.issue.id))
     other = instead_of(model, past.current, past, context.settings.policy)
     failure = as_of_the_model(report.failure, row, other, worked=worked)
-    if not not_the_work(before):
-        _excuse(context, dict(before), model, failure)
-    return replace(report, failure=failure)
-
-
-def _excuse(context: RunContext, before: dict[str, str], model: str, failure: Failure) -> None:
-    """Lift the charge of the attempts that ended in the same words `before` anybody could know what these say."""
-    for issue_id, words in before.items():
+    # Nobody could know what these words say when attempts ended with them before.
+    for issue_id, words in dict(before).items() if not not_the_work(before) else ():
         for attempt in context.reader.past(issue_id):
             alike = attempt.failure is not None and words_of(attempt.failure) == words
             if attempt.model == model and attempt.charged and alike:
                 context.journal.attempt_overruled(context.clock.now(), issue_id, attempt.number, failure)
+    return replace(report, failure=failure)
 
 
 def ended_suddenly(context: RunContext) -> frozenset[str]:
@@ -197,11 +187,6 @@ def provider_answered(context: RunContext, model: str, began_at: float, report: 
     """Close the model's circuit breaker if the attempt's worker ended well: others crash for want of an answer."""
     if isinstance(report, Judged) and report.agent.error is None:
         answers_again(context, model, began_at, passed=report.failure is None)
-
-
-def notice_waits(context: RunContext) -> None:
-    for model in context.reader.waits():
-        context.away_since.setdefault(model, context.clock.now())
 
 
 def too_long(context: RunContext, waiting: Waiting) -> str:

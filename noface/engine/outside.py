@@ -10,9 +10,9 @@ from noface.engine.going_on import as_ordered, broken_files, masked_text
 from noface.errors import GitError
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
-from noface.git.survey import PersonsState, checkout_and_stash, differences, main_moved, persons_state
+from noface.git.survey import checkout_and_stash
 from noface.git.worktrees import holding
-from noface.model.attempt import AttemptOrder, PastAttempt, failure_of
+from noface.model.attempt import PastAttempt, failure_of
 from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
 from noface.model.history import History
@@ -129,11 +129,10 @@ def edited_since(context: RunContext, issue: Issue, number: int) -> Failure | No
     before, now = as_ordered(context, issue, number), masked_text(context, issue)
     if before is None or (before.title, before.body, before.accept) == (now.title, now.body, now.accept):
         return None
-    message = "its text was edited while the worker was at it; once more, with the new text"
     digest = hashlib.sha256(f"{now.title}\n{now.body}\n{now.accept}".encode()).hexdigest()[:_SHORT]
     return Failure(
         FailureKind.REVIEW_REJECTED,
-        message,
+        "its text was edited while the worker was at it; once more, with the new text",
         rule=TEXT_EDITED,
         signature=f"{TEXT_EDITED}:{digest}",
         excerpt="The text of the task was edited while this work was done: it may ask for more, or for something else."
@@ -144,15 +143,12 @@ def edited_since(context: RunContext, issue: Issue, number: int) -> Failure | No
 
 def rejected_before(past: Sequence[PastAttempt]) -> Failure | None:
     """Return the failure of the last attempt if it is the very work that a person has rejected since its unblocking."""
-    if not past or not past[-1].patch_hash:
-        return None
-    last = past[-1]
-    same = (each for each in past[:-1] if (each.patch_hash, each.epoch) == (last.patch_hash, last.epoch))
-    before = next((each for each in same if failure_of(each).rule == REJECTED_BY_PERSON), None)
-    if before is None:
-        return None
-    failure = failure_of(before)
-    return replace(failure, message=f"the same work as that of attempt {before.number}, {failure.message}")
+    last = past[-1] if past else None
+    for each in past[:-1] if last is not None and last.patch_hash else ():
+        failure = failure_of(each)
+        if last and (each.patch_hash, each.epoch, failure.rule) == (last.patch_hash, last.epoch, REJECTED_BY_PERSON):
+            return replace(failure, message=f"the same work as that of attempt {each.number}, {failure.message}")
+    return None
 
 
 def as_agreed(issue: Issue, state: IssueState) -> Issue:
@@ -173,51 +169,14 @@ def with_rechecks(
     if not widened:
         return issues
     merged = {issue.id: issue.accept for issue in issues if states[issue.id].status is IssueStatus.MERGED}
-    named = {name: [other for advice in questions.advice(name) for other in advice.recheck] for name in widened}
-    return tuple(
-        replace(issue, recheck=tuple(command for other in named[issue.id] for command in merged.get(other, ())))
-        if issue.id in named
-        else issue
-        for issue in issues
-    )
+    again = dict[str, tuple[str, ...]]()
+    for name in widened:
+        others = [other for advice in questions.advice(name) for other in advice.recheck]
+        again[name] = tuple(command for other in others for command in merged.get(other, ()))
+    return tuple(replace(issue, recheck=again.get(issue.id, issue.recheck)) for issue in issues)
 
 
 _SHORT = 12
-
-
-class OutsideChanges:
-    """Compares the repository before and after attempts; for the loop's thread only."""
-
-    def __init__(self, context: RunContext) -> None:
-        self._context = context
-        self._last: PersonsState | None = None
-
-    def before_attempt(self, *, alone: bool) -> None:
-        if alone or self._last is None:
-            self._last = persons_state(self._context.env.plumbing)
-
-    def after_attempt(self, order: AttemptOrder) -> tuple[str, ...]:
-        """Return, and announce, what has changed since the last comparison; each change is reported for one attempt."""
-        context, plumbing = self._context, self._context.env.plumbing
-        before, now = self._last, persons_state(plumbing)
-        self._last = now
-        if before is None:
-            return ()
-        main = plumbing.repository.main
-        changes = [
-            f"{what} while attempt {order.number} was at work, not by noface" for what in differences(before, now, main)
-        ]
-        old, new = before[0].get(main), now[0].get(main)
-        if old is not None and new is not None and main_moved(plumbing, old, new, context.reader.landed_commits()):
-            span = f"{old[:_SHORT]}..{new[:_SHORT]}"
-            changes.insert(
-                0,
-                f"main moved from {old[:_SHORT]} to {new[:_SHORT]} while attempt {order.number} was at work,"
-                f" not by noface: git log {span}",
-            )
-        if changes:
-            context.log_event("repository_changed", order.issue.id, number=order.number, what=changes)
-        return tuple(changes)
 
 
 def scratch_of(plumbing: Plumbing, issue: Issue) -> Scratch:
@@ -231,20 +190,21 @@ def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...
     given, plumbing = context.reader.given_branch(issue.id), context.env.plumbing
     if (taken := _pull_taken(context, issue, past, given=given)) is not None:
         return taken
-    scratch = scratch_of(context.env.plumbing, issue)
+    scratch = scratch_of(plumbing, issue)
     theirs = _persons_commit(context, scratch, past)
     if theirs is not None and not given:
         return theirs
     if theirs is not None and scratch.at is not None:
-        number = past[-1].number if past else 0
-        plumbing.refs.apply(
-            RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{scratch.at[:12]}"), scratch.at),
-            RefUpdate(hold_ref(issue.id, LEFT), scratch.at),
-        )
+        plumbing.refs.apply(*_holds(issue, past, scratch.at))
         context.log_event("branch_adopted", issue.id, commit=scratch.at)
     if given:
         context.journal.give_branch(issue.id, given=False)
     return None
+
+
+def _holds(issue: Issue, past: tuple[PastAttempt, ...], commit: str) -> list[RefUpdate]:
+    name = f"{PERSON}{past[-1].number if past else 0}-{commit[:12]}"
+    return [RefUpdate(hold_ref(issue.id, each), commit) for each in (name, LEFT)]
 
 
 def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], *, given: bool) -> BranchTaken | None:
@@ -255,14 +215,9 @@ def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     commit = plumbing.resolve(hold_ref(issue.id, TAKEN))
     if commit is None or not given:
         return BranchTaken(row.branch, commit or "", remote=context.remote.name if context.remote is not None else "")
-    scratch, number = scratch_of(context.env.plumbing, issue), past[-1].number if past else 0
-    updates = [
-        RefUpdate(hold_ref(issue.id, f"{PERSON}{number}-{commit[:12]}"), commit),
-        RefUpdate(hold_ref(issue.id, LEFT), commit),
-    ]
-    ref = scratch_branch(issue.id)
-    held_back = bool(why_held_back(context.env, commit))
-    if not held_back and not holding(plumbing.repository, ref) and _persons_commit(context, scratch, past) is None:
+    scratch, updates, ref = scratch_of(plumbing, issue), _holds(issue, past, commit), scratch_branch(issue.id)
+    is_free = not holding(plumbing.repository, ref) and _persons_commit(context, scratch, past) is None
+    if is_free and not why_held_back(context.env, commit):
         updates.append(RefUpdate(ref, commit, scratch.at or ZERO))
     plumbing.refs.apply(*updates)
     context.pulls.adopted(context.clock.now(), issue.id, commit)
@@ -281,7 +236,9 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     if (theirs := _persons_commit(context, scratch, past)) is not None:
         return theirs
     plumbing = context.env.plumbing
-    kept = tuple(a for a in kept_since(scratch, past) if plumbing.resolve(a.candidate or "") is not None)
+    after = scratch.adopted[0] if scratch.adopted is not None else 0
+    own = (a for a in past if a.number > after and a.candidate is not None and a.patch_hash)
+    kept = tuple(a for a in own if plumbing.resolve(str(a.candidate)) is not None)
     best = best_left(kept, broken_files(plumbing, kept))
     if best is None or best.candidate is None or best.candidate == scratch.at == scratch.left:
         return None
@@ -289,24 +246,17 @@ def move_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
     if branch_tip == scratch.at == scratch.left:
         return None
     ref = scratch_branch(issue.id)
-    places = holding(context.env.plumbing.repository, ref) if scratch.at not in (None, branch_tip) else ()
-    if places:
+    if places := holding(plumbing.repository, ref) if scratch.at not in (None, branch_tip) else ():
         return BranchTaken(scratch.name, place=str(places[0].path))
     left = RefUpdate(hold_ref(issue.id, LEFT), branch_tip)
     try:
-        context.env.plumbing.refs.apply(RefUpdate(ref, branch_tip, scratch.at or ZERO), left)
+        plumbing.refs.apply(RefUpdate(ref, branch_tip, scratch.at or ZERO), left)
     except GitError:
-        now = context.env.plumbing.resolve(ref)
+        now = plumbing.resolve(ref)
         if now in (scratch.at, None):
             raise
         return BranchTaken(scratch.name, now or "")
     return None
-
-
-def kept_since(scratch: Scratch, past: tuple[PastAttempt, ...]) -> list[PastAttempt]:
-    """Return the attempts with work in them that came after the last commit of a person that noface has adopted."""
-    after = scratch.adopted[0] if scratch.adopted is not None else 0
-    return [a for a in past if a.number > after and a.candidate is not None and a.patch_hash]
 
 
 def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> None:

@@ -4,12 +4,10 @@ import math
 from collections.abc import Collection
 
 from noface.engine.budget_guard import RunLimits
-from noface.engine.context import RunContext
 from noface.engine.dispatch import plan_tick
 from noface.engine.jobs import JobKind
 from noface.engine.outages import ended_suddenly
 from noface.engine.parts import RunParts
-from noface.model.issue import Issue
 from noface.recovery.schedule import Plan
 
 
@@ -58,7 +56,8 @@ class Planner:
         wanted, states = self._run.watch.wanted(), context.reader.states()
         late = frozenset(ended_suddenly(context))
         probed = jobs.probed(context.reader.waits())
-        under_way = self._under_way(context)
+        at_work = jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._run.queue.due
+        under_way = tuple(issue for issue in context.issues if issue.id in at_work)
         seen = (wanted, context.reader.mark(), busy, jobs.free, probed, late, under_way)
         if seen != self._for or context.clock.now() >= self._until:
             issues = tuple(issue for issue in wanted if issue.id not in busy)
@@ -66,7 +65,3 @@ class Planner:
             times = (each.until for each in self._planned.waiting if each.until is not None)
             self._for, self._until = seen, min(times, default=math.inf)
         return self._planned
-
-    def _under_way(self, context: RunContext) -> tuple[Issue, ...]:
-        at_work = self._run.jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._run.queue.due
-        return tuple(issue for issue in context.issues if issue.id in at_work)

@@ -46,7 +46,9 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     Raises UsageError (agents), DiskFullError, BaselineRedError.
     """
     _check_agents(context)
-    fresh = not context.reader.cut_off_before(context.run_id) and _anything_to_do(context)
+    known = {name: each.content_hash for name, each in context.reader.states().items() if each.status in _SETTLED}
+    anything_to_do = any(known.get(issue.id) != issue.content_hash for issue in context.tracker.backlog().issues)
+    fresh = anything_to_do and not context.reader.cut_off_before(context.run_id)
     try:
         gated = check_baseline(context, cancel, anew=fresh)
     except CutShort:
@@ -104,13 +106,6 @@ def count_of_tests(result: GateResult, inventory: Inventory) -> str:
 
 def _with_own_library(plumbing: Plumbing, red: list[GateResult]) -> list[GateResult]:
     return [replace(each, failure=with_own_library(plumbing, each.tree, each.failure)) for each in red if each.failure]
-
-
-def _anything_to_do(context: RunContext) -> bool:
-    """True if the backlog may hold work: an issue that is not settled, or was edited since it was."""
-    states = context.reader.states()
-    known = {name: state.content_hash for name, state in states.items() if state.status in _SETTLED}
-    return any(known.get(issue.id) != issue.content_hash for issue in context.tracker.backlog().issues)
 
 
 _REACHES = "passes on main only with your checkout within its reach"

@@ -121,7 +121,6 @@ def _printed(attempt: PastAttempt, failure: Failure) -> str:
 
 
 _LIMIT_OF = re.compile(r" \((?:idle_)?timeout of [^()\n]{1,100}\)")
-_ALSO_RED = re.compile(r" \(also red: ([^()]{1,2000})\)\Z")
 
 
 def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
@@ -129,12 +128,7 @@ def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
     message = failure.message_alone if failure.gate in commands else failure.message
     if failure.kind is FailureKind.NO_DIFF:
         message = message.partition("; its last words: ")[0]  # they stand below, in full
-    message = _LIMIT_OF.sub("", message, count=1).partition(TO_ADD_IT)[0]
-    also = _ALSO_RED.search(message)
-    if also is None:
-        return message
-    named = ", ".join(f"`{commands.get(name, name)}`" for name in also[1].split(", "))
-    return f"{message[: also.start()]} (also failing: {named})"
+    return _LIMIT_OF.sub("", message, count=1).partition(TO_ADD_IT)[0]
 
 
 def patch_of(context: RunContext, issue: Issue, number: int) -> str:

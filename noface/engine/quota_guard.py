@@ -49,26 +49,22 @@ class QuotaGuard:
     def begin(self) -> None:
         """Hold logins to what an earlier run has heard, and to what is reserved now; tell of it."""
         self._hold_all()
-        what = [_said(each) for each in self._known.values()]
-        what += self._who_pays()
-        if what:
-            self._context.announce("quota", None, {"what": what})
-
-    def _who_pays(self) -> list[str]:
-        env, settings = self._context.env, self._context.settings
-        paid: dict[str, list[str]] = {}
+        what = [f"{each.login}: {each.used:.0%} of its {each.name} window is used" for each in self._known.values()]
+        env, settings, paid = self._context.env, self._context.settings, dict[str, list[str]]()
         for name in (each for each in settings.policy.models if each in settings.models):
             spec = settings.models[name]
             given = dict(agent_environment(env.agents[spec.agent].environment, spec, spec.env))
             if who := payer(spec, given.keys()):
                 paid.setdefault(who, []).append(name)
-        return [f"{', '.join(names)}: {who}" for who, names in paid.items()]
+        what += [f"{', '.join(names)}: {who}" for who, names in paid.items()]
+        if what:
+            self._context.announce("quota", None, {"what": what})
 
     def _hold_all(self) -> None:
         context = self._context
-        kept = [model for model, breaker in context.reader.waits().items() if breaker.kind == KEPT]
-        for model in kept:
-            context.journal.wait_over(model)
+        for model, breaker in tuple(context.reader.waits().items()):
+            if breaker.kind == KEPT:
+                context.journal.wait_over(model)
         for known in self._known.values():
             for spec in self._of_login(known.login):
                 self._hold(spec, known, under_way=False)
@@ -114,15 +110,6 @@ class QuotaGuard:
                 job.cancel.cancel()
 
     def _of_login(self, login: str) -> Iterable[ModelSpec]:
-        specs = (self._context.settings.models[name] for name in self._in_use)
-        return [spec for spec in specs if login_of(spec) == login]
-
-    @property
-    def _in_use(self) -> list[str]:
-        settings = self._context.settings
-        in_use = dict.fromkeys((*settings.policy.alternatives, *settings.policy.models))
-        return [name for name in in_use if name in settings.models]
-
-
-def _said(known: Window) -> str:
-    return f"{known.login}: {known.used:.0%} of its {known.name} window is used"
+        policy, models = self._context.settings.policy, self._context.settings.models
+        in_use = dict.fromkeys((*policy.alternatives, *policy.models))
+        return [models[name] for name in in_use if name in models and login_of(models[name]) == login]

@@ -44,14 +44,12 @@ def model_findings(
     specs: Mapping[str, ModelSpec], names: Iterable[str], spare: Collection[str] = ()
 ) -> tuple[Finding, ...]:
     """Return what is wrong with the programs of the models that are named; a run begins without `spare` ones."""
-    by_name = {name: program_finding(specs[name]) for name in dict.fromkeys(names)}
-    return tuple(
-        replace(finding, what=f"{finding.what}; its steps are left out", exit_code=EXIT_ATTENTION)
-        if name in spare
-        else finding
-        for name, finding in by_name.items()
-        if finding is not None
-    )
+    result = []
+    for name in dict.fromkeys(names):
+        if finding := program_finding(specs[name]):
+            left_out = replace(finding, what=f"{finding.what}; its steps are left out", exit_code=EXIT_ATTENTION)
+            result.append(left_out if name in spare else finding)
+    return tuple(result)
 
 
 def spare_models(policy: Policy) -> frozenset[str]:
@@ -67,10 +65,7 @@ def startable(policy: Policy, specs: Mapping[str, ModelSpec]) -> Policy:
 
 
 def box_findings(
-    specs: Mapping[str, ModelSpec],
-    workers: Iterable[str],
-    roles: Mapping[str, str | None],
-    box: str,
+    specs: Mapping[str, ModelSpec], workers: Iterable[str], roles: Mapping[str, str | None], box: str
 ) -> tuple[Finding, ...]:
     """Return the models and roles that nobody keeps from writing; `box` makes the sandbox, "" if there is none."""
     asked = {role: as_role(specs[name]) for role, name in roles.items() if name is not None and name in specs}
@@ -151,20 +146,11 @@ def gate_findings(
     for gate in gates:
         program = AGENTS["command"].program(ModelSpec(gate.name, "command", command=gate.command))
         if "/" not in program and missing_program(program):
-            result.append(
-                Finding(
-                    f"gate {gate.name}", f"the program {program} is not on PATH", f"Install {program}.", EXIT_ATTENTION
-                )
-            )
+            what, fix = f"the program {program} is not on PATH", f"Install {program}."
+            result.append(Finding(f"gate {gate.name}", what, fix, EXIT_ATTENTION))
         elif "/" in program and not Path(program).is_absolute() and not made and in_main and not in_main(program):
+            what = f"main has no file {program}, and there is no [project] setup"
             fix = "Have [project] setup make it in each workspace, or commit it."
-            result.append(
-                Finding(
-                    f"gate {gate.name}",
-                    f"main has no file {program}, and there is no [project] setup",
-                    fix,
-                    EXIT_ATTENTION,
-                )
-            )
+            result.append(Finding(f"gate {gate.name}", what, fix, EXIT_ATTENTION))
         made = made or gate.kind is GateKind.BUILD
     return tuple(result)

@@ -19,12 +19,11 @@ from noface.engine.ground import fetch_again
 from noface.engine.jobs import Job, JobKind
 from noface.engine.landing.pushed import was_pushed
 from noface.engine.landing.queue import release_merged
-from noface.engine.protection import protection_for
+from noface.engine.orders import protection_for
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import settle, settle_forgotten
 from noface.git.landings import landings
-from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, write_if_new
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
@@ -34,7 +33,6 @@ from noface.model.budget import ESTIMATED
 from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.command import Canceller
-from noface.process.files import read_regular
 from noface.process.process_tree import sweep
 from noface.prompts.partial import accumulate, steps_of
 from noface.secrets.masked_records import masked_snapshot
@@ -42,7 +40,6 @@ from noface.store.reader import OpenAttempt
 from noface.store.records import LEARNED
 
 _KILLED = "noface was killed, or failed itself, during this attempt"
-_ORDER_BYTES_MAX = 16 << 20
 _TRAILERS_READ = "trailers_read"
 """The fact that holds main's commit up to which its trailers are known."""
 
@@ -83,10 +80,8 @@ def settle_open(
 
 def as_configured(context: RunContext, order: AttemptOrder) -> AttemptOrder:
     """Return the order of an earlier run as the present configuration and backlog would give it: they judge it."""
-    issue, now = order.issue, next((issue for issue in context.issues if issue.id == order.issue.id), None)
-    if now is not None:
-        issue = replace(issue, paths=now.paths, accept=now.accept, recheck=now.recheck, may_change=now.may_change)
-        issue = replace(issue, accept_timeout_s=now.accept_timeout_s)
+    issue = next((each for each in context.issues if each.id == order.issue.id), order.issue)
+    issue = replace(issue, title=order.issue.title, body=order.issue.body)
     model, gates = _with_variables(context, order.model), context.gates_for(issue)
     return _protected(context, replace(order, issue=issue, model=model, gates=gates, known_failures=context.known))
 
@@ -108,21 +103,17 @@ def _settle_landings(context: RunContext) -> None:
         fetch_again(context, Canceller())
         settle_forgotten(context.env.plumbing)
     for intent in intents:
-        pushed = pushing and was_pushed(context, intent.new)
-        if (
-            pushing
-            and not pushed
-            and not context.env.plumbing.is_ancestor(intent.new, context.env.plumbing.local_main())
-        ):
+        pushed, plumbing = pushing and was_pushed(context, intent.new), context.env.plumbing
+        if pushing and not pushed and not plumbing.is_ancestor(intent.new, plumbing.local_main()):
             context.journal.landing_dropped(intent.id)
             continue
         if intent.new not in moves:  # of several that land as one what comes of the one move counts for all
             note = f"noface: land issue {intent.issue_id}"
-            moves[intent.new] = settle(context.env.plumbing, intent.old, intent.new, note)
+            moves[intent.new] = settle(plumbing, intent.old, intent.new, note)
         result, now = moves[intent.new], context.clock.now()
         match result:
-            case Landed() | Moved() | Blocked() if pushed or isinstance(result, Landed):
-                landed = landings(context.env.plumbing, f"{intent.old}..{intent.new}")
+            case _ if pushed or isinstance(result, Landed):
+                landed = landings(plumbing, f"{intent.old}..{intent.new}")
                 own = next((each.commit for each in landed if each.issue == intent.issue_id), intent.new)
                 context.journal.landed(now, intent.id, intent.issue_id, own)
             case Moved():
@@ -140,9 +131,9 @@ def _drop_questions(context: RunContext, asked: Collection[int]) -> None:
             continue
         _drop_settings(directory)
         settle_files(context.env, directory)
-        model = context.settings.models.get(name) or _model_of(name, directory)
+        model = context.settings.models.get(name)  # without one its prices are unknown
         used = question_usage(context.env, model, directory) if model is not None else Usage()
-        gone = name != "" and name not in context.settings.models
+        gone = name != "" and model is None
         context.questions.cut_short(context.clock.now(), question, used, keep=gone)
 
 
@@ -150,14 +141,6 @@ def _drop_settings(directory: str) -> None:
     """Remove what a killed run was given of the person's settings: there are keys among them."""
     for run in (Path(directory), Path(directory, AGAIN)):
         remove(run / SESSION / OWN_SETTINGS)
-
-
-def _model_of(name: str, directory: str) -> ModelSpec | None:
-    try:
-        model = json.loads(read_regular(Path(directory) / "order.json", _ORDER_BYTES_MAX) or b"")["model"]
-        return ModelSpec(name, str(model["agent"]), str(model["model"]))
-    except (ValueError, TypeError, KeyError):
-        return None
 
 
 def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None, *, landed: bool = False) -> None:
@@ -250,17 +233,10 @@ def _carry_out(context: RunContext, fault: Fault) -> None:
         case RepairKind.MARK_MERGED:
             journal.merged(context.clock.now(), fault.of, fault.oid)
         case RepairKind.HOLD:
-            _hold(context.env.plumbing, fault.of, fault.oid)
+            with suppress(GitError):  # one that exists by now stays, and the next check reports it
+                plumbing.refs.apply(RefUpdate(fault.of, fault.oid, ZERO))
         case RepairKind.RECOUNT:
             journal.recount(fault.of)
         case RepairKind.REWRITE_HUB:
             git_dir = plumbing.repository.private_git_dirs / fault.of
             write_if_new(git_dir / "config", config_text(plumbing.repository))
-
-
-def _hold(plumbing: Plumbing, ref: str, oid: str) -> None:
-    """Make a ref; one that exists by now stays, and the next check reports it."""
-    try:
-        plumbing.refs.apply(RefUpdate(ref, oid, ZERO))
-    except GitError:
-        return

@@ -4,6 +4,7 @@ Never what law 2 protects: of an issue that main does not hold all work stays, w
 """
 
 import json
+import math
 import time
 from collections.abc import Collection, Iterator
 from functools import partial
@@ -60,7 +61,7 @@ def keep_bounds(context: RunContext) -> Steps[None]:
     while True:
         yield Tick(context.clock.now() + _EVERY_S)
         now = context.clock.now()
-        yield from call(partial(_tidy, plumbing, rules, context.reader.kept(), now))
+        yield from call(partial(_tidy, plumbing, rules, context.reader.kept(), now, math.inf))
         release_merged(context)
         let_go(context, now)
         while drop_events(context):
@@ -72,33 +73,25 @@ def tidy_up(context: RunContext) -> None:
     release_merged(context)
     plumbing, rules, now = context.env.plumbing, context.settings.config.keep, context.clock.now()
     deadline = time.monotonic() + _AT_END_S
-    _tidy(plumbing, rules, context.reader.kept(), now, Canceller(), deadline)
+    _tidy(plumbing, rules, context.reader.kept(), now, deadline, Canceller())
     let_go(context, now)
     while drop_events(context) and time.monotonic() < deadline:
         pass
 
 
 def _tidy(
-    plumbing: Plumbing,
-    rules: Keep,
-    kept: Collection[EndedAttempt],
-    now: float,
-    cancel: Canceller,
-    deadline: float | None = None,
+    plumbing: Plumbing, rules: Keep, kept: Collection[EndedAttempt], now: float, deadline: float, cancel: Canceller
 ) -> None:
     state = plumbing.repository.state_dir
     for each, why in overdue(state, rules, kept, now):
-        if cancel.cancelled or (deadline is not None and time.monotonic() > deadline):
+        if cancel.cancelled or time.monotonic() > deadline:
             return
         clear(state, each.folder, why, now)
     drop_old(plumbing.repository, time.time() - _DAY_S)
 
 
 def overdue(
-    state_dir: Path,
-    rules: Keep,
-    kept: Collection[EndedAttempt],
-    now: float,
+    state_dir: Path, rules: Keep, kept: Collection[EndedAttempt], now: float
 ) -> Iterator[tuple[EndedAttempt, str]]:
     """Yield the attempts whose files are due, the oldest first, with the setting that says so."""
     home = state_dir / "attempts"
@@ -123,31 +116,25 @@ def workspaces(repository: Repository, folder: Path) -> Iterator[Slot]:
 
 def let_go(context: RunContext, now: float) -> None:
     """Remove the refs of attempts at issues that main has held for long enough."""
-    plumbing, reader, oldest = (
-        context.env.plumbing,
-        context.reader,
-        now - context.settings.config.keep.logs_days * REFS_TIMES * _DAY_S,
-    )
+    plumbing, reader = context.env.plumbing, context.reader
+    oldest = now - context.settings.config.keep.logs_days * REFS_TIMES * _DAY_S
     newest: dict[str, tuple[float, int]] = {}
     for each in reader.kept():
         ended = each.ended_at if each.merged else now
         newest[each.issue_id] = max(newest.get(each.issue_id, (0.0, 0)), (ended, each.number))
     old = {name: number for name, (ended, number) in newest.items() if ended < oldest}
-    held = plumbing.references(_HELD) if old else {}
-    if not held:
+    if not old:
         return
-    known = known_issues(plumbing, reader)
-    going: dict[str, str] = {}
-    for ref, oid in held.items():
-        issue, _, name = ref.removeprefix(f"{_HELD}/").partition("/")
-        if known.slugs.get(issue, "") in old.keys() & known.merged and name.isdigit():
-            going[ref] = oid
-    if not going:
-        return
-    gone = {known.slugs[ref.removeprefix(f"{_HELD}/").partition("/")[0]] for ref in going}
-    context.journal.released({name: old[name] for name in gone})  # before it is so: `noface tools fsck` would miss them
+    known, going, gone = known_issues(plumbing, reader), list[RefUpdate](), dict[str, int]()
+    for ref, oid in plumbing.references(_HELD).items():
+        slug, _, number = ref.removeprefix(f"{_HELD}/").partition("/")
+        name = known.slugs.get(slug, "")
+        if name in old and name in known.merged and number.isdigit():
+            gone[name] = old[name]
+            going.append(RefUpdate(ref, ZERO, oid))
+    context.journal.released(gone)  # before it is so: `noface tools fsck` would miss them
     try:
-        plumbing.refs.apply(*(RefUpdate(ref, ZERO, oid) for ref, oid in going.items()))
+        plumbing.refs.apply(*going)
     except GitError as error:  # a person's git holds a lock; the next run does it
         context.log_event("refs_kept", reason=str(error))
 

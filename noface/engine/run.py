@@ -43,8 +43,11 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) ->
             ended = Engine(context, elsewhere.stations, faults).run(resumed)
         with suppress(OwnFaultError):  # told already; what is left is tidied up after the next run
             twice(faults, "tidying up", partial(tidy_up, context))
-        if ended.exit_code == EXIT_ATTENTION and not context.settings.once:
-            _ask_people(context)
+        only = context.settings.only_issues
+        for row in context.reader.issues() if ended.exit_code == EXIT_ATTENTION and not context.settings.once else ():
+            if row.present and row.status == IssueStatus.BLOCKED and (not only or row.id in only):
+                reason = f"blocked: {row.reason}; no independent work remains"
+                journal.person_asked(clock.now(), row.id, reason, row.block or NOTHING_ASKED)
     except BaseException as error:
         _record_failure(context, error)
         raise
@@ -105,11 +108,3 @@ def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
     for result in results:
         if result.failure is None:
             context.env.memory.remember(context.env.key(result.tree, result.gate), result)
-
-
-def _ask_people(context: RunContext) -> None:
-    only = context.settings.only_issues
-    for row in context.reader.issues():
-        if row.present and row.status == IssueStatus.BLOCKED and (not only or row.id in only):
-            reason = f"blocked: {row.reason}; no independent work remains"
-            context.journal.person_asked(context.clock.now(), row.id, reason, row.block or NOTHING_ASKED)

@@ -5,7 +5,6 @@ If files were left out, the commit has main as its only parent: what was wrong i
 
 from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 
 from noface.engine.context import RunContext
 from noface.engine.going_on import broken_files, broken_places
@@ -14,18 +13,21 @@ from noface.git.plumbing import Plumbing, entries_before, make_and_hold
 from noface.git.refs import hold_ref
 from noface.git.taken_back import began_on, merge_onto
 from noface.model.attempt import PastAttempt
-from noface.model.history import Advice, AdviceOutcome, History, Topic
+from noface.model.history import AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.start import Origin, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind
 from noface.recovery.start import from_main, start_of
 
+_DIVIDED = (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED, AdviceOutcome.PARTS_LANDED)
+
 
 def next_start(context: RunContext, history: History, main: str, accept_failing: int | None) -> tuple[str, StartPoint]:
     """Return the commit from which the next attempt starts, and why. Attempts before a breakdown do not count."""
     issue, plumbing = history.issue, context.env.plumbing
-    divided = max((a.after for a in history.advice if a.topic is Topic.BREAKDOWN and _divided(a)), default=0)
+    breakdowns = (a.after for a in history.advice if a.topic is Topic.BREAKDOWN and a.outcome in _DIVIDED)
+    divided = max(breakdowns, default=0)
     point = start_of(
         history.attempts,
         accept_failing=accept_failing,
@@ -47,7 +49,7 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
         return main, from_main(point, StartReason.GONE)
     what = "a person's work" if point.origin is Origin.PERSON else f"attempt {point.number}"
     lost = began_on(plumbing, context.reader.mains(), point.commit, main) is not None
-    made = None if point.without or lost else _with_main(context.env.plumbing, issue, point.commit, main, what)
+    made = None if point.without or lost else _with_main(plumbing, issue, point.commit, main, what)
     if made is None:
         made, conflicts = _put_on(context, issue, main, main, point.commit, point.without)
         reason = StartReason.CONFLICT if conflicts else point.reason
@@ -87,10 +89,8 @@ def _after_parts(context: RunContext, history: History, point: StartPoint, main:
     landed = tuple(path for part in parts if states[part.id].done for path in part.paths)
     commit = main
     for part in parts:
-        left = StartPoint(StartReason.NOTHING_YET)
-        if not states[part.id].done:
-            left = _best_of(plumbing, context.reader.past(part.id))
-        if left.commit is not None:
+        left = _best_of(plumbing, context.reader.past(part.id)) if not states[part.id].done else None
+        if left is not None and left.commit is not None:
             commit, _ = _put_on(context, issue, main, commit, left.commit, left.without)
     before = _best_of(plumbing, tuple(past for past in history.attempts if past.number <= point.number))
     if before.commit is not None:
@@ -140,14 +140,9 @@ def _with_main(plumbing: Plumbing, issue: Issue, commit: str, main: str, what: s
     if plumbing.is_ancestor(main, commit):
         return commit
     message = f"Merge main into {what} of issue {issue.id}\n"
-    merge = partial(_merged, plumbing, main, commit, message)
+
+    def merge() -> str | None:
+        tree = plumbing.merge(main, commit).tree
+        return None if tree is None else plumbing.commit_tree(tree, (commit, main), message)
+
     return make_and_hold(plumbing, hold_ref(issue.id, "start"), merge, lambda merged: merged)
-
-
-def _merged(plumbing: Plumbing, main: str, candidate: str, message: str) -> str | None:
-    tree = plumbing.merge(main, candidate).tree
-    return None if tree is None else plumbing.commit_tree(tree, (candidate, main), message)
-
-
-def _divided(advice: Advice) -> bool:
-    return advice.outcome in (AdviceOutcome.ADVISED, AdviceOutcome.PARTS_FAILED, AdviceOutcome.PARTS_LANDED)

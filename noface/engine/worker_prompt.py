@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 
 from noface.diagnosis.known_causes import known_cause
-from noface.engine.accept_on_main import accept_on_main
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
+from noface.engine.main_checks import accept_on_main
 from noface.engine.prompt_context import (
     ON_THE_FAILURE,
     main_since,
@@ -73,6 +73,8 @@ def prompt_data(
     unsure = situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
     related, chosen = related_files(context, history, given.commit) if unsure else ((), "")
     orders = orders_of(history, name, start, last_reaching)
+    left = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
+    beside = left and last and left.number != last.number and left.patch_hash != last.patch_hash
     data = PromptData(
         issue=issue,
         gates=context.gates_for(issue),
@@ -82,7 +84,7 @@ def prompt_data(
         cut_off=cut_off_before(context, history, start, given.main),
         patch=patch_of(context, issue, quoted) if quoted else "",
         main_patch=_main_since(context, history, start, given.main),
-        previous_patch=patch_of(context, issue, last.number) if last and _besides(last, start, history) else "",
+        previous_patch=patch_of(context, issue, last.number) if last and beside else "",
         hints=hints,
         note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
         rejected_note=rejected,
@@ -102,12 +104,6 @@ def prompt_data(
         earlier_form=settings.earlier_form,
     )
     return situation, data
-
-
-def _besides(last: PastAttempt, start: StartPoint, history: History) -> bool:
-    """True if the newest failed attempt left another change than the one that the prompt quotes for the start."""
-    quoted = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
-    return quoted is not None and quoted.number != last.number and quoted.patch_hash != last.patch_hash
 
 
 def _main_since(context: RunContext, history: History, start: StartPoint, main: str) -> str:
@@ -227,7 +223,6 @@ def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
 
 def _read_first(context: RunContext, model: str) -> tuple[str, ...]:
     """Return the project's file of instructions that the model's agent does not read by itself."""
-    agent = context.env.agents[context.settings.models[model].agent]
-    plumbing = context.env.plumbing
+    agent, plumbing = context.env.agents[context.settings.models[model].agent], context.env.plumbing
     there = tuple(name for name in _INSTRUCTIONS if name in plumbing.entries(plumbing.main(), _INSTRUCTIONS))
     return () if set(there) & set(agent.instructions) else there[:1]

@@ -56,10 +56,7 @@ def main() -> None:
 
 
 def started(model: ModelSpec, folder: str, argv: Sequence[str], **plan: object) -> tuple[str, ...]:
-    """Return the command that starts a program with settings of its own; the program alone if it needs none.
-
-    `plan` holds the keys that only this agent has.
-    """
+    """Return the command that starts a program with settings of its own; the program alone if it needs none."""
     if model.settings is Settings.USER and model.agent != "opencode" and not any(plan.values()):
         return tuple(argv)
     given = [name for name, _ in model.env]
@@ -68,10 +65,7 @@ def started(model: ModelSpec, folder: str, argv: Sequence[str], **plan: object) 
 
 
 def gemini(plan: Json, env: dict[str, str]) -> dict[str, str]:
-    """Make a home for Gemini CLI; return the variables that lead there.
-
-    The sessions stay if they are. `none`: a workspace that it does not trust has no settings and instructions.
-    """
+    """Make a home for Gemini CLI; return the variables that lead there."""
     person = Path(env.get("GEMINI_CLI_HOME") or env.get("HOME", "/"), ".gemini")
     folder = _fresh(Path(plan["folder"])) / ".gemini"
     folder.mkdir()
@@ -177,7 +171,6 @@ def mirror_opencode(person: Path, config: Path) -> None:
 
 
 def _with_the_others(person: Path, config: Path) -> None:
-    """Make a folder of configurations with an empty one of OpenCode's, and links to those of all other programs."""
     (config / "opencode").mkdir(parents=True)
     for entry in person.iterdir() if person.is_dir() else ():
         if entry.name != "opencode":
@@ -208,10 +201,7 @@ def merged(one: Json, other: Json) -> Json:
 
 
 def read_settings(path: Path, *, lenient: bool = False) -> Json:
-    """Return the settings in a file, nothing without one; its own relative files stay what they are.
-
-    `lenient`: nothing as well if it cannot be read. Raises UnreadableSettingsError.
-    """
+    """Return the settings in a file, nothing without one; its own relative files stay what they are."""
     try:
         with path.open("rb") as file:
             text = file.read(_SETTINGS_BYTES_MAX).decode("utf-8-sig", "replace")

@@ -46,7 +46,7 @@ _ROLES = {
 }
 
 
-ASKED_FOR, CONTESTED = "asked_for", "contested"
+ASKED_FOR = "asked_for"
 """The strategies of an answer that the issue, or that another one of the run, asks for what is made of main's tests."""
 
 

@@ -93,13 +93,11 @@ class StartPoint:
 class CutOff:
     """What a worker has to know of the attempt that was cut off before its own, and of what ended it (`cause`).
 
-    `undone` are changes that were taken back, `broken` places that do not parse. `edited`: the issue's text has
-    changed.
+    `broken` are places that do not parse. `edited`: the issue's text has changed.
     """
 
     cause: str
     main_moved: bool = False
-    undone: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     edited: bool = False
     last_output: str = ""

@@ -175,7 +175,7 @@ _FULL = PromptData(
     **_ALIKE,
     protected=(*default_protected(), "tests/test_count.py", "issues/**"),
     start=StartPoint(StartReason.CUT_OFF, 2, "c"),
-    cut_off=CutOff("the provider could not answer any more", True, ("ci.yml",), ("a.py:3",), True),
+    cut_off=CutOff("the provider could not answer any more", True, ("a.py:3",), True),
     previous_patch=_PATCH,
     main_patch=_PATCH,
     hints=("Words are separated by any white space.",),

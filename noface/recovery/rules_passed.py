@@ -10,7 +10,7 @@ from noface.integrity.asked_for import asks_for_less
 from noface.integrity.tampering import BY_BODY, CONTRADICTED
 from noface.model.actions import Action, Ask, Land, Mode, RequestApproval, WaitUntil
 from noface.model.attempt import PastAttempt
-from noface.model.history import CONTESTED, Advice, AdviceOutcome, History, Topic, Verdict
+from noface.model.history import Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
 from noface.model.taxonomy import FailureKind
 from noface.recovery.named import evident, statements
@@ -108,8 +108,6 @@ def changed_tests(
         return None
     same = [past for past in history.current if past.patch_hash == last.patch_hash]  # the same work, the same answer
     answers = [answer for past in same for answer in _answers(history, Topic.CHANGED_TESTS, past)]
-    if answers and answers[-1].strategy == CONTESTED:
-        return RequestApproval(failure.kind, f"two issues contradict each other: {answers[-1].cause}")
     if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
         no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
         return RequestApproval(failure.kind, no) if history.issue.accept and _was_warned(history) else None

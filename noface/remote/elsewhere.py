@@ -60,7 +60,7 @@ def _watch_main(run: RunParts) -> Steps[None]:
         if gained:
             for issue_id in mark_landed_elsewhere(context, gained):
                 run.queue.drop(issue_id)
-            context.backlog_changed()
+            context.backlog_stale = True
 
 
 def _check_publishing(context: RunContext, cancel: Canceller) -> None:

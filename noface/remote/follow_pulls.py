@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from noface.engine.dispatch import configured, decide_and_apply, history
-from noface.engine.landing.entries import QueueEntry
+from noface.engine.landing.waiting import QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import Outage
 from noface.engine.parts import RunParts
@@ -355,7 +355,7 @@ class PullFollower(Station):
         issue = self.watch.issue(before.issue_id)
         if issue is not None:
             keep_lesson(context, issue)
-        context.backlog_changed()
+        context.backlog_stale = True
 
     def _still_open(self, issue: Issue, looked: PullSnapshot, decision: StillOpen, pull: Followed) -> None:
         """Record what it waits for; one that was closed, or a person's, and is not any more goes on."""

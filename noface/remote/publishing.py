@@ -10,7 +10,7 @@ from functools import partial
 
 from noface.engine.context import RunContext
 from noface.engine.dispatch import configured, history
-from noface.engine.landing.entries import QueueEntry
+from noface.engine.landing.waiting import QueueEntry
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, SOON_S, Outage
 from noface.engine.outside import scratch_of, wait_for_person
 from noface.engine.parts import RunParts

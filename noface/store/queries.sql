@@ -2,10 +2,9 @@
 
 -- name: put_issue
 -- Brings an issue's row up to the tracker's state. Where a landed one was written stays: its number may come again.
-INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent, read_after)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT COALESCE(MAX(id), 0) FROM landings))
+INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
-    read_after = CASE WHEN content_hash = excluded.content_hash THEN read_after ELSE excluded.read_after END,
     present = 1,
     position = excluded.position,
     title = excluded.title,
@@ -228,10 +227,6 @@ FROM attempts ORDER BY issue_id, number;
 
 -- name: landing_facts
 SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORDER BY id;
-
--- name: landed_since_read
-SELECT id, issue_id, number, old, new FROM landings
-WHERE state = 'landed' AND id > (SELECT read_after FROM issues WHERE id = ?) ORDER BY id;
 
 -- name: lessons_by_signature
 SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL

@@ -7,10 +7,9 @@ import pytest
 from support.project import GATE
 from support.run_parts import run_parts
 
-from noface.engine.accept_on_main import fact_of
-from noface.engine.main_checks import check_accept
+from noface.engine.main_checks import check_accept, fact_of
+from noface.engine.orders import protection_for
 from noface.engine.outside import BacklogWatch
-from noface.engine.protection import protection_for
 from noface.process.supervise import Canceller
 
 

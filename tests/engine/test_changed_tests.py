@@ -170,29 +170,6 @@ def test_fewer_assertions_are_the_issue_s_question_only_where_another_stands_in_
 
 
 @pytest.mark.thorough
-def test_what_another_issue_of_the_night_brought_is_no_role_s_to_say_but_a_person_s(shop):
-    """Whoever reads one of two issues that contradict each other finds in it what it asks for."""
-    sentence = "price() takes a currency before its first argument"
-    other = [{"write": "shop.py", "text": NEW_PRICE.replace("cents, currency", "currency, cents")},
-             {"write": "tests/test_shop.py", "text": NEW_TESTS.replace("250, 'EUR'", "'EUR', 250").replace("0, 'EUR'", "'EUR', 0")}]  # fmt: skip
-    project = shop(says(True, SENTENCE))
-    project.play(("1", 0, says(True, SENTENCE), "changed_tests"), ("2", 0, says(True, sentence), "changed_tests"),
-                 ("1", 0, WORK), ("2", 0, other))  # fmt: skip
-    project.issue(2, "A price has its currency first", f"{sentence}.", max_attempts=1)
-    project.commit()
-    project.run(code=3)
-    assert project.statuses() == {"1": "merged", "2": "approval"}
-    reason = project.shown("status")["issues"][1]["reason"]
-    assert (
-        "two issues contradict each other: issue 1, which landed first, asks for what main's tests/test_shop" in reason
-    )
-    assert not list((project.state / "attempts/2").glob("*/ask-*"))
-    project.noface("approve", "2")
-    project.run()
-    assert project.statuses()["2"] == "merged"
-
-
-@pytest.mark.thorough
 def test_tests_whose_file_moves_with_all_that_they_assert_are_a_question_for_a_model(shop):
     """A module has another name, and its tests go with it; new assertions in a moved file are a person's question."""
     moves = [{"shell": "git mv shop.py store.py; git mv tests/test_shop.py tests/test_store.py"}]

@@ -1,8 +1,6 @@
 """What is ended for money: remembered with the limit and its amounts, never begun again for ever, never lost (law 12)."""
 
 import json
-import signal
-import sqlite3
 import time
 
 import pytest
@@ -12,7 +10,6 @@ from support.spending import (
     World,
     answer,
     configure,
-    ended_while_it_spends,
     fed,
     only_attempt,
     program,
@@ -304,18 +301,3 @@ def test_what_a_question_cost_is_recorded_where_noface_fails_after_it(project):
     configure(project, attempts=2, retry="reflect = true")
     project.run(code=1, NOFACE_FAILPOINT="question_answered:1:enospc")
     assert asked(project) == [("INTERRUPTED", 1.25)]
-
-
-@pytest.mark.thorough
-def test_a_question_to_a_model_that_is_gone_stays_counted(project):
-    told = f"echo '{json.dumps(answer())}'\nexec sleep 60"
-    program(project, "claude", reflecting(told))
-    configure(project, attempts=2, retry="reflect = true")
-    assert ended_while_it_spends(project, signal.SIGKILL, "1/ask-1-reflection") == -9
-    text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace("models.small]", "models.tiny]").replace('"small"', '"tiny"'))
-    project.commit("another name")
-    project.noface("run", "--max-iterations", "0")
-    with sqlite3.connect(project.state / "state.db") as database:
-        rows = database.execute("SELECT model, outcome, json_extract(answer, '$.tokens') FROM advice").fetchall()
-    assert ("small", "INTERRUPTED", 1_010_000) in rows

@@ -12,8 +12,8 @@ from support.cases import first_ones
 from support.processes import wait_for
 from support.run_parts import run_parts
 
-from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.stacks import build
+from noface.engine.landing.waiting import QueueEntry
 from noface.model.issue import Issue
 from noface.process.command import Canceller
 

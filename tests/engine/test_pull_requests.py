@@ -47,7 +47,7 @@ def test_proven_work_is_pushed_and_proposed_and_main_is_left_alone_here_and_ther
     assert f"pull request #{number}" in told
     assert (row_of(shop)["state"], row_of(shop)["number"], row_of(shop)["pushed"]) == ("open", number, head)
     assert shop.project.git("status", "--porcelain") == ""
-    assert "a pull request is in review" in told.lower()
+    assert "1 pull request is in review" in told.lower()
     page = shop.project.noface("show", "1").stdout
     assert f"pull request #{number}: open" in page
     assert pull_url(shop, number) in page

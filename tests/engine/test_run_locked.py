@@ -4,7 +4,7 @@ import pytest
 from support.cases import first_ones
 from support.processes import wait_for
 
-from noface.engine.landing.entries import PATIENCE_S, QueueEntry
+from noface.engine.landing.waiting import PATIENCE_S, QueueEntry
 from noface.model.issue import Issue
 
 

@@ -6,7 +6,7 @@ import pytest
 from support.policy_story import ISSUE, NOW, K, contradicted, decide, passed, policy, said
 
 from noface.model.actions import Ask, Block, Land, RequestApproval, RunWorker, WaitUntil
-from noface.model.history import ASKED_FOR, CONTESTED, AdviceOutcome, Topic, Verdict
+from noface.model.history import ASKED_FOR, AdviceOutcome, Topic, Verdict
 from noface.recovery.retry_policy import ChangedTests, ReviewRules, RoleModels, When
 
 C = Topic.CHANGED_TESTS
@@ -61,12 +61,6 @@ def test_what_its_own_commands_want_is_shown_to_a_person_once_the_worker_was_tol
     action = then(contradicted(), refused, contradicted(), refused, issue=issue)
     assert isinstance(action, RequestApproval)
     assert "not a word of it" in action.reason
-
-
-def test_what_another_issue_of_the_run_asks_for_is_a_persons_at_once():
-    against = said(C, strategy=CONTESTED, cause="issue 2, which landed first, asks for what main's a::b expects")
-    action = then(contradicted(), against)
-    assert action == RequestApproval(K.GATE_TAMPERING, f"two issues contradict each other: {against.cause}")
 
 
 @pytest.mark.parametrize("work", [contradicted(), contradicted(candidate=None)])

@@ -29,8 +29,8 @@ from noface.cli.run_session import make_context, open_project
 from noface.cli.wiring import RunOptions, settings
 from noface.engine.changed_tests import grounds_of, patch_of_tests
 from noface.engine.context import RunContext
+from noface.engine.orders import protection_for
 from noface.engine.preflight import preflight
-from noface.engine.protection import protection_for
 from noface.errors import NofaceError
 from noface.integrity.asked_for import unfounded
 from noface.integrity.tampering import BY_MAIN, CONTRADICTED

@@ -152,7 +152,10 @@ class MergeLine:
         if self._round is None or stack not in self._round.awaited:
             return LineVerdict()
         if green is None:
-            return self._nothing_known(self._round, stack)
+            # That may be for one of them alone, so the next goes alone.
+            lost, self._round, self._one_only = self._round, None, True
+            self.again(dict.fromkeys(member for each in lost.prefixes for member in each.members))
+            return LineVerdict(moot=tuple(each for each in lost.awaited if each != stack))
         self._round.green[stack] = green
         return self._apart(self._round, stack) if self.apart else self._settled(self._round)
 
@@ -222,12 +225,6 @@ class MergeLine:
             self._set_group(stack.group, stack.members)
             self.again(rest)
         return LineVerdict()
-
-    def _nothing_known(self, this: _Round, stack: Stack) -> LineVerdict:
-        """End a round of which a stack cannot be proven: that may be for one of them alone, so the next goes alone."""
-        self._round, self._one_only = None, True
-        self.again(dict.fromkeys(member for each in this.prefixes for member in each.members))
-        return LineVerdict(moot=tuple(each for each in this.awaited if each != stack))
 
     def _set_group(self, group: int, members: tuple[str, ...]) -> None:
         self._groups[group] = members

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from noface.git.landings import landed_issues
 from noface.git.plumbing import Plumbing
@@ -28,23 +29,17 @@ class KnownIssues:
         if issue in self.merged or force:
             return ""
         status = self.statuses[issue]
-        if status == "merged":
-            return "it was merged, but main does not hold it any more; --force removes it"
-        return f"not merged ({status}); --force removes it"
+        what = f"not merged ({status})" if status != "merged" else "it was merged, but main does not hold it any more"
+        return f"{what}; --force removes it"
 
 
-@dataclass(frozen=True, slots=True)
-class ScratchBranch:
+class ScratchBranch(NamedTuple):
     """A branch noface/ID at a commit. `why` is the reason it is kept, "" if it may go; `issue` is an id or ""."""
 
     name: str
     issue: str
     oid: str
     why: str
-
-    @property
-    def removal(self) -> RefUpdate:
-        return RefUpdate(f"refs/heads/{self.name}", ZERO, self.oid)
 
 
 def known_issues(plumbing: Plumbing, reader: Reader) -> KnownIssues:
@@ -86,4 +81,6 @@ def scratch_branches(
 def remove_merged(plumbing: Plumbing, reader: Reader) -> None:
     if plumbing.references(_HEADS):
         branches = scratch_branches(plumbing, reader, known_issues(plumbing, reader))
-        plumbing.refs.apply(*(branch.removal for branch in branches if not branch.why))
+        plumbing.refs.apply(
+            *(RefUpdate(f"refs/heads/{each.name}", ZERO, each.oid) for each in branches if not each.why)
+        )

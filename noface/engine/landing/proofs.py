@@ -7,11 +7,11 @@ from itertools import takewhile
 
 from noface.attempt.environment import LANDING_SLOT
 from noface.attempt.held_secrets import why_held_back
+from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
-from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.line import LineVerdict, MergeLine, Stack
-from noface.engine.landing.stacks import StackBuilt, StackedEntry, build, has_leave, is_judged, overruled, proof_of
-from noface.engine.landing.waiting import WaitingWork
+from noface.engine.landing.stacks import StackBuilt, StackedEntry, build, has_leave, is_judged, overruled, prove_stack
+from noface.engine.landing.waiting import QueueEntry, WaitingWork
 from noface.engine.stations import OpenStory, Stations, Steps
 from noface.model.failure import Failure
 from noface.model.gate import Proof
@@ -54,14 +54,13 @@ class Proofs:
         self._green: dict[Stack, ProvenStack] = {}
         self._proven: list[tuple[ProvenStack, ...]] = []
         self.has_news = False
-        waiting.withdrawn = self._withdraw
-
-    def _withdraw(self, issue_id: str) -> None:
-        self._follow(self.line.withdraw(issue_id))
+        waiting.withdrawn = lambda issue_id: self._follow(self.line.withdraw(issue_id))
 
     def prove_next(self) -> Steps[None]:
         """Begin the proofs for which slots are free: suspects have one each, and the line keeps one at least."""
-        slots, able = self._free_slots(), self._waiting.able()
+        taken, able = {each.slot for each in self._under_way}, self._waiting.able()
+        names = (LANDING_SLOT, *(f"l{number:03}" for number in range(1, self._slots)))
+        slots = [name for name in names if name not in taken]
         if not slots or not self._waiting.by_issue:
             return
         kept = 1 if self._slots > 1 and self.line.awaits_round(able) else 0
@@ -96,11 +95,6 @@ class Proofs:
             return 1
         at_once = (context.env.turns.limit or 0) // 2
         return max(1, min(_STACKS_MAX, context.settings.slots, at_once))
-
-    def _free_slots(self) -> list[str]:
-        taken = {each.slot for each in self._under_way}
-        names = (LANDING_SLOT, *(f"l{number:03}" for number in range(1, self._slots)))
-        return [name for name in names if name not in taken]
 
     def _alike(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the first that may be proven together: judged alike, without leave, not held up, no suspects."""
@@ -144,10 +138,11 @@ class Proofs:
 
     def _prove(self, proving: _Proving) -> Steps[None]:
         context, steps = self._context, proving.steps
-        decides = self.line.decides(proving.stack)
-        proof = replace(proof_of(context, steps, proving.main, proving.slot), decides=decides)
+        first, place = steps[0].entry, (context, steps, proving.main, proving.slot)
+        let = let_for(context.questions.advice(first.issue.id), first.number) if len(steps) == 1 else None
+        prove = partial(prove_stack, *place, is_judged(context, first), let, self.line.decides(proving.stack))
         try:
-            result = yield from self._waiting.in_thread(steps[-1].entry, partial(proof.prove, context))
+            result = yield from self._waiting.in_thread(steps[-1].entry, prove)
         except Exception:
             if not proving.moot:
                 raise
@@ -173,11 +168,9 @@ class Proofs:
         for step in steps:
             entry, context = step.entry, self._context
             if step.candidate != entry.candidate:
-                about = {"number": entry.number, "main": proof.main}
-                if why := why_held_back(context.env, entry.candidate):
-                    context.log_event("past_left_out", entry.issue.id, why=why, **about)
-                else:
-                    context.log_event("history_left_out", entry.issue.id, **about)
+                why = why_held_back(context.env, entry.candidate)
+                kind, more = ("past_left_out", {"why": why}) if why else ("history_left_out", {})
+                context.log_event(kind, entry.issue.id, number=entry.number, main=proof.main, **more)
 
     def _follow(self, verdict: LineVerdict, failure: Failure | None = None) -> None:
         for each in self._under_way:

@@ -15,17 +15,16 @@ from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.landing.commits import LandingCommits, commits_of
-from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.line import MergeLine
 from noface.engine.landing.merged_branches import remove_merged
 from noface.engine.landing.proofs import Proofs, ProvenStack
 from noface.engine.landing.pushed import follow_push, push_landing, was_pushed
-from noface.engine.landing.waiting import WaitingWork
+from noface.engine.landing.waiting import QueueEntry, WaitingWork
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, Outage
 from noface.engine.stations import Stations, Steps, Tick
 from noface.errors import RefLockedError, RemoteError, SigningError
-from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
+from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Rejected
@@ -83,7 +82,7 @@ class MergeQueue:
         self._line = MergeLine(each=rules.each, apart=rules.by_pull_request)
         self._waiting = WaitingWork(context, jobs)
         self._proofs = Proofs(context, stations, self._waiting, self._line)
-        self._pushing = frozenset[str]()
+        self.pushing = frozenset[str]()
         self._remote = Outage(context.clock, PUSH_PAUSES_S, PUSH_REFUSED_S)
         self.publisher: Publisher | None = None
         self._last_look: LastLook = lambda _: True
@@ -108,11 +107,7 @@ class MergeQueue:
     @property
     def waiting(self) -> frozenset[str]:
         """All issues whose work waits to land and is not on its way to a remote."""
-        return frozenset(self._waiting.by_issue) - self._pushing
-
-    @property
-    def pushing(self) -> frozenset[str]:
-        return self._pushing
+        return frozenset(self._waiting.by_issue) - self.pushing
 
     @property
     def published(self) -> frozenset[str]:
@@ -207,7 +202,13 @@ class MergeQueue:
         old, new, note = proven.main, intended.commits.main, intended.commits.note
         wanted = partial(self._may_land, proven)
         result = advance(context.env.plumbing, old, new, note, patient=patient, wanted=lambda: wanted() is True)
-        return self._moved(proven, intended, result)
+        if isinstance(result, Landed):
+            self._landed(proven, intended)
+            return new
+        self._drop_intent(intended)
+        if isinstance(result, Blocked):
+            self._hold(proven, result)
+        return None
 
     def _may_land_now(self, proven: ProvenStack) -> Steps[bool]:
         """Wait until it is known whether a stack may land, and tell. Raises LockLostError."""
@@ -241,23 +242,11 @@ class MergeQueue:
                     pass
         return all(map(self._waiting.holds, proven.entries))
 
-    def _moved(self, proven: ProvenStack, intended: IntendedLanding, result: MoveResult) -> str | None:
-        match result:
-            case Landed():
-                self._landed(proven, intended)
-                return intended.commits.main
-            case Moved():
-                self._drop_intent(intended)
-            case Blocked():
-                self._drop_intent(intended)
-                self._hold(proven, result)
-        return None
-
     def _push(self, proven: ProvenStack, intended: IntendedLanding) -> Steps[str | None]:
         """Move the remote's main; a push of which nothing is known stays intended, and is repeated as it is."""
         context, first = self._context, proven.entries[0]
         run = partial(push_landing, context, proven.main, intended.commits.main)
-        self._pushing = frozenset(entry.issue.id for entry in proven.entries)
+        self.pushing = frozenset(entry.issue.id for entry in proven.entries)
         try:
             result: Rejected | None = None
             while True:
@@ -272,14 +261,14 @@ class MergeQueue:
                     self._waiting.at_work += 1
                     if was_pushed(context, intended.commits.main):
                         break
-                    pushing, self._pushing = self._pushing, frozenset()
+                    pushing, self.pushing = self.pushing, frozenset()
                     self._look_anew(proven.entries)
                     if not (yield from self._may_land_now(proven)):
                         self._drop_intent(intended)
                         return None
-                    self._pushing = pushing
+                    self.pushing = pushing
         finally:
-            self._pushing = frozenset()
+            self.pushing = frozenset()
         if isinstance(result, Rejected):
             self._drop_intent(intended)
             if result.moved:

@@ -15,8 +15,8 @@ from noface.attempt.prove import prove as prove_tree
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
-from noface.engine.landing.entries import QueueEntry
 from noface.engine.landing.pushed import landed_there
+from noface.engine.landing.waiting import QueueEntry
 from noface.engine.prompt_context import attempt_directory
 from noface.git.fast_forward import Landed
 from noface.git.landings import in_the_way, landings
@@ -25,7 +25,7 @@ from noface.git.refs import hold_ref
 from noface.git.taken_back import bring_onto
 from noface.integrity.judges import Part, lifted, part_of
 from noface.model.failure import Failure
-from noface.model.gate import GateSpec, Proof
+from noface.model.gate import Proof
 from noface.model.history import Verdict
 from noface.model.issue import joined
 from noface.model.quoting import some
@@ -82,57 +82,42 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
             built.refused.append((entry, fit))
             continue
         is_top = apart or entry is entries[-1]
-        commit = fit if is_top else _merge(context.env.plumbing, tree, (below, fit))
+        merged = "A candidate on those that were stacked before it\n"
+        commit = fit if is_top else plumbing.commit_tree(tree, (below, fit), merged)
         built.steps.append(StackedEntry(entry, fit, tree, commit))
     hit("merge_built")
     return built
 
 
-def _merge(plumbing: Plumbing, tree: str, parents: tuple[str, str]) -> str:
-    message = "A candidate on those that were stacked before it\n"
-    return plumbing.commit_tree(tree, parents, message)
+def prove_stack(
+    context: RunContext,
+    steps: tuple[StackedEntry, ...],
+    main: str,
+    slot: str,
+    judged: bool,
+    let: frozenset[str] | None,
+    decides: bool,
+    cancel: Canceller,
+) -> Proof | Unproven | None:
+    """Run every gate on a stack's tree; None if cancelled. What alters judges is judged by main's, too.
 
-
-@dataclass(frozen=True, slots=True)
-class StackProof:
-    """What the proof of a stack needs of the loop's thread. `judged`: no person and no issue's own commands want it.
-
-    `decides`: a red result rejects the entry. `let`: tests of main that it may contradict.
+    All of it are `judged`, or no person and no issue's own commands want it. `let`: tests of main that it may
+    contradict. `decides`: a red result rejects the entry.
     """
-
-    steps: tuple[StackedEntry, ...]
-    main: str
-    slot: str
-    judged: bool
-    let: frozenset[str] | None
-    decides: bool = True
-
-    def prove(self, context: RunContext, cancel: Canceller) -> Proof | Unproven | None:
-        """Run every gate on the stack's tree; None if cancelled. What alters judges is judged by main's, too."""
-        last = self.steps[-1]
-        entry, tree = last.entry, last.tree
-        logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
-        token = f"landing-{self.slot}-{entry.issue.id}"
-        whose, where = (entry.issue.id, entry.number, token, self.slot), (tree, last.commit, self.main, logs)
-        task = GateTask(*whose, *where, context.known, steady=self.decides)
-        issue = joined(tuple(step.entry.issue for step in self.steps))
-        if len(self.steps) > 1:
-            issue = replace(issue, paths=(), may_change=())
-        proving = Proving(context.scope(cancel), task, self._gates(context), issue)
-        try:
-            return prove_tree(proving, judged=self.judged, let=self.let)
-        except CutShort:
-            return None
-
-    def _gates(self, context: RunContext) -> tuple[GateSpec, ...]:
-        if len(self.steps) == 1:
-            return context.gates_for(self.steps[0].entry.issue)
-        own = [
-            replace(gate, name=f"{gate.name} of {step.entry.issue.id}")
-            for step in self.steps
-            for gate in context.gates_for(step.entry.issue)[len(context.settings.gates) :]
-        ]
-        return (*context.settings.gates, *own)
+    last, entry = steps[-1], steps[-1].entry
+    logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
+    whose = (entry.issue.id, entry.number, f"landing-{slot}-{entry.issue.id}", slot)
+    task = GateTask(*whose, last.tree, last.commit, main, logs, context.known, steady=decides)
+    issues, shared = tuple(step.entry.issue for step in steps), context.settings.gates
+    issue, gates = joined(issues), context.gates_for(entry.issue)
+    if len(steps) > 1:
+        issue = replace(issue, paths=(), may_change=())
+        own = ((each, gate) for each in issues for gate in context.gates_for(each)[len(shared) :])
+        gates = (*shared, *(replace(gate, name=f"{gate.name} of {each.id}") for each, gate in own))
+    try:
+        return prove_tree(Proving(context.scope(cancel), task, gates, issue), judged=judged, let=let)
+    except CutShort:
+        return None
 
 
 def is_judged(context: RunContext, entry: QueueEntry) -> bool:
@@ -148,12 +133,6 @@ def has_leave(context: RunContext, entry: QueueEntry) -> bool:
     altered = {*row.changed} & plumbing.whole(plumbing.main()).paths if row is not None else frozenset[str]()
     judging = any(lifted(path, entry.issue) and part_of(path) is not Part.PRODUCT for path in altered)
     return judging or let_for(context.questions.advice(entry.issue.id), entry.number) is not None
-
-
-def proof_of(context: RunContext, steps: tuple[StackedEntry, ...], main: str, slot: str) -> StackProof:
-    first = steps[0].entry
-    let = let_for(context.questions.advice(first.issue.id), first.number) if len(steps) == 1 else None
-    return StackProof(steps, main, slot, is_judged(context, first), let)
 
 
 def overruled(plumbing: Plumbing, entry: QueueEntry, failure: Failure, main: str) -> Failure:

@@ -1,19 +1,11 @@
 """aider (seen with 0.86.2): `aider --message-file F`.
 
-It keeps no login; its histories go to the attempt's folder, and ~/.aider holds nothing but caches and OpenRouter's key.
-Its own retries cannot be bounded: they end by themselves after about 85 seconds.
-
-It has no session to go on with. `--restore-chat-history` only quotes the Markdown of an earlier chat, cut to what fits
-or summed up by another call of a model: a run that was cut off had one to four answers, of which the edits stand in the
-workspace and in the prompt.
+It keeps no login; ~/.aider holds nothing but caches and OpenRouter's key. Its own retries end by themselves after about
+85 seconds. It has no session to go on with: `--restore-chat-history` only quotes the text of an earlier chat.
 
 Answers are never streamed: of a stream that breaks off aider makes a whole answer, without a word. It prints no reason
-for which an answer ended but the limit of its length, so that one which a provider filtered is known only if it is
-an error, or nothing at all.
-
-It prints text, whatever happened, and exits with 0. Prose and aider's own words share a stream. What follows the newest
-"Tokens: … sent, … received." is aider's own: that line ends every answer of the model, so whatever an answer quotes
-stands before it.
+for which an answer ended but the limit of its length. It exits with 0 whatever happened. What follows the newest
+"Tokens: … sent, … received." is aider's own: that line ends every answer of the model.
 """
 
 import re
@@ -98,12 +90,10 @@ class AiderReader(LineReader):
         return AgentEvidence(self.agent, exit_code, stderr, error, finished=finished, last_words=last_words)
 
     def used(self) -> Usage:
-        """Return the sum of what its answers used; the cost is aider's own sum."""
         counted = self._answered or None
         return Usage(self._cost, counted and self._sent, counted and self._received)
 
     def amounts(self) -> Amounts:
-        """Return the tokens that it tells of if a limit of its model was met: about so many."""
         own = "\n".join(self._since.lines)
         return {resource: _of_limit(own, name) for resource, name in _COUNTED.items()}
 
@@ -163,11 +153,7 @@ class AiderAgent(Agent):
     stream = AiderReader
 
     def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
-        """Return the command line; histories go to the attempt's folder, wide lines keep messages whole.
-
-        If the person's own settings do not act, what these name to be read and to be run is replaced: an option of the
-        command line takes the place of that of a settings file.
-        """
+        """Return the command line; histories go to the attempt's folder, wide lines keep messages whole."""
         model, options = order.model, table("agents")["aider"]["access"]
         argv = [self.program(order.model), "--message-file", place.prompt_file]
         argv += option("--model", order.model.model)

@@ -13,18 +13,15 @@ FILE_NAMES = ("issues.jsonl", "beads.jsonl")
 
 
 def beads_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> str:
-    """Return the fingerprint of the beads folder that the settings name."""
     return fingerprint(root / settings.path, settings.gates)
 
 
 def fingerprint(folder: Path, gates: tuple[str, ...]) -> str:
-    """Hash name, time, size, inode and mode of the file, and the commands that its issues may name; never raises."""
     path = find(folder)
     return checksum((stamp(path) if path is not None else None, gates))
 
 
 def find(folder: Path) -> Path | None:
-    """Return the file that holds the issues, None if there is none."""
     return next((folder / name for name in FILE_NAMES if os.path.lexists(folder / name)), None)
 
 

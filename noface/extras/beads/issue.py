@@ -168,11 +168,9 @@ class _Tree:
                 self.children.setdefault(parent, []).append(bead.id)
 
     def container(self, bead: Bead) -> bool:
-        """True if an issue only holds others."""
         return bead.kind == "epic" and bead.id in self.children
 
     def needs(self, bead: Bead) -> tuple[str, ...]:
-        """Return the ids that an issue waits for: its own, its children's, and its parents' blockers."""
         named = [*bead.waits, *self.children.get(bead.id, ())]
         for parent in self._above(bead.id):
             inside = self._below(parent)
@@ -180,7 +178,6 @@ class _Tree:
         return tuple(self._opened(named))
 
     def _opened(self, named: Iterable[str]) -> dict[str, None]:
-        """Put what an epic holds in the place of the epic."""
         opened: dict[str, None] = {}
         left, seen = list(named)[::-1], set()
         while left:
@@ -214,7 +211,6 @@ class _Tree:
 
 
 def _placed(place: str, beads: Sequence[Bead], faults: list[IssueFault], gates: tuple[str, ...]) -> Beads:
-    """Part the issues to work on from those that are done, left alone, or faulty."""
     tree = _Tree(beads)
     issues: list[Issue] = []
     warnings: list[IssueFault] = []
@@ -246,7 +242,6 @@ def _aside(bead: Bead) -> str:
 
 
 def _issue(bead: Bead, needs: tuple[str, ...], gates: tuple[str, ...]) -> tuple[Issue | IssueFault, list[IssueFault]]:
-    """Make the issue of an open one, with what a person should know of it."""
     from noface.trackers.accept_forms import part_accepted
     from noface.trackers.issue_body import read_body
 

@@ -20,15 +20,11 @@ FILE_BYTES_MAX = 256 * 1_048_576
 
 
 def open_beads(settings: TrackerSettings, root: Path, _state: Path) -> "BeadsTracker":
-    """Return the tracker over the beads folder that the settings name."""
     return BeadsTracker(root, settings.path, settings.gates)
 
 
 class BeadsTracker:
-    """The tracker over a beads folder. It remembers what it parsed: an unchanged file costs a look at it.
-
-    `root` is the repository's top folder, `folder` the place of the beads in it, `gates` the commands of the gates.
-    """
+    """The tracker over a beads folder. It remembers what it parsed: an unchanged file costs a look at it."""
 
     def __init__(self, root: Path, folder: str = ".beads", gates: tuple[str, ...] = ()) -> None:
         self._path = root / folder
@@ -38,18 +34,13 @@ class BeadsTracker:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The files below the folder."""
         return (f"{self._folder.strip('/')}/**",)
 
     def fingerprint(self) -> str:
-        """Hash name, time, size, inode and mode of the file; opens nothing."""
         return fingerprint(self._path, self._gates)
 
     def backlog(self, merged: Collection[str] = ()) -> Backlog:
-        """Read the issues of the file; a missing one is an empty backlog with a warning.
-
-        Raises UsageError if the file cannot be read.
-        """
+        """Read the issues of the file; a missing one is an empty backlog with a warning. Raises UsageError."""
         path = find(self._path)
         if path is None:
             hint = "`bd init` makes one; [tracker] path says where it is, if it is elsewhere."

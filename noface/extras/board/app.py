@@ -66,10 +66,7 @@ _ENTRIES = {
 
 
 class Board:
-    """The pages, the sessions, and the one thread that reads and writes the state for all of them.
-
-    `folder` is where noface's state lies. One thread, so that one connection to the database is open at a time.
-    """
+    """The pages, the sessions, and the one thread that reads and writes the state for all of them."""
 
     def __init__(
         self,
@@ -133,7 +130,6 @@ class Board:
         return None if why is None else self._page_of(why)
 
     def _not_a_person(self, scope: Scope) -> Denial | None:
-        """Refuse a connection that a process below the run holds, whatever cookie it has read somewhere."""
         try:
             with self._open_state() as state:
                 run = latest_run(state.reader)

@@ -36,10 +36,7 @@ def possible(row: IssueRow) -> tuple[str, ...]:
 
 
 def decide(state: OpenState, issue_id: str, verb: str, note: str, seen: Displayed) -> str:
-    """Carry out what a person decided on an issue as they saw it; return what was done.
-
-    Raises UsageError if that is not possible, or not any more.
-    """
+    """Carry out what a person decided on an issue as they saw it; return what was done. Raises UsageError."""
     text, now = decisions.sound_note(note), time.time()
     if not state.exists:
         raise UsageError(*_NOTHING_RUN)

@@ -21,10 +21,7 @@ _WAITING_MAX = 50
 
 
 class Seen(NamedTuple):
-    """What a look saw: how the database's files stood, the newest event, the issues of those since the look before.
-
-    `under_way` are the folders of the attempts under way, `log_bytes` how long their logs are.
-    """
+    """What a look saw: how the database's files stood, the newest event, the issues of those since the look before."""
 
     files: tuple[tuple[int, int], ...] = ()
     event: int = 0

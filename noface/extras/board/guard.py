@@ -98,7 +98,6 @@ def _unproven(asked: RequestFacts, port: int, *, read_only: bool) -> Denial | No
 
 
 def origins(port: int) -> tuple[str, str]:
-    """Return the origins of the board's own pages."""
     return f"http://{LOOPBACK}:{port}", f"http://localhost:{port}"
 
 
@@ -129,7 +128,6 @@ class Sessions:
     _until: float = 0.0
 
     def token(self, now: float) -> str:
-        """Return a new token, in place of the one before: groups of letters and digits that can also be typed."""
         text = b32encode(secrets.token_bytes(_TOKEN_BYTES)).decode().lower()
         self._token, self._until = _digest(text), now + TOKEN_S
         return "-".join(text[at : at + _GROUP] for at in range(0, len(text), _GROUP))
@@ -155,12 +153,10 @@ class Sessions:
         return Entry.OPENED, made
 
     def holds(self, folder: str, cookie: str) -> bool:
-        """True if the cookie belongs to a session in that folder."""
         known = next((self._open[each] for each in self._open if compare_digest(each, folder)), b"")
         return bool(known) and compare_digest(known, _digest(cookie))
 
     def leave(self, folder: str) -> None:
-        """End a session."""
         self._open.pop(folder, None)
 
 

@@ -25,27 +25,21 @@ _STATES = {PASSED: "passed", INTERRUPTED: "cut short", UNDER_WAY: "under way"}
 
 @cache
 def stylesheet() -> str:
-    """Return the style of the page; whoever serves `body` serves it as a file."""
     return (_FOLDER / "static" / "night.css").read_text("utf-8")
 
 
 def body(night: Night, pages: str = "") -> str:
-    """Return the page of a night without a document around it: its style is `stylesheet`.
-
-    With `pages` each issue's name leads there, with its id as `id`.
-    """
+    """Return the page of a night without a document around it: its style is `stylesheet`."""
     return _environment().get_template("night.html.j2").render(night=night, line=_TimeLine(night), pages=pages)
 
 
 def document(night: Night) -> str:
-    """Return the page of a night as a file of its own."""
     digest = b64encode(sha256(stylesheet().encode()).digest()).decode()
     parts = {"style": stylesheet(), "digest": digest, "body": body(night), "night": night}
     return _environment().get_template("document.html.j2").render(parts)
 
 
 def safe_link(address: str) -> str:
-    """Return an address that a link may lead to, "" if it is of another kind than http and https."""
     text = clean(address)
     return text if text.lower().startswith(("http://", "https://")) else ""
 
@@ -62,11 +56,9 @@ class _TimeLine:
         self._begin, self._step = night.sum.began_at, max(night.sum.elapsed, 1.0) / 1000
 
     def at(self, span: Span) -> float:
-        """Return where an attempt begins."""
         return round((span.started_at - self._begin) / self._step, 1)
 
     def width(self, span: Span) -> float:
-        """Return how much it takes; what is short can still be seen."""
         return max(round(span.seconds / self._step - 1.5, 1), 2.0)
 
 

@@ -68,10 +68,7 @@ class Card(NamedTuple):
 
 
 class CardStack(NamedTuple):
-    """The cards of a state, or those of something that a person has to do: as many as the page has room for.
-
-    `heading` is that state or task, `state` the one of the first card, `total` how many there are.
-    """
+    """The cards of a state, or those of something that a person has to do: as many as the page has room for."""
 
     heading: str
     state: str
@@ -87,7 +84,6 @@ class Pages:
         self._logs = LiveLogs()
 
     def render(self, template: str, base: str, **values: object) -> str:
-        """Return a page."""
         more = {"base": base, "now": time.time(), "message": "", "hint": "", "done": "", "here": "", **self._fixed}
         return _environment().get_template(template).render(**{**more, **values})
 
@@ -117,10 +113,7 @@ class Pages:
     def _stacks(
         self, state: OpenState, document: Status, blocked: BlockedDocument, wanted: BoardQuery
     ) -> list[CardStack]:
-        """Return the cards by state; those of what needs a person by what they have to do, ordered as `noface blocked`.
-
-        A person who goes through them meets the same order here, there, and behind each *Next*.
-        """
+        """Return the cards by state; what needs a person by their task, in the order of `noface blocked`."""
         needs = {each.id: each.detail for each in blocked.blocked}
         held = frozenset(each.id for each in blocked.blocked if each.status == "held")
         tasks = {issue_id: task.task for task in blocked.tasks for issue_id in task.ids}
@@ -214,34 +207,25 @@ def _card(
         last, usage = so_far
         used = (usage.tokens_in, newest.tokens_in)
         read = sum(each or 0 for each in used) if any(each is not None for each in used) else None
-        gate = _gate_under_way(Path(newest.directory))
+        written = ((each.stat().st_mtime_ns, each.stem) for each in Path(newest.directory, "gates").glob("*.out"))
+        gate = max(written, default=(0, ""))[1]
         return Card(issue, place, need, newest.started_at, read, f"gates: {gate}" if gate else last)
     return Card(issue, place, need, None, newest.tokens_in, "")
 
 
-def _gate_under_way(folder: Path) -> str:
-    """Return the gate that has written last, "" while the worker itself is at work; one is there before it writes."""
-    return max(((each.stat().st_mtime_ns, each.stem) for each in (folder / "gates").glob("*.out")), default=(0, ""))[1]
-
-
 def needing(state: OpenState) -> list[IssueRow]:
-    """Return the issues that need a person, in the order of `noface blocked`."""
     waiting, held = state.reader.waiting_for_a_person(), state.reader.held()
     rows = {each.id: each for each in (*waiting, *held)}
     return [rows[each] for task in blocked_document(waiting, held).tasks for each in task.ids]
 
 
 def following(ordered: Sequence[IssueRow], issue_id: str) -> IssueRow | None:
-    """Return what stands behind one, and behind the last the first; None if it is not one of several."""
     at = next((at for at, each in enumerate(ordered) if each.id == issue_id), None)
     return None if at is None or len(ordered) == 1 else ordered[(at + 1) % len(ordered)]
 
 
 def _beside(ordered: Sequence[IssueRow], issue_id: str, behind: str) -> dict[str, object]:
-    """Return the issues before and after one, and its place among them in words.
-
-    What has been decided has no place any more: `behind` stood behind it, so that a person does not begin anew.
-    """
+    """Return the issues before and after one, and its place among them in words."""
     ids = [each.id for each in ordered]
     if issue_id not in ids:
         at = ids.index(behind) if behind in ids else 0
@@ -352,5 +336,4 @@ def _stamp(at: float | None) -> str:
 
 
 def _web(address: str | None) -> str:
-    """Return an address that may be a link, "" for any but one of the web: `javascript:` is an address as well."""
     return address if address and address.startswith(("https://", "http://")) else ""

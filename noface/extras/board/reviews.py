@@ -1,8 +1,6 @@
 """Comments on lines of a diff: collected in the database, and sent as one review to the next attempt.
 
-The review is a person's note, so it reaches the next prompt as any note does: by a rejection, by unblocking, or kept
-for a worker to come. It holds for the commit that the person has read: if another attempt has changed the work since,
-it is refused, and stays where it is to be read and copied.
+The review is a person's note. If another attempt has changed the work since, it is refused, and stays to be copied.
 """
 
 import json
@@ -83,7 +81,6 @@ def _file(file: PatchFile) -> DiffFile:
 
 
 def _starts(head: str) -> tuple[int, int]:
-    """Return the first lines of a hunk before and after: `@@ -10,7 +12,9 @@`."""
     numbers = [word[1:].partition(",")[0] for word in head.split()[1:3]]
     return (int(numbers[0]), int(numbers[1])) if all(map(str.isdigit, numbers)) and numbers[1:] else (0, 0)
 

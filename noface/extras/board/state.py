@@ -61,7 +61,6 @@ class Displayed(NamedTuple):
 
 
 def displayed(reader: Reader, issue_id: str) -> Displayed:
-    """Return what there is to show of an issue now."""
     row, newest = reader.issue(issue_id), next(reversed(reader.attempts(issue_id)), None)
     status = row.status if row is not None else ""
     return Displayed(status, newest.number, newest.commit_id or "") if newest is not None else Displayed(status, 0, "")

@@ -134,7 +134,6 @@ def _show_address(tell: Callable[[str], None], sessions: "Sessions", address: st
 
 
 def _hear(again: Callable[[], None], tell: Callable[[str], None]) -> None:
-    """Show another address each time that a person presses Enter."""
     import asyncio
 
     if not sys.stdin.isatty():

@@ -1,16 +1,11 @@
 """Gemini CLI (seen with 0.61.0): `gemini -o stream-json`, prompt on stdin.
 
-The login and the sessions stay in ~/.gemini, since the former is renewed there; runs at once have sessions of their
-own. What they share, the list of projects, is written under a lock held for a moment, each time as a whole; the lock of
-a killed run counts for ten seconds. Unless the person's settings act, its home is one that `own_settings` makes, with
-links to the login and the sessions: a file of settings that comes before the project's would have to belong to root. It
-has no option for extended thinking or for a limit of cost, nor one for its retries: of ten a request, each after the
-wait that the provider asked for, only the idle limit makes fewer.
+The login and the sessions stay in ~/.gemini, since the former is renewed there. Unless the person's settings act, its
+home is one that `own_settings` makes, with links to these. It has no option for extended thinking, for a limit of cost,
+nor for its retries: up to ten a request, each after the wait that the provider asked for, told in standard error alone.
 
-It prints one JSON object a line. `result.status` says more than the exit code: broken, malformed and empty answers exit
-with 0. Of a failed request the exit code is the HTTP status & 255. An answer cut off at the output limit is reported as
-a success (see `_is_cut`). Failed tries stand in standard error alone: up to ten a request, each after the wait that the
-provider asked for.
+`result.status` says more than the exit code: broken, malformed and empty answers exit with 0. Of a failed request the
+exit code is the HTTP status & 255. An answer cut off at the output limit is reported as a success (see `_is_cut`).
 """
 
 import re
@@ -104,7 +99,6 @@ class GeminiReader(JsonReader):
 
     @property
     def ended(self) -> bool:
-        """True if the result has come; it counts what was asked beside the conversation as well."""
         return bool(self._result)
 
     def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
@@ -142,7 +136,6 @@ class GeminiReader(JsonReader):
         return Usage(tokens_in=sent, tokens_out=written, session_id=self._session, tokens_cached=stats.whole("cached"))
 
     def amounts(self) -> Amounts:
-        """Return the turns: how often the model has answered."""
         return {Resource.TURNS: (self._turns or None, None)}
 
     def _waiting(self, stderr: str) -> AgentError | None:
@@ -203,11 +196,9 @@ class GeminiAgent(Agent):
         return Invocation(command, place.prompt_file, defaults(model, *(_TRUST if trusts else ())), dropped=(own,))
 
     def reader(self, env: Mapping[str, str] = ONLY_THE_STREAM, session: Session | None = None) -> GeminiReader:
-        """Return a reader of its JSON lines, and of its session's files below the home that `env` names."""
         return GeminiReader(env, session)
 
     def session_usage(self, session: str, env: Mapping[str, str]) -> Usage:
-        """Return what the whole session has used: the files of a run that goes on with it begin there."""
         return GeminiLog(env).used(session, at_once=True)
 
 

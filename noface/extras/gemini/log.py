@@ -1,10 +1,8 @@
 """The tokens in the files that Gemini CLI (seen with 0.61.0) keeps of a session.
 
-They lie in `.gemini/tmp/PROJECT/chats` below the home, or below GEMINI_CLI_HOME: `session-TIME-ABCDEF01.jsonl`, named
-by the first eight digits of the session's id, and `ID/*.jsonl` for each of its subagents. A line is a message, or a
-`$set` that gives all messages anew; a message comes again when its tools have run, so that its id says what is counted.
-A run that goes on with a session adds to its file. What Gemini CLI asks a model beside the conversation (to route, to
-summarise) is not in there.
+They lie in `.gemini/tmp/PROJECT/chats` below the home or GEMINI_CLI_HOME: `session-TIME-ABCDEF01.jsonl`, named by the
+first eight digits of the session's id, and `ID/*.jsonl` for each of its subagents. A line is a message or a `$set` that
+gives all anew; a message comes again when its tools have run, so that its id says what is counted.
 """
 
 import os
@@ -65,7 +63,6 @@ class GeminiLog(SessionLog):
 
 
 def _file_of(session: str, projects: Path) -> Path | None:
-    """Return the file of a session, whichever project's folder it is in."""
     for project in _listed(projects, _FOLDERS_MAX):
         chats = projects / project / "chats"
         if not (is_folder(projects / project) and is_folder(chats)):
@@ -78,7 +75,6 @@ def _file_of(session: str, projects: Path) -> Path | None:
 
 
 def _session_in(path: Path) -> str:
-    """Return the session that the first line of a file names."""
     descriptor = open_regular(path)
     if descriptor is None:
         return ""

@@ -1,8 +1,6 @@
 """Chooses the files that a worker is given from the start whose agent knows no others: aider has no tools to look.
 
-A file that the work is about is one that the issue's `paths` name, that the last failure or the issue's text names, or
-that an earlier attempt has changed. A pattern of `paths` that means many files only says where the work lies: those are
-left to the agent's own map of the project.
+These are named by the issue's `paths`, by the last failure or the issue's text, or an earlier attempt has changed them.
 """
 
 from collections.abc import Callable
@@ -33,11 +31,7 @@ def given_files(
     to_read: Callable[[str], bool],
     is_test: Callable[[str], bool],
 ) -> GivenFiles:
-    """Return up to `FILES_MAX` of the `tracked` paths that the work is about.
-
-    `changed` are those that earlier attempts changed. Files for which `to_read` is true must not be changed; tests that
-    nothing but the failure names are to be met, and so to be read, as well.
-    """
+    """Return up to `FILES_MAX` of the `tracked` paths that the work is about."""
     known = set(tracked)
     failed = ""
     if failure is not None:

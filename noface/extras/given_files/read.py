@@ -1,8 +1,6 @@
 """Gives an agent that finds no files by itself those that the work is about, as they are in the commit it begins with.
 
-What it is to go by comes first: the project's instructions, and files that the agent's own settings of the project name
-(`read` in .aider.conf.yml). All are text files of the project, bounded in number and size: they stand in full in each
-request to the model.
+The project's instructions and what the agent's settings of the project name (`read` in .aider.conf.yml) come first.
 """
 
 import os
@@ -38,7 +36,6 @@ class _Room:
     left: int = BYTES_MAX
 
     def taken(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return those of the paths that are text and for which there is room."""
         return tuple(path for path in paths if self._takes(path))
 
     def _takes(self, path: str) -> bool:
@@ -81,6 +78,5 @@ def files_given(
 
 
 def _persons() -> tuple[str, ...]:
-    """Return what aider's settings in the person's home name to be read; relative paths mean the workspace."""
     settings = read_regular(Path(home_of(dict(os.environ)), AIDER_SETTINGS), _SETTINGS_BYTES_MAX) or b""
     return tuple(name for name in named_to_read(settings.decode("utf-8", "replace")) if name)[:_GONE_BY_MAX]

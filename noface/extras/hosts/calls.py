@@ -29,47 +29,38 @@ from noface.process.supervise import Launcher
 
 @cache
 def host() -> Host:
-    """Return what this machine keeps for others, where `noface tools worker --folder` says."""
     return Host(Path(os.environ.get(HOST_FOLDER) or host_folder()) / "projects", host_environment)
 
 
 def work(parcel: Mapping[str, Any]) -> str:
-    """Carry an order out; see `Host.work`."""
     return host().work(parcel)
 
 
 def look(tokens: Iterable[str], room: int) -> dict[str, Any]:
-    """Renew leases; see `Host.look`."""
     return host().look(tokens, room)
 
 
 def cancel(token: str, urgent: bool) -> None:
-    """End an attempt; see `Host.cancel`."""
     host().cancel(token, urgent=urgent)
 
 
 def there(project: str) -> list[str]:
-    """Return commits that need not be sent; see `Host.there`."""
     return host().there(project)
 
 
 def kept(project: str) -> list[str]:
-    """Return what is kept for home; see `Host.kept`."""
     return host().kept(project)
 
 
 def bring(project: str, token: str, start: int, data: bytes) -> None:
-    """Take a piece of an order's pack; see `Host.bring`."""
     host().bring(project, token, start, data)
 
 
 def fetch(project: str, token: str, start: int, room: int) -> tuple[int, bytes] | None:
-    """Return a piece of what came of an order; see `Host.fetch`."""
     return host().fetch(project, token, start, room)
 
 
 def forget(project: str, tokens: Iterable[str]) -> None:
-    """Remove what home has taken in; see `Host.forget`."""
     host().forget(project, tokens)
 
 
@@ -111,10 +102,7 @@ def host_environment(config: str, repository: Repository) -> AttemptEnvironment:
 def executor(
     config: Config, repository: Repository, chosen: RunSettings, env: AttemptEnvironment, send: Send
 ) -> Iterator[LocalExecutor]:
-    """Yield what carries attempts out on this machine and on the hosts of `[executor]`, to which it connects meanwhile.
-
-    Raises UsageError if hosts cannot be given this repository, or what they need is not installed here.
-    """
+    """Yield what carries attempts out on this machine and on the hosts of `[executor]`; it connects meanwhile."""
     rules = config.executor
     check_installed()
     _check_fit_for_hosts(env.plumbing)

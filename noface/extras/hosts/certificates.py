@@ -63,12 +63,10 @@ class Credentials:
     worker: TlsIdentity
 
     def identity(self, role: Role) -> TlsIdentity:
-        """Return what a member of this role proves itself with."""
         identity: TlsIdentity = getattr(self, role)
         return identity
 
     def security(self, role: Role) -> "Security":
-        """Return the same as dask.distributed takes it."""
         return self.identity(role).security()
 
 
@@ -139,10 +137,7 @@ def make_certificates(days: int = 14) -> Credentials:
 
 
 def read_identity(ca: Path, certificate: Path, key: Path) -> TlsIdentity:
-    """Read what a person keeps in files for a standing cluster.
-
-    Raises UsageError if a file cannot be read, holds something else, or the key is not that of the certificate.
-    """
+    """Read what a person keeps in files for a standing cluster. Raises UsageError."""
     texts = [_read(path, what) for path, what in ((ca, "CERTIFICATE"), (certificate, "CERTIFICATE"), (key, "KEY"))]
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

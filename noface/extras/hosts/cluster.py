@@ -63,9 +63,8 @@ class Way(Protocol):
 class HostPlace:
     """A host as home sees it: its slots, and the connection while it is up. It has a worker, a standing cluster many.
 
-    `heard_at`, in monotonic seconds, and `sent`, the commits that are there, are told by worker. `unfit` is what it
-    lacks, "" if that is nothing. `doubted_at`: an attempt was lost on it then, and it has not been heard of since; 0 if
-    it has. `refused` are the tokens of what it keeps and home has not taken.
+    `heard_at` (monotonic seconds) and `sent`, the commits that are there, are by worker. `unfit` is what it lacks.
+    `doubted_at`: an attempt was lost on it then. `refused` are tokens of what it keeps and home has not taken.
     """
 
     way: Way
@@ -81,12 +80,10 @@ class HostPlace:
 
     @property
     def is_open(self) -> bool:
-        """True if an attempt can begin there."""
         return self.connection is not None and not self.unfit and not self.doubted_at
 
     @property
     def name(self) -> str:
-        """What people call it."""
         return self.way.name
 
 
@@ -94,8 +91,7 @@ class HostPlace:
 class _Awaited:
     """An attempt that a host carries out: what is heard of it goes to `attempt`; `lost` is why no more will be.
 
-    `worker` is who has it, "" until a standing cluster says so. `began`: a host is at work on it. Until then it waits,
-    since `sent_at` (monotonic seconds). `alone`: its host has had nothing else of this run meanwhile.
+    `worker` is "" until a standing cluster says so. Until it `began` it waits since `sent_at` (monotonic seconds).
     """
 
     attempt: Attempt
@@ -107,7 +103,6 @@ class _Awaited:
 
     @property
     def why_over(self) -> str:
-        """Why nothing will come of it, "" while something may."""
         if self.began or time.monotonic() - self.sent_at < BEGIN_S:
             return self.lost
         return self.lost or f"no worker has begun it within {BEGIN_S / 60:.0f} minutes"
@@ -120,7 +115,6 @@ class _Awaited:
             raise HostLost("noface was stopped at once")
 
     def wanted(self) -> None:
-        """Raise HostLost if it need not begin any more."""
         self.going()
         if self.attempt.scope.cancel.cancelled:
             raise HostLost("it was cancelled before it began")
@@ -154,12 +148,10 @@ class Cluster(LocalExecutor):
         ]
 
     def start(self) -> None:
-        """Begin to connect; a slot opens once its host is there."""
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
-        """Let the hosts go. What is under way on them ends, and is kept there."""
         self._closing.set()
         for place in self._places:
             place.way.close()
@@ -168,22 +160,18 @@ class Cluster(LocalExecutor):
 
     @property
     def slots(self) -> int:
-        """How many attempts there can be at once if all hosts are there."""
         return self._places[-1].slots.stop if self._places else self.here
 
     def is_open(self, slot: int) -> bool:
-        """True if an attempt can begin in a slot: here, or on a host that is there."""
         place = self._place(slot)
         return self._is_open_here() if place is None else place.is_open
 
     def _is_open_here(self) -> bool:
-        """True if this machine works: if it is to, or no host has been there for a while."""
         if any(place.is_open for place in self._places):
             self._seen_at = time.monotonic()
         return not self._spare or time.monotonic() - self._seen_at > ALONE_S
 
     def place(self, slot: int) -> str:
-        """Return the host that a slot belongs to, "" for this machine."""
         place = self._place(slot)
         return place.name if place is not None else ""
 
@@ -224,7 +212,6 @@ class Cluster(LocalExecutor):
         return Interrupted(order.token, order.issue.id, order.number, notes=(f"{HOST_LOST}: {place.name} ({why})",))
 
     def _lost(self, attempt: Attempt, place: HostPlace, why: str) -> AttemptReport:
-        """Return the report of an attempt whose host was lost: nobody is charged, and it goes elsewhere."""
         order = attempt.order
         if attempt.scope.cancel.cancelled:
             return Interrupted(order.token, order.issue.id, order.number)
@@ -446,7 +433,6 @@ class Cluster(LocalExecutor):
 
 
 def _unfit(came: WorkParcel) -> str | None:
-    """Return what a host lacks, None if nothing: a login, a program, what setup or the gates need."""
     failures = (came.failure, came.work and came.work.agent.error)
     lacking = (failure.message for failure in failures if failure and failure.category is Category.ENVIRONMENT)
     return came.error or next(lacking, None)
@@ -458,7 +444,6 @@ def _not_started(attempt: Attempt, failure: Failure) -> NotStarted:
 
 
 def _pass_on(attempt: Attempt, new: Mapping[str, Any]) -> None:
-    """Show what a host tells of an attempt: its progress, and what its logs have grown by."""
     with suppress(OSError, TypeError, ValueError, KeyError):
         for text in new["messages"]:
             attempt.scope.send(progress_of(text, attempt.order))

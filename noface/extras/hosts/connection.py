@@ -61,7 +61,6 @@ class HostTask:
     future: Any
 
     def done(self) -> bool:
-        """True once it has ended, however."""
         return bool(self.future.status != "pending")
 
     def problem(self) -> HostLost | None:
@@ -77,7 +76,6 @@ class HostTask:
         return HostLost(f"{type(error).__name__}: {error}", unfit=raised_there(error))
 
     def drop(self) -> None:
-        """Have nothing more to do with it; it goes on where it is."""
         self.future.release()
 
 
@@ -106,10 +104,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class HostConnection:
-    """Workers that answer: the one named `only`, or if that is "" all those of a standing cluster, which are one place.
-
-    `why_gone` says why none will answer any more, "" while they may.
-    """
+    """Workers that answer: the one named `only`, or if that is "" all those of a standing cluster."""
 
     client: Any
     calls: HostCalls
@@ -122,7 +117,6 @@ class HostConnection:
         return {str(one["name"]): address for address, one in self._known().items()}
 
     def free_worker(self, busy: Mapping[str, int]) -> str:
-        """Return the worker with most to spare, given how many attempts each has; "" if one may become free first."""
         spare = {str(one["name"]): one["nthreads"] - busy.get(str(one["name"]), 0) for one in self._known().values()}
         best = max(spare, key=spare.__getitem__, default="")
         return best if self.only or spare.get(best, 0) > 0 else ""
@@ -168,7 +162,6 @@ class HostConnection:
         return self._ask_all(self.calls.look, tuple(tokens), self.pieces.size)
 
     def cancel(self, token: str, cancel: Canceller) -> None:
-        """Pass a cancel on, as well as can be: what is cut off ends by its lease."""
         try:
             self._ask_all(self.calls.cancel, token, cancel.urgent)
         except HostLost:
@@ -199,7 +192,6 @@ class HostConnection:
         return opened(bytes(data))
 
     def forget(self, project: str, token: str, worker: str) -> None:
-        """Have removed what has been taken in, as well as can be: what stays is offered again."""
         try:
             self._ask(worker, self.calls.forget, project, (token,))
         except HostLost:
@@ -244,7 +236,6 @@ class HostConnection:
 
 
 def raised_there(error: BaseException) -> bool:
-    """Return whether a host's own code raised an error, not what carries it: dask's errors of that have no number."""
     carried = isinstance(error, HostLost | ConnectionError | TimeoutError)
     return isinstance(error, Exception) and not carried and getattr(error, "errno", "") is not None
 

@@ -40,7 +40,6 @@ def check_installed() -> None:
 
 
 def use_settings(more: Mapping[str, object] = MappingProxyType({})) -> None:
-    """Have dask.distributed work as noface needs it; `more` are settings of one side."""
     import dask
 
     dask.config.set({**SETTINGS, **more})

@@ -72,10 +72,7 @@ _UNKNOWN = Hello("", "", None, "", None, 0, 0, 0, 0, "", False, ())
 
 
 def parse_hello(value: Mapping[str, object]) -> Hello | None:
-    """Return what another machine says of itself, None if it does not say what it runs.
-
-    An older noface may say less, and a newer one more.
-    """
+    """Return what another machine says of itself, None if it does not say what it runs."""
     fields: list[object] = []
     for name, unknown in _UNKNOWN._asdict().items():
         given = value.get(name, unknown)
@@ -87,10 +84,7 @@ def parse_hello(value: Mapping[str, object]) -> Hello | None:
 
 
 def difference(here: Hello, there: Hello) -> str:
-    """Say what has to be the same on both sides and is not, "" if all of it is.
-
-    Orders and reports are records of noface's, and dask.distributed only warns of a version that it may misread.
-    """
+    """Say what has to be the same on both sides and is not, "" if all of it is."""
     if there.distributed is None:
         return "the extra `cluster` is not installed there"
     if here.noface != there.noface:

@@ -71,10 +71,7 @@ Environment = Callable[[str, Repository], AttemptEnvironment]
 
 @dataclass(slots=True, eq=False)
 class UnderWay:
-    """An attempt under way: until when its lease runs (monotonic seconds), and what home has yet to hear of it.
-
-    `folder` is empty until its order is known. `sent` is how many bytes of each log home has.
-    """
+    """An attempt under way: until when its lease runs (monotonic seconds), and what home has yet to hear of it."""
 
     leased_until: float
     cancel: Canceller = field(default_factory=Canceller)
@@ -83,13 +80,11 @@ class UnderWay:
     sent: dict[str, int] = field(default_factory=dict)
 
     def send(self, message: object) -> None:
-        """Keep a message for home; of too many the oldest go."""
         text = progress_text(message)
         if text is not None:
             self.messages = [*self.messages[1 - _MESSAGES_MAX :], text]
 
     def news(self, room: int) -> dict[str, Any]:
-        """Return what home has not heard yet: messages, and what the logs have grown by, about `room` bytes of each."""
         messages, self.messages = self.messages, []
         return {"messages": messages, "logs": {name: self._grown(name, room) for name in LOGS} if self.folder else {}}
 
@@ -130,7 +125,6 @@ class Host:
         _IN_THIS_PROCESS.append(self)
 
     def there(self, project: str) -> list[str]:
-        """Return commits of a project that need not be sent, unless its folder turns out to be in use."""
         mine = (each.repository.common_dir for (name, _), each in self._projects.items() if name == project)
         for root in (*mine, *sorted((self._folder / project).glob("*/*/.git"))):
             return list(commits_there(Repository(root.parent, root, "", Identity())))
@@ -196,10 +190,7 @@ class Host:
             return replace(done, error=_FULL.format(", ".join(full))) if full else done
 
     def _opened(self, sent: ProjectParcel, cancel: Canceller) -> HostedProject | None:
-        """Return a project that this process holds, None if it was cancelled before it could have it.
-
-        Processes of other runs may have folders of it: one that ends is waited for, so that not all is sent anew.
-        """
+        """Return a project that this process holds, None if it was cancelled before it could have it."""
         patience = self._clock.monotonic() + self._ending_s
         for number in range(_FOLDERS_MAX):
             while not cancel.cancelled:
@@ -235,7 +226,6 @@ class Host:
             return self._projects[key]
 
     def _keep_cut_off(self, project: str, repository: Repository, env: AttemptEnvironment) -> None:
-        """Keep for home what attempts had done when this process was killed, before their workspaces are used again."""
         for note in _notes(repository).glob("*"):
             try:
                 order = decode(AttemptOrder, json.loads(note.read_bytes()))
@@ -293,7 +283,6 @@ class Host:
                     remove(path)
 
     def kept(self, project: str) -> list[str]:
-        """Return the tokens of the orders whose work home has yet to take in."""
         folder = self._folder / project / "kept"
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
@@ -307,7 +296,6 @@ class Host:
             return None
 
     def forget(self, project: str, tokens: Iterable[str]) -> None:
-        """Remove what home has taken in."""
         for token in tokens:
             (self._folder / project / "kept" / Path(token).name).unlink(missing_ok=True)
 
@@ -323,17 +311,14 @@ class Host:
         return news
 
     def cancel(self, token: str, *, urgent: bool = False) -> None:
-        """End an attempt; its work so far is kept."""
         if (under_way := self._under_way.get(token)) is not None:
             under_way.cancel.cancel(urgent=urgent)
 
     def end_all(self) -> None:
-        """End all attempts, without waiting for that; what came of them is kept."""
         for token in tuple(self._under_way):
             self.cancel(token)
 
     def _watch(self) -> None:
-        """See to it that the attempts end of which home is not heard any more."""
         if self._watching is None:
             self._watching = threading.Thread(target=self._end_unheard, name="leases", daemon=True)
             self._watching.start()
@@ -347,7 +332,6 @@ class Host:
                     under_way.cancel.cancel()
 
     def _tidy(self, folder: Path, repository: Repository) -> None:
-        """Remove what nobody has come for in a fortnight, and pack what many orders have brought."""
         oldest = time.time() - _KEPT_DAYS * 86_400
         apart = (path for name in ("kept", "brought") for path in folder.parent.glob(f"{name}/*"))
         for path in (*apart, *repository.state_dir.glob("attempts/*/*")):
@@ -362,24 +346,20 @@ _IN_THIS_PROCESS: list[Host] = []
 
 
 def end_all() -> None:
-    """End what this process carries out for others; it does not wait for that."""
     for host in _IN_THIS_PROCESS:
         host.end_all()
 
 
 def _notes(repository: Repository) -> Path:
-    """Return the folder of the orders under way."""
     return repository.state_dir / "orders"
 
 
 def _note(repository: Repository, order: AttemptOrder) -> None:
-    """Note an order that is about to be carried out, without the variables of its model."""
     folder = real_folder(_notes(repository), repository.state_dir)
     write_atomic(folder / order.token, json.dumps(encode(replace(order, model=replace(order.model, env=())))))
 
 
 def _parcel(attempt: Attempt, done: "Judging | Failure") -> WorkParcel:
-    """Return what came of an order."""
     token, files, cancelled = attempt.order.token, files_of(attempt.folder), attempt.scope.cancel.cancelled
     if isinstance(done, Failure):
         return WorkParcel(token, failure=None if cancelled else done, files=files)

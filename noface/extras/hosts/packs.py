@@ -15,10 +15,7 @@ _HISTORY_KEPT = 64
 
 
 def make_pack(plumbing: Plumbing, tips: Iterable[str], there: Iterable[str] = ()) -> bytes:
-    """Return the objects of commits, without those that commits which are `there` reach.
-
-    What this repository does not know of `there` is passed over. Raises GitError if an object is gone.
-    """
+    """Return the objects of commits, without those that commits which are `there` reach. Raises GitError."""
     wanted = "".join(f"{tip}\n" for tip in tips)
     known = "".join(f"^{commit}\n" for commit in there if plumbing.resolve(commit) is not None)
     words = ("--revs", "--stdout", "--thin", "--delta-base-offset", "-q")
@@ -41,10 +38,7 @@ def take_pack(plumbing: Plumbing, pack: bytes, tips: Iterable[str], *, checked: 
 
 
 def base_of(plumbing: Plumbing, tip: str) -> str:
-    """Return the commit of the repository's refs that a stranger's commits stand on. Raises GitError if there is none.
-
-    There are few of them, and they have one base.
-    """
+    """Return the commit of the repository's refs that a stranger's commits stand on. Raises GitError without one."""
     new = plumbing.git.ask("rev-list", "--parents", f"--max-count={COMMITS_MAX + 1}", tip, "--not", "--all")
     if not new:
         return tip
@@ -57,7 +51,6 @@ def base_of(plumbing: Plumbing, tip: str) -> str:
 
 
 def commits_there(repository: Repository) -> tuple[str, ...]:
-    """Return commits that the repository has, to be left out of what is sent to it; the newest refs first."""
     words = ("--sort=-creatordate", f"--count={_HISTORY_KEPT}", "--format=%(objectname)")
     return tuple(repository.git().ask("for-each-ref", *words).split())
 

@@ -39,10 +39,7 @@ _TEXTS = ("token", "issue_id", "held", "aside", "error")
 
 @dataclass(frozen=True, slots=True)
 class ProjectParcel:
-    """A project as a host has to know it: `id` names the repository at home, `config` is noface.toml as JSON.
-
-    It holds no variable of a model: these go with the orders that need them. `code` is the state of noface at home.
-    """
+    """A project as a host has to know it: `id` names the repository at home, `config` is noface.toml as JSON."""
 
     id: str
     name: str
@@ -54,7 +51,6 @@ class ProjectParcel:
     code: str = field(default_factory=code_digest)
 
     def repository(self, folder: Path) -> Repository:
-        """Return the repository that stands for it below a folder of the host's."""
         root = folder / self.name
         return Repository(root, root / ".git", self.main, self.identity, self.object_format, excludes=self.excludes)
 
@@ -69,7 +65,6 @@ class OrderParcel:
     pack: bytes
 
     def packed(self) -> dict[str, Any]:
-        """Return it as plain values."""
         order = replace(self.order, seal="")  # home seals what it has taken in
         texts = {"project": encode(self.project), "order": encode(order), "variables": encode(self.variables)}
         return {"text": json.dumps(texts), "pack": self.pack}
@@ -104,7 +99,6 @@ class WorkParcel:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     def packed(self) -> dict[str, Any]:
-        """Return it as plain values."""
         small = {name: encode(getattr(self, name)) for name in (*_TEXTS, "number", "lacking", "work", "failure")}
         return {"text": json.dumps(small), "pack": self.pack, "files": dict(self.files)}
 
@@ -128,10 +122,7 @@ class WorkParcel:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Return the regular files of an attempt's folder by name; an agent's session stays on its host.
-
-    There is none yet if the workspace could not be made ready.
-    """
+    """Return the regular files of an attempt's folder by name; an agent's session stays on its host."""
     files: dict[str, bytes] = {}
     size = 0
     for path in _regular(folder, folder) if folder.is_dir() else ():
@@ -178,7 +169,6 @@ def _check_used(used: Usage) -> None:
 
 
 def closed(packed: Mapping[str, Any]) -> bytes:
-    """Return the plain values of a parcel as bytes."""
     import msgpack  # it comes with dask.distributed
 
     return zlib.compress(msgpack.packb(packed), level=1)
@@ -217,7 +207,6 @@ def _fits(path: Path) -> bool:
 
 
 def progress_text(message: object) -> str | None:
-    """Return a message of an attempt's thread as text for home, None for one that is of no use there."""
     if isinstance(message, MainSeen):
         return json.dumps({"phase": "setup", "text": message.text, "used": {"cost_usd": None}})
     return json.dumps(encode(message)) if isinstance(message, AttemptProgress) else None

@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 
 
 def dask_setup(worker: "Worker") -> None:
-    """Keep what the worker is given from other processes of this user, and from the boxes of attempts."""
     hide_memory()
     os.environ[HOST_KEY] = str(Path(str(worker.security.tls_worker_key)).resolve())
 
 
 def dask_teardown(worker: object) -> None:
-    """End the attempts before the worker leaves."""
     del worker
     end_all()

@@ -18,10 +18,7 @@ _TTL = "30s"
 
 
 class Scheduler:
-    """`client` submits to it once it has started. Workers reach it at `port` of this machine's loopback.
-
-    What dask says of itself goes to the file `log`.
-    """
+    """`client` submits to it once it has started. Workers reach it at `port` of this machine's loopback."""
 
     def __init__(self, log: Path) -> None:
         self.client: Any = None
@@ -31,11 +28,9 @@ class Scheduler:
 
     @cached_property
     def credentials(self) -> Credentials:
-        """What the members of this run prove themselves with."""
         return make_certificates()
 
     def started(self) -> Self:
-        """Return it once it listens. The first caller, in a thread of a host's, starts it: nothing else waits."""
         with self._one:
             if self.client is None:
                 self._start()
@@ -66,7 +61,6 @@ class Scheduler:
 
     @property
     def port(self) -> int:
-        """The port that it listens on."""
         return int(self._cluster.scheduler_address.rpartition(":")[2])
 
     def close(self) -> None:

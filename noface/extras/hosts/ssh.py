@@ -67,12 +67,7 @@ Member = Callable[[], tuple[int, TlsIdentity]]
 
 
 class SshHost:
-    """A host, from `start` to `close`; both may be called from any thread, and `close` during `start`.
-
-    `name` is what ssh is told. `member` is asked once the host has said hello: the scheduler may start meanwhile.
-    `worker_name` is what dask.distributed calls its worker: another for each SshHost, so
-    that one of before, which may not be missed yet, has not the same. `hello` is what it said of itself.
-    """
+    """A host, from `start` to `close`; both may be called from any thread, and `close` during `start`."""
 
     def __init__(
         self,
@@ -103,10 +98,7 @@ class SshHost:
         self._ended = ""
 
     def start(self) -> Hello:
-        """Log in, look at what is there, invite it; return what it says of itself once its worker has joined.
-
-        Raises HostError, which says what is wrong and what to do; nothing is left then.
-        """
+        """Log in, look at what is there, invite it; return what it says of itself once its worker has joined."""
         try:
             self._open()
             self.hello = self._greeted()
@@ -130,7 +122,6 @@ class SshHost:
             self.close(wait_s=0)
 
     def alive(self) -> bool:
-        """True if the host has joined, and nothing says that it has gone."""
         process = self._process
         return self._joined and process is not None and process.poll() is None and not self._closed.is_set()
 
@@ -295,7 +286,6 @@ class SshHost:
         self._next("joined", time.monotonic() + JOIN_S, what)
 
     def _probe(self, port: int, identity: TlsIdentity) -> None:
-        """Speak with the host's worker once: a server may allow the one direction and not the other."""
         context = identity.security().get_connection_args("client")["ssl_context"]
         try:
             with socket.create_connection(("127.0.0.1", port), _FORWARD_S) as plain, context.wrap_socket(plain):
@@ -339,10 +329,7 @@ def _short(text: str) -> str:
 
 
 def _private_folder() -> Path:
-    """Make a folder of one's own, whose path is short enough for a socket that ssh makes there.
-
-    Of a noface that was killed an empty one is left; those go with the next.
-    """
+    """Make a folder of one's own, whose path is short enough for a socket that ssh makes there."""
     for base in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - mkdtemp's
         if base and len(os.fsencode(base)) <= _CONTROL_CHARS_MAX and "%" not in base and '"' not in base:
             for old in Path(base).glob(f"{_PREFIX}*"):

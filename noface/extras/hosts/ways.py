@@ -35,7 +35,6 @@ class SshWay:
         return HostConnection(scheduler.client, self._calls, host.worker_name, lambda: host.why)
 
     def close(self) -> None:
-        """Tell the host to end what it does, and itself."""
         if self._host is not None:
             self._host.close()
             self._host = None
@@ -59,7 +58,6 @@ class StandingWay:
         return HostConnection(self._client, self._calls)
 
     def close(self) -> None:
-        """Disconnect; what its workers do ends by its lease."""
         if self._client is not None:
             self._client.close()
             self._client = None

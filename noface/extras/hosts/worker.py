@@ -45,10 +45,7 @@ _TICK_S = 0.2
 
 
 def host_folder() -> Path:
-    """Return where a host keeps its log, what dask.distributed writes, and the projects it works for.
-
-    It is no cache: there may be work that home has not fetched yet (law 2).
-    """
+    """Return where a host keeps its log, what dask.distributed writes, and the projects it works for."""
     return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "noface" / "host"
 
 
@@ -60,21 +57,16 @@ class EndRequest:
         self.why = ""
 
     def ask(self, why: str) -> None:
-        """End the worker; from any thread."""
         if not self._asked.is_set():
             self.why = why
             self._asked.set()
 
     def asked(self) -> bool:
-        """True once somebody has asked."""
         return self._asked.is_set()
 
 
 def over_ssh(folder: Path, prepare: Callable[[], object]) -> int:
-    """Serve the home that has started this process through ssh, until its standard input ends; return an exit code.
-
-    `prepare` imports what attempts need, while home is waited for.
-    """
+    """Serve the home that has started this process through ssh, until its standard input ends; return an exit code."""
     hide_memory()
     say = _take_output()
     stop = EndRequest()
@@ -103,10 +95,7 @@ def over_ssh(folder: Path, prepare: Callable[[], object]) -> int:
 
 
 def by_hand(invited: Invitation, folder: Path, joined: Callable[[], object]) -> str:
-    """Serve a standing cluster until a signal ends it; return why it has ended.
-
-    Raises HostError if it cannot join.
-    """
+    """Serve a standing cluster until a signal ends it; return why it has ended. Raises HostError."""
     hide_memory()
     stop = EndRequest()
     _on_signals(stop)
@@ -115,10 +104,7 @@ def by_hand(invited: Invitation, folder: Path, joined: Callable[[], object]) -> 
 
 
 def serve(invited: Invitation, port: int, folder: Path, stop: EndRequest, joined: Callable[[], object]) -> None:
-    """Join, carry out what comes until `stop` is asked or the scheduler has gone, and leave nothing running.
-
-    `port` is that of loopback to listen at; 0 for any, at the address that leads to the scheduler.
-    """
+    """Join, carry out what comes until `stop` is asked or the scheduler has gone, and leave nothing running."""
     from distributed import Worker
 
     try:
@@ -212,7 +198,6 @@ class HomeLines:
         return parse_invitation(read)
 
     def watch(self) -> None:
-        """From now on ask to end once the input ends, or falls silent."""
         threading.Thread(target=self._watch, name="beats from home", daemon=True).start()
 
     def _watch(self) -> None:
@@ -238,10 +223,7 @@ class HomeLines:
 
 
 def reach(address: str, identity: TlsIdentity) -> None:
-    """Speak with a scheduler once, so that what is wrong is told clearly; dask.distributed tries again in silence.
-
-    Raises UsageError if the address is none, HostError if nothing answers there, or not to this identity.
-    """
+    """Speak with a scheduler once, so that what is wrong is told clearly; dask.distributed tries again in silence."""
     try:
         parts = urlsplit(address)
         name, port = parts.hostname, parts.port
@@ -265,7 +247,6 @@ def reach(address: str, identity: TlsIdentity) -> None:
 
 
 def _take_refusal(secure: ssl.SSLSocket) -> None:
-    """Read what a server sends first: with TLS 1.3 it refuses a certificate after the handshake has ended."""
     secure.settimeout(1.0)
     with suppress(TimeoutError):
         secure.recv(1)

@@ -1,14 +1,10 @@
 """mini-swe-agent (seen with 2.4.6): `mini -y --exit-immediately`.
 
-How a run ended, what it cost and what it submitted stand in the trajectory that it leaves in the attempt's folder;
-`task` prints their essence as a last line of JSON. Its configuration folder is only read. It has no way of being
-kept from editing: only noface's sandbox holds a run to "read-only", and of its classes of environments none would (that
-of bubblewrap binds the working directory writable, and leads PATH away from the project's tools). It can be told to
-go on with nothing: it keeps no session.
+How a run ended and what it cost stand in the trajectory that it leaves; `task` prints their essence as a last line of
+JSON. It keeps no session, and nothing of its own keeps it from editing: only noface's sandbox holds it to "read-only".
 
-It prints text in sections, and `task`'s summary as the last line. Of a run without a summary the section "Exit:"
-tells how it ended: LimitsExceeded, RepeatedFormatError, or what was submitted. A request that failed for good exits
-with 1 and an exception at the end of standard error, which no agent writes to.
+Of a run without a summary the section "Exit:" tells how it ended: LimitsExceeded, RepeatedFormatError, or what was
+submitted. A request that failed for good exits with 1 and an exception on standard error.
 """
 
 import os
@@ -116,7 +112,6 @@ class MiniReader(LineReader):
         return Usage(by_steps if newer else exact, counts[0], counts[1], tokens_cached=counts[2])
 
     def amounts(self) -> Amounts:
-        """Return steps and money, with the limits that the summary knows."""
         steps, cost = self._summary.whole("steps"), self._summary.cost("cost_usd")
         return {
             Resource.TURNS: (self._steps if steps is None else steps, self._summary.whole("step_limit") or None),
@@ -137,7 +132,6 @@ class MiniReader(LineReader):
         return AgentError(status, (code,))
 
     def _by_exception(self, stderr: str) -> AgentError | None:
-        """Return the exception that standard error ends with: after the last box of a traceback, wrapped."""
         exception = _EXCEPTION.match(" ".join(unescaped(stderr).rpartition("╯")[2].split()))
         if exception is None:
             return None

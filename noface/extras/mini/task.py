@@ -1,9 +1,8 @@
 """Runs mini-swe-agent on a prompt of any length: `python -m noface.extras.mini.task PROMPT FILES COMMAND…`.
 
 mini takes its task as an argument, which the kernel caps at 128 KiB, or from a YAML file (FILES.task.yaml; JSON is
-YAML). What it prints is rounded and wrapped; how the run went exactly stands in the trajectory it leaves
-(FILES.traj.json), of which the essence is printed as one last line of JSON. It is written anew after each step: what
-the run has used so far is printed as such a line as well, so that it is known however the run ends.
+YAML). Its trajectory (FILES.traj.json) says how the run went exactly: the essence is printed as a line of JSON after
+each step, so that it is known however the run ends.
 """
 
 import json
@@ -28,7 +27,6 @@ _TRAJECTORY_BYTES_MAX = 256 * 1024 * 1024
 
 
 def task(prompt: str) -> str:
-    """Return the configuration that gives mini its task, without the characters that YAML bars from its text."""
     document = json.dumps({"run": {"task": prompt}}, ensure_ascii=False)
     return _NOT_IN_YAML.sub(lambda bad: f"\\u{ord(bad[0]):04x}", document)
 
@@ -96,7 +94,6 @@ def main() -> None:
 
 
 def _run(command: list[str], trajectory: Path) -> int:
-    """Run the command to its end, and print what it has used whenever it has written the trajectory anew."""
     seen = 0
     with subprocess.Popen(command) as process:
         while True:

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NightPlan:
-    """A night of one repository: from `at` to `until` (HH:MM), where, by which command.
-
-    `search_path` is the PATH of the shell that it was installed from, `variables` the file that may hold keys.
-    """
+    """A night of one repository: from `at` to `until` (HH:MM), where, by which command."""
 
     name: str
     root: str

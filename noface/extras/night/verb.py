@@ -194,7 +194,6 @@ def _prove(plan: "NightPlan") -> None:
 
 
 def _variables_unseen(plan: "NightPlan", config: Path | None) -> "Sequence[str]":
-    """Return the variables of this shell that agents, messages or GitHub may need and that the file does not set."""
     from noface.agents.base import AGENTS
     from noface.config.load import load
     from noface.secrets.environment import fits

@@ -38,10 +38,7 @@ _ANSWER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PhoneAnswer:
-    """What somebody has written. `at` is where the next look begins, `button` the press that wants an answer.
-
-    `chat` is where it came from, "" for a topic; `allowed` is False if that is not the chat of the address.
-    """
+    """What somebody has written. `at` is where the next look begins, `button` the press that wants an answer."""
 
     at: str
     author: str
@@ -89,9 +86,8 @@ def _object(line: bytes) -> Mapping[str, Any]:
 def _hear_telegram(service: Service, after: str) -> list[PhoneAnswer]:
     asked = {"timeout": 0, "limit": 100, "allowed_updates": ["message", "callback_query"]}
     updates = telegram(service, "getUpdates", {**asked, **({"offset": int(after) + 1} if after.isdecimal() else {})})
-    return (
-        [_of_update(service, each) for each in updates if isinstance(each, dict)] if isinstance(updates, list) else []
-    )
+    found = updates if isinstance(updates, list) else []
+    return [_of_update(service, each) for each in found if isinstance(each, dict)]
 
 
 def _of_update(service: Service, update: Mapping[str, Any]) -> PhoneAnswer:
@@ -123,7 +119,6 @@ class PhoneListener(Station):
         self._listener = Listener(run.context, run.context.publications, run.leave)
 
     def stories(self) -> Iterable[Steps[None]]:
-        """Return a story for each service from which answers come."""
         return [self._listen(each) for each in self._outbox.answers]
 
     def _listen(self, service: Service) -> Steps[None]:
@@ -172,13 +167,12 @@ class PhoneListener(Station):
         why = self._listener.obey(row.id, heard.author, command, note, "")
         if why:
             return f"Nothing was done: {why}"
-        context.backlog_changed()
+        context.backlog_stale = True
         now = context.reader.issue(row.id)
         return f"{row.id}: {command or 'your words are kept'}; it is {now.status if now is not None else 'gone'} now."
 
 
 def _answer_back(service: Service, words: Iterable[tuple[PhoneAnswer, str]]) -> None:
-    """Tell those who have answered what came of it."""
     for heard, word in words:
         if heard.button:
             telegram(service, "answerCallbackQuery", {"callback_query_id": heard.button, "text": word[:190]})

@@ -24,7 +24,6 @@ class Codes:
         self._context = context
 
     def new(self, row: IssueRow) -> str:
-        """Return a code for what an issue waits for."""
         code = "".join(secrets.choice(_LETTERS) for _ in range(CODE_CHARS))
         self._write({**self._known(), _digest(code): [row.id, *self._mark(row)]})
         return code
@@ -44,7 +43,6 @@ class Codes:
         return row, ""
 
     def _mark(self, row: IssueRow) -> list[object]:
-        """Return what is another once an issue was decided, or worked on."""
         return [row.status, row.epoch, self._context.reader.next_number(row.id)]
 
     def _known(self) -> dict[str, list[object]]:

@@ -33,10 +33,7 @@ _CODED_MAX = 8
 
 
 def due(events: Iterable[EventRow], cursor: int, sent_at: float, now: float, *, final: bool = False) -> list[EventRow]:
-    """Return what one message has to tell now: all since the cursor, nothing while it is too early for a message.
-
-    `final`: nobody could send it later.
-    """
+    """Return what one message has to tell now: all since the cursor, nothing while it is too early for a message."""
     new = [event for event in events if event.id > cursor and event.kind in TOPICS]
     gathering = sent_at <= now < sent_at + DIGEST_S  # a clock that was set back waits for nothing
     return new if final or not gathering else []
@@ -54,7 +51,6 @@ def quiet_until(hours: str, here: datetime) -> float | None:
 
 
 def waiting_of_events(events: Iterable[EventRow], rows: Iterable[IssueRow]) -> list[IssueRow]:
-    """Return the issues of which events tell that they wait for a person, as far as they do still."""
     named = {event.issue_id for event in events if event.issue_id}
     return [row for row in rows if row.id in named and row.status in ("blocked", "approval")]
 
@@ -66,11 +62,7 @@ def message(
     landed: int = 0,
     code: Callable[[IssueRow], str] | None = None,
 ) -> Message | None:
-    """Return the message that tells of events, None if nothing of them is true any more.
-
-    `rows` are the issues among them that wait, `landed` how many have landed in the run. `code` makes the code by which
-    one is answered, None if nobody can.
-    """
+    """Return the message that tells of events, None if nothing of them is true any more."""
     lines = _lines((event for event in events if not event.issue_id), landed)
     if not lines and not rows:
         return None
@@ -98,7 +90,6 @@ def _verbs(row: IssueRow) -> tuple[str, ...]:
 
 
 def _lines(events: Iterable[EventRow], landed: int) -> list[str]:
-    """Return a line for each event that is about the run, each text once, with the time of the last."""
     lines: dict[str, float] = {}
     for event in events:
         line = words(event.kind, EventFacts("", "", event.data, event.at))
@@ -108,7 +99,6 @@ def _lines(events: Iterable[EventRow], landed: int) -> list[str]:
 
 
 def _cut(text: str, room: int) -> str:
-    """Return text cut at the end of a line, with the command that tells all."""
     if len(text) <= room:
         return text
     return f"{text[:room].rpartition(chr(10))[0]}\n… all of it: noface blocked"

@@ -16,10 +16,7 @@ from noface.extras.notify.services import secrets_in, services
 
 
 class Notifier:
-    """Who is told of a run, and heard. `urls` are the services to which messages go, `heard` those of answers.
-
-    Raises UsageError if that cannot be, as it stands.
-    """
+    """Who is told of a run, and heard. `urls` are the services to which messages go, `heard` those of answers."""
 
     def __init__(self, config: Config, root: Path) -> None:
         self._config = config.notify
@@ -40,7 +37,6 @@ class Notifier:
 
     @property
     def secrets(self) -> tuple[tuple[str, str], ...]:
-        """What of the addresses nobody is to be shown, with the name that stands for it."""
         return secrets_in((*self.urls, *self.heard))
 
     def beside(self, others: Elsewhere, context: RunContext) -> Elsewhere:
@@ -54,6 +50,5 @@ class Notifier:
         return replace(others, stations=stations)
 
     def last_words(self) -> None:
-        """Send what is due once the run has ended."""
         if self._outbox is not None:
             self._outbox.last_words()

@@ -44,12 +44,10 @@ class Destination:
 
     @property
     def name(self) -> str:
-        """What people are shown of it."""
         return self.service.name if self.service is not None else "on_event"
 
     @property
     def fact(self) -> str:
-        """The fact that holds its cursor."""
         return f"notify:{self.service.key if self.service is not None else 'on_event'}"
 
 
@@ -90,11 +88,9 @@ class Outbox(Station):
         return made
 
     def stories(self) -> Iterable[Steps[None]]:
-        """Return a story for each that is told."""
         return [self._tell(each) for each in self.destinations]
 
     def ending(self) -> None:
-        """Begin nothing more: what is due is sent with the last words."""
         self._ending = True
 
     def _tell(self, to: Destination) -> Steps[None]:
@@ -140,7 +136,9 @@ class Outbox(Station):
 
     def _due(self, to: Destination, *, final: bool = False) -> Sending | None:
         """Return what is to be sent now; what nobody need be told any more is passed over."""
-        self._read_events()
+        if new := self._context.reader.events_after(self._read, TOPICS):
+            self._events += new
+            self._read = new[-1].id
         now = self._context.clock.now()
         if to.service is None:
             events = due(self._events, to.cursor, 0.0, now, final=True)
@@ -171,21 +169,12 @@ class Outbox(Station):
         return replace(made, title=masker.text(made.title), body=masker.text(made.body)) if made is not None else None
 
     def _answers_of(self, service: Service) -> Service | None:
-        """Return where answers to a service's messages come from, None if that cannot be."""
         kind = NTFY if service.scheme in NTFY else (service.scheme,)
         return next((each for each in self.answers if each.scheme in kind), None)
 
     def of_kind(self, schemes: Collection[str]) -> Service | None:
-        """Return the first service of some kinds to which messages go."""
-        return next(
-            (each.service for each in self.destinations if each.service and each.service.scheme in schemes), None
-        )
-
-    def _read_events(self) -> None:
-        new = self._context.reader.events_after(self._read, TOPICS)
-        if new:
-            self._events += new
-            self._read = new[-1].id
+        services = (each.service for each in self.destinations)
+        return next((each for each in services if each and each.scheme in schemes), None)
 
     def _sent(self, to: Destination, sending: Sending, problem: str | None) -> None:
         hit("message_sent")

@@ -37,11 +37,7 @@ _HEARD_FROM = "Answers come from ntfys://HOST/TOPIC, or one chat of Telegram: tg
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where messages go, or answers come from. `name` is what people are shown of it; all else may be a secret.
-
-    `user` stands before the host: a token, or a name with a password. `host` has its port; of Telegram it is the bot's
-    token, and `path` begins with the chat.
-    """
+    """Where messages go, or answers come from. `name` is what people are shown of it; all else may be a secret."""
 
     scheme: str
     name: str
@@ -53,18 +49,15 @@ class Service:
 
     @property
     def key(self) -> str:
-        """What it is called in the database."""
         return hashlib.sha256(self.url.encode()).hexdigest()[:16]
 
     @property
     def topic(self) -> str:
-        """Where answers of ntfy are posted and read: `ntfys://TOPIC` is at ntfy.sh."""
         server, topic = (self.host, self.path[0]) if self.path else ("ntfy.sh", self.host)
         return f"{'https' if self.scheme == 'ntfys' or not self.path else 'http'}://{server}/{topic}"
 
     @property
     def login(self) -> Mapping[str, str]:
-        """The headers that let in whoever posts to the topic, or reads it."""
         basic = f"Basic {b64encode(self.user.encode()).decode()}"
         return {"Authorization": basic if ":" in self.user else f"Bearer {self.user}"} if self.user else {}
 
@@ -80,10 +73,7 @@ class Message:
 
 
 def services(addresses: Iterable[str], environment: Mapping[str, str], *, heard: bool = False) -> tuple[Service, ...]:
-    """Return the services of `[notify]`; `$NAME` stands for a variable. `heard`: answers come from there.
-
-    Raises UsageError for one of which nothing can come.
-    """
+    """Return the services of `[notify]`; `$NAME` stands for a variable. `heard`: answers come from there."""
     made = []
     for address in addresses:
         variable = _VARIABLE.fullmatch(address.strip())
@@ -151,7 +141,6 @@ def deliver(service: Service, message: Message, answers: Service | None = None) 
 
 
 def _to_telegram(service: Service, message: Message) -> None:
-    """Send a message with its buttons in rows of those that answer the same question."""
     rows: dict[str, list[dict[str, str]]] = {}
     for label, answer in message.buttons:
         rows.setdefault(answer.partition(" ")[0], []).append({"text": label, "callback_data": answer})

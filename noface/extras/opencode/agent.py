@@ -1,15 +1,11 @@
 """OpenCode (seen with 1.18.33): `opencode run --format json`, prompt on stdin.
 
-Its data folder stays the person's, since their login is there; its database is the attempt's own (OPENCODE_DB), so that
-runs at once share none, and its configuration one that `own_settings` makes, unless the person's settings act. The
-locks it leaves in its state folder are those of a plug-in's installation, on which no run waits. It works in the folder
-that PWD names, whatever folder it is started in. Its retries print nothing: only its log tells of a wait that the
-provider asked for, however long, so the log's errors go to standard error.
+Its data folder stays the person's, since their login is there; its database is the attempt's own (OPENCODE_DB), and its
+configuration one that `own_settings` makes, unless the person's settings act. It works in the folder that PWD names.
+Its retries print nothing: only its log tells of a wait, so the log's errors go to standard error.
 
-It prints one JSON object a line. An error entry names itself and carries the provider's status, body and headers. What
-ended a step is its `reason`; an answer cut off at the output limit exits with 0 and the reason "length". It asks again,
-for ever, when an answer breaks off, and retries after as long as the provider asks for: the latter stands in its log
-alone.
+An error entry carries the provider's status, body and headers. What ended a step is its `reason`; an answer cut off at
+the output limit exits with 0 and the reason "length". It asks again, for ever, when an answer breaks off.
 """
 
 import re
@@ -105,11 +101,9 @@ class OpencodeReader(JsonReader):
         return AgentEvidence(self.agent, exit_code, stderr, error, retrying, finished, self._last_text)
 
     def used(self) -> Usage:
-        """Return the sum of what its steps used."""
         return Usage(self._cost, *self._tokens, self._session, self._cached)
 
     def amounts(self) -> Amounts:
-        """Return what the last answer has read and written."""
         read, written = self._last
         return {Resource.CONTEXT: (read, None), Resource.OUTPUT: (written, None)}
 
@@ -130,7 +124,6 @@ class OpencodeReader(JsonReader):
         return [AgentEvent(kind, f"step ended: {self._reason}"[:TEXT_MAX])]
 
     def _waiting(self, stderr: str) -> AgentError | None:
-        """Return what it is trying to overcome: the last error in its log, if nothing has come of it since."""
         logged = last_match(_LOGGED, stderr)
         at = log_time(logged[1]) if logged else None
         return AgentError(logged[2]) if logged and at is not None and at * 1000 >= self._newest_ms else None
