@@ -120,8 +120,4 @@ def _syntax_error(message: str, text: str, source: str) -> ConfigError:
         return ConfigError(f"{source}: {message}", hint)
     what = _AT_END.sub("; the file ends too early", _AT_LINE.sub("", message))
     text_line = lines[line - 1].rstrip("\r")
-    # Tabs are kept in the pointer's margin, so that it stands under the place however wide they are.
-    margin = re.sub(r"[^\t]", " ", text_line[: column - 1])
-    number = f"{line:>5} | "
-    pointer = " " * (len(number) - 2) + "| " + margin + "^"
-    return ConfigError(f"{source}:{line}:{column}: {what}\n{number}{text_line}\n{pointer}", hint)
+    return ConfigError(f"{source}:{line}:{column}: {what}\n{line:>5} | {text_line}", hint)

@@ -113,15 +113,6 @@ def _env(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
-def _env_pattern(value: str) -> str:
-    if not _ENV_PATTERN.fullmatch(value):
-        raise expected("an environment variable's name, in which * stands for any letters (not a value: that is env)")
-    if value.startswith(_ENV_NEVER):
-        never = ", ".join(f"{prefix}*" for prefix in _ENV_NEVER)
-        raise expected(f"a variable that agents may inherit; {never} would mislead them, so set those in env")
-    return value
-
-
 def one_of(values: Iterable[str]) -> tuple[BeforeValidator, WithJsonSchema]:
     """Return what makes a word of the file the one of these values that it spells, and lists them in the schema."""
     members = {str(value): value for value in values}
@@ -206,7 +197,14 @@ FilledRegex = Annotated[str, _NOT_BLANK, _NO_NUL, AfterValidator(_regex), _NOT_E
 Env = Annotated[dict[str, Text], AfterValidator(_env)]
 EnvPattern = Annotated[
     str,
-    AfterValidator(_env_pattern),
+    _require(
+        lambda value: _ENV_PATTERN.fullmatch(value) is not None,
+        "an environment variable's name, in which * stands for any letters (not a value: that is env)",
+    ),
+    _require(
+        lambda value: not value.startswith(_ENV_NEVER),
+        f"a variable that agents may inherit; {'*, '.join(_ENV_NEVER)}* would mislead them, so set those in env",
+    ),
     Field(json_schema_extra={"pattern": f"^(?!{'|'.join(_ENV_NEVER)}){_ENV_PATTERN.pattern}$"}),
 ]
 """The name of an environment variable, in which `*` stands for any letters."""

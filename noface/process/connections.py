@@ -70,8 +70,10 @@ class ConnectWatch:
             return  # it was interrupted, or has ended
         number, pid, _, _, _, _, descriptor, place, length, *_ = _REQUEST.unpack(request)
         if len(self.foreign) < _FOREIGN_MAX:
-            with suppress(OSError, ValueError, struct.error):  # it is ending, or hides its memory
-                self._look(pid, descriptor, _memory(pid, place, min(length, _ADDRESS_BYTES_MAX)))
+            hidden = suppress(OSError, ValueError, struct.error)  # it is ending, or hides its memory
+            with hidden, Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+                memory.seek(place)
+                self._look(pid, descriptor, memory.read(min(length, _ADDRESS_BYTES_MAX)))
         with suppress(OSError):
             fcntl.ioctl(self.descriptor, _SEND, bytearray(_ANSWER.pack(number, 0, 0, _GO_ON)))
 
@@ -88,7 +90,9 @@ class ConnectWatch:
         if port in self._own or name in self._named or name in self.foreign or not _is_here(family, host):
             return
         now = _listening().get(port, set())
-        if not now or _is_datagram(pid, descriptor):
+        inode = _socket_behind(Path(f"/proc/{pid}/fd/{descriptor}"))
+        rows = (*_rows("/proc/self/net/udp"), *_rows("/proc/self/net/udp6"))
+        if not now or any(inode == fields[9] for fields in rows):  # by UDP a look-up of a name sends nothing
             return
         if now & self._ports.get(port, set()):
             self.foreign[name] = ""
@@ -198,14 +202,6 @@ def _rows(path: str) -> list[list[str]]:
     return [line.split() for line in lines]
 
 
-def _memory(pid: int, place: int, length: int) -> bytes:
-    descriptor = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return os.pread(descriptor, length, place)
-    finally:
-        os.close(descriptor)
-
-
 def _is_here(family: int, host: str) -> bool:
     if host.removeprefix("::ffff:").startswith(("127.", "0.")) or host in ("::1", "::"):
         return True
@@ -215,12 +211,6 @@ def _is_here(family: int, host: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _is_datagram(pid: int, descriptor: int) -> bool:
-    """True for a socket of UDP, with which a look-up of a name connects without sending anything."""
-    inode = _socket_behind(Path(f"/proc/{pid}/fd/{descriptor}"))
-    return any(inode == fields[9] for table in ("udp", "udp6") for fields in _rows(f"/proc/self/net/{table}"))
 
 
 def strangers(met: tuple[tuple[str, str], ...]) -> dict[str, str]:

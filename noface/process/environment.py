@@ -80,18 +80,12 @@ def _facts(program: str | None) -> tuple[object, ...]:
             facts.append((path, "gone"))
             continue
         facts.append((path, real, status.st_size, status.st_mtime_ns))
-        facts += _packages(path)
+        # A package changes what Python runs without changing its program; adding one changes its folder's time.
+        if Path(path).name.startswith(("python", "pypy")):
+            folders = package_folders(Path(path).parent.parent)
+            facts += sorted((str(folder), folder.stat().st_mtime_ns) for folder in folders)
     return tuple(facts)
 
 
 def package_folders(prefix: Path) -> list[Path]:
     return [folder for pattern in _PACKAGES for folder in sorted(prefix.glob(pattern)) if folder.is_dir()]
-
-
-def _packages(program: str) -> list[tuple[str, int]]:
-    """Return when packages were last added to a Python installation or removed from it; [] for other programs."""
-    place = Path(program)
-    # A package changes what Python runs without changing its program; adding one changes its folder's time.
-    if not place.name.startswith(("python", "pypy")):
-        return []
-    return sorted((str(folder), folder.stat().st_mtime_ns) for folder in package_folders(place.parent.parent))

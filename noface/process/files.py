@@ -25,9 +25,8 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
     temporary = path.with_name(f".{path.name[:NAME_PART_MAX]}.{os.urandom(8).hex()}.tmp")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PUBLIC_MODE), "wb") as file:
-            mode = _mode_to_keep(path)
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
+            if kind_at(path) == stat.S_IFREG:
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             file.write(content)
             if durable:
                 file.flush()
@@ -38,7 +37,11 @@ def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None
         raise
     if durable:
         # The rename stands in the folder: without this a power loss may bring the old file back.
-        _sync_directory(path.parent)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 class HeldFolder:
@@ -162,19 +165,3 @@ def started_with(script: str) -> list[str]:
     """Return the words after `#!` in the first line of a script, which name what runs it; none if it is no script."""
     line = (read_regular(Path(os.path.realpath(script)), _SHEBANG_BYTES) or b"").partition(b"\n")[0]
     return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
-
-
-def _mode_to_keep(path: Path) -> int | None:
-    try:
-        mode = path.stat(follow_symlinks=False).st_mode
-    except FileNotFoundError:
-        return None
-    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

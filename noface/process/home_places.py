@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -204,15 +205,9 @@ class _Search:
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            for count, entry in enumerate(entries):
-                if count < _ENTRIES_MAX:
-                    yield entry
+            yield from islice(entries, _ENTRIES_MAX)
     except OSError:
         return
-
-
-def _interpreter(script: str) -> str:
-    return next((word for word in started_with(script)[:1] if word.startswith("/")), "")
 
 
 def _is_open(path: str) -> bool:
@@ -250,16 +245,10 @@ def _kept_back(place: str, settings: Iterable[str], programs: Iterable[str]) -> 
                 status = entry.stat(follow_symlinks=False)
                 if only_the_persons(status):
                     closed.append(entry.path)
-                if (
-                    is_environment_file(entry.name)
-                    or (entry.name in patterns and holds_credentials(entry.path))
-                    or (scripts and _sets_secret(entry.path, status))
+                script = scripts and status.st_size < _SCRIPT_BYTES_MAX and bool(started_with(entry.path))
+                settings_of = entry.name in patterns or script
+                if is_environment_file(entry.name) or (
+                    settings_of and holds_credentials(entry.path, script=script and entry.name not in patterns)
                 ):
                     hidden.append(entry.path)
     return list(dict.fromkeys((*hidden, *(closed if 2 * len(closed) <= files else ()))))
-
-
-def _sets_secret(script: str, status: os.stat_result) -> bool:
-    """True if a program is a short script that sets a variable which is called as secrets are."""
-    short = status.st_size < _SCRIPT_BYTES_MAX
-    return short and bool(_interpreter(script)) and holds_credentials(script, script=True)

@@ -67,10 +67,6 @@ class Output:
     def pipes(self) -> list[int]:
         return list(self._streams)
 
-    def close_theirs(self) -> None:
-        for descriptor in self.theirs:
-            os.close(descriptor)
-
     def copy(self, pipe: int) -> bool:
         """Write down what a pipe holds; False if that is nothing now."""
         log, stream = self._streams[pipe]

@@ -75,9 +75,13 @@ def below(roots: Sequence[int]) -> list[int]:
 
 def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
     """Return command line and processor seconds of the process that used most, and whether it runs."""
-    facts = [fact for pid in pids if (fact := _use_of(pid)) is not None]
+    facts = [fact for pid in pids if (fact := _facts_of(pid)) is not None]
     busiest = max(facts, key=lambda fact: fact["cpu_s"], default=None)
-    return facts[-1] if busiest is not None and busiest["cpu_s"] < IDLE_CPU_S else busiest
+    if busiest is None:
+        return None
+    # Where none used any it is the youngest.
+    chosen = facts[-1] if busiest["cpu_s"] < IDLE_CPU_S else busiest
+    return {key: chosen[key] for key in ("command", "cpu_s", "running")}
 
 
 def started_by(supervisor: int, boxing: str = BOXING) -> list[dict[str, Any]] | None:
@@ -108,24 +112,15 @@ def _facts_of(pid: int) -> dict[str, Any] | None:
     fields = tail.split()
     if fields[0] in (b"Z", b"X"):
         return None
-    name = head.partition(b"(")[2].decode("utf-8", "replace")
+    name, ticks = head.partition(b"(")[2].decode("utf-8", "replace"), os.sysconf("SC_CLK_TCK")
     return {
         "name": name,
         "session": int(fields[3]),
-        "seconds": max(0.0, uptime_s - int(fields[19]) / os.sysconf("SC_CLK_TCK")),  # starttime (proc(5))
+        "seconds": max(0.0, uptime_s - int(fields[19]) / ticks),  # starttime (proc(5))
         "command": " ".join(word.decode("utf-8", "replace") for word in words if word) or name,
+        "cpu_s": (int(fields[11]) + int(fields[12])) / ticks,  # utime and stime
+        "running": fields[0] == b"R",
     }
-
-
-def _use_of(pid: int) -> dict[str, Any] | None:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        words = Path(f"/proc/{pid}/cmdline").read_bytes()[:COMMAND_BYTES_MAX].split(b"\0")
-    except OSError:
-        return None
-    seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # utime and stime (proc(5))
-    command = " ".join(word.decode("utf-8", "replace") for word in words if word)
-    return {"command": command, "cpu_s": seconds, "running": fields[0] == b"R"} if command else None
 
 
 def send_signal(pid: int, number: int) -> None:

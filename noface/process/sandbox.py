@@ -87,7 +87,9 @@ class Box:
         options += ("--info-fd", BOX_INFO, "--block-fd", BOX_GATE) if self.joined else ()
         options += ["--json-status-fd", BOX_STATUS, *_MACHINE]
         for mount in self._mounts():
-            self._prepare(mount)
+            for cached in filter(None, (cache_of(home, mount[-1]) for home in self.homes)):
+                # An agent may have put a link there.
+                make_mount_point(*cached, folder=mount[0] == "--tmpfs" or is_folder(os.path.realpath(mount[1])))
             options += mount
         inside = f"{self.address}{cwd.removeprefix(self.workspace)}" if below(cwd, (self.workspace,)) else cwd
         return (*options, "--chdir", inside, "--", *argv)
@@ -102,7 +104,7 @@ class Box:
         yield from (_read(path) for path in places["private"]["needed"] if os.path.exists(path))
         yield from _barred(places["machine"]["hidden"])
         at_home = tuple(home.path for home in self.homes)
-        hidden = [place for path in self.hidden if (place := _real(path))]
+        hidden = [place for path in self.hidden if os.path.exists(place := os.path.realpath(path))]
         # Each mount costs bubblewrap a look at all mounts, so that nothing is mounted only to be hidden.
         mounted = [path for path in self.visible if not below(path, hidden)]
         outside = [path for path in mounted if not below(path, at_home)]
@@ -148,14 +150,6 @@ class Box:
             return not below(path, (*there, *self.visible))
         return False
 
-    def _prepare(self, mount: Mount) -> None:
-        """Make the place for a mount below a cache, where an agent may have put a link."""
-        target = mount[-1]
-        for home in self.homes:
-            cached = cache_of(home, target)
-            if cached is not None:
-                make_mount_point(*cached, folder=mount[0] == "--tmpfs" or is_folder(os.path.realpath(mount[1])))
-
 
 def _read(path: str) -> Mount:
     return "--ro-bind", path, path
@@ -166,11 +160,6 @@ def _barred(paths: Iterable[str]) -> Iterator[Mount]:
     for path in paths:
         if any(os.access(path, right) for right in (os.R_OK, os.W_OK, os.X_OK)):
             yield hide(path)
-
-
-def _real(path: str) -> str:
-    place = os.path.realpath(path)
-    return place if os.path.exists(place) else ""
 
 
 def _outside(program: str) -> tuple[str, ...]:

@@ -133,10 +133,6 @@ def wake_on_child() -> tuple[int, int]:
     return wake, alarm
 
 
-def kill_ladder(int_s: float, term_s: float) -> list[tuple[int, float]]:
-    return [(number, wait) for number, wait in ((signal.SIGINT, int_s), (signal.SIGTERM, term_s)) if wait > 0]
-
-
 class Supervisor:
     """One program and all that descends from it."""
 
@@ -194,8 +190,9 @@ class Supervisor:
         code = os.waitstatus_to_exitcode(self._status)
         boxed = self._box is None or code != BOX_FAILED or exceeded or BOX_RAN in self._box_status()
         boxed = boxed or bool(self._killed - self._box_init())  # its own process 1 may outlive a box that failed
-        if self._box is not None:
-            code = _box_exit_code(code)
+        number = code - _SHELL_SIGNAL_BASE  # bubblewrap reports a death by signal N as exit code 128 + N
+        code = -number if self._box is not None and number in _SIGNALS_AS_EXIT_CODE else code
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)  # of what has been reaped, here and by the program itself
         return {
             "code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
@@ -204,13 +201,9 @@ class Supervisor:
             "unwritten": self._output.error,
             "boxed": boxed,
             "at_work": self._at_work,
-            "cpu_s": self._cpu_s(),
+            "cpu_s": used.ru_utime + used.ru_stime,
             "met": self._connections.foreign if self._connections is not None else {},
         }
-
-    def _cpu_s(self) -> float:
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
 
     def _box_init(self) -> set[int]:
         return {int(match[1]) for match in BOX_INIT.finditer(self._box_status())}
@@ -289,14 +282,9 @@ class Supervisor:
             stop = json.loads(line)["stop"]
             if self._ladder is None:
                 self._at_work = process_tree.at_work(self._below())
-            self._ladder = kill_ladder(stop["int_s"], stop["term_s"])
+            rungs = ((signal.SIGINT, stop["int_s"]), (signal.SIGTERM, stop["term_s"]))  # SIGKILL follows by itself
+            self._ladder = [(number, wait) for number, wait in rungs if wait > 0]
             self._next_rung = 0.0
-
-
-def _box_exit_code(code: int) -> int:
-    """Return the exit status of a command in a box: bubblewrap reports a death by signal N as exit code 128 + N."""
-    number = code - _SHELL_SIGNAL_BASE
-    return -number if number in _SIGNALS_AS_EXIT_CODE else code
 
 
 def send(control: socket.socket, **message: object) -> None:
@@ -348,7 +336,8 @@ def run_supervisor(control: socket.socket, masker: Masker, *, namespaces: bool, 
         streams = [stdin, output.theirs[0], output.theirs[-1]]
         with memory.bounded():
             program = start(order, streams, (*(() if box is None else (box,)), *(joint.theirs if joint else ())))
-        output.close_theirs()
+        for descriptor in output.theirs:  # left to the program, so that its own end is seen
+            os.close(descriptor)
     except StartError as problem:
         memory.close()
         send(control, failed=problem.what)

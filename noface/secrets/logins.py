@@ -33,10 +33,6 @@ def login_id(spec: ModelSpec) -> str:
     return f"{spec.agent}-{digest[:_DIGEST_CHARS]}"
 
 
-_KEY_NAMED = re.compile(r"\benv_key\s*=\s*[\"']?(\w+)")
-"""Where an argument that chooses a provider says which variable holds its key."""
-
-
 def login_fix(spec: ModelSpec) -> str:
     """Return what gives a model's runs the login that they really use, "" for a command: that is its own matter."""
     known = table("agents").get(spec.agent, {}).get("login")
@@ -48,8 +44,7 @@ def login_fix(spec: ModelSpec) -> str:
         return f"correct {own[0]}, which [models.{spec.name}] names"
     chosen = known.get("uncertain_argument", "")
     if chosen and any(chosen in argument for argument in spec.args):
-        named = _KEY_NAMED.findall(" ".join(spec.args))
-        return f"set {named[-1]}" if named else f"give it a key of the provider that [models.{spec.name}] args choose"
+        return f"give it a key of the provider that [models.{spec.name}] args choose"
     leads = next((name for name, _ in spec.env if _LEADS_ELSEWHERE.search(name)), "")
     if leads:
         provider = table("agents")[spec.agent].get("elsewhere", {}).get(leads, "its service")

@@ -169,13 +169,9 @@ def _written(value: str) -> tuple[str, ...]:
     once = json.dumps(value)[1:-1]
     plain = json.dumps(value, ensure_ascii=False)[1:-1]
     twice = json.dumps(once)[1:-1], json.dumps(plain, ensure_ascii=False)[1:-1]
-    element = html.escape(value, quote=False)
-    return (value, once, plain, *twice, element, element.replace('"', "&quot;"), html.escape(value), _percent(value))
-
-
-def _percent(value: str) -> str:
-    data = value.encode("utf-8", "surrogateescape")
-    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in data)
+    element, data = html.escape(value, quote=False), value.encode("utf-8", "surrogateescape")
+    address = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in data)
+    return (value, once, plain, *twice, element, element.replace('"', "&quot;"), html.escape(value), address)
 
 
 def _encoded(value: str) -> tuple[str, ...]:

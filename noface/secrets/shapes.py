@@ -120,7 +120,8 @@ def _private_keys(text: str) -> Iterator[Key]:
         while ends and ends[-1] <= begin.end():
             ends.pop()
         whole = bool(ends) and ends[-1] - begin.start() <= _KEY_CHARS_MAX
-        done = ends[-1] if whole else _after_body(text, begin.end())
+        body = _BODY.match(text, begin.end(), begin.end() + _KEY_CHARS_MAX)
+        done = ends[-1] if whole else body.end() if body is not None else begin.end()
         yield Key(PRIVATE_KEY, begin.start(), done, _longest_line(text[begin.end() : done]))
 
 
@@ -128,8 +129,3 @@ def _longest_line(body: str) -> str:
     """Return the longest line of a private key, "" if what stands between first and last line is none."""
     lines = [line for line in _LINE.findall(body) if line.lower() != line != line.upper() and not line.isalpha()]
     return max(lines, key=len) if sum(map(len, lines)) >= _BODY_CHARS_MIN else ""
-
-
-def _after_body(text: str, position: int) -> int:
-    body = _BODY.match(text, position, position + _KEY_CHARS_MAX)
-    return body.end() if body is not None else position

@@ -36,9 +36,7 @@ def log(tmp_path):
 @pytest.fixture
 def follow(tmp_path, log):
     reader, told = Collector(), []
-    follower = LogFollower(
-        log, tmp_path / "agent.err", reader, lambda event, *, alive: told.append((event.text, alive))
-    )
+    follower = LogFollower(log, tmp_path / "agent.err", reader, lambda event, alive: told.append((event.text, alive)))
     with closing(follower):
         yield follower, reader, told
 
