@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
-from noface.model.quoting import literal
+from noface.model.quoting import literal, some
 from noface.model.worker_run import ModelSpec
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -87,7 +87,10 @@ def check(issues: Iterable[Issue], faults: Iterable[IssueFault] = (), merged: Co
     faulty = list(broken)
     for issue, resolved, problems in zip(graph.issues, graph.resolved, graph.problems, strict=True):
         if problems:
-            faulty.append(_fault(issue, problems))
+            problem = "; ".join(problem for problem, _ in problems)
+            own_id = None if id_problem(issue.id) else issue.id
+            hint = " ".join(dict.fromkeys(hint for _, hint in problems))
+            faulty.append(IssueFault(issue.source or issue.id, problem, hint, own_id))
         else:
             needs = tuple(resolved)
             sound.append(issue if needs == issue.depends_on else replace(issue, depends_on=needs))
@@ -188,15 +191,6 @@ def _waits_for(name: str, source: str) -> tuple[str, str]:
     return f"depends on {literal(name)}, which is faulty itself", f"Mend {source} first."
 
 
-def _fault(issue: Issue, problems: Sequence[tuple[str, str]]) -> IssueFault:
-    return IssueFault(
-        source=issue.source or issue.id,
-        problem="; ".join(problem for problem, _ in problems),
-        hint=" ".join(dict.fromkeys(hint for _, hint in problems)),
-        id=None if id_problem(issue.id) else issue.id,
-    )
-
-
 def without_unknown_models(backlog: Backlog, models: Mapping[str, ModelSpec]) -> Backlog:
     """Return the backlog with issues that no configured model may work on among the faults.
 
@@ -257,9 +251,8 @@ def part_waiting(
     for issue in issues:
         waits = [name for name in issue.depends_on if name in aside and same_id(name) not in done]
         if waits:
-            named = [f"{'#' * name.isdigit()}{name}, which is {aside[name]}" for name in waits[:_NAMED_MAX]]
-            named += [f"{len(waits) - _NAMED_MAX} more"] if len(waits) > _NAMED_MAX else []
-            faults.append(IssueFault(issue.source, f"waits for {'; '.join(named)}", hint, issue.id))
+            named = tuple(f"{'#' * name.isdigit()}{name}, which is {aside[name]}" for name in waits)
+            faults.append(IssueFault(issue.source, f"waits for {some(named, _NAMED_MAX)}", hint, issue.id))
         else:
             sound.append(issue)
     return sound, faults
