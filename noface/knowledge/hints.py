@@ -125,35 +125,27 @@ def _look(
 ) -> tuple[bool, str]:
     match name:
         case "label":
-            labels = f"the issue's labels are {some(issue.labels, _NAMES_MAX)}"
-            held = wanted in issue.labels
-            return held, "the issue has it" if held else labels if issue.labels else "the issue has no labels"
+            return wanted in issue.labels, f"the issue's labels: {some(issue.labels, _NAMES_MAX) or 'none'}"
         case "language":
             location = file_of(failure.location) if failure is not None else ""
             paths = tuple(dict.fromkeys(path for path in (location, *touched, *issue.paths) if path))
-            spoken = next((path for path in paths if is_in(wanted, path)), None)
-            if spoken is not None:
-                return True, f"{one_line(spoken, _LINE_MAX)} is in it"
-            others = f"none of the files concerned is in it: {some(paths, _NAMES_MAX)}"
-            return False, others if paths else "no file is known"
+            held = any(is_in(wanted, path) for path in paths)
+            return held, f"the files concerned: {some(paths, _NAMES_MAX) or 'none'}"
         case "path":
-            meant = next((path for path in touched if matches_any(path, (wanted,))), None)
-            if meant is not None:
-                return True, f"the attempt changed {one_line(meant, _LINE_MAX)}"
-            others = f"the attempt changed only {some(touched, _NAMES_MAX)}"
-            return False, others if touched else "the attempt changed nothing"
+            held = any(matches_any(path, (wanted,)) for path in touched)
+            return held, f"the attempt changed: {some(touched, _NAMES_MAX) or 'nothing'}"
+        case _ if failure is None:
+            return False, "there is no failure yet"
         case "error_regex":
-            found = search(wanted, searched_text(failure)) if failure is not None else Found.NO
-            if found is Found.YES:
-                return True, "the error matches it"
-            return False, _TOO_SLOW if found is Found.TOO_SLOW else _missing(failure, "match it")
+            found = search(wanted, searched_text(failure))
+            told = {
+                Found.YES: "the error matches it",
+                Found.NO: "the error does not match it",
+                Found.TOO_SLOW: _TOO_SLOW,
+            }
+            return found is Found.YES, told[found]
         case _:
             text = searched_text(failure)
-            if failure is None or (at := text.find(wanted)) < 0:
-                return False, _missing(failure, "contain this text")
-            said = text[text.rfind("\n", 0, at) + 1 : at + _LINE_MAX].split("\n", 1)[0]
-            return True, f"the error says: {one_line(said, _LINE_MAX)}"
-
-
-def _missing(failure: Failure | None, what: str) -> str:
-    return "there is no failure yet" if failure is None else f"the error does not {what}"
+            at = text.find(wanted)
+            line = text[text.rfind("\n", 0, at) + 1 : at + _LINE_MAX].partition("\n")[0]
+            return at >= 0, f"the error says: {one_line(line, _LINE_MAX)}" if at >= 0 else "the error does not hold it"

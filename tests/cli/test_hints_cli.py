@@ -76,14 +76,14 @@ def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
     assert (document["attempt"], document["failure"]["message"]) == (1, "there is no cart of 'ann' in the store")
     first, second = document["hints"]
     assert [(c["name"], c["held"], c["why"]) for c in first["conditions"]] == [
-        ("label", False, "the issue has no labels"),
-        ("error_pattern", False, "the error does not contain this text"),
+        ("label", False, "the issue's labels: none"),
+        ("error_pattern", False, "the error does not hold it"),
     ]
     assert (first["matched"], second["matched"]) == (False, False)
     page = project.noface("config", "hints", "test", "1", "--attempt", "1").stdout
     assert page.startswith("Issue 1, attempt 1: TEST_FAILURE: assert 401 == 200\n\n1  matches\n")
-    assert '   yes  label "auth": the issue has it\n' in page
-    assert '   yes  language "python": tests/test_login.py is in it\n' in page
+    assert "   yes  label \"auth\": the issue's labels: auth\n" in page
+    assert '   yes  language "python": the files concerned: tests/test_login.py' in page
     assert max(map(len, page.splitlines())) <= 80
 
 

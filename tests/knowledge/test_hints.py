@@ -114,9 +114,9 @@ def test_each_condition_says_whether_and_why_it_held():
     match = explain(rule, issue, failure, ("web/a.js",), search, every=True)
     assert not match.matched
     assert [(c.name, c.held, c.why) for c in match.conditions] == [
-        ("label", False, "the issue's labels are web, api"),
-        ("language", True, "src/a.py is in it"),
-        ("path", False, "the attempt changed only web/a.js"),
+        ("label", False, "the issue's labels: web, api"),
+        ("language", True, "the files concerned: src/a.py, web/a.js"),
+        ("path", False, "the attempt changed: web/a.js"),
         ("error_pattern", True, "the error says: then boom came"),
         ("error_regex", False, "the error does not match it"),
     ]
@@ -126,9 +126,9 @@ def test_what_is_missing_is_named():
     rule = HintRule("h", label="db", language="python", path="db/**", error_pattern="boom", error_regex="bo+m")
     match = explain(rule, Issue("1", "One"), None, (), search, every=True)
     assert [c.why for c in match.conditions] == [
-        "the issue has no labels",
-        "no file is known",
-        "the attempt changed nothing",
+        "the issue's labels: none",
+        "the files concerned: none",
+        "the attempt changed: nothing",
         "there is no failure yet",
         "there is no failure yet",
     ]
@@ -175,4 +175,4 @@ def test_only_the_first_part_of_an_endless_error_is_searched():
 
 def test_what_a_worker_named_stays_on_one_line():
     match = explain(HintRule("h", language="python"), Issue("1", "One"), failed(), ("a\nyes  b\x1b[2J.py",), search)
-    assert match.conditions[0].why == "a yes b [2J.py is in it"
+    assert match.conditions[0].why == "the files concerned: a yes b [2J.py"
