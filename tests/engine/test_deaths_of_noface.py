@@ -14,8 +14,6 @@ from support.processes import wait_for
 from noface.engine.deaths import evidence_of
 from noface.process.memory import MemoryGroup
 
-KILLED = -signal.SIGKILL
-
 
 def dies(project, number):
     """Have noface killed, as the attempt of this number at issue 1 might do it, once that has written a file."""
@@ -167,23 +165,6 @@ def test_a_stop_by_a_signal_is_no_death(deadly):
     project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
     project.run()
     assert project.statuses() == {"1": "merged"}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("walls", "end"), [pytest.param(True, "merged", marks=pytest.mark.thorough), (False, "blocked")]
-)
-def test_a_death_while_judging_counts_like_one_while_working(project, walls, end):
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    project.issue(1)
-    if walls:
-        project.commit()
-    else:
-        without_walls(project)
-    for _ in range(3):
-        assert project.noface("run", NOFACE_FAILPOINT="attempt_judged").returncode == KILLED
-    project.run(code=0 if walls else 3)
-    assert project.statuses() == {"1": end}
 
 
 def test_what_an_agent_was_given_of_the_person_s_settings_does_not_outlive_a_killed_noface(project, tmp_path):

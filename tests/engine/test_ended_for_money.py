@@ -1,7 +1,6 @@
 """What is ended for money: remembered with the limit and its amounts, never begun again for ever, never lost (law 12)."""
 
 import json
-import time
 
 import pytest
 from support.cases import first_ones
@@ -116,16 +115,6 @@ def test_an_agent_that_ends_itself_at_what_its_issue_has_left_has_its_issue_bloc
     assert (shown["status"], shown["reason"]) == ("blocked", "$1.52 used of the issue's $1.50")
 
 
-@pytest.mark.thorough
-def test_a_question_may_take_what_is_left_and_is_of_no_use_beyond(project):
-    program(project, "claude", reflecting(OWN_END.format(told=project.folder / "told")))
-    configure(project, attempts=3, retry="reflect = true\nmax_cost_usd = 1.5")
-    project.run(code=3)
-    assert told_budgets(project) == ["1.4"]
-    assert asked(project) == [("UNUSABLE", 1.42)]
-    assert project.shown("show", "1")["reason"] == "$1.52 used of the issue's $1.50"
-
-
 # Remembered
 
 
@@ -187,22 +176,6 @@ def test_a_question_dearer_than_the_run_is_asked_twice_and_then_of_no_use(projec
     assert "it was ended 2 times" in project.shown("show", "1")["asked"][1]["answer"]["cause"]
     project.run("--max-cost", "1.5", code=3)
     assert (len(project.attempts("1")), len(asked(project))) == (2, 2)
-
-
-@pytest.mark.thorough
-def test_a_question_is_ended_at_its_issue_s_budget(project):
-    program(project, "claude", reflecting(spends_and_hangs("reflection")))
-    configure(project, attempts=3, retry="reflect = true\nmax_cost_usd = 1.5")
-    began = time.monotonic()
-    project.run(code=3)
-    assert time.monotonic() - began < 40, "it hangs for 60 s by itself"
-    assert asked(project) == [("UNUSABLE", pytest.approx(2.1))]
-    shown = project.shown("show", "1")
-    assert (
-        shown["asked"][0]["answer"]["cause"]
-        == "ended at the issue's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
-    )
-    assert (shown["status"], shown["reason"]) == ("blocked", "$2.20 used of the issue's $1.50")
 
 
 @pytest.mark.thorough
@@ -293,11 +266,3 @@ def test_what_a_run_cost_is_recorded_where_noface_fails_after_it(project):
     project.run(code=1, NOFACE_FAILPOINT="agent_exited:1:enospc")
     attempt = only_attempt(project)
     assert (attempt["outcome"], attempt["charged"], attempt["cost_usd"]) == ("INTERRUPTED", False, 1.25)
-
-
-@pytest.mark.thorough
-def test_what_a_question_cost_is_recorded_where_noface_fails_after_it(project):
-    program(project, "claude", reflecting(f"echo '{json.dumps(result(1.25))}'\nexit 0"))
-    configure(project, attempts=2, retry="reflect = true")
-    project.run(code=1, NOFACE_FAILPOINT="question_answered:1:enospc")
-    assert asked(project) == [("INTERRUPTED", 1.25)]

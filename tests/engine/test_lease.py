@@ -252,22 +252,3 @@ def test_a_run_that_does_not_begin_gives_its_lease_back(project, remote):
     project.git("push", "-q", "origin", "main")
     project.run(code=3)
     assert not held(remote)
-
-
-@pytest.mark.thorough
-def test_a_server_that_takes_no_lease_is_told_and_work_goes_on(project, remote):
-    hook = remote.path / "hooks" / "update"
-    hook.write_text('#!/bin/sh\ncase "$1" in refs/heads/*) exit 0;; esac\necho "branches only" >&2\nexit 1\n')
-    hook.chmod(0o755)
-    output = " ".join(project.run().split())
-    assert "takes no lease, so another machine may work on the same issues: branches only" in output
-    assert project.statuses() == {"7": "merged", "8": "merged"}
-
-
-@pytest.mark.thorough
-def test_without_pushing_no_lease_is_taken(project, remote):
-    project.config()
-    project.commit()
-    project.run()
-    assert not held(remote)
-    assert remote.pushes == []

@@ -74,33 +74,6 @@ def test_an_outage_of_forty_minutes_blocks_nothing_and_one_probe_asks_for_all(pr
 
 
 @pytest.mark.thorough
-def test_with_two_workers_and_two_tiers_only_the_issues_of_the_model_that_is_away_wait(project):
-    providers(project, small=AWAY_S, big=0, workers=2)
-    issues(project, 3)
-    project.issue(4, model="big")
-    project.issue(5, model="big")
-    project.commit()
-    done = clocked(project)
-    assert done.returncode == 0, done.stdout + done.stderr
-    landed(project, 5)
-    assert [at for _, model, at in calls(project) if model == "big"] == [0, 0]
-    probes = times(project)
-    assert probes[:2] == [0, 0], "the first two start together, before anybody knows"
-    assert len(probes[1:]) == len(set(probes[1:]))
-
-
-@pytest.mark.thorough
-def test_another_model_of_the_tier_goes_first(project):
-    providers(project, small=AWAY_S, twin=0)
-    issues(project, 3)
-    done = clocked(project)
-    assert done.returncode == 0, done.stdout + done.stderr
-    landed(project, 3)
-    assert times(project) == [0]
-    assert Counter(model for _, model, _ in calls(project)) == {"small": 1, "twin": 3}
-
-
-@pytest.mark.thorough
 def test_after_the_longest_outage_the_run_ends_with_4_and_the_next_one_goes_on(project):
     providers(project, retry='outage_max = "30m"\nbackoff_base = "5m"\n', small=AWAY_S)
     issues(project, 2)
@@ -159,6 +132,7 @@ def test_a_failed_gate_of_another_issue_revives_none_that_is_blocked_for_its_pro
     assert len(times(project, before=HOURS_12)) == 2
 
 
+@pytest.mark.thorough
 def test_once_never_waits(project):
     providers(project, small=AWAY_S)
     issues(project, 2)
@@ -166,29 +140,6 @@ def test_once_never_waits(project):
     assert done.returncode == 3, done.stdout + done.stderr
     assert times(project) == [0]
     assert "blocked" not in project.statuses().values()
-
-
-@pytest.mark.thorough
-def test_retries_that_are_asked_for_are_honoured(project):
-    providers(project, retry="transient_retries = 2\n", small=HOURS_12)
-    issues(project, 1)
-    done = clocked(project)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert len(times(project, before=HOURS_12)) == 3
-    assert project.statuses() == {"1": "blocked"}
-
-
-@pytest.mark.thorough
-def test_a_run_that_is_killed_in_the_wait_goes_on_waiting_until_the_same_time(project):
-    providers(project, retry='backoff_base = "1h"\n', small=60)
-    issues(project, 2)
-    assert clocked(project, NOFACE_TEST_KILL_AT="600").returncode == -9
-    assert times(project, before=60) == [0]
-    (wait,) = project.shown("status")["waits"]
-    assert wait["model"] == "small"
-    assert clocked(project).returncode == 0
-    landed(project, 2)
-    assert min(at for _, _, at in calls(project) if at) >= 3000 - 60
 
 
 @pytest.mark.thorough

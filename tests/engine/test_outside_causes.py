@@ -40,21 +40,6 @@ def test_a_worker_and_a_gate_that_end_with_such_a_cause_are_run_again_and_it_lan
 
 
 @pytest.mark.thorough
-def test_after_two_repeats_a_worker_is_charged_as_usual(project):
-    worker(project, f"echo 'npm ERR! network {REFUSED}' >&2; echo 'npm ERR! A log of this run: x.log' >&2; exit 1")
-    done = clocked(project)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert outcomes(project) == [("AGENT_CRASH", charged) for charged in (False, False, True, True)]
-
-
-@pytest.mark.thorough
-def test_what_a_worker_got_over_is_no_cause(project):
-    worker(project, f"echo '{REFUSED}' >&2; echo one >&2; echo two >&2; echo three >&2; echo 'it broke' >&2; exit 1")
-    clocked(project)
-    assert outcomes(project) == [("AGENT_CRASH", True)] * 2
-
-
-@pytest.mark.thorough
 def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_next_one_goes_on(project):
     full = project.folder / "full"
     worker(project, f"test $COUNT -gt 1 || touch {full}", f'test ! -e {full} || {{ echo "{NO_ROOM}"; exit 1; }}')
@@ -70,24 +55,6 @@ def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_ne
     full.unlink()
     assert clocked(project).returncode == 0
     assert project.statuses() == {"1": "merged"}
-
-
-@pytest.mark.thorough
-def test_what_a_change_prints_of_a_full_disk_is_its_own_and_ends_no_run(project):
-    """There is room, and main meets it nowhere: in a gate, in the setup, or in the issue's own command."""
-    full = f'{{ echo "{NO_ROOM}"; exit 1; }}'
-    project.write("setup.sh", f"! grep -q full a.txt || {full}")
-    project.write("accept.sh", f"test -e 2.txt || exit 1\n{full}")
-    project.issue(2, accept=["bash accept.sh"])
-    project.issue(3)
-    project.issue(4)
-    worker(project, "test $NOFACE_ISSUE_ID != 3 || echo full >> a.txt", f"test ! -e 1.txt || {full}", "bash setup.sh")
-    done = clocked(project)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert project.statuses() == {"1": "blocked", "2": "blocked", "3": "blocked", "4": "merged"}
-    assert outcomes(project) == [("ENVIRONMENT", True)] * 2
-    assert outcomes(project, "2") == [("ENVIRONMENT", False)]
-    assert outcomes(project, "3") == [("RUNTIME_ERROR", True)] * 2
 
 
 @pytest.mark.thorough

@@ -1,6 +1,5 @@
 """State that a person or a backup has changed: main's trailers tell what has landed, and no number comes twice."""
 
-import json
 import shutil
 
 import pytest
@@ -58,18 +57,6 @@ def test_an_old_database_lands_nothing_again(restored):
     assert refs(restored) == before
     assert "state.db is older than main" in out
     assert restored.noface("tools", "fsck").returncode == 0, restored.noface("tools", "fsck").stdout
-
-
-@pytest.mark.thorough
-def test_after_a_reset_of_main_an_old_database_has_the_issue_done_anew_under_a_new_number(restored):
-    before = set(refs(restored))
-    restored.git("reset", "-q", "--hard", "main~1")
-    restored.play(("2", 0, [{"write": "anew.txt", "text": "2"}]))
-    restored.run()
-    assert landed(restored) == ["2", "1"]
-    assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
-    attempts = {line for line in before if line.split()[0].rpartition("/")[2].isdigit()}
-    assert attempts <= set(refs(restored))
 
 
 @pytest.mark.parametrize("known", first_ones([True, False]))
@@ -137,19 +124,6 @@ def test_nothing_is_taken_from_a_workspace_that_others_have_had_since(project):
     project.run()
     assert project.git("rev-parse", "refs/noface/issues/1/1") == before
     assert project.statuses() == {"1": "merged", "2": "merged"}
-
-
-@pytest.mark.thorough
-def test_numbers_go_on_where_only_folders_are_left(restored):
-    restored.git("reset", "-q", "--hard", "main~1")
-    for line in refs(restored):
-        restored.git("update-ref", "-d", line.split()[0])
-    restored.play(("2", 0, [{"write": "anew.txt", "text": "2"}]))
-    order = restored.state / "attempts" / "2" / "2" / "order.json"
-    before = json.loads(order.read_text())
-    restored.run()
-    assert [attempt["number"] for attempt in restored.attempts("2")] == [3]
-    assert json.loads(order.read_text()) == before
 
 
 @pytest.mark.thorough

@@ -482,16 +482,6 @@ def test_an_issue_never_takes_over_the_id_of_one_with_attempts(project):
     assert "issue 8" in done.stdout, done.stdout
 
 
-@pytest.mark.thorough
-def test_a_dry_run_sees_that_an_edit_lifts_a_block(project):
-    project.play(("*", 0, [{"say": "?"}]))
-    project.issue(7)
-    project.commit()
-    project.run(code=3)
-    project.issue(7, body="Now it is clear.")
-    assert "1 can start" in project.run("--dry-run")
-
-
 def test_a_detached_head_is_fine_where_main_is_named(project):
     project.config(extra='\n[project]\nmain = "main"\n')
     project.issue(7)
@@ -544,17 +534,6 @@ def test_an_error_is_broken_between_words_in_a_terminal_and_whole_in_a_pipe(proj
     assert shown.split() == whole.split()
     assert [line for line in shown.splitlines() if len(line) > 60 and " " in line.strip()] == []
     assert max(map(len, whole.splitlines())) > 60
-
-
-@pytest.mark.thorough
-def test_a_test_that_is_expected_to_fail_is_told_once_among_those_that_main_ran(project):
-    mark = "import pytest\n\n\n@pytest.mark.xfail\ndef test_x():\n    assert 0\n\n\n@pytest.mark.skip\ndef test_s():\n    pass\n"
-    project.write("test_x.py", f"{mark}\n\ndef test_y():\n    pass\n")
-    project.config(gate=PYTEST)
-    project.issue(7)
-    project.play(("7", 0, [{"write": "a.txt", "text": "a"}]))
-    project.commit()
-    assert "check (2 tests, 1 skipped)" in project.run()
 
 
 def test_what_was_green_on_a_red_main_does_not_run_again_to_find_out_why_the_rest_is_red(project):

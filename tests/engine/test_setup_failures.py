@@ -69,15 +69,6 @@ def test_only_a_signal_that_no_program_sends_itself_says_that_a_command_was_ende
     assert killed_by(exit_code) == (f"it was ended by {by}" if by else "")
 
 
-@pytest.mark.thorough
-def test_a_setup_that_somebody_ended_is_tried_again(project):
-    ended = project.folder / "ended"
-    with_setup(project, f"echo x >> {ended}; test $(wc -l < {ended}) != 2 || kill -TERM $$\n")
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-    assert [each["outcome"] for each in project.attempts("1")] == ["PASSED"]
-
-
 VERDICT = [{"say": json.dumps({"verdict": "approve", "summary": "good", "points": []})}]
 
 

@@ -45,18 +45,5 @@ def test_the_machine_is_kept_awake_while_a_run_is_at_work_and_sleeps_when_it_is_
     wait_for(lambda: not psutil.pid_exists(pid), 30)
 
 
-@pytest.mark.thorough
-def test_a_machine_that_cannot_be_kept_awake_runs_all_the_same_and_says_so(project):
-    bin_ = project.folder / "bin"
-    bin_.mkdir()
-    (bin_ / "systemd-inhibit").write_text("#!/bin/sh\necho 'Access denied' >&2\nexit 1\n")
-    (bin_ / "systemd-inhibit").chmod(0o755)
-    project.issue(1)
-    project.commit("one")
-    out = project.run("--awake", PATH=f"{bin_}:/usr/bin:/bin")
-    assert "may fall asleep: Access denied" in out
-    assert project.statuses() == {"1": "merged"}
-
-
 def test_watch_and_once_are_refused_together(project):
     assert project.noface("run", "--watch", "--once").returncode == 2

@@ -62,20 +62,6 @@ def test_work_in_another_place_is_told_as_such_and_the_next_attempt_does_it_righ
         assert not [path for path in landed if path.startswith(place)]
 
 
-@pytest.mark.thorough
-def test_work_beside_a_copy_lands_without_the_copy(played, project):
-    told, attempt = played([{"shell": PLACES["copy"]}, FIXED])
-    assert (told["failure"]["rule"], attempt["outcome"]) == ("left-in", "PASSED")
-    assert any(note.startswith("copy: a git repository of its own was left out") for note in told["notes"])
-    assert project.git("diff", "--name-only", "main~1", "main") == "fixed.txt"
-
-
-@pytest.mark.thorough
-def test_a_gate_s_failure_tells_what_of_the_work_the_gate_has_not_seen(played):
-    (attempt,) = played([{"shell": PLACES["copy"]}, {"write": "bad", "text": "x"}], code=3)
-    assert attempt["failure"]["message"].endswith("(left out of the change: copy, a repository of its own)")
-
-
 def test_a_repository_made_in_a_folder_of_the_project_s_own_loses_its_git_and_nothing_else(played, project):
     steps = [{"shell": "cd src; git init -q; echo new > new.py; git add -A; git commit -qm inner"}]
     (attempt,) = played(steps, before={"src/a.py": "a = 1\n"})

@@ -289,6 +289,7 @@ def lose(context, cluster, host, tokens):
     return [type(report) for report in reports]
 
 
+@pytest.mark.thorough
 def test_only_an_issue_that_a_host_had_alone_each_time_waits_for_a_person(project, host):
     project.play(("*", 0, [{"sleep": 60}]))
     with run_parts(project.path) as context, with_hosts(context, host) as cluster:

@@ -1,7 +1,6 @@
 """A host over ssh joins, is left, and says what is wrong: with a real sshd, and with a stand-in for ssh."""
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -272,23 +271,6 @@ def test_a_server_that_forwards_no_ports_is_told(tmp_path, token, home, allowed)
     assert ("forwards no ports" in message) != (allowed == "remote" and "through ssh" in message)
 
 
-CUT = """
-import os, psutil, signal
-server = next(each for each in psutil.Process().parents() if each.name().startswith("sshd"))
-os.kill(server.pid, signal.SIGKILL)
-"""
-
-
-@pytest.mark.thorough
-@with_sshd
-def test_a_connection_that_is_cut_in_the_handshake_is_told(sshd, home, token):
-    """The server's process for this connection is killed once the host has said hello."""
-    command = f"{says().replace('cat', 'head -n 1')}; {shlex.join([sys.executable, '-c', CUT])}"
-    message, _ = refused(host_at(sshd, home, command=command))
-    assert "closed the connection" in message or "was cut" in message
-    wait_for(lambda: alive(token) == [], SOON_S)
-
-
 @pytest.mark.parametrize("name", ["-oProxyCommand=touch gone", "-F/dev/null"])
 def test_a_name_that_would_be_an_option_of_ssh_is_none(tmp_path, home, name, monkeypatch):
     """The configuration refuses it; were it to get this far, ssh would still take it for a name."""
@@ -301,16 +283,6 @@ def test_a_machine_without_ssh_is_told(home):
     message, hint = refused(SshHost("bigbox", home.member, ssh=("no-such-ssh",)))
     assert "`no-such-ssh` cannot be run" in message
     assert "openssh-client" in hint
-
-
-@pytest.mark.thorough
-@with_sshd
-def test_a_folder_for_sockets_whose_path_is_too_long_is_left_out(sshd, tmp_path, home, token):
-    long = tmp_path / ("x" * 100)
-    long.mkdir()
-    with home_of_its_own(sshd.ssh, home, f"home of {token}", TMPDIR=str(long), XDG_RUNTIME_DIR=str(long)) as (_, name):
-        assert name in home.names()
-    wait_for(lambda: alive(token) == [], SOON_S)
 
 
 def test_a_host_that_is_closed_while_it_starts_ends_its_start(stand_in, home):

@@ -1,6 +1,5 @@
 """What is long travels in pieces, and an order finds its way if a host is not as home believes it to be."""
 
-import shutil
 import time
 
 import pytest
@@ -45,14 +44,6 @@ def test_an_order_whose_commits_are_not_there_after_all_is_sent_whole(project, t
     host = NearHost(tmp_path / "host")
     host.there = lambda *_: [project.git("rev-parse", "main")]
     assert len(landed_there(project, host, 1)) == 1
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("plays")
-def test_a_host_that_has_cleared_up_gets_all_again(project, tmp_path):
-    landed_there(project, NearHost(tmp_path / "host"), 1)
-    shutil.rmtree(tmp_path / "host")
-    assert len(landed_there(project, NearHost(tmp_path / "host"), 2)) == 1
 
 
 @pytest.mark.parametrize(("bytes_a_second", "size"), [(100_000_000, 4 << 20), (125_000, 64 << 10), (5_000, 16 << 10)])

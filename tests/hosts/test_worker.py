@@ -271,12 +271,3 @@ def test_what_ssh_takes_for_a_machine_is_a_host(name):
 def test_what_ssh_or_a_shell_would_take_for_something_else_is_no_host(name):
     with pytest.raises(ValidationError):
         TypeAdapter(HostName).validate_python(name)
-
-
-@pytest.mark.thorough
-def test_a_worker_that_is_asked_twice_ends_at_once(home, tmp_path, token):
-    with joined(home, tmp_path, token) as (process, _):
-        process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) in (0, 128 + signal.SIGTERM)
-    wait_for(lambda: home.names() == [], 30)
