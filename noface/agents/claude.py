@@ -1,19 +1,12 @@
 """Claude Code (seen with 2.1.330): `claude -p --output-format stream-json`, prompt on stdin.
 
-Its own retries are bounded, so that noface's backoff rules; as root it runs only with IS_SANDBOX=1.
+Its own retries are bounded, so that noface's backoff rules; as root it runs only with IS_SANDBOX=1. Its configuration
+folder stays the person's: login and its renewal live there, it keeps runs apart by session, and writes ~/.claude.json
+as a new file each time. It keeps sessions by the folder they were begun in, also those that were killed.
 
-Its configuration folder stays the person's: their login and its renewal live there, and it keeps what runs at once
-apart by session. What they share, ~/.claude.json, it writes under a lock held for a moment, each time as a new file
-that takes the old one's place. If a killed run left the lock behind, others write without it and do not wait (seen
-with strace; tests/real_agents proves it). A CLAUDE_CONFIG_DIR for each attempt would gain nothing and cost the login.
-Nothing of its own is written into the workspace.
-It keeps sessions by the folder they were begun in, and goes on with one under its old id, also with one that was killed
-while a tool ran.
-
-It prints one JSON object a line. Each turn ends in a result line, and a run may have several turns: the last tells how
-the run went. An API error ends in a result line with `subtype: "success"` and `is_error: true`: only `is_error` is
-trusted. The totals of a result are those of the session, earlier runs included: what is spent in this run stands in
-`model_usage_since_last_result` of each, which 2.1.197 lacks; there the totals are the run's.
+Each turn ends in a result line, and a run may have several: the last tells how the run went. Of an API error only
+`is_error` is trusted, not `subtype`. The totals of a result are the session's; what this run spent stands in
+`model_usage_since_last_result`, which 2.1.197 lacks: there the totals are the run's.
 """
 
 import json
@@ -153,11 +146,7 @@ class ClaudeReader(JsonReader):
         return [tool(each.text("tool_name"), each.inside("tool_input")) for each in denied]
 
     def used(self) -> Usage:
-        """Return what the run used: as its results say, and of what none has stated yet the sum of its answers.
-
-        A result counts over all models, since its `usage` leaves out what Claude Code asks on the side. One that is
-        ended by a signal states nothing, whatever it used: then its answers count. They have no cost.
-        """
+        """Return what the run used: as its results say, and of what none has stated yet the sum of its answers."""
         so_far = self._answers.usage(self._session)
         if self._spent is not None:
             stated = replace(self._spent, session_id=self._session)

@@ -1,18 +1,11 @@
 """What Claude Code may use and do in a run: noface's words as its options (seen with 2.1.330).
 
-Whose settings act. Its option --setting-sources decides over all that a source has: hooks, MCP servers, skills,
-commands, subagents, rules and CLAUDE.md. "project" leaves the person's out, with them the login and provider that
-their settings.json may hold: those few are given back. `disableAllHooks` in --settings outranks the project's own
-settings. Its automatic memory is the person's, wherever it is about.
+--setting-sources decides over all that a source has: hooks, MCP servers, skills, CLAUDE.md. Without the person's, the
+login and provider of their settings.json are given back. `disableAllHooks` in --settings outranks the project's own.
 
-Which tools. --tools lists its own; MCP servers are another matter, for --strict-mcp-config. Tools that schedule, wait
-in the background, ask a person or work elsewhere are off in every run, and with background tasks off a subagent and a
-command run to their end before the model goes on. It would end each command after two minutes: since none can wait in
-the background, a command may take as long as any tool of the run.
-
-What it may do. In its mode dontAsk only commands run that it knows to write nothing; a person's own rules can allow
-more, so that with them no command runs. Its own sandbox bounds commands, acceptEdits its editing tools; if the
-sandbox cannot work it ends at once and says what is missing (socat, on Linux).
+--tools lists its own; MCP servers are another matter. Tools that schedule, wait in the background or ask a person are
+off, and a command may take as long as any tool of the run. In its mode dontAsk only commands run that it knows to
+write nothing. Its own sandbox bounds commands, acceptEdits its editing tools.
 """
 
 import fnmatch

@@ -1,15 +1,12 @@
 """Codex CLI (seen with 0.169.0): `codex exec --json`, prompt on stdin.
 
-Without a network it reconnects for ever, and prints nothing else: only the idle limit ends that. Told to come back in
-an hour it waits an hour, and says so in its log alone, which is therefore switched on for that one place. It bounds
-its other retries itself, at five within some seconds; for the providers it brings along nobody else can.
+Without a network it reconnects for ever: only the idle limit ends that. Told to come back in an hour it waits an hour,
+and says so in its log alone, which is switched on for that. It bounds its other retries itself.
 
-CODEX_HOME stays the person's, and only its databases are the attempt's own (CODEX_SQLITE_HOME), so that runs at once
-share no lock for longer than a moment. A home of its own would cost the login: renewing it in a copy makes the
-original worthless, a login in the keyring belongs to the folder's path, and every new home fetches its plugins anew.
+CODEX_HOME stays the person's, and only its databases are the attempt's own (CODEX_SQLITE_HOME): renewing a login in a
+copy makes the original worthless, and one in the keyring belongs to the folder's path.
 
-It prints one JSON object a line, of threads, turns and items. `turn.failed` is its error channel. A top-level
-"Reconnecting…" and items of type "error" are notices, not failures.
+It prints one JSON object a line. `turn.failed` is its error channel; "Reconnecting…" and items "error" are notices.
 """
 
 import os
@@ -117,11 +114,7 @@ class CodexReader(JsonReader):
             yield re.sub(r'(?<!\\)\\++"', '"', refusal["command"] or refusal["edit"] or refusal["file"])
 
     def used(self) -> Usage:
-        """Return what the turn used; until it says so, what Codex's log of the thread says.
-
-        Of a thread that the run goes on with all turns are counted, and `turn.completed` forgets the last answers of
-        one that was killed: then the log comes first.
-        """
+        """Return what the turn used, or what Codex's log of the thread says, which comes first in a session."""
         logged = self._rollout.used(self._session)
         before = self._goes_on
         if before is None or before.id != self._session:

@@ -1,13 +1,9 @@
 """What Codex CLI is told of settings, tools and permissions (each line seen to act with 0.169.0).
 
-`--ignore-user-config` leaves out all of the person's config.toml; what belongs to login, provider and model is handed
-over by `-c` instead, secrets by variables, since everybody can see an argument. A project's .codex/config.toml acts
-if its folder is trusted, and a slot never is: so it is told that it may be. Hooks are one switch for all.
-
-Three things in the person's CODEX_HOME have no switch: AGENTS.md, roles of subagents and, beside a project's own,
-skills. Skills are named one by one; the rest is kept out by the sandbox (`personal` of its homes in agents.toml).
-
-Rules about single commands (`.rules`) never act, whosesoever they are: `permissions` says what a run may do.
+`--ignore-user-config` leaves out the person's config.toml; what belongs to login, provider and model is handed over by
+`-c`, secrets by variables. A project's .codex/config.toml acts if its folder is trusted, so it is told that it may be.
+AGENTS.md, roles and skills of the person's CODEX_HOME have no switch: skills are named one by one, the rest is kept out
+by the sandbox. Rules about single commands never act.
 """
 
 import json

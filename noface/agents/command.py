@@ -139,10 +139,7 @@ class CommandReader(StreamReader):
         return replace(self._judged(exit_code, stderr), usage=self.used())
 
     def _judged(self, exit_code: int | None, stderr: str) -> RunVerdict:
-        """Judge by the exit code alone; a failure that ends in a prompt at a keyboard is one of configuration.
-
-        What a worker asks about its work counts if it changed nothing (attempt/judge).
-        """
+        """Judge by the exit code alone; a failure that ends in a prompt at a keyboard is one of configuration."""
         unfinished = unescaped(self._lines.rest())
         last = unfinished.strip()[-LAST_WORDS_MAX:] if speaks(unfinished) else self._last
         last_lines = [line for line in stderr.splitlines() if line.strip()][-_FINAL_LINES:] or [last]
@@ -198,8 +195,7 @@ class CommandReader(StreamReader):
 def _of_its_provider(exit_code: int | None, stderr: str, *endings: Sequence[str]) -> Failure | None:
     """Return the failure of a command that ended with what a model's provider says of itself, None for any other end.
 
-    Most commands call an agent that noface knows, or one that passes on its provider's words. Only the error counts
-    that a stream ends with: of 1,370 red recordings of programs that ask no provider one is mistaken by that.
+    Only the error counts that a stream ends with: one of 1,370 red recordings of other programs is mistaken by that.
     """
     for ending in endings:
         here = any(HERE.search(line) for line in ending)

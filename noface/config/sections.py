@@ -89,14 +89,9 @@ class Config(Section):
 
     def require_gates(self) -> None:
         """Raise ConfigError unless at least one hard gate is there: without one nothing could be proved."""
-        if not self.gates:
-            raise ConfigError(
-                "there are no gates: nothing could be proved, so nothing would land",
-                f"add the command that tells whether your project works to noface.toml, for example:\n\n{GATE_EXAMPLE}",
-            )
         if not any(gate.hard for gate in self.gates):
-            names = ", ".join(gate.name for gate in self.gates)
+            soft = f" ({', '.join(gate.name for gate in self.gates)})" if self.gates else ""
             raise ConfigError(
-                f"no gate is hard ({names}), so nothing would keep broken work off main",
-                f"remove `hard = false` from one of them, or add a hard one, for example:\n\n{GATE_EXAMPLE}",
+                f"no gate is hard{soft}: nothing could be proved, so nothing would land",
+                f"add the command that tells whether your project works to noface.toml, for example:\n\n{GATE_EXAMPLE}",
             )

@@ -37,13 +37,10 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to run. `env` is its whole environment, but for COMMAND_MARKER; nothing is inherited.
+    """A program to run. `env` is its whole environment; what it prints is appended to `stdout` and `stderr`.
 
-    `stdin` is a file (None: /dev/null). What is printed is appended to the files `stdout` and `stderr`, which may be
-    the same, without secrets; together they may grow by `log_max_bytes`. `idle_timeout_s` None means no limit. `box` is
-    what it may reach (None: what the person may), `wrap` a command line to put before it, such as a container engine's.
-    `services`: where it shares the machine's network, it is noted which servers it connects to beside these and its
-    own; None: it is not.
+    These may be the same, and grow by `log_max_bytes` together. `box` is what it may reach (None: what the person may),
+    `wrap` a command line to put before it. `services`: servers that it may connect to unnoticed (None: all).
     """
 
     argv: tuple[str, ...]
@@ -92,12 +89,9 @@ class Running:
 class Exit:
     """How a command ended. Judge it by `error`, `output_limit` and `ended_by`, in this order, then by `exit_code`.
 
-    `error` says why the program could not be started, or (LOST) was not seen to end. With `output_limit` it wrote
-    more than it may and was killed, unless it ended first. `survivors_killed` counts what it had left running.
-    `out_of_memory`: the kernel killed it at the limit of its memory ("limit"), or as the machine ran out ("machine").
-    `at_work` is what of it ran when it was asked to end, None if it was not or nothing is known. `cpu_s` is the
-    processor time of all that it started, None if that is not known. `met` are the servers of others that it has
-    connected to, as `ConnectWatch.foreign` tells of them.
+    `error` says why it could not be started, or (LOST) was not seen to end. `survivors_killed` counts what it had left
+    running. `out_of_memory` is "limit" or "machine". `at_work` is what of it ran when it was asked to end. `met` is
+    `ConnectWatch.foreign`.
     """
 
     exit_code: int | None

@@ -1,11 +1,8 @@
 """Tells which servers, there before a command began, it has connected to: they are not its own.
 
-A gate that shares the machine's network may take whatever answers on its port for its own server. Looking at open
-connections from time to time misses short ones, so the kernel asks at each connect(2): a filter (seccomp) on the
-supervisor and all below it hands the call to the supervisor, which notes where it leads and lets it go on. Some 50 µs
-each; nothing is kept from the program.
-
-Used by supervisors: standard library only, and nothing that is slow to import.
+Looking at connections from time to time misses short ones, so the kernel asks at each connect(2): a filter (seccomp)
+hands the call to the supervisor, which notes where it leads and lets it go on. Some 50 µs each; nothing is kept from
+the program. Standard library only, and nothing that is slow to import.
 """
 
 import ctypes
@@ -48,10 +45,9 @@ _PUBLISH = frozenset(("docker-proxy", "dockerd", "rootlesskit", "rootlessport", 
 class ConnectWatch:
     """Hears from the kernel of each connect of this process and of all that it starts.
 
-    `foreign` are the servers met that are not among these, by name: "localhost:5432", a socket's path, or `@` and the
-    name of one without a file. Its value is "" where the server was there before; else it identifies the socket of one
-    that came later, which somebody outside may hold on behalf of the command, as the engine of containers does.
-    `named` are those that are meant to be used.
+    `foreign` are the servers met that are not among the `named`: "localhost:5432", a socket's path, or `@` and a name.
+    Its value is "" where the server was there before; else it identifies a socket that came later, which somebody
+    outside may hold on behalf of the command, as the engine of containers does.
     """
 
     def __init__(self, descriptor: int, named: list[str]) -> None:
@@ -214,10 +210,9 @@ def _is_here(family: int, host: str) -> bool:
 
 
 def strangers(met: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Return the servers, by name, that are not the command's own, each with the process behind it, "" if unknown.
+    """Return the servers that are not the command's own, each with the process behind it, "" if unknown.
 
-    `met` is what `ConnectWatch` tells. One that came after the command had begun counts only if its process is seen: it
-    may publish a port of the command's own containers.
+    One that came after the command had begun counts only if its process is seen, and no container's engine.
     """
     others = {}
     for name, inode in met:

@@ -1,10 +1,7 @@
 """What leads out of a network namespace that bubblewrap has made for a command: named services, the outside.
 
-A process that has joined the namespace holds it for what is to be joined to it, and listens there at the addresses of
-the services; another one, which stays outside, takes what connects there and passes it on. A program such as pasta or
-slirp4netns gives the namespace the outside, and no way to this machine's own loopback.
-
-Used by supervisors: standard library only, and nothing that is slow to import.
+A process in the namespace listens at the addresses of the services, one outside passes on what connects there; a
+program such as pasta gives the namespace the outside, and no way to this machine's loopback. Imports nothing slow.
 """
 
 import ctypes
@@ -137,20 +134,10 @@ def _forward(listeners: list[socket.socket]) -> None:
         for listener in select.select(listeners, [], [])[0]:
             with suppress(OSError):
                 inside, _ = listener.accept()
-                outside = _connected(listener.getsockname()[1])
-                if outside is not None:
+                with inside, socket.create_connection(("localhost", listener.getsockname()[1])) as outside:
                     for one, other in ((inside, outside), (outside, inside)):
                         if os.fork() == 0:
                             _run(partial(_copy, one, other))
-                    outside.close()
-                inside.close()
-
-
-def _connected(port: int) -> socket.socket | None:
-    for host in ("127.0.0.1", "::1"):
-        with suppress(OSError):
-            return socket.create_connection((host, port))
-    return None
 
 
 def _copy(one: socket.socket, other: socket.socket) -> None:

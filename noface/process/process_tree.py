@@ -85,10 +85,9 @@ def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
 
 
 def started_by(supervisor: int, boxing: str = BOXING) -> list[dict[str, Any]] | None:
-    """Return what the program that a supervisor watches over has started: `command`, `seconds` since, `apart`.
+    """Return what the program that a supervisor watches over has started, but for the sandbox's `boxing`.
 
-    `apart`: in another session than the program's own, as agents start their tools. None if the program itself is
-    not seen, since it is about to start or end, or there is no /proc. `boxing` is the program that makes the sandbox.
+    None if the program itself is not seen, since it is about to start or end, or there is no /proc.
     """
     facts = [fact for pid in below([supervisor]) if (fact := _facts_of(pid)) is not None]
     inside = [fact for fact in facts if fact["session"] != supervisor]  # the others are the supervisor itself
@@ -156,9 +155,7 @@ def kill_all(find: Callable[[], Iterable[int]]) -> set[int]:
 def sweep(marker_name: str, marker_value: str) -> int:
     """Kill every process of this user with NAME=VALUE in its environment until none is left; return how many it were.
 
-    Spares this process and those it descends from. A process started meanwhile is found by the next look, so one
-    look is never enough. Raises NofaceError if some are still there after PATIENCE_S seconds, LockedError if
-    their STARTED_BY names another that lives: then nothing is ended.
+    Raise NofaceError if some are left after PATIENCE_S seconds, LockedError if STARTED_BY names another that lives.
     """
     killed: set[tuple[int, float]] = set()
     deadline = time.monotonic() + PATIENCE_S

@@ -1,11 +1,8 @@
 """A box around one command: which files it sees and may write, and what it reaches of the network.
 
-Bubblewrap (0.8.0 and later) makes it, from user namespaces: the machine read-only; /tmp and /run private; of the
-person's home what rules name (sandbox_home); nothing writable but what is named. All capabilities are dropped, no
-program gains rights by being run, and whatever the command leaves behind ends with it (a PID namespace of its own).
-
-What a box does not stop: outside the home it can read whatever the person can, and with the network on it reaches what
-listens on this machine. It is no virtual machine: a hole in the kernel is a way out.
+Bubblewrap (0.8.0 and later) makes it: the machine read-only; /tmp and /run private; of the home what rules name
+(sandbox_home); nothing writable but what is named; no capabilities, and a PID namespace. What it does not stop: outside
+the home it reads whatever the person can, and a hole in the kernel is a way out.
 """
 
 import os
@@ -50,11 +47,9 @@ _SOCKET_FIELDS = 8
 class Box:
     """What one command may reach. All paths are absolute; those that do not exist are passed over.
 
-    `homes` are the person's home and folders elsewhere that stand in for a part of it. `tmp` is the folder that is /tmp
-    inside. `workspace` is seen at `address`, to be written to if it is one of `writable`. `hidden` folders are empty
-    and `hidden` files not readable inside, but for what is in `visible` (read-only) and `writable`. `network` is what
-    it has; `services` of this machine are there with a loopback of its own, too, and `connector` is the program that
-    gives that the outside.
+    `tmp` is /tmp inside, `workspace` is seen at `address`. `hidden` is empty inside, but for what is in `visible`
+    (read-only) and `writable`. `services` of this machine are there with a loopback of its own, too, and `connector`
+    is the program that gives that the outside.
     """
 
     program: str

@@ -1,11 +1,8 @@
 """The home of a box: of the person's what rules name, and no more.
 
-Toolchains can be read, caches are noface's own, settings are written anew from what of them is harmless, and below all
-that lies a folder that starts empty, so that programs can write what they like and nobody keeps it.
-
-An agent may have written in three of the places that this is made of: the caches, what setup left in a home before, and
-the workspace. Of these nothing is taken for the person's, no link in them is followed, and where something is mounted
-in a cache the place is made first. The caches of a box are nobody else's while it lives.
+Toolchains can be read, caches are noface's own, settings are written anew, below lies a folder that starts empty.
+An agent may have written in the caches, in what setup left, and in the workspace: of these nothing is taken for the
+person's, and no link in them is followed. The caches of a box are nobody else's while it lives.
 """
 
 import os
@@ -69,10 +66,9 @@ _PERSONS = (HomeRule.READ, HomeRule.SHARED)
 
 @dataclass(frozen=True, slots=True)
 class AgentHome:
-    """What an agent needs of a folder in the person's home; of the rest of it nothing is there.
+    """What an agent needs of a folder in the person's home, which `variable` may name; of the rest nothing is there.
 
-    `variable`, if the agent's environment sets it, names the folder itself. `shared` are logins, which the agent
-    renews. `personal` is read as well if the person's own settings are to act.
+    `shared` are logins, which the agent renews; `personal` is read as well if the person's own settings are to act.
     """
 
     path: str
@@ -108,10 +104,9 @@ class AgentHome:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The home of a box: the person's at `path`, its rules by relative path.
+    """The home of a box: the person's at `path`, its rules by relative path; `fresh` is empty, below everything.
 
-    `fresh` is the empty folder that lies below everything, `caches` what holds the private places, `session` what holds
-    the attempt's own. `made` is a home that `[project] setup` has left: its entries are there if no rule speaks.
+    `caches` holds the private places, `session` the attempt's own; `made` is what `[project] setup` has left.
     """
 
     path: str

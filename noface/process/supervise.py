@@ -93,13 +93,10 @@ class Launcher:
         on_output: OnOutput | None = None,
         on_quiet: OnQuiet | None = None,
     ) -> Exit:
-        """Run a command to its end, and until nothing of it is left.
+        """Run a command to its end, and until nothing of it is left; what cannot be started gives an Exit with `error`.
 
-        `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life,
-        None before the first; without it, any growth of the logs is one. If it returns an EndedBy, the command is
-        ended for that reason; if it raises, the command is killed.
-        `on_quiet` says whether it works all the same if there was no sign of life for `idle_timeout_s`.
-        A command that cannot be started gives an Exit with `error`, not an exception.
+        `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life, or why
+        to end; without it, any growth of the logs is one. `on_quiet` says whether it works all the same.
         """
         with self._idle:
             self._running += 1
