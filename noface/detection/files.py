@@ -1,7 +1,6 @@
 """Reads the files of a project, which may be anything: what cannot be read is empty."""
 
 import os
-import tomllib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -67,13 +66,6 @@ def first_file(root: Path, patterns: tuple[str, ...]) -> str:
             if any(fnmatchcase(name, pattern) for pattern in patterns):
                 return (here / name).relative_to(root).as_posix()
     return ""
-
-
-def toml_of(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text_of(path))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
 
 
 def yaml_of(path: Path) -> dict[Any, Any]:

@@ -197,18 +197,10 @@ class AgentRule:
 
 def amounts_in(texts: Iterable[str]) -> tuple[float | None, float | None]:
     """Return how much of a resource was used and how much there was, as errors tell it; None if they do not."""
-    for text in texts:
-        for pattern in _amounts():
-            match = pattern.search(text[:_TEXT_MAX])
-            if match is not None:
-                named = match.groupdict()
-                usage, limit = (named.get(key) for key in ("usage", "limit"))
-                return _number(usage), _number(limit)
-    return None, None
-
-
-def _number(text: str | None) -> float | None:
-    return float(text.replace(",", "")) if text else None
+    found = (match for text in texts for each in _amounts() if (match := each.search(text[:_TEXT_MAX])))
+    named = match.groupdict() if (match := next(found, None)) else {}
+    usage, limit = (float(text.replace(",", "")) if (text := named.get(key)) else None for key in ("usage", "limit"))
+    return usage, limit
 
 
 @cache
@@ -292,23 +284,17 @@ def decisive(matched: list[Match], error: AgentError) -> Match | None:
 
 
 def why_lost(loser: Match, winner: Match) -> str:
+    how = loser.strength.name.lower()
     if loser.strength > winner.strength:
         return f"{winner.rule.name} says more exactly what {loser.rule.name} says roughly"
     if loser.strength < winner.strength:
-        return f"{winner.rule.name} is stronger evidence ({winner.strength.name.lower()} over {_name(loser)})"
-    return f"{winner.rule.name} comes first among rules that match by {_name(loser)}"
+        return f"{winner.rule.name} is stronger evidence ({winner.strength.name.lower()} over {how})"
+    return f"{winner.rule.name} comes first among rules that match by {how}"
 
 
 def first_words(rules: Iterable[AgentRule], text: str) -> Match | None:
-    for rule in rules:
-        match = _compiled(rule.words).search(text[-_TEXT_MAX:])
-        if match is not None:
-            return Match(rule, Strength.WORDS, match[0])
-    return None
-
-
-def _name(match: Match) -> str:
-    return match.strength.name.lower()
+    found = ((rule, match) for rule in rules if (match := _compiled(rule.words).search(text[-_TEXT_MAX:])))
+    return next((Match(rule, Strength.WORDS, match[0]) for rule, match in found), None)
 
 
 @cache

@@ -3,6 +3,7 @@
 The order of the evidence: report, runner's summary, compiler's diagnostics, stack trace, exit code, words.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from noface.data import Patterns
@@ -172,27 +173,15 @@ _ABOVE, _ABOVE_CODE = 14, 4
 
 
 def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
-    """Return the lines round line number `line`, or, if none decided, the last telling lines of the output."""
-    if not log.lines:
-        return ""
+    """Return the lines round line number `line`, or, if none decided, the last lines of the output."""
     if line < 0 or line >= len(log.lines):
-        return _join(log, _telling(log))
+        return _join(log, range(max(0, len(log.lines) - LINES_MAX), len(log.lines)))
     above = _ABOVE_CODE if kind in {FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE} else _ABOVE
     start = max(log.stream_start(line), line - above)
-    return _join(log, list(range(start, min(log.stream_end(line), start + LINES_MAX))))
+    return _join(log, range(start, min(log.stream_end(line), start + LINES_MAX)))
 
 
-def _telling(log: Log) -> list[int]:
-    hits = [
-        n for n in range(max(0, len(log.lines) - 4_000), len(log.lines)) if _EXCERPT["beacon"].search(log.get(n)[:400])
-    ]
-    chosen: set[int] = set(range(max(0, len(log.lines) - 16), len(log.lines)))
-    for hit in hits[:8]:
-        chosen.update(range(hit, min(len(log.lines), hit + 3)))
-    return sorted(chosen)[:LINES_MAX]
-
-
-def _join(log: Log, numbers: list[int]) -> str:
+def _join(log: Log, numbers: Iterable[int]) -> str:
     return "\n".join(to_the_point(log.get(number), WIDTH_MAX) for number in numbers).strip("\n")
 
 

@@ -1,7 +1,7 @@
 """A library that is not installed: which one a gate missed, who imports it, and how the project adds it. Pure."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from noface.data import table
@@ -33,7 +33,8 @@ def missing_library(failure: Failure) -> MissingLibrary | None:
     """Return the library that a gate missed, None if that is not what failed."""
     if failure.kind is not FailureKind.ENVIRONMENT or failure.gate is None:
         return None
-    for line in _lines(failure):
+    texts = (failure.message, *failure.evidence, failure.excerpt)
+    for line in (line[:_LINE_MAX] for text in texts for line in text.splitlines()[:_LINES_MAX]):
         for ecosystem, known in table("libraries").items():
             for pattern in known["missing"]:
                 match = re.search(pattern, line)
@@ -41,11 +42,6 @@ def missing_library(failure: Failure) -> MissingLibrary | None:
                     name = match["name"]
                     return MissingLibrary(ecosystem, name, known.get("packages", {}).get(name, name))
     return None
-
-
-def _lines(failure: Failure) -> Iterator[str]:
-    for text in (failure.message, *failure.evidence, failure.excerpt):
-        yield from (line[:_LINE_MAX] for line in text.splitlines()[:_LINES_MAX])
 
 
 def imported_at(library: MissingLibrary, text: str) -> int | None:
@@ -56,13 +52,9 @@ def imported_at(library: MissingLibrary, text: str) -> int | None:
 
 
 def way_to_install(library: MissingLibrary, paths: Collection[str]) -> tuple[str, str]:
-    _, add, install = _way(library, paths)
-    return add.replace("{name}", library.package), install.replace("{name}", library.package)
-
-
-def _way(library: MissingLibrary, paths: Collection[str]) -> Sequence[str]:
     ways: Sequence[Sequence[str]] = table("libraries")[library.ecosystem]["ways"]
-    return next(way for way in ways if not way[0] or way[0] in paths)
+    _, add, install = next(way for way in ways if not way[0] or way[0] in paths)
+    return add.replace("{name}", library.package), install.replace("{name}", library.package)
 
 
 def place_among(library: MissingLibrary, paths: Iterable[str], location: str | None = None) -> str | None:
@@ -101,9 +93,9 @@ def own_library_failure(
     failure: Failure, library: MissingLibrary, why: str, ways: Sequence[str], paths: Collection[str]
 ) -> Failure:
     """Return the failure of a library of the project's own: no registry's package of that name is meant."""
-    _, _, install = _way(library, paths)
+    _, install = way_to_install(library, paths)
     todo = " && ".join(ways) or "the gate must find it in the workspace"
-    if not ways and "{name}" not in install:
+    if not ways and library.package not in install:
         todo = f"[project] setup must install the project itself in each workspace (`{install}`), or the gate find it"
     where = f", which {failure.location} imports," if failure.location else ""
     message = f"{library.name}{where} is the project's own ({why}), and is not found{TO_ADD_IT}{todo}"

@@ -106,20 +106,13 @@ def digest(text: str) -> str:
 
 def _windows(text: str, beacon: str, low: int, high: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    at = low
+    start, end = low, high
     for _ in range(WINDOWS_EACH_SIDE):
-        hit = text.find(beacon, at, high)
-        if hit < 0:
-            return spans
-        spans.append(_window(text, hit, low, high))
-        at = spans[-1][1]
-    end = high
-    for _ in range(WINDOWS_EACH_SIDE):
-        hit = text.rfind(beacon, at, end)
-        if hit < 0:
+        first, last = text.find(beacon, start, end), text.rfind(beacon, start, end)
+        if first < 0:
             break
-        spans.append(_window(text, hit, low, high))
-        end = spans[-1][0]
+        spans += [_window(text, first, low, high), _window(text, last, low, high)]
+        start, end = spans[-2][1], spans[-1][0]
     return spans
 
 
