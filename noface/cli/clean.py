@@ -85,7 +85,7 @@ def _workspaces(plumbing: "Plumbing", slots: Path, reader: "Reader | None", *, f
         name, why = slot.name, ""
         if name in open_slots and not force:
             attempt = open_slots[name]
-            why = f"attempt {attempt.number} of {attempt.issue_id} was cut off in it; `noface run` saves its work"
+            why = f"attempt {attempt.number} of {attempt.issue.id} was cut off in it; `noface run` saves its work"
         elif reader is None and name.startswith("agent-") and not force:
             why = "the database is gone, so nothing tells whether the work in it is saved; --force removes it"
         yield Leftover(What.WORKSPACE, name, size_bytes=bytes_in(slot.path) + bytes_in(slot.private_git_dir), why=why)

@@ -51,6 +51,6 @@ def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
         return rows, "", ""
     from noface.attempt.run import only_judged  # with what a run needs
 
-    judged_next = {each.directory for each in opened if each.order is not None and only_judged(each.order)}
+    judged_next = {each.directory for each in opened if only_judged(each)}
     saved = tuple(replace(attempt, saved=attempt.directory in judged_next) for attempt in rows.attempts)
     return replace(rows, attempts=saved), "", ""

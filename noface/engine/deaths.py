@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from noface.engine.context import RunContext
 from noface.engine.dispatch import block, history
 from noface.model.actions import Block
+from noface.model.attempt import AttemptOrder
 from noface.model.codec import decode, encode
-from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.memory import OomKills, oom_kills
 from noface.process.supervisor import Containment
-from noface.store.reader import OpenAttempt
 
 DEATHS_MAX = 3
 _BOOT = "boot"
@@ -49,7 +48,7 @@ def remember_oom_kills(context: RunContext) -> None:
         context.journal.fact(_OOM_KILLS, counted)
 
 
-def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died: bool) -> dict[str, str]:
+def find_suspects(context: RunContext, attempts: Sequence[AttemptOrder], *, died: bool) -> dict[str, str]:
     """Record what a death says of the attempts left open; return why an issue now waits for a person, by id."""
     if died:
         _record_death(context, attempts)
@@ -62,7 +61,7 @@ def find_suspects(context: RunContext, attempts: Sequence[OpenAttempt], *, died:
     }
 
 
-def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
+def _record_death(context: RunContext, attempts: Sequence[AttemptOrder]) -> None:
     env, before = context.env, context.reader.deaths()
     contained = env.sandbox.kind != "none" or env.launcher.containment() is Containment.NAMESPACE
     landing = any(row.status == IssueStatus.LANDING for row in context.reader.issues())
@@ -72,13 +71,12 @@ def _record_death(context: RunContext, attempts: Sequence[OpenAttempt]) -> None:
     kills = oom_kills(then.group).since(then) if then is not None else 0
     evidence = evidence_of(kills, contained=contained, alone=alone)
     for attempt in attempts:
-        epoch = context.reader.state(attempt.issue_id).epoch
-        deaths = before.get(attempt.issue_id, (0, ""))[0] + (alone and evidence is not None)
+        epoch = context.reader.state(attempt.issue.id).epoch
+        deaths = before.get(attempt.issue.id, (0, ""))[0] + (alone and evidence is not None)
         facts = {"epoch": epoch, "deaths": deaths, "evidence": evidence}
-        context.log_event("noface_died", attempt.issue_id, number=attempt.number, **facts)
+        context.log_event("noface_died", attempt.issue.id, number=attempt.number, **facts)
 
 
-def block_killer(context: RunContext, attempt: OpenAttempt, why: str) -> None:
-    reason = f"{why}. Look at {attempt.directory}; then `noface retry {attempt.issue_id}`"
-    issue = attempt.order.issue if attempt.order is not None else Issue(attempt.issue_id, attempt.issue_id)
-    block(context, history(context, issue), Block(FailureKind.AGENT_CRASH, reason))
+def block_killer(context: RunContext, attempt: AttemptOrder, why: str) -> None:
+    reason = f"{why}. Look at {attempt.directory}; then `noface retry {attempt.issue.id}`"
+    block(context, history(context, attempt.issue), Block(FailureKind.AGENT_CRASH, reason))

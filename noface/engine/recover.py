@@ -36,7 +36,6 @@ from noface.process.command import Canceller
 from noface.process.process_tree import sweep
 from noface.prompts.partial import accumulate, steps_of
 from noface.secrets.masked_records import masked_snapshot
-from noface.store.reader import OpenAttempt
 from noface.store.records import LEARNED
 
 _KILLED = "noface was killed, or failed itself, during this attempt"
@@ -60,21 +59,21 @@ def settle_open(
     _drop_questions(context, {job.number for job in at_work if job.kind is JobKind.QUESTION})
     resumed = []
     going = {(job.issue_id, job.number) for job in at_work if job.kind is JobKind.ATTEMPT}
-    attempts = [each for each in context.reader.open_attempts() if (each.issue_id, each.number) not in going]
+    attempts = [each for each in context.reader.open_attempts() if (each.issue.id, each.number) not in going]
     killers = find_suspects(context, attempts, died=died)
-    for attempt in attempts:
-        _drop_settings(attempt.directory)
-        order, killer = attempt.order, killers.get(attempt.issue_id)
-        if context.reader.state(attempt.issue_id).status is IssueStatus.MERGED:
-            _interrupt(context, attempt, order, landed=True)
+    for order in attempts:
+        _drop_settings(order.directory)
+        killer = killers.get(order.issue.id)
+        if context.reader.state(order.issue.id).status is IssueStatus.MERGED:
+            _interrupt(context, order, landed=True)
             continue
-        if killer is None and order is not None and only_judged(order):
+        if killer is None and only_judged(order):
             resumed.append(replace(order, resumed=True))
             continue
-        settle_files(context.env, attempt.directory)
-        _interrupt(context, attempt, order)
+        settle_files(context.env, order.directory)
+        _interrupt(context, order)
         if killer is not None:
-            block_killer(context, attempt, killer)
+            block_killer(context, order, killer)
     return tuple(resumed)
 
 
@@ -143,14 +142,12 @@ def _drop_settings(directory: str) -> None:
         remove(run / SESSION / OWN_SETTINGS)
 
 
-def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | None, *, landed: bool = False) -> None:
+def _interrupt(context: RunContext, order: AttemptOrder, *, landed: bool = False) -> None:
     """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost."""
-    report = Interrupted(attempt.token, attempt.issue_id, attempt.number)
-    if order is not None:
-        report = without_end(context, replace(order, model=_with_variables(context, order.model)))
-        with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
-            report = report if landed or _is_outlived(context, order) else with_work(context, order, report)
-    settle_files(context.env, attempt.directory)
+    report = without_end(context, replace(order, model=_with_variables(context, order.model)))
+    with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
+        report = report if landed or _is_outlived(context, order) else with_work(context, order, report)
+    settle_files(context.env, order.directory)
     run = report.agent
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
     left = report.snapshot.notes if report.snapshot is not None else ()
@@ -159,7 +156,7 @@ def _interrupt(context: RunContext, attempt: OpenAttempt, order: AttemptOrder | 
     partial = accumulate(steps_of(report), context.settings.earlier_form)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:
-        context.set_status(attempt.issue_id, IssueStatus.READY, "noface was killed, or failed; nothing is charged")
+        context.set_status(order.issue.id, IssueStatus.READY, "noface was killed, or failed; nothing is charged")
 
 
 def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:

@@ -154,8 +154,7 @@ DELETE FROM events WHERE id IN (
 );
 
 -- name: open_attempts
-SELECT token, issue_id, number, slot, directory, record FROM attempts
-WHERE outcome IS NULL ORDER BY started_at, token;
+SELECT record FROM attempts WHERE outcome IS NULL ORDER BY started_at, token;
 
 -- name: agreements
 SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id;

@@ -40,26 +40,6 @@ if TYPE_CHECKING:
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAttempt:
-    """An attempt that a former run left under way."""
-
-    token: str
-    issue_id: str
-    number: int
-    slot: int
-    directory: str
-    record: str | None
-
-    @property
-    def order(self) -> AttemptOrder | None:
-        """The order it was given, None if that is not known: a noface before schema 4 began it."""
-        try:
-            return decode(AttemptOrder, json.loads(self.record or ""))
-        except (ValueError, TypeError, KeyError):
-            return None
-
-
 class EndedAttempt(NamedTuple):
     """An attempt that has ended, at `ended_at` (epoch seconds), and its folder; `merged` tells whether its issue is."""
 
@@ -203,8 +183,9 @@ class Reader(Overview):
     def kept(self) -> tuple[EndedAttempt, ...]:
         return tuple(EndedAttempt(*row) for row in self._db.rows(query("kept")))
 
-    def open_attempts(self) -> tuple[OpenAttempt, ...]:
-        return tuple(OpenAttempt(**dict(row)) for row in self._db.rows(query("open_attempts")))
+    def open_attempts(self) -> tuple[AttemptOrder, ...]:
+        """Return the orders of the attempts that a former run left under way."""
+        return tuple(decode(AttemptOrder, json.loads(row["record"])) for row in self._db.rows(query("open_attempts")))
 
     def landed_commits(self) -> tuple[str, ...]:
         """Return the commits that noface has put, or was about to put, on main."""

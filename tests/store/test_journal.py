@@ -82,7 +82,7 @@ def kinds(reader, issue_id="7"):
 def test_an_attempt_is_written_down_before_it_runs_and_again_when_it_ends(journal, reader):
     start(journal, 1)
     [running] = reader.open_attempts()
-    assert (running.token, running.issue_id, running.number, running.slot) == ("t1", "7", 1, 0)
+    assert (running.token, running.issue.id, running.number, running.slot) == ("t1", "7", 1, 0)
     assert reader.issue("7").status == "running"
     assert reader.past("7") == ()
     assert finish(journal, 1, cost=0.5)
