@@ -24,7 +24,7 @@ from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import settle, settle_forgotten
 from noface.git.landings import landings
-from noface.git.private_git_dir import config_text, write_if_new
+from noface.git.private_git_dir import config_text, write_text
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
 from noface.integrity.state.fsck_facts import Fault, RepairKind
@@ -236,4 +236,4 @@ def _carry_out(context: RunContext, fault: Fault) -> None:
             journal.recount(fault.of)
         case RepairKind.REWRITE_HUB:
             git_dir = plumbing.repository.private_git_dirs / fault.of
-            write_if_new(git_dir / "config", config_text(plumbing.repository))
+            write_text(git_dir / "config", config_text(plumbing.repository))

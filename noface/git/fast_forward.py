@@ -223,7 +223,6 @@ def _write_new(git: Git, old: str, new: str, paths: tuple[str, ...]) -> str:
 
 
 def _stands(top: Path, path: str) -> bool:
-    """True if there is a file or link at a path, reached through no link."""
     folders = all(is_folder(top / parent) for parent in Path(path).parents[:-1])
     return folders and kind_at(top / path) not in (0, stat.S_IFDIR)
 

@@ -120,7 +120,6 @@ def _are_mentioned(plumbing: Plumbing, commit: str) -> bool:
 
 @contextmanager
 def _index_of(repository: Repository, commit: str, inner: Submodule | None) -> Iterator[tuple[Git, Git]]:
-    """Yield noface's git and the person's, both with an index that holds the commit."""
     with passing_git_dir(repository) as git_dir:
         extra = {"GIT_INDEX_FILE": str(git_dir / "index"), **_objects(repository, inner)}
         own = Git.sealed(str(git_dir), extra=extra)
@@ -229,7 +228,6 @@ def _read(record_file: Path) -> dict[str, list[str]]:
 
 
 def _digest(file: Path) -> str:
-    """Return a digest of a file's content; "" if it is no ordinary file that can be read."""
     try:
         if file.is_symlink() or not file.is_file():
             return ""

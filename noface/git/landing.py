@@ -256,7 +256,6 @@ def _prepared(plan: Advance) -> Iterator[Any]:
 
 
 def _command(process: Any, word: str) -> None:
-    """Give `git update-ref --stdin` a command and wait until it confirms it."""
     try:
         process.stdin.write(f"{word}\n".encode())
         process.stdin.flush()

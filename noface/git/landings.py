@@ -62,7 +62,6 @@ def in_the_way(plumbing: Plumbing, work: str, main: str, paths: Collection[str])
 
 
 def _own_claims(plumbing: Plumbing, claimed: TrailedCommit) -> tuple[TrailedCommit, ...]:
-    """Return the landing that a commit of main is, or those that stand behind it."""
     if not claimed.lands_several:
         return (claimed,)
     parent, last = claimed.parents[:2]

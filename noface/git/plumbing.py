@@ -350,7 +350,6 @@ def occurring(plumbing: Plumbing, commit: str, texts: Collection[str]) -> frozen
 
 
 def _in_a_file(plumbing: Plumbing, commit: str, texts: list[str]) -> bool:
-    """True if one of the texts stands in a file; no, if git takes too long to say."""
     git = replace(plumbing.git, seconds_max=_SECONDS_MAX)
     feed = "".join(f"{text}\n" for text in texts)
     return git.run("grep", "-q", "-a", "-F", "-f", "-", commit, "--", stdin=feed).code == 0

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from noface.git.command import Identity
 from noface.git.removal import remove
 from noface.git.repository import Repository
-from noface.process.files import open_regular, ordinary_folder, write_atomic
+from noface.process.files import ordinary_folder, read_regular, write_atomic
 
 _OF_GIT = ("HEAD", "config", "index", "index.lock", "shallow", "gitconfig")
 _OF_NOFACE = ("guard", "setup-stamp", "kept-stamp", "setup.log", "filtered")
@@ -22,6 +22,7 @@ _OWN_INFO = ("attributes", "exclude")
 _TEMPORARY = re.compile(r"sub-[0-9a-f]{16}(\.filtered)?|\..*\.tmp")
 """What is about to be put in place, and the indexes of submodules with what is recorded of their files."""
 
+_SHALLOW_BYTES_MAX = 1 << 30
 _ATTRIBUTES = "* !filter !working-tree-encoding\n"
 
 
@@ -31,10 +32,10 @@ def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "
         ordinary_folder(folder)
     # A `commondir` of an agent's, say, would have git read another configuration.
     _remove_others(git_dir)
-    write_if_new(git_dir / "HEAD", "ref: refs/heads/none\n")
-    write_if_new(git_dir / "config", config_text(repository))
-    write_if_new(git_dir / "info" / "attributes", f"{_ATTRIBUTES}{attributes}")
-    write_if_new(git_dir / "info" / "exclude", ignored)
+    write_text(git_dir / "HEAD", "ref: refs/heads/none\n")
+    write_text(git_dir / "config", config_text(repository))
+    write_text(git_dir / "info" / "attributes", f"{_ATTRIBUTES}{attributes}")
+    write_text(git_dir / "info" / "exclude", ignored)
     copy_shallow(repository.common_dir, git_dir)
     return git_dir
 
@@ -79,31 +80,18 @@ def config_text(repository: Repository) -> str:
 
 def copy_shallow(common_dir: Path, git_dir: Path) -> None:
     """Copy the list of commits whose parents are missing; a person may have fetched them since."""
-    content = unshared_content(common_dir / "shallow")
+    content = read_regular(common_dir / "shallow", _SHALLOW_BYTES_MAX)
     if content is None:
         (git_dir / "shallow").unlink(missing_ok=True)
     else:
         write_atomic(git_dir / "shallow", content, durable=False)
 
 
-def unshared_content(path: Path) -> bytes | None:
-    """Return the content of an ordinary file that has no other name, None if there is none."""
-    descriptor = open_regular(path)
-    if descriptor is None:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        # A second name would let an agent change the file through that, after it was looked at.
-        return file.read() if os.fstat(descriptor).st_nlink == 1 else None
-
-
-def write_if_new(path: Path, text: str) -> None:
-    """Write a file unless it holds this text already."""
-    content = text.encode("utf-8", "surrogateescape")
-    if unshared_content(path) == content:
-        return
+def write_text(path: Path, text: str) -> None:
+    """Write a file anew, whatever stands at its path: by a second name an agent could change one that stays."""
     if path.is_dir() and not path.is_symlink():
         remove(path)
-    write_atomic(path, content, durable=False)
+    write_atomic(path, text.encode("utf-8", "surrogateescape"), durable=False)
 
 
 VARIABLE = "GIT_CONFIG_GLOBAL"
@@ -133,7 +121,6 @@ def quoted(text: str) -> str:
 
 
 def _persons() -> tuple[str, ...]:
-    """Return where git would read the person's configuration."""
     configured = os.environ.get(VARIABLE)
     if configured:
         return (os.path.abspath(configured),)  # noqa: PTH100 - a link stays one

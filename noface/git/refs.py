@@ -139,7 +139,6 @@ class RefWriter(GitProcess):
 
 
 def _beside(ref: str) -> tuple[str, ...]:
-    """Return below which names refs hold what belongs to the same issue."""
     issue = ref.removeprefix(_SCRATCH) if ref.startswith(_SCRATCH) else ref.removeprefix(_ISSUES).partition("/")[0]
     return (f"{_ISSUES}{issue}", f"{_SCRATCH}{issue}") if ref.startswith((_SCRATCH, _ISSUES)) else (ref,)
 

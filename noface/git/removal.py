@@ -92,7 +92,7 @@ def _empty(parent: int, name: str, path: Path) -> None:
                 below = _enter(top, each, mount, path)
                 try:
                     for inner in _unlink_files(below):
-                        _permit(below, inner)  # to move a folder is to write in it
+                        os.close(_enter(below, inner, mount, path))  # to move a folder is to write in it
                         os.rename(inner, secrets.token_hex(16), src_dir_fd=below, dst_dir_fd=top)
                 finally:
                     os.close(below)
@@ -102,7 +102,6 @@ def _empty(parent: int, name: str, path: Path) -> None:
 
 
 def _unlink_files(folder: int) -> list[str]:
-    """Remove all that is in a folder but folders; return these."""
     folders = []
     with os.scandir(folder) as entries:
         # Read to the end first: a folder that loses entries while it is read may leave some out.
@@ -194,7 +193,7 @@ def _unescaped(place: bytes) -> bytes:
 
 
 def _stuck(path: Path, error: OSError) -> GitError:
-    if error.errno in (errno.EBUSY, errno.EXDEV):
+    if error.errno == errno.EBUSY:
         return GitError(
             f"{path} cannot be removed: it is or contains a mount point.",
             "Nothing was removed from the mount. Find it with `findmnt` and unmount it.",

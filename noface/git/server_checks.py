@@ -53,7 +53,6 @@ def _before(plumbing: Plumbing, paths: Collection[str], known: Collection[str]) 
 
 
 def _checked(git: Git, wanted: str, *words: str) -> set[Finding]:
-    """Return what git has against a pack of the objects `wanted`."""
     packed = git.answer("pack-objects", *words, "--stdout", "-q", stdin=wanted)
     with tempfile.TemporaryDirectory(prefix="noface-") as folder:
         pack = Path(folder, "new.pack")

@@ -114,7 +114,6 @@ def _rules(git: Git, paths: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def _ignored(git: Git, slot: Slot, since: float) -> Iterator[NotTaken]:
-    """Yield the sources in a slot that git ignores, with the line that says so."""
     entries = git.run("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z").parts
     kept = tuple(f"{path.strip('/')}/" for path in slot.keep) or ("\0",)
     entries = [entry for entry in entries if not f"{entry.rstrip('/')}/".startswith(kept)]

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.locate import git_dir_of
-from noface.git.private_git_dir import config_text, copy_shallow, write_if_new
+from noface.git.private_git_dir import config_text, copy_shallow, write_text
 from noface.git.removal import remove_below
 from noface.git.repository import Repository
 from noface.git.stored import LINK_MODE
@@ -108,7 +108,6 @@ def _names(git: Git, tree: str) -> dict[str, str]:
 
 
 def _reader(repository: Repository, git_dir: Path) -> Git:
-    """Return a git that reads objects of a submodule, and nothing else of its git dir."""
     if git_dir == repository.common_dir:
         return repository.git()
     return Git.sealed(str(repository.common_dir), objects=str(git_dir / "objects"))
@@ -154,9 +153,9 @@ def _give_git(repository: Repository, one: Submodule, folder: Path, index: Path)
     git_dir = folder / ".git"
     (git_dir / "objects" / "info").mkdir(parents=True)
     (git_dir / "refs").mkdir()
-    write_if_new(git_dir / "HEAD", f"{one.commit}\n")
-    write_if_new(git_dir / "config", config_text(repository))
-    write_if_new(git_dir / "objects" / "info" / "alternates", f"{one.objects}\n")
+    write_text(git_dir / "HEAD", f"{one.commit}\n")
+    write_text(git_dir / "config", config_text(repository))
+    write_text(git_dir / "objects" / "info" / "alternates", f"{one.objects}\n")
     shutil.copyfile(index, git_dir / "index")
     copy_shallow(one.objects.parent, git_dir)
 

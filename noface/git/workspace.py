@@ -14,7 +14,7 @@ from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.filtered import record_of, release, write_filtered
 from noface.git.plumbing import Plumbing
-from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_if_new
+from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_text
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
@@ -112,12 +112,12 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     (git_dir / branch).parent.mkdir(parents=True)
     who = slot.repository.identity
     config = config_text(slot.repository) + f"[user]\n\tname = {quoted(who.name)}\n\temail = {quoted(who.email)}\n"
-    write_if_new(git_dir / "HEAD", f"ref: {branch}\n")
-    write_if_new(git_dir / branch, f"{commit}\n")
-    write_if_new(git_dir / "config", config + _origin(slot.repository))
-    write_if_new(git_dir / "packed-refs", _packed_refs(slot.repository))
+    write_text(git_dir / "HEAD", f"ref: {branch}\n")
+    write_text(git_dir / branch, f"{commit}\n")
+    write_text(git_dir / "config", config + _origin(slot.repository))
+    write_text(git_dir / "packed-refs", _packed_refs(slot.repository))
     stores = (slot.repository.own_objects, slot.repository.objects)
-    write_if_new(git_dir / "objects" / "info" / "alternates", "".join(f"{store}\n" for store in stores))
+    write_text(git_dir / "objects" / "info" / "alternates", "".join(f"{store}\n" for store in stores))
     # With noface's index and excludes an agent's `git status` says what a snapshot would take.
     shutil.copytree(slot.private_git_dir / "info", git_dir / "info")
     shutil.copyfile(slot.private_git_dir / "index", git_dir / "index")
@@ -187,7 +187,6 @@ def submodules_in(slot: Slot, git: Git, tree: str) -> tuple[Submodule, ...]:
 
 
 def _refuse_mounts(slot: Slot) -> None:
-    """Raise GitError if something is mounted in the slot: git would clean it, too."""
     kept = tuple(f"{path.strip('/')}/" for path in slot.keep)
     mounted = [place for place in mount_points(slot.path) if not f"{place}/".startswith(kept)]
     if mounted:
@@ -208,7 +207,6 @@ def _empty(slot: Slot) -> None:
 
 
 def _kept_in(keep: tuple[str, ...], folder: str) -> tuple[str, ...]:
-    """Return the ignore rules for the kept paths in a folder, as they stand in it."""
     return _kept(tuple(path.removeprefix(f"{folder}/") for path in keep if path.startswith(f"{folder}/")))
 
 

@@ -79,7 +79,6 @@ def _listed_by_git(repository: Repository) -> list[dict[str, str]]:
 
 
 def _in_files(common: Path) -> list[dict[str, str]] | None:
-    """Return the fields that git would list of each working tree; None if only git can tell."""
     config = read_regular(common / "config", _CONFIG_BYTES_MAX)
     if config is None or _GIT_DECIDES.search(config):
         return None

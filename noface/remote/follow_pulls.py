@@ -152,7 +152,6 @@ class PullFollower(Station):
     # Looking
 
     def _due(self) -> tuple[Followed, ...]:
-        """Return the pull requests to look at now, those that have waited longest first."""
         now, followed = self.context.clock.now(), self._followed()
         if self._is_resting(now):
             return ()
@@ -229,7 +228,6 @@ class PullFollower(Station):
         return replies_of(pull, summary, changed, pushed=pushed, clean=partial(clean, self.context.env))
 
     def _look(self, due: tuple[Followed, ...], notes: tuple[_Word, ...], lists: bool, cancel: Canceller) -> _Seen:
-        """Look at pull requests, in a thread; what was seen before the forge went away counts."""
         context, seen = self.context, _Seen()
         try:
             if lists:
@@ -380,7 +378,6 @@ class PullFollower(Station):
         )
 
     def _told_of(self, issue: Issue, looked: PullSnapshot) -> tuple[Issue, Followed, History, Configured]:
-        """Return what a person is told of who is to decide about a pull request."""
         context = self.context
         masked = masked_record(issue, context.env.masker)
         return masked, looked.followed, history(context, issue), configured(context, issue)

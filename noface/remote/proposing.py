@@ -69,7 +69,6 @@ def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
 
 
 def _template(context: RunContext, base: str) -> str:
-    """Return the repository's template for pull requests, as main has it, "" for none."""
     plumbing = context.env.plumbing
     place = place_of(plumbing.paths(plumbing.tree(base))) if plumbing.resolve(base) is not None else ""
     entry = plumbing.entries(base, (place,)).get(place) if place else None

@@ -222,7 +222,6 @@ class Publishing(Station):
 
 
 def _given(context: RunContext, issue: Issue) -> set[str]:
-    """Return the commits that people have given to an issue's work."""
     return {commit for name, commit in scratch_of(context.env.plumbing, issue).refs.items() if name.startswith(PERSON)}
 
 

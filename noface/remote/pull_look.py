@@ -174,7 +174,6 @@ def _failures(eyes: PullReader, checks: tuple[Check, ...], look: Look, logs: Pat
 
 
 def _log(eyes: PullReader, check: Check) -> tuple[str, str]:
-    """Return the log of a check, masked; if there is none, "" and why."""
     try:
         return eyes.masker.text(eyes.forge.log(check)[-_LOG_CHARS_MAX:]), ""
     except ForgeAwayError:

@@ -88,7 +88,6 @@ def _know(context: RunContext, forge: Forge, lost: _LostPull, cancel: Canceller)
 
 
 def _take_over(context: RunContext, forge: Forge, lost: _LostPull, *, ours: bool) -> None:
-    """Record what the branch and the pull request tell of the work, as if this clone had done it."""
     (issue_id, pull, attempt), plumbing = lost, context.env.plumbing
     pushed = pushed_work(plumbing, issue_id, plumbing.main(), pull.head)
     if not pushed:

@@ -108,7 +108,6 @@ class Listener:
         return f"{heard.author} wrote {wrote}, but {why}." if why else ""
 
     def _carried_out(self, row: IssueRow, heard: Heard, note: str, *, before: bool) -> str:
-        """Carry it out; return why that is not possible, "" if it was."""
         if not row.present and row.status != IssueStatus.MERGED:
             return _GONE
         match heard.command:

@@ -105,7 +105,6 @@ def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: C
 
 
 def _fetched_once(remote: RemoteIssues, clock: Clock, seconds: float) -> ForgeAwayError | None:
-    """Bring the copy up to date; return why that was not answered within so many seconds."""
     outcome: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def refresh() -> None:

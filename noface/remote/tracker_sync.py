@@ -142,7 +142,6 @@ class TrackerSync(Station):
             self._context.log_event("tracker_back")
 
     def _failed(self, error: ForgeError) -> None:
-        """Ask no more until it may be answered."""
         self._outage.met(error)
         self._asked = refused(self._asked, self._context.clock.now(), self._outage.until)
 
