@@ -1,14 +1,8 @@
 """Bad input to `noface run`: a clear error with what to do, the right exit code, nothing changed."""
 
-import fcntl
 import json
-import os
-import pty
 import shutil
-import struct
 import subprocess
-import sys
-import termios
 
 import pytest
 from support.processes import wait_for
@@ -69,24 +63,6 @@ def test_an_old_git(project, tmp_path):
 def test_no_configuration(project):
     (project.path / "noface.toml").unlink()
     assert "noface init" in refused(project)
-
-
-def test_malformed_toml_is_told_with_its_line(project):
-    project.write("noface.toml", "[[gates]]\nname = \n")
-    assert "noface.toml:2" in refused(project)
-
-
-def test_an_unknown_key_is_told_with_the_nearest(project):
-    project.config(extra='\n[landing]\nstile = "merge"\n')
-    assert "style" in refused(project)
-
-
-def test_an_unknown_model(project):
-    text = (project.path / "noface.toml").read_text().replace('default_model = "small"', 'default_model = "smal"')
-    project.write("noface.toml", text)
-    assert "small" in refused(project)
-    project.config()
-    assert "small" in refused(project, "--model", "nope")
 
 
 def test_no_gates(project):
@@ -258,23 +234,6 @@ def test_a_failure_of_main_that_has_been_mended_counts_again(project):
     first, second = project.attempts("2")
     assert (first["outcome"], second["outcome"]) == ("TEST_FAILURE", "PASSED")
     assert (project.path / "z.py").read_text() == "Z = 1\n"
-
-
-def test_an_empty_body_is_allowed_with_a_warning(project):
-    project.write("issues/7-x.md", "# Only a title\n")
-    project.commit()
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-    assert "7-x.md" in project.noface("issues").stdout
-
-
-def test_a_shallow_clone_works_as_long_as_main_is_there(project, tmp_path):
-    project.issue(7)
-    project.commit()
-    project.git("clone", "-q", "--depth", "1", f"file://{project.path}", str(tmp_path / "shallow"))
-    project.path = tmp_path / "shallow"
-    project.run()
-    assert project.statuses() == {"7": "merged"}
 
 
 def test_a_detached_head_wants_main_named(project):
@@ -482,26 +441,6 @@ def test_an_issue_never_takes_over_the_id_of_one_with_attempts(project):
     assert "issue 8" in done.stdout, done.stdout
 
 
-def test_a_detached_head_is_fine_where_main_is_named(project):
-    project.config(extra='\n[project]\nmain = "main"\n')
-    project.issue(7)
-    project.commit()
-    project.git("checkout", "-q", "--detach")
-    project.run()
-    assert project.git("show", "main:b.txt") == "done"
-    assert not (project.path / "b.txt").exists()
-
-
-def test_an_issue_is_named_as_elsewhere_with_or_without_its_zeros(project):
-    project.issue("002")
-    project.issue("003")
-    project.commit()
-    project.run("--issue", "2")
-    assert project.statuses()["002"] == "merged"
-    assert project.noface("run", "--issue", "#3", "--dry-run").returncode == 0
-    assert "no such" in project.noface("run", "--issue", "4").stderr
-
-
 def test_workspaces_inside_the_repository_are_refused_before_anything_runs(project):
     text = (project.path / "noface.toml").read_text()
     project.write("noface.toml", text.replace(str(project.folder / "slots"), str(project.path / "slots")))
@@ -516,24 +455,6 @@ def test_workspaces_that_cannot_be_made_are_told_with_the_folder(project):
     done = project.noface("run")
     assert done.returncode == 2
     assert "The workspaces cannot be made in /proc/slots/" in done.stderr
-
-
-def test_an_error_is_broken_between_words_in_a_terminal_and_whole_in_a_pipe(project):
-    project.config(gate="false")
-    project.issue(7)
-    project.commit()
-    lead, follow = pty.openpty()
-    fcntl.ioctl(follow, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-    env = {name: value for name, value in project.environment().items() if name != "COLUMNS"}
-    command = [sys.executable, "-m", "noface", "run"]
-    subprocess.run(command, cwd=project.path, env=env, stdout=subprocess.DEVNULL, stderr=follow, check=False)
-    os.close(follow)
-    shown = os.read(lead, 65536).decode().replace("\r\n", "\n")
-    os.close(lead)
-    whole = refused(project, code=3)
-    assert shown.split() == whole.split()
-    assert [line for line in shown.splitlines() if len(line) > 60 and " " in line.strip()] == []
-    assert max(map(len, whole.splitlines())) > 60
 
 
 def test_what_was_green_on_a_red_main_does_not_run_again_to_find_out_why_the_rest_is_red(project):

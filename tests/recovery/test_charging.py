@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from support.cases import cases
-from support.policy_story import K, conflict, failed, interrupted, passed
+from support.policy_story import K, conflict, failed, passed
 
 from noface.model.attempt import Interrupted, Judged
 from noface.model.failure import Failure
@@ -54,16 +54,6 @@ def test_the_second_malformed_answer_in_a_row_and_all_after_it_are_charged():
 def test_another_outcome_in_between_makes_the_next_one_the_first_again():
     for other in (failed(K.TEST_FAILURE), conflict(), passed()):
         assert not charged(report(K.OUTPUT_FORMAT, 3), past(MALFORMED, other))
-
-
-def test_an_interruption_in_between_is_as_if_it_were_not_there():
-    assert charged(report(K.OUTPUT_FORMAT, 3), past(MALFORMED, interrupted()))
-    assert not charged(report(K.OUTPUT_FORMAT, 3), past(failed(K.TEST_FAILURE), interrupted()))
-
-
-def test_only_attempts_before_this_one_count():
-    assert not charged(report(K.OUTPUT_FORMAT, 2), past(failed(K.TEST_FAILURE), failed(K.OUTPUT_FORMAT)))
-    assert not charged(report(K.OUTPUT_FORMAT, 1), past(MALFORMED))
 
 
 def part(number=1, diff="p1"):

@@ -41,11 +41,6 @@ def test_crossing_a_boundary_twice_in_a_row_is_told_to_a_person(kind, rules):
     assert decide(*first, interrupted(), failed(kind), policy=rules).kind is kind
 
 
-@pytest.mark.parametrize("kind", BOUNDARY)
-def test_another_failure_in_between_begins_a_new_row_of_crossings(kind):
-    assert not isinstance(decide(failed(kind), *fails(1), failed(kind)), Block)
-
-
 def test_a_resolver_s_redesign_goes_to_the_worker():
     told = decide(failed(K.BOUNDARY_VIOLATION), REDESIGN, policy=ASKING)
     assert told == RunWorker(Mode.FEEDBACK, "small", "BOUNDARY_VIOLATION: once more, with feedback")
@@ -75,34 +70,10 @@ def test_a_resolver_who_asks_for_a_person_gets_one_with_his_words():
     assert blocked == Block(K.BOUNDARY_VIOLATION, "the resolver asks for a person: Two issues want the same file.")
 
 
-def test_a_long_answer_is_cut_to_one_line_of_a_table():
-    answer = said(Topic.BOUNDARY, strategy="person", text="words " * 1000)
-    reason = decide(failed(K.BOUNDARY_VIOLATION), answer, policy=ASKING).reason
-    assert len(reason) < 250
-    assert reason.endswith("…")
-
-
-def test_an_answer_without_a_text_is_told_by_its_cause():
-    answer = said(Topic.BOUNDARY, strategy="person", cause="nobody owns it")
-    assert decide(failed(K.BOUNDARY_VIOLATION), answer, policy=ASKING).reason.endswith("nobody owns it")
-
-
 def test_wider_paths_are_a_person_s_to_grant():
     asked = decide(failed(K.BOUNDARY_VIOLATION), EXPAND, policy=ASKING)
     reason = "the resolver would allow db/a.sql, db/b.sql as well"
     assert asked == RequestApproval(K.BOUNDARY_VIOLATION, reason, ("db/a.sql", "db/b.sql"))
-
-
-def test_of_many_wider_paths_five_are_named():
-    many = said(Topic.BOUNDARY, strategy="expand", paths=tuple(f"p{n}" for n in range(50)))
-    asked = decide(failed(K.BOUNDARY_VIOLATION), many, policy=ASKING)
-    assert asked.reason == "the resolver would allow p0, p1, p2, p3, p4 as well"
-    assert len(asked.paths) == 50
-
-
-def test_to_widen_by_no_path_is_no_permission_to_ask_for():
-    nothing = said(Topic.BOUNDARY, strategy="expand")
-    assert decide(failed(K.BOUNDARY_VIOLATION), nothing, policy=ASKING).name == "RetryWithFeedback"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +202,3 @@ def test_other_failures_that_are_to_be_answered_with_context_get_it_every_time()
     again = [first, said(Topic.CLARIFICATION), failed(K.LINT_FAILURE)]
     assert decide(*again, policy=context).topic is Topic.CLARIFICATION
     assert decide(*again, said(Topic.CLARIFICATION), policy=context).name == "AddContext"
-
-
-def test_a_stronger_model_that_is_due_takes_over_with_the_context():
-    assert decide(*fails(1), failed(K.AGENT_CONFUSION)).name == "Escalate"

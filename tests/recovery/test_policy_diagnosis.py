@@ -61,12 +61,6 @@ def test_without_a_diagnoser_an_unknown_failure_gets_context_first_and_then_the_
     assert decide(*fails(2, kind=K.UNKNOWN), policy=patient).name == "RetryWithFeedback"
 
 
-@pytest.mark.parametrize("outcome", [AdviceOutcome.UNUSABLE, AdviceOutcome.UNAVAILABLE])
-def test_where_the_diagnoser_does_not_help_context_comes_first_as_well(outcome):
-    told = decide(failed(K.UNKNOWN), diagnosis(outcome=outcome), policy=ASKING)
-    assert told.name == "AddContext", told.reason
-
-
 def test_a_repeated_failure_whose_diagnoser_is_of_no_help_climbs_the_ladder():
     told = decide(*alike(2), diagnosis(outcome=AdviceOutcome.UNUSABLE), policy=ASKING)
     assert told.name == "Escalate"
@@ -99,12 +93,6 @@ def test_a_known_cause_that_passes_by_itself_is_waited_for():
 def test_a_known_cause_is_followed_once_and_then_diagnosed():
     again = [failed(K.UNKNOWN, message=NO_PROGRAM, said="a", answer="AddContext") for _ in range(2)]
     assert decide(*again, policy=ASKING).name == "Diagnose"
-
-
-def test_known_patterns_come_first_for_a_repeated_failure_too():
-    row = [failed(K.RUNTIME_ERROR, message=NO_PROGRAM, said="a") for _ in range(2)]
-    told = decide(*row, policy=policy(roles=DOCTOR, ladder=(Rung("small", 1, 9),), attempts_max=9))
-    assert told.name == "AddContext", told.reason
 
 
 # What becomes of a diagnosis
@@ -204,11 +192,6 @@ def test_nobody_is_asked_about_what_has_not_changed_since_the_last_diagnosis():
     stuck = [failed(K.UNKNOWN, said="a", diff="x") for _ in range(2)]
     assert decide(stuck[0], diagnosis(), stuck[1], policy=patient).name == "Escalate"
     assert decide(*stuck, policy=patient).name == "Diagnose"
-
-
-def test_a_strategy_that_nobody_knows_is_no_strategy():
-    told = decide(failed(K.UNKNOWN), diagnosis("pray"), policy=ASKING)
-    assert told.name in ("RetryWithFeedback", "AddContext")
 
 
 def test_failures_without_a_signature_are_not_taken_for_one_another():

@@ -42,11 +42,6 @@ def test_the_last_rung_repeats_until_the_cap_and_then_the_issue_is_blocked():
     assert typed(decide(*attempts, *fails(1, "big"))) == Block(K.TEST_FAILURE, "")
 
 
-def test_attempts_that_were_not_charged_use_up_no_rung():
-    free = [failed(K.RATE_LIMITED), interrupted(), conflict()]
-    assert decide(*free, *fails(1)).name == "RetryWithFeedback"
-
-
 def test_a_stronger_model_that_is_to_think_thinks_from_the_start():
     straight = rungs(("small", 1), ("big", 3, "think"))
     assert decide(*fails(1), policy=straight) == RunWorker(
@@ -72,11 +67,6 @@ def test_a_weaker_rung_is_never_used():
     assert decide(*fails(2, "huge"), policy=falling).model == "huge"
     dented = rungs(("small", 1), ("huge", 1), ("big", 5))
     assert decide(*fails(1), *fails(1, "huge"), policy=dented).model == "huge"
-
-
-def test_a_ladder_lengthened_meanwhile_does_not_lead_back_down():
-    attempts = [*fails(2), *fails(1, "big")]
-    assert decide(*attempts, policy=PATIENT).model == "big"
 
 
 def test_a_ladder_cut_short_meanwhile_goes_on_with_its_strongest_model_as_a_plain_retry():
@@ -125,17 +115,6 @@ def test_the_last_rung_that_answers_a_kind_repeats_until_the_cap():
     assert typed(decide(*fails(5), policy=specialist)) == Block(K.TEST_FAILURE, "")
 
 
-def test_of_several_rungs_that_answer_a_kind_the_highest_repeats():
-    specialist = rungs(("small", 1), ("big", 1), ("huge", 2, K.TIMEOUT))
-    assert decide(*fails(1), *fails(2, "big"), policy=specialist).model == "big"
-
-
-def test_a_rung_that_answers_nothing_else_does_not_lead_back_down():
-    specialist = rungs(("small", 2), ("huge", 2, K.TIMEOUT))
-    row = [*fails(2, kind=K.TIMEOUT), *fails(1, "huge")]
-    assert typed(decide(*row, policy=specialist)) == Block(K.TEST_FAILURE, "")
-
-
 # No progress (rule 9)
 
 
@@ -144,16 +123,6 @@ def test_second_identical_failure_escalates():
     skipped = decide(*same(2), policy=PATIENT)
     assert typed(skipped) == RunWorker(Mode.ESCALATE, "big", "")
     assert decide(*same(2), policy=rungs(("small", 4), ("big", 4), ("huge", 4))).model == "big"
-
-
-def test_the_same_diff_with_another_error_is_progress():
-    attempts = [failed(K.TEST_FAILURE, said=said, diff="x") for said in ("a", "b")]
-    assert decide(*attempts, policy=PATIENT).name == "RetryWithFeedback"
-
-
-def test_the_same_error_with_another_diff_is_progress():
-    attempts = [failed(K.TEST_FAILURE, said="a", diff=diff) for diff in ("x", "y")]
-    assert decide(*attempts, policy=PATIENT).name == "RetryWithFeedback"
 
 
 def test_the_same_from_a_stronger_model_is_no_repetition():
@@ -213,13 +182,6 @@ def test_on_the_last_rung_the_worker_is_told_of_the_circle_once_and_then_a_perso
     assert decide(*begun, *in_turn("c"), policy=last).name == "RetryWithFeedback"
 
 
-def test_three_attempts_that_change_nothing_are_identical():
-    nothing = [failed(K.NO_DIFF, said="NO_DIFF", diff="") for _ in range(3)]
-    blocked = decide(*nothing, policy=policy(ladder=ALONE))
-    assert typed(blocked) == Block(K.NO_DIFF, "")
-    assert blocked.reason == "nothing was changed, and it ended in the same way, 3 times"
-
-
 @pytest.mark.parametrize("kind", [K.NO_DIFF, K.AGENT_CRASH, K.OUTPUT_FORMAT, K.RESOURCE_EXHAUSTED])
 def test_who_changes_nothing_is_told_so_thinks_and_is_asked_no_fourth_time(kind):
     """The ladder that one model has by default: law 9, and each try is paid for."""
@@ -268,12 +230,6 @@ def test_no_progress_can_be_told_to_a_person_at_once():
     assert decide(*fails(2), policy=strict).name == "RetryWithFeedback"
 
 
-def test_identical_attempts_before_the_last_rung_do_not_block_on_it():
-    assert decide(*same(2), *same(1, "big"), policy=PATIENT).model == "big"
-    assert decide(*same(2), *same(2, "big"), policy=PATIENT).model == "big"
-    assert decide(*same(2), *same(3, "big"), policy=PATIENT).kind is K.NO_PROGRESS
-
-
 # Skipping rungs on purpose
 
 EAGER = {"strategies": ((K.TEST_FAILURE, Strategy.ESCALATE),)}
@@ -281,20 +237,6 @@ EAGER = {"strategies": ((K.TEST_FAILURE, Strategy.ESCALATE),)}
 
 def test_escalate_leaves_the_rung_after_one_failure():
     assert typed(decide(*fails(1), policy=policy(**EAGER))) == RunWorker(Mode.ESCALATE, "big", "")
-
-
-def test_escalate_goes_one_rung_up_for_each_failure():
-    four = rungs(("small", 2), ("big", 2), ("huge", 2), **EAGER)
-    assert decide(*fails(1), policy=four).model == "big"
-    assert decide(*fails(1), *fails(1, "big"), policy=four).model == "huge"
-
-
-def test_escalate_does_not_skip_a_rung_that_is_next_anyway():
-    assert decide(*fails(2), policy=rungs(("small", 2), ("big", 2), ("huge", 2), **EAGER)).model == "big"
-
-
-def test_escalate_on_the_last_rung_repeats_it():
-    assert decide(*fails(2), *fails(1, "big"), policy=policy(**EAGER)).name == "RetryWithFeedback"
 
 
 def test_think_stays_on_the_rung_and_thinks():

@@ -9,7 +9,6 @@ from support.policy_story import (
     ROLES,
     TIERS,
     K,
-    conflict,
     decide,
     failed,
     fails,
@@ -27,7 +26,7 @@ from noface.model.budget import Estimate, Estimates
 from noface.model.history import Topic, Verdict
 from noface.model.worker_run import ModelSpec
 from noface.recovery.policy import next_action
-from noface.recovery.retry_policy import ReviewRules, RoleModels, Rung, When
+from noface.recovery.retry_policy import ReviewRules, RoleModels, When
 
 # Attempts and money that are used up
 
@@ -58,12 +57,6 @@ def test_a_library_that_two_attempts_in_a_row_did_not_add_is_for_a_person():
     assert blocked.reason == "the library leftpad is not installed, and 2 attempts did not add it"
     assert not isinstance(decide(missed("leftpad")), Block)
     assert not isinstance(decide(missed("yaml"), missed("leftpad")), Block)
-
-
-def test_attempts_that_were_not_charged_leave_the_cap_alone():
-    free = [failed(K.RATE_LIMITED), interrupted(), conflict()]
-    assert not isinstance(decide(*free, *fails(4)), Block)
-    assert isinstance(decide(*free, *fails(5)), Block)
 
 
 _FORGOTTEN = failed(K.LINT_FAILURE, charged=False, cost_usd=1.0)
@@ -103,11 +96,6 @@ def test_money_spent_on_interrupted_attempts_and_on_questions_counts():
     assert "$1.20" in decide(dear, dear, policy=rich).reason
     asked = said(Topic.REFLECTION, cost_usd=0.6)
     assert "$1.20" in decide(failed(K.TEST_FAILURE, cost_usd=0.6), asked, policy=rich).reason
-
-
-def test_a_cost_that_nobody_said_counts_nothing():
-    rich = policy(issue_cost_usd_max=0.01)
-    assert not isinstance(decide(failed(K.TEST_FAILURE), said(Topic.REFLECTION), policy=rich), Block)
 
 
 def test_money_and_answers_of_an_earlier_epoch_count_no_more():
@@ -165,13 +153,6 @@ def test_what_a_model_has_cost_here_is_what_it_may_cost_again():
     assert "has used up to $2.50 here" in decides(rules, failed(K.TEST_FAILURE, cost_usd=2.6)).reason
 
 
-def test_thinking_longer_is_paid_at_its_own_price():
-    chosen, estimates = limited(5.0, small=2.0)
-    thinking = replace(chosen, ladder=(Rung("small", 1, 1), Rung("small", 1, 5, think=True)))
-    assert decides((thinking, estimates), failed(K.TEST_FAILURE, cost_usd=1.0)).name == "ThinkLonger"
-    assert "may cost $4.00" in decides((thinking, estimates), failed(K.TEST_FAILURE, cost_usd=1.1)).reason
-
-
 def test_an_issue_whose_money_pays_for_no_first_attempt_is_blocked_before_it():
     blocked = decides(limited(1.0, small=2.0))
     assert blocked.kind is K.RESOURCE_EXHAUSTED
@@ -182,11 +163,6 @@ def test_the_review_of_work_that_passed_is_due_whatever_it_costs():
     chosen, estimates = limited(5.0, critic=9.0)
     reviewing = replace(chosen, roles=RoleModels(reviewer="critic"), review=ReviewRules(When.ALWAYS))
     assert decides((reviewing, estimates), *fails(1), passed(cost_usd=4.9)).name == "Review"
-
-
-def test_without_a_limit_nothing_is_too_dear():
-    _, estimates = limited(None, small=1e9)
-    assert decides((policy(), estimates)).name == "FirstAttempt"
 
 
 def test_an_issue_that_has_used_its_tokens_is_blocked():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.policy_story import ISSUE, LADDER, POLICY, K, decide, failed, fails, rungs, typed
+from support.policy_story import ISSUE, K, decide, fails, rungs, typed
 
 from noface.model.actions import Mode, RunWorker
 
@@ -54,11 +54,6 @@ def test_a_model_named_for_an_issue_thinks_and_answers_as_any_first_rung_does():
     assert decide(*fails(1, "twin"), issue=issue, policy=picky).model == "big"
 
 
-def test_an_edited_model_holds_for_what_is_not_charged_too():
-    issue = replace(ISSUE, model="huge")
-    assert decide(failed(K.RATE_LIMITED), issue=issue).model == "huge"
-
-
 def test_the_issue_s_tier_leaves_out_the_rungs_below_it():
     three = rungs(("small", 2), ("big", 2), ("huge", 5))
     assert decide(issue=replace(ISSUE, tier=2), policy=three).model == "big"
@@ -67,12 +62,3 @@ def test_the_issue_s_tier_leaves_out_the_rungs_below_it():
 
 def test_a_tier_above_every_rung_gets_the_strongest_rung():
     assert decide(issue=replace(ISSUE, tier=3)).model == "big"
-
-
-def test_a_model_named_within_its_tier_comes_first():
-    three = rungs(("small", 2), ("big", 2), ("huge", 5))
-    assert decide(issue=replace(ISSUE, tier=2, model="huge"), policy=three).model == "huge"
-
-
-def test_the_policy_s_own_ladder_is_what_an_issue_without_wishes_gets():
-    assert POLICY.ladder_for(ISSUE) == LADDER

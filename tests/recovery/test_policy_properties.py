@@ -12,7 +12,6 @@ from noface.model.actions import Action, Ask, Block, Land, RequestApproval, RunW
 from noface.model.attempt import PastAttempt
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
-from noface.recovery.policy import next_action
 from noface.recovery.policy_state import OF_THE_MODEL
 from noface.recovery.retry_policy import BACKOFF_MAX_S, review_due
 
@@ -44,13 +43,6 @@ def test_every_decision_is_one_action_with_a_reason(story):
         assert isinstance(decision.action, get_args(Action))
         assert decision.action.reason.strip()
         assert len(decision.action.reason) < 1000
-
-
-@given(STORIES)
-def test_the_same_history_gets_the_same_decision(story):
-    for decision in story.play().decisions:
-        again = next_action(decision.history, story.policy, decision.now, story.jitter, decision.away)
-        assert again == decision.action
 
 
 @given(STORIES)

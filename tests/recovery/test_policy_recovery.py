@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from support.policy_story import ALONE, ISSUE, ROLES, K, conflict, decide, failed, fails, policy, said, typed
+from support.policy_story import ISSUE, K, conflict, decide, failed, fails, policy, said, typed
 
 from noface.model.actions import Ask, Block, Mode, RunWorker
 from noface.model.history import AdviceOutcome, Topic
@@ -52,10 +52,6 @@ def test_timeouts_in_a_row_have_the_planner_divide_the_issue():
     assert divided == Ask(Topic.BREAKDOWN, "planner", "2 timeouts in a row: the planner divides it")
 
 
-def test_timeouts_that_are_not_in_a_row_divide_nothing():
-    assert decide(failed(K.TIMEOUT), *fails(1), failed(K.TIMEOUT), policy=PATIENT).name == "ReduceScope"
-
-
 def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diffs():
     alone = replace(PATIENT, roles=RoleModels())
     divided = decide(failed(K.TIMEOUT, **TWO_FILES), failed(K.TIMEOUT), policy=alone)
@@ -71,11 +67,6 @@ def test_several_attempts_and_a_diff_that_is_too_big_divide_the_issue(size):
     assert divided == Ask(
         Topic.BREAKDOWN, "planner", "3 attempts, and the work is too big for one: the planner divides it"
     )
-
-
-def test_attempts_that_were_not_charged_make_an_issue_no_bigger():
-    free = [conflict(), failed(K.RATE_LIMITED)]
-    assert decide(*free, *fails(1), failed(K.TEST_FAILURE, **BIG_DIFF), policy=PATIENT).name == "RetryWithFeedback"
 
 
 def test_a_diff_of_just_the_size_that_is_allowed_is_not_too_big():
@@ -140,28 +131,6 @@ def test_three_different_strategies_that_failed_are_enough():
     assert three == Block(K.TEST_FAILURE, "3 recovery strategies have failed: AddContext, ReduceScope, diagnosis")
 
 
-def test_how_many_strategies_are_enough_can_be_said():
-    assert isinstance(decide(*CONFUSED, *fails(1), policy=replace(LONG, strategies_max=1)), Block)
-    many = replace(LONG, strategies_max=9)
-    assert not isinstance(decide(*CONFUSED, *TIMED_OUT, *DIAGNOSED, *fails(1), policy=many), Block)
-
-
-def test_the_same_strategy_again_is_no_other_one():
-    again = [*TIMED_OUT, *fails(1), *TIMED_OUT, *fails(1), *TIMED_OUT]
-    assert decide(*again, *fails(1), policy=LONG).name == "RetryWithFeedback"
-
-
-def test_a_strategy_that_has_not_been_tried_yet_has_not_failed():
-    asked = [*CONFUSED, *TIMED_OUT, failed(K.UNKNOWN), said(Topic.DIAGNOSIS, strategy="retry_modified", text="x")]
-    assert decide(*asked, policy=replace(LONG, roles=ROLES)).name == "RetryWithFeedback"
-
-
-def test_what_was_only_just_answered_has_not_failed_yet():
-    told = decide(*CONFUSED, *TIMED_OUT, *fails(1), said(Topic.ARCHITECT), policy=LONG)
-    assert told.name == "RetryWithFeedback"
-    assert isinstance(decide(*CONFUSED, *TIMED_OUT, *fails(1), said(Topic.ARCHITECT), *fails(1), policy=LONG), Block)
-
-
 def test_reflecting_and_asking_in_vain_are_no_strategies():
     vain = [
         said(Topic.DIAGNOSIS, outcome=AdviceOutcome.UNAVAILABLE),
@@ -169,12 +138,6 @@ def test_reflecting_and_asking_in_vain_are_no_strategies():
         said(Topic.REFLECTION),
     ]
     assert not isinstance(decide(*fails(1), *vain, *fails(1), policy=replace(LONG, strategies_max=1)), Block)
-
-
-def test_a_review_is_no_recovery():
-    reviewed = [failed(K.REVIEW_REJECTED, charged=False), said(Topic.REVIEW, strategy="request_changes")]
-    told = decide(*reviewed, *CONFUSED, *TIMED_OUT, *fails(1), policy=LONG)
-    assert told.name == "RetryWithFeedback", told.reason
 
 
 def test_an_answer_and_the_context_made_of_it_are_one_strategy():
@@ -229,10 +192,6 @@ def test_an_implementation_that_fails_on_the_last_rung_too_is_put_to_the_archite
         answered = said(Topic.ARCHITECT, outcome=outcome)
         assert decide(*row, answered, policy=ARCHITECT).name == "RetryWithFeedback"
         assert decide(*row, answered, *fails(1, "big"), policy=ARCHITECT).name == "RetryWithFeedback"
-
-
-def test_one_failure_is_not_again_and_again():
-    assert decide(*fails(1), policy=replace(ARCHITECT, ladder=ALONE)).name == "RetryWithFeedback"
 
 
 def test_the_architect_is_asked_about_implementations_only():

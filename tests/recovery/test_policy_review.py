@@ -7,9 +7,9 @@ from support.policy_story import ISSUE, NOW, K, conflict, decide, failed, fails,
 
 from noface.diagnosis.check import review_failure
 from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, RunWorker, WaitUntil
-from noface.model.history import AdviceOutcome, History, Topic, Verdict
+from noface.model.history import AdviceOutcome, History, Topic
 from noface.model.worker_run import ReportStatus, WorkerReport
-from noface.recovery.retry_policy import ReviewRules, RoleModels, Rung, When, rejection
+from noface.recovery.retry_policy import ReviewRules, RoleModels, When, rejection
 
 CRITIC = RoleModels(reviewer="critic")
 ALWAYS = policy(roles=CRITIC, review=ReviewRules(When.ALWAYS))
@@ -65,13 +65,6 @@ def test_a_risk_is_named_in_the_reason(risk, why):
     )
 
 
-def test_a_label_is_a_risk_where_it_is_said_to_be():
-    rules = replace(RISKY, review=ReviewRules(labels=("payments",)))
-    issue = replace(ISSUE, labels=("docs", "payments"))
-    assert 'it has the label "payments"' in decide(passed(**TESTED), policy=rules, issue=issue).reason
-    assert isinstance(decide(passed(**TESTED), policy=rules), Land)
-
-
 def test_a_small_tested_change_that_its_worker_is_sure_of_is_no_risk():
     assert isinstance(decide(passed(**TESTED, report=sure(0.6)), policy=RISKY), Land)
     assert isinstance(decide(passed(**{**TESTED, "lines": 300}), policy=RISKY), Land)
@@ -84,10 +77,6 @@ def test_a_review_that_is_due_comes_before_a_person_s_approval():
     issue = replace(ISSUE, labels=("risky",))
     assert decide(passed(), policy=careful, issue=issue).name == "Review"
     assert isinstance(decide(passed(), APPROVES, policy=careful, issue=issue), RequestApproval)
-
-
-def test_what_a_person_approved_needs_no_review():
-    assert isinstance(decide(passed(), Verdict.APPROVED, policy=ALWAYS), Land)
 
 
 def test_the_review_of_an_earlier_attempt_says_nothing_about_this_one():
@@ -167,16 +156,6 @@ def test_the_reviewer_s_points_go_to_the_same_model():
     told = decide(rejected(), policy=ALWAYS)
     assert told == RunWorker(Mode.FEEDBACK, "small", "the reviewer asks for changes (round 1 of 5)")
     assert decide(*fails(2), rejected("big"), policy=ALWAYS).model == "big"
-
-
-def test_a_model_that_thought_thinks_about_the_points_too():
-    thinking = replace(ALWAYS, ladder=(Rung("small", 1, 9, think=True),))
-    assert decide(rejected(think=True), policy=thinking).think
-
-
-def test_rounds_of_review_spend_no_attempts():
-    told = decide(*fails(4), *[rejected("big")] * 4, policy=ALWAYS)
-    assert told == RunWorker(Mode.FEEDBACK, "big", "the reviewer asks for changes (round 4 of 5)")
 
 
 def test_rounds_have_a_cap_of_their_own():

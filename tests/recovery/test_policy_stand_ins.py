@@ -86,23 +86,10 @@ def test_retries_are_counted_for_each_model():
     assert isinstance(decide(*row, failed(K.NETWORK), policy=counted), Block)
 
 
-def test_one_that_thought_lets_its_stand_in_think():
-    thinking = replace(TWINS, ladder=(Rung("small", 1, 5, think=True),))
-    assert decide(replace(LIMITED, think=True), policy=thinking).think
-
-
 def test_switching_can_be_forbidden():
     waiting = replace(TWINS, strategies=((K.RATE_LIMITED, Strategy.WAIT),))
     assert isinstance(decide(LIMITED, policy=waiting), WaitUntil)
     assert decide(failed(K.NETWORK), policy=waiting).name == "SwitchModel"
-
-
-def test_no_escalate_waits_for_the_issue_s_only_model():
-    assert isinstance(decide(LIMITED, policy=TWINS, issue=replace(ISSUE, no_escalate=True)), WaitUntil)
-
-
-def test_a_switch_is_open_even_where_no_retries_are_left():
-    assert decide(LIMITED, policy=replace(TWINS, transient_retries=0)).name == "SwitchModel"
 
 
 # Whatever model comes out
@@ -136,10 +123,6 @@ def test_an_issue_that_may_not_escalate_is_worked_on_by_its_only_model_or_nobody
         assert decide(*events, policy=rules, issue=issue, away={"small": LATER}).model == "small"
 
 
-def test_a_provider_that_is_back_needs_no_stand_in():
-    assert decide(policy=TWINS, away={"small": NOW}).model == "small"
-
-
 def test_without_a_free_stand_in_the_issue_keeps_its_model():
     assert decide(policy=TWINS, away={"small": LATER, "twin": LATER}) == decide(policy=TWINS)
     assert decide(policy=policy(), away={"small": LATER}).model == "small"
@@ -152,23 +135,12 @@ def test_a_question_is_put_to_nobody_else():
     assert asked.model == "big"
 
 
-def test_a_stand_in_that_failed_once_is_tried_again_when_the_model_itself_stays_away():
-    row = [failed(K.RATE_LIMITED, retry_at=NOW + 18_000), failed(K.NETWORK, "twin")]
-    away = {"small": NOW + 18_000, "twin": NOW + 15}
-    assert decide(*row, policy=TWINS, now=NOW + 60, away=away).model == "twin"
-
-
 # Back from a stand-in
 
 
 def test_going_back_from_a_stand_in_is_no_escalation():
     back = decide(*fails(1, "twin"), policy=TWINS)
     assert typed(back) == RunWorker(Mode.FEEDBACK, "small", "")
-
-
-def test_a_stand_in_uses_up_the_rung_that_it_stood_in_for():
-    assert decide(*fails(1), *fails(1, "twin"), policy=TWINS).name == "Escalate"
-    assert decide(*fails(2), *fails(1, "bigtwin"), policy=TWINS).model == "big"
 
 
 def test_the_next_rung_is_an_escalation_though_its_model_could_stand_in_for_the_last():
@@ -193,11 +165,6 @@ def test_escalating_from_a_stand_in_goes_above_the_rung_that_it_stood_in_for():
 def test_an_interrupted_stand_in_gives_way_to_its_rung_s_own_model():
     assert decide(interrupted("twin"), policy=TWINS).model == "small"
     assert decide(interrupted("twin"), policy=TWINS, away={"small": LATER}).model == "twin"
-
-
-def test_an_interrupted_stand_in_that_is_itself_a_rung_goes_on():
-    both = replace(TWINS, ladder=(Rung("small", 1, 1), Rung("twin", 1, 1), Rung("big", 2, 5)))
-    assert decide(interrupted("twin"), policy=both).model == "twin"
 
 
 def test_a_model_that_is_itself_a_rung_did_not_just_stand_in():

@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import LADDER, POLICY, TIERS, policies
 
 from noface.model.actions import Mode, RunWorker
 from noface.model.attempt import NotStarted
-from noface.model.history import History, Topic
+from noface.model.history import History
 from noface.model.issue import Issue
-from noface.model.taxonomy import Category, FailureKind, Strategy
+from noface.model.taxonomy import Category, FailureKind
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.policy_table import ATTEMPTS_MAX, Repeats, Trouble, course, table, terminal
@@ -42,17 +41,6 @@ def row_of(kind, policy=POLICY):
 # Paths that are known
 
 
-def test_the_default_ladder_is_two_attempts_then_the_stronger_model_then_thinking_until_the_cap():
-    assert told(path(POLICY, K.TEST_FAILURE)) == [
-        (0, "FirstAttempt", "sonnet", False),
-        (1, "RetryWithFeedback", "sonnet", False),
-        (2, "Escalate", "opus", False),
-        (3, "ThinkLonger", "opus", True),
-        (4, "RetryWithFeedback", "opus", True),
-        (5, "Block", None, None),
-    ]
-
-
 def test_a_step_carries_the_tier_of_its_model_and_the_policy_s_own_reason():
     steps = path(POLICY, K.TEST_FAILURE)
     assert [step.tier for step in steps] == [2, 2, 3, 3, 3, None]
@@ -68,31 +56,6 @@ def test_a_provider_s_failures_are_waited_out_and_not_charged():
     assert [step.more for step in steps] == [False, False, False, True]
 
 
-def test_a_provider_s_failures_block_where_the_retries_are_counted():
-    steps = path(replace(POLICY, transient_retries=3), K.RATE_LIMITED)
-    assert [step.action.name for step in steps] == ["FirstAttempt", "WaitUntil", "WaitUntil", "WaitUntil", "Block"]
-    assert not any(step.more for step in steps)
-
-
-def test_a_model_of_the_same_tier_works_instead_while_a_provider_is_away():
-    steps = path(replace(POLICY, alternatives=("sonnet", "twin")), K.OVERLOADED)
-    assert [step.action.name for step in steps[:3]] == ["FirstAttempt", "SwitchModel", "WaitUntil"]
-    assert steps[1].action.model == "twin"
-
-
-def test_a_broken_environment_blocks_at_once_and_a_model_without_a_login_once_no_other_is_left():
-    assert [action.name for action in actions(K.ENVIRONMENT)] == ["FirstAttempt", "Block"]
-    assert [action.name for action in actions(K.AUTH)] == ["FirstAttempt", "RetrySame", "Block"]
-    shared = replace(POLICY, logins=(("sonnet", "a"), ("opus", "a")))
-    assert [step.action.name for step in path(shared, K.AUTH)] == ["FirstAttempt", "Block"]
-
-
-def test_an_unsure_worker_is_told_more_once_and_then_a_person_is_asked():
-    assert [action.name for action in actions(K.AGENT_CONFUSION)] == ["FirstAttempt", "AddContext", "Block"]
-    asked = actions(K.AGENT_CONFUSION, replace(POLICY, roles=RoleModels(planner="opus")))
-    assert [action.name for action in asked] == ["FirstAttempt", "CallResolver", "AddContext", "Block"]
-
-
 def test_repeated_timeouts_break_an_issue_down_and_where_its_parts_fail_it_goes_on():
     steps = told(path(POLICY, K.TIMEOUT))
     assert [name for _, name, _, _ in steps] == [
@@ -105,12 +68,6 @@ def test_repeated_timeouts_break_an_issue_down_and_where_its_parts_fail_it_goes_
         "Block",
     ]
     assert [after for after, name, _, _ in steps if name in ("BreakDown", "Escalate")] == [2, 2]
-
-
-def test_a_resolver_is_asked_before_the_worker_is_told_of_its_boundary():
-    first, asked, again, last = actions(K.BOUNDARY_VIOLATION, replace(POLICY, roles=RoleModels(resolver="opus")))
-    assert (first.name, again.name, last.name) == ("FirstAttempt", "RetryWithFeedback", "Block")
-    assert asked.topic is Topic.BOUNDARY
 
 
 def test_a_reviewer_s_rejections_have_rounds_of_their_own():
@@ -129,45 +86,7 @@ def test_the_same_diff_and_failure_three_times_on_the_last_rung_is_no_progress()
     assert path(one_model, K.TEST_FAILURE)[-1].after == 9
 
 
-def test_a_strategy_of_one_s_own_is_followed():
-    own = ((K.NO_TESTS, Strategy.SKIP), (K.GATE_TAMPERING, Strategy.APPROVAL), (K.LINT_FAILURE, Strategy.ESCALATE))
-    policy = replace(POLICY, strategies=own)
-    assert [action.name for action in actions(K.NO_TESTS, policy)] == ["FirstAttempt", "Skip"]
-    assert [action.name for action in actions(K.GATE_TAMPERING, policy)] == ["FirstAttempt", "RequestApproval"]
-    assert [action.name for action in actions(K.LINT_FAILURE, policy)][:3] == [
-        "FirstAttempt",
-        "Escalate",
-        "ThinkLonger",
-    ]
-
-
-def test_a_rung_that_does_not_answer_a_kind_is_passed_over():
-    ladder = (Rung("haiku", 1, 2, answers=(K.TEST_FAILURE,)), Rung("opus", 3, 5))
-    policy = Policy(ladder, TIERS, attempts_max=3)
-    assert [model for _, _, model, _ in told(path(policy, K.TEST_FAILURE))] == ["haiku", "haiku", "opus", None]
-    assert [model for _, _, model, _ in told(path(policy, K.SYNTAX_ERROR))] == ["haiku", "opus", "opus", None]
-
-
 # Issues of their own mind
-
-
-@pytest.mark.parametrize(
-    ("changes", "models"),
-    [
-        ({"no_escalate": True}, ["sonnet"] * 5),
-        ({"max_attempts": 1}, ["sonnet"]),
-        ({"tier": 3}, ["opus"] * 5),
-        ({"model": "haiku"}, ["haiku", "haiku", "sonnet", "sonnet", "opus"]),
-    ],
-)
-def test_an_issue_s_own_wishes_count(changes, models):
-    issue = replace(Issue("7", "Seven"), **changes)
-    assert [action.model for action in actions(K.TEST_FAILURE, issue=issue)[:-1]] == models
-
-
-def test_what_a_person_said_at_unblocking_counts():
-    steps = path(POLICY, K.TEST_FAILURE, model="opus", attempts_max=2)
-    assert [model for _, _, model, _ in told(steps)] == ["opus", "opus", None]
 
 
 # The table
@@ -220,12 +139,6 @@ def test_every_kind_comes_to_an_end_under_every_policy(policy, kind, no_escalate
     assert len(steps) < ATTEMPTS_MAX
     assert terminal(steps[-1].action)
     assert not any(terminal(step.action) for step in steps[:-1])
-
-
-@given(policies(), st.sampled_from(FailureKind))
-def test_no_more_attempts_are_charged_than_the_cap_allows(policy, kind):
-    spent = [attempt for attempt in course(policy, kind).history.attempts if attempt.charged]
-    assert len(spent) <= policy.attempts_max
 
 
 @given(policies(), st.sampled_from(FailureKind))

@@ -8,13 +8,11 @@ from support.policy_story import (
     NOW,
     ROLES,
     K,
-    blocked_by,
     conflict,
     decide,
     depends,
     failed,
     fails,
-    interrupted,
     policy,
     said,
 )
@@ -23,7 +21,6 @@ from noface.model.actions import Ask, AwaitIssues, Block, Mode, RunWorker, WaitU
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
-from noface.model.worker_run import BlockedReason
 from noface.recovery.retry_policy import RoleModels, Rung
 
 TRANSIENT = [kind for kind in K if kind.category is Category.TRANSIENT]
@@ -72,20 +69,11 @@ def test_the_provider_s_reset_time_is_honoured_over_the_backoff():
     assert waits == WaitUntil("small", RESET, "RATE_LIMITED: the provider says when to come back")
 
 
-def test_a_reset_time_that_has_passed_says_nothing():
-    assert decide(failed(K.RATE_LIMITED, retry_at=NOW - 1)).until == NOW + 15
-    assert decide(failed(K.RATE_LIMITED, retry_at=NOW)).until == NOW + 15
-
-
 def test_a_wait_that_was_promised_does_not_become_a_block_when_it_is_over():
     limited = failed(K.RATE_LIMITED, retry_at=NOW + 100)
     for times in range(1, 7):
         before, after = (decide(*[limited] * times, now=now) for now in (NOW, NOW + 101))
         assert type(before) is type(after)
-
-
-def test_a_reset_time_does_not_lengthen_the_row():
-    assert isinstance(decide(*[failed(K.RATE_LIMITED, retry_at=RESET)] * 4, policy=COUNTED), Block)
 
 
 def test_anything_but_an_interruption_between_two_transient_failures_begins_a_new_row():
@@ -99,23 +87,12 @@ def test_different_transient_failures_are_one_row():
     assert isinstance(decide(*row, policy=COUNTED), Block)
 
 
-def test_a_model_that_thought_thinks_again_after_the_wait():
-    thinking = policy(ladder=(Rung("small", 1, 5, think=True),))
-    for reset in (None, RESET):
-        assert decide(failed(K.OVERLOADED, think=True, retry_at=reset), policy=thinking).think
-
-
 def test_waiting_can_be_forbidden():
     strict = policy(strategies=((K.RATE_LIMITED, Strategy.BLOCK),), alternatives=("twin",))
     assert decide(failed(K.RATE_LIMITED), policy=strict) == Block(
         K.RATE_LIMITED, "[retry.strategies] RATE_LIMITED = block"
     )
     assert not isinstance(decide(failed(K.NETWORK), policy=strict), Block)
-
-
-def test_a_worker_s_report_does_not_turn_a_provider_s_failure_into_something_else():
-    report = blocked_by(BlockedReason.DEPENDENCY_ISSUE, "5")
-    assert isinstance(decide(failed(K.RATE_LIMITED, report=report)), WaitUntil)
 
 
 # Causes outside the work
@@ -169,10 +146,6 @@ def test_a_merge_conflict_is_answered_as_the_configuration_says():
     assert answered(Strategy.ESCALATE).name == "Escalate"
 
 
-def test_a_charged_attempt_begins_the_count_anew():
-    assert decide(*[conflict()] * 3, *fails(1), *[conflict()] * 3).name == "RetrySame"
-
-
 def test_rate_limits_before_a_conflict_are_not_counted_as_conflicts():
     assert decide(*[failed(K.RATE_LIMITED)] * 3, conflict()).name == "RetrySame"
 
@@ -182,21 +155,12 @@ def test_a_malformed_answer_that_was_not_charged_gets_a_reminder_of_its_form():
     assert again == RunWorker(Mode.SAME, "small", "the answer was malformed: once more with a reminder of its form")
 
 
-def test_a_malformed_answer_that_was_charged_climbs_the_ladder():
-    row = [failed(K.OUTPUT_FORMAT, charged=False), failed(K.OUTPUT_FORMAT)]
-    assert decide(*row).name == "RetryWithFeedback"
-
-
 @pytest.mark.parametrize("kind", [K.MERGE_CONFLICT, K.OUTPUT_FORMAT, K.UNKNOWN])
 def test_what_is_run_again_for_nothing_thinks_as_it_did(kind):
     thinking = policy(ladder=(Rung("small", 1, 5, think=True),))
     again = decide(failed(kind, charged=False, think=True), policy=thinking)
     assert again.name == "RetrySame"
     assert again.think
-
-
-def test_a_conflict_that_was_charged_climbs_the_ladder():
-    assert decide(failed(K.MERGE_CONFLICT, charged=True)).name == "RetryWithFeedback"
 
 
 def test_the_resolver_is_asked_at_the_second_conflict_in_a_row():
@@ -214,10 +178,6 @@ def test_after_the_resolver_s_word_whatever_it_is_the_attempt_is_run_again(outco
 def test_the_resolver_is_asked_about_a_row_of_conflicts_only_once():
     row = [conflict(), conflict(), said(Topic.MERGE_CONFLICT), conflict()]
     assert decide(*row, policy=ASKING).name == "RetrySame"
-
-
-def test_a_conflict_after_another_innocent_failure_is_not_the_second_conflict():
-    assert decide(failed(K.OUTPUT_FORMAT, charged=False), conflict(), policy=ASKING).name == "RetrySame"
 
 
 # Missing issues
@@ -268,14 +228,3 @@ def test_a_provider_that_is_away_in_between_does_not_let_a_worker_insist_for_eve
     action = decide(*turn * 20, depends("5"), said(Topic.DEPENDENCY))
     assert action.name == "Escalate"
     assert isinstance(decide(*turn * 20, depends("5", model="big", tier=2), said(Topic.DEPENDENCY)), Block)
-
-
-def test_a_dependency_that_was_charged_is_a_failure_like_any_other():
-    report = blocked_by(BlockedReason.DEPENDENCY_ISSUE, "5")
-    assert decide(failed(K.TEST_FAILURE, report=report)).name == "RetryWithFeedback"
-
-
-def test_another_reason_in_a_report_makes_no_dependency():
-    report = blocked_by(BlockedReason.UNCLEAR)
-    assert decide(failed(K.AGENT_CONFUSION, charged=False, report=report)).name == "RetrySame"
-    assert decide(interrupted(), failed(K.AGENT_CONFUSION, report=report)).name == "AddContext"
