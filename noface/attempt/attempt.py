@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch, own_values
+from noface.attempt.changes import Change, change_of, own_values
 from noface.attempt.environment import AttemptEnvironment, Scope, put, subject
 from noface.attempt.gate_session import GateTask
 from noface.attempt.held_secrets import history_failure, without_added_secrets
@@ -104,12 +104,10 @@ class Attempt:
 
     def keep_patches(self, taken: SlotSnapshot) -> tuple[Change, frozenset[str]]:
         """Write what it changed; return the change, and which of the secrets in it stand on main already."""
-        env, main, patch = self.env, self.order.main, taken.patch[:PATCH_BYTES_MAX]
-        own = own_values(env, main, named_anew(taken.snapshot))
-        masked = masked_patch(env, main, taken.snapshot.changes, patch)
-        put(self.folder / PATCH_FILE, masked)
-        changes, cut = taken.snapshot.changes, len(patch) < len(taken.patch)
-        return Change(changes, patch, masked, by_worker=taken.changed, cut=cut), own
+        env, main = self.env, self.order.main
+        change = change_of(env, main, taken.snapshot.changes, taken.patch, by_worker=taken.changed)
+        put(self.folder / PATCH_FILE, change.masked)
+        return change, own_values(env, main, named_anew(taken.snapshot))
 
     def take(self, slot: Slot, outcome: str = "", *, replaced: bool = False, answer: str = "") -> SlotSnapshot:
         """Take a snapshot of the slot; `replaced`: its folder is not the one that the worker was given."""

@@ -101,7 +101,7 @@ def own_values(env: AttemptEnvironment, main: str, names: Collection[str]) -> fr
 class Change:
     """A change against main, unmasked and in memory only: a mask in a file's name would hide it from the rules.
 
-    `patch` may be `cut`; `masked` is the same without secrets, as it lies on disk, with marks for those that it adds.
+    `patch` may be cut off; `masked` is the same without secrets, as it lies on disk, with marks for those that it adds.
     `by_worker` is False if the worker has changed nothing of what the attempt started with.
     """
 
@@ -109,16 +109,19 @@ class Change:
     patch: bytes
     masked: bytes
     by_worker: bool
-    cut: bool = False
 
 
-def masked_patch(env: AttemptEnvironment, main: str, changes: tuple[FileChange, ...], patch: bytes) -> bytes:
-    added = added_secrets(env, main, changes)
-    return without_secrets(patch, env.masker, () if isinstance(added, Failure) else [each.type for each in added])
-
-
-def change_to(env: AttemptEnvironment, main: str, tree: str) -> Change:
-    diff = env.plumbing.diff(main, tree)
-    patch = diff.patch[:PATCH_BYTES_MAX]
-    masked = masked_patch(env, main, diff.changes, patch)
-    return Change(diff.changes, patch, masked, by_worker=True, cut=len(patch) < len(diff.patch))
+def change_of(
+    env: AttemptEnvironment,
+    main: str,
+    changes: tuple[FileChange, ...],
+    whole: bytes,
+    *,
+    masked: bytes | None = None,
+    by_worker: bool = True,
+) -> Change:
+    """Return a change by its `whole` patch, or by one that was `masked` before: its secrets may be known no more."""
+    added, patch = added_secrets(env, main, changes), whole[:PATCH_BYTES_MAX]
+    kinds = () if isinstance(added, Failure) else [each.type for each in added]
+    masked = without_secrets(patch if masked is None else masked, env.masker, kinds)
+    return Change(changes, patch, masked, by_worker=by_worker)

@@ -19,7 +19,7 @@ from noface.diagnosis.scan import ProjectRules
 from noface.git.plumbing import Plumbing
 from noface.git.removal import remove
 from noface.git.snapshot import SlotLimits
-from noface.git.workspace import Slot, open_slot, slot_path
+from noface.git.workspace import Slot, open_slot
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.inventory import Inventory
 from noface.integrity.named_files import called_programs
@@ -130,22 +130,15 @@ class SandboxRules:
     def kind(self) -> str:
         return "bubblewrap" if self.bubblewrap else "wrap" if self.wrap else "none"
 
-    @property
-    def announced(self) -> bool:
-        """True if the start of a run mentions it: not where a person has chosen to have no sandbox."""
-        return bool(self.bubblewrap or self.wrap or self.problem)
-
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnvironment:
     """Everything a worker thread may use.
 
     `memory` is what is known of gates, `turns` says which run now. `without_schema` are the models whose agent refused
-    a schema. `passed` are the patterns of all gates' `env_pass`, `gate_rules` the project's own rules for what gates
-    print. Who holds `setting_up` is at work in the slot of setup. `histories` remembers which commits' histories hold
-    secrets, and `looked_through` which files (path and object) hold none, by where main stood. Without `allotments`
-    workspaces share the machine, as the empty folders do in which `noface doctor` asks models. `address` is where the
-    sandbox shows each workspace, "" if that is where it lies.
+    a schema. `passed` are the patterns of all gates' `env_pass`. Who holds `setting_up` works in the slot of setup.
+    `histories` remembers which commits' histories hold secrets, and `looked_through` which files do not, by main.
+    `address` is where the sandbox shows each workspace, "" if that is where it lies.
     """
 
     plumbing: Plumbing
@@ -190,10 +183,6 @@ class AttemptEnvironment:
     def _slot(self, name: str) -> Slot:
         return open_slot(self.plumbing.repository, self.slots_dir, name, self.setup.keep)
 
-    def gate_folder(self, name: str) -> Path:
-        """Return the folder of such a workspace, in which another thread may be at work."""
-        return slot_path(self.plumbing.repository, self.slots_dir, slot_name("gate", name))
-
     def seen(self, workspace: str) -> str:
         return self.address or workspace
 
@@ -204,17 +193,14 @@ class AttemptEnvironment:
         return gate_key(tree, gate, self.fingerprint(gate))
 
     def fingerprint(self, gate: GateSpec) -> str:
-        """Name what a gate's result depends on besides tree and command."""
         return fingerprint(gate, self.sandbox, self.setup, self.passed)
 
 
 def fingerprint(gate: GateSpec, sandbox: SandboxRules, setup: Setup, passed: tuple[str, ...]) -> str:
     """Name what a gate's result depends on besides tree and command: programs on PATH, platform, setup, sandbox."""
-    box = (bool(sandbox.bubblewrap), sandbox)
-    parts = (os.environ.get("PATH", ""), sys.platform, setup.command, *setup.inputs)
-    parts += (repr(box), passed_digest(passed))
-    parts += ("gates work with a copy of what setup made",) if setup.command else ()
-    parts += (programs_digest((*called_programs(gate.command), *called_programs(setup.command))),)
+    parts = (os.environ.get("PATH", ""), sys.platform, setup.command, *setup.inputs, repr(sandbox))
+    called = (*called_programs(gate.command), *called_programs(setup.command))
+    parts += (passed_digest(passed), programs_digest(called))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -238,10 +224,8 @@ class Scope:
 class AttemptProgress:
     """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
 
-    `alive`: the agent has shown that its provider answers. `kind` is what the agent did, None if the step is
-    noface's own; `file` is the file it did that to, relative to the workspace, "" if that is unknown. `used` is what
-    the worker's run has used so far, priced, and `answers` how often more of that came with an answer of its model.
-    `quota` are the windows of its login's quota, as its program has told of them.
+    `alive`: the provider answers. `kind` is what the agent did, None if the step is noface's own, and `file` to which
+    file. `used` is what the run has used so far, priced, in so many `answers`. `quota` is that of its login.
     """
 
     issue_id: str

@@ -66,6 +66,8 @@ class _Examination:
         """Return the change as the rules see it."""
         issue, env, changes = self.attempt.issue, self.attempt.env, self.change.files
         commands = tuple(gate.command for gate in self.attempt.order.gates)
+        added = any(change.old_mode == ABSENT for change in self.files)
+        outside, words = outside_modules(env) if added else frozenset[str](), "\n".join(words_of(issue))
         on_main = self._on_main if adds(changes) else frozenset[str]()
         return rules.Diff(
             changes=changes,
@@ -75,7 +77,7 @@ class _Examination:
             sizes={file.path: self.blobs.size(file.new_oid) or 0 for file in rules.binaries(changes)},
             gates=(
                 *changed_gates(_manifests(self.blobs, self.files), commands),
-                *self._shadows(),
+                *shadowing(self.files if added else (), self._on_main, outside, words),
                 *self._evading_lines(),
             ),
             on_main=on_main,
@@ -100,12 +102,6 @@ class _Examination:
             return False
         pairs = ((each, modified(self.blobs, each)) for each in changes)
         return all(pair is not None and same_but_for_form(each.path, *pair) for each, pair in pairs)
-
-    def _shadows(self) -> tuple[str, ...]:
-        if not any(change.old_mode == ABSENT for change in self.files):
-            return ()
-        text = "\n".join(words_of(self.attempt.issue))
-        return shadowing(self.files, self._on_main, outside_modules(self.attempt.env), text)
 
     def _evading_lines(self) -> Iterator[str]:
         """Yield the lines by which the product evades its checks, in words that neither main nor the issue has.

@@ -7,7 +7,7 @@ from the work. What comes in so is examined like all work, and is never a file t
 from dataclasses import replace
 
 from noface.attempt.attempt import Attempt, Judging
-from noface.attempt.changes import change_to
+from noface.attempt.changes import change_of
 from noface.attempt.examine import adds_secrets, examine_change
 from noface.attempt.gating import Gating, Ran, carried_out
 from noface.attempt.judges import made_of
@@ -60,10 +60,18 @@ def _taken(attempt: Judging, main: str, ran: Ran) -> Snapshot | Failure:
     if refused:
         judging = f"it changed files that judge the work or are protected: {_named(refused)}. {_FROM_NO_GATE}"
         return _misconfigured(gate, "gate-fixed-judges", judging, refused)
-    if others and not _leaves_main_alone(attempt, main, gate):
+    tree = plumbing.tree(main)
+    if others and attempt.env.memory.green(attempt.env.key(tree, gate)) is None:
+        # What it writes follows from the work only if it changes nothing in main's own tree.
+        gating = Gating(attempt.scope, attempt.task(tree, main, main), order.gates)
+        made = carried_out(made_of(tree, gate, order.gates), gating.carry_out)
+    else:
+        made = tree
+    if made != tree:
         both = "it changed files that the work does not touch, and it changes main itself"
         return _misconfigured(gate, "gate-fixed-others", f"{both}: {_named(others)}. {_NOT_ITS_OWN}", others)
-    change = change_to(attempt.env, main, ran.fixed)
+    diff = plumbing.diff(main, ran.fixed)
+    change = change_of(attempt.env, main, diff.changes, diff.patch)
     work = Attempt(replace(order, main=main), attempt.scope)
     secret = adds_secrets(work, change)
     failures = (secret,) if secret is not None else examine_change(work, change)
@@ -73,15 +81,6 @@ def _taken(attempt: Judging, main: str, ran: Ran) -> Snapshot | Failure:
         return replace(against, message=f"with what the gate {gate.name} wrote: {against.message}")
     commit = attempt.commit(ran.fixed, attempt.snapshot.candidate)
     return replace(attempt.snapshot, candidate=commit, candidate_tree=ran.fixed, changes=change.files)
-
-
-def _leaves_main_alone(attempt: Judging, main: str, gate: GateSpec) -> bool:
-    """True if a gate changes nothing in main's own tree: what it writes on the work then follows from the work."""
-    env, tree = attempt.env, attempt.plumbing.tree(main)
-    if env.memory.green(env.key(tree, gate)) is not None:
-        return True
-    gating = Gating(attempt.scope, attempt.task(tree, main, main), attempt.order.gates)
-    return carried_out(made_of(tree, gate, attempt.order.gates), gating.carry_out) == tree
 
 
 def _named(changes: tuple[FileChange, ...]) -> str:

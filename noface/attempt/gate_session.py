@@ -38,6 +38,7 @@ DIFFERS = "git.diff-exit"
 REPEATS_MAX = 2
 """So often a gate is run again in an issue for a cause that passes by itself (docs/decisions.md)."""
 _SHOWN_MAX = 10
+_NO_TESTS = "no-tests-where-main-has"
 _LINE_CHARS_MAX = 200
 _PATIENCE_S = 60.0
 """So long a gate waits for being alone when it runs once more; then it runs beside the others."""
@@ -199,7 +200,12 @@ class GateSession:
             new = self.files.left.keys() - paths - {folder for path in paths for folder in above(path)}
             env.memory.made = env.memory.made.union(path for path in new if path.rpartition("/")[0] not in new)
         self.lost, written = self.files.lost(failed=not result.passed), self.files.written()
-        self.fixed = self._with_changes(written) if written and gate.fixes and not task.on_main else ""
+        self.fixed = ""
+        if written and gate.fixes and not task.on_main:
+            feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
+            with in_use(self.slot) as git:
+                git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)
+                self.fixed = git.ask("write-tree")
         if written and (result.failure is None or result.failure.rule == DIFFERS):
             result = replace(result, failure=self._changed_files(gate, written, passed=result.failure is None))
         return masked_record(result, env.masker)
@@ -251,12 +257,6 @@ class GateSession:
             services=env.sandbox.services,
         )
 
-    def _with_changes(self, written: tuple[str, ...]) -> str:
-        feed = "\0".join(f":(top,literal){path}" for path in written).encode("utf-8", "surrogateescape")
-        with in_use(self.slot) as git:
-            git.ask("add", "-u", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=feed)
-            return git.ask("write-tree")
-
     def _changed_files(self, gate: GateSpec, written: tuple[str, ...], *, passed: bool) -> Failure:
         """Return the failure of a gate that changed the tree, whatever it says: it proves nothing."""
         of_work = {change.path for change in self.env.plumbing.changes(self.task.main, self.task.tree)}
@@ -284,7 +284,9 @@ class GateSession:
         expected = main.tests_run if main is not None and not task.on_main else None
         if result.failure is not None or result.tests_run or not expected or gate.kind is not GateKind.TEST:
             return result
-        message = f"exit code 0, but it reports no test; on main this gate ran {expected}"
-        rule = "no-tests-where-main-has"
+        message, rule = (
+            f"exit code 0, but it reports no test; on main this gate ran {expected}",
+            "no-tests-where-main-has",
+        )
         failure = Failure(FailureKind.NO_TESTS, message, rule=rule, signature=rule, evidence=(message,), gate=gate.name)
         return replace(result, failure=failure)

@@ -60,10 +60,7 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
 
 
 def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, tree: str) -> str | Failure:
-    """Return a commit that brings `tree` to main: `commit`, or one without its history if that is held back.
-
-    `ref` holds that. The failure is for what the tree has itself.
-    """
+    """Return a commit that brings `tree` to main: `commit`, or one that `ref` holds, without a history held back."""
     if history_failure(env, commit) is None:
         return commit
     alone = put_on(env.plumbing, ref, main, tree, commit)
@@ -99,8 +96,7 @@ def put_on(plumbing: Plumbing, ref: str, base: str, tree: str, commit: str) -> s
 def without_added_secrets(env: AttemptEnvironment, main: str, tree: str) -> tuple[str, tuple[AddedSecret, ...]]:
     """Return a tree like `tree` with marks for the secrets that it adds to `main`, and these.
 
-    It is the tree itself if it adds none. A file that holds one all the same (in UTF-16, too large to be written anew)
-    is as on main. What is too much to be looked through stays as it is.
+    A file that holds one all the same (in UTF-16, say) is as on main.
     """
     changes = env.plumbing.changes(main, tree)
     met = added_secrets(env, main, changes)

@@ -1,8 +1,4 @@
-"""What each kind of command sees in the sandbox: a worker its slot and its agent's login, a gate its slot alone.
-
-Nobody sees the repository's git dir (but its objects and those of its submodules, read-only), noface's state,
-or another slot.
-"""
+"""What each kind of command sees in the sandbox: a worker its slot and its agent's login, a gate its slot alone."""
 
 import os
 import pwd
@@ -15,7 +11,7 @@ from pathlib import Path
 import noface
 from noface.agents.base import RunPlace
 from noface.attempt.copied_setup import GATE_CACHES, MADE, SETUP_CACHES, start_caches
-from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment
+from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment, slot_name
 from noface.data import table
 from noface.errors import GitError
 from noface.gates.inventory import WRITTEN
@@ -24,7 +20,7 @@ from noface.git.private_git_dir import with_private_config
 from noface.git.removal import remove
 from noface.git.repository import Repository
 from noface.git.submodules import submodules
-from noface.git.workspace import Slot
+from noface.git.workspace import Slot, slot_path
 from noface.model.access import Permissions, Settings
 from noface.model.gate import GateSpec
 from noface.model.worker_run import ModelSpec
@@ -48,10 +44,9 @@ def gate_variables(env: AttemptEnvironment, env_pass: tuple[str, ...], token: st
 
 
 def allotted(env: AttemptEnvironment, workspace: Path, env_pass: tuple[str, ...], *, boxed: bool) -> Variables:
-    """Return the variables that keep a command in a workspace apart from those in others.
+    """Return the variables that keep a command in a workspace apart from others, but for what `env_pass` names.
 
-    Without a /tmp of its own it has an empty TMPDIR. What `env_pass` names has the person's own value, where that is
-    none of noface's.
+    Without a /tmp of its own it has an empty TMPDIR.
     """
     if env.allotments is None:
         return ()
@@ -96,7 +91,7 @@ def _environment(folder: str) -> str:
 
 def outside_modules(env: AttemptEnvironment) -> frozenset[str]:
     """Return the names of modules of the standard library, of environments on PATH, and of those that setup makes."""
-    slot = env.gate_folder(LANDING_SLOT)
+    slot = slot_path(env.plumbing.repository, env.slots_dir, slot_name("gate", LANDING_SLOT))
     prefixes = [*environments(dict(gate_environment()), ("/",)), *(str(slot / path) for path in env.setup.keep)]
     entries = (each for prefix in prefixes for folder in package_folders(Path(prefix)) for each in folder.iterdir())
     modules = (each for each in entries if each.suffix in (".py", ".so") or (each / "__init__.py").exists())
@@ -112,8 +107,7 @@ def agent_box(
 ) -> tuple[Box | None, Variables]:
     """Return the box of a worker or an advisor, and its environment there.
 
-    It holds an agent to its permissions whatever the program itself does: what may only read gets the workspace
-    read-only, and caches that no worker uses; beyond the workspace only what has all permissions may write.
+    What may only read gets the workspace read-only; beyond the workspace only what has all permissions may write.
     """
     if not (env.sandbox.bubblewrap and model.boxed):
         identity = env.plumbing.repository.identity
@@ -163,8 +157,7 @@ def gate_box(
     """Return the box of a gate, or without one of `[project] setup`, and its environment; git's settings in `folder`.
 
     A gate must judge the workspace: of the person's checkouts it sees only virtual environments whose programs are on
-    PATH. Setup and a `leaky` gate see them. `reports` is the folder for its test runners' reports. The programs that a
-    command of the person's names are shown. The gates and workers of a slot share what setup leaves in the home.
+    PATH. Setup and a `leaky` gate see them. `reports` is the folder for its test runners' reports.
     """
     env_pass, wanted = (env.setup.env_pass, env.setup.boxed) if gate is None else (gate.env_pass, gate.boxed)
     variables = (*variables, *allotted(env, slot.path, env_pass, boxed=wanted))
@@ -226,10 +219,7 @@ def _composed(
     *,
     setup: bool = False,
 ) -> tuple[Home, ...]:
-    """Return the home of a box, none if the home is the root folder; and the user's own, where HOME names another.
-
-    Its caches belong to the workspace: nobody else writes there while the box lives.
-    """
+    """Return the home of a box, none if the home is the root folder; and the user's own, where HOME names another."""
     path, own = home_of(inside), own_home()
     homes = []
     roots = all_checkouts(env.plumbing.repository)
@@ -272,10 +262,7 @@ def _fresh(workspace: str, kind: str) -> str:
 def _visible(
     env: AttemptEnvironment, variables: dict[str, str], hidden: tuple[str, ...], program: str = ""
 ) -> tuple[str, ...]:
-    """Return the paths that a box needs out of private or hidden folders; `program` is the agent's.
-
-    The checkout is one of them unless it is `hidden` itself.
-    """
+    """Return the paths that a box needs out of private or hidden folders; `program` is the agent's."""
     repository, home = env.plumbing.repository, home_of(variables)
     checkout = not below(str(repository.root), hidden)
     folders = [*variables.get("PATH", "").split(":"), os.path.dirname(program)]

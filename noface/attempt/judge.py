@@ -82,8 +82,7 @@ def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
     masked = without_files(change.masked, tuple(file.path for file in files))
     own = own_values(env, main, named_anew(rest))
     put(attempt.folder / PATCH_FILE, masked)
-    cut = len(patch) < len(diff.patch)
-    change = replace(change, files=diff.changes, patch=patch, masked=masked, cut=cut)
+    change = replace(change, files=diff.changes, patch=patch, masked=masked)
     work = replace(attempt.work, snapshot=masked_snapshot(rest, env.masker, own))
     return Judging(attempt.order, attempt.scope, work, change, files)
 
@@ -91,8 +90,7 @@ def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
 def judge(attempt: Judging) -> Judging:
     """Return the attempt with its verdict: a failure, or the proof that lets its work land, or that a cancel ended it.
 
-    Rules read the change, never the masked record of it; what they say has yet to be masked. What changes form only is
-    judged where a gate fails without it.
+    What changes form only is judged where a gate fails without it.
     """
     files = _formed(attempt)
     if not files:
@@ -156,15 +154,12 @@ def _too_many_files(attempt: Judging) -> Failure | None:
     snapshot, most = attempt.snapshot, attempt.env.limits.files_max
     if not snapshot.left_out:
         return None
-    return Failure(
-        FailureKind.LINT_FAILURE,
+    message = (
         f"{snapshot.left_out} new files were left ({some(snapshot.crowded, _SHOWN_MAX)}), more than may be there"
-        f" ({most}): delete what need not be committed, or name it in .gitignore",
-        rule=TOO_MANY,
-        signature=TOO_MANY,
-        usage=snapshot.left_out,
-        limit=most,
+        f" ({most}): delete what need not be committed, or name it in .gitignore"
     )
+    kind, usage = FailureKind.LINT_FAILURE, snapshot.left_out
+    return Failure(kind, message, rule=TOO_MANY, signature=TOO_MANY, usage=usage, limit=most)
 
 
 def _nothing_was_done(attempt: Judging) -> Failure | None:
@@ -204,14 +199,9 @@ def _files_are_too_big(attempt: Judging) -> Failure | None:
     paths = attempt.snapshot.oversized
     if not paths:
         return None
-    named = ", ".join(paths[:_SHOWN_MAX])
-    return Failure(
-        FailureKind.LINT_FAILURE,
-        f"files that are too large to land were left: {named}; delete them, or name them in .gitignore",
-        rule=TOO_BIG,
-        signature=f"{TOO_BIG}:{paths[0]}",
-        evidence=paths,
-    )
+    named, signature = ", ".join(paths[:_SHOWN_MAX]), f"{TOO_BIG}:{paths[0]}"
+    message = f"files that are too large to land were left: {named}; delete them, or name them in .gitignore"
+    return Failure(FailureKind.LINT_FAILURE, message, rule=TOO_BIG, signature=signature, evidence=paths)
 
 
 def _change_breaks_a_rule(attempt: Judging) -> Failure | None:
@@ -316,10 +306,7 @@ def _unfinished(attempt: Judging) -> Failure | None:
 
 
 def _part(attempt: Judging) -> WorkerReport | None:
-    """Return what a worker says that did part of the issue and ended well; None if an `accept` decides.
-
-    Who goes on with a part, of which something was left, and says nothing, has not said that it is all.
-    """
+    """Return what a worker says that did part of the issue and ended well; None if an `accept` decides."""
     order, work = attempt.order, attempt.work
     if work.agent.error is not None or order.issue.accept:
         return None
@@ -341,16 +328,8 @@ def _flaky(results: tuple[GateResult, ...]) -> Iterator[str]:
 
 
 def conflict(paths: tuple[str, ...], by: tuple[str, ...]) -> Failure:
-    """Return the failure of a merge that git cannot make, because of what `by` names.
-
-    Main has moved, so the worker is not charged.
-    """
+    """Return the failure of a merge that git cannot make because of what `by` names; nobody is charged."""
     names, landed = ", ".join(paths[:_SHOWN_MAX]), some(by[-_LANDED_MAX:], _LANDED_MAX)
-    return Failure(
-        FailureKind.MERGE_CONFLICT,
-        f"main moved meanwhile, and the change conflicts with it in {names}{f' ({landed})' if landed else ''}",
-        rule="merge-tree-conflict",
-        signature=f"conflict:{names}",
-        evidence=paths,
-        charged=False,
-    )
+    what = f"main moved meanwhile, and the change conflicts with it in {names}{f' ({landed})' if landed else ''}"
+    rule, signature = "merge-tree-conflict", f"conflict:{names}"
+    return Failure(FailureKind.MERGE_CONFLICT, what, rule=rule, signature=signature, evidence=paths, charged=False)

@@ -1,7 +1,6 @@
 """Main's judges of a change that is green with its own tests and settings (law 11).
 
-A judge asks for runs, is given what ran, and returns a failure or None; how a run comes about it does not know
-(`gating.py`). The judges are the table `JUDGES` at the end: the first that has something to say decides.
+A judge asks for runs, is given what ran, and returns a failure or None. The judges are the table `JUDGES`.
 """
 
 from collections import defaultdict
@@ -116,9 +115,8 @@ Judge = Callable[[JudgedChange], Generator[Run, Ran, Failure | None]]
 def mains_tests(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
     """Return what main's versions of what judges the change have against it, then of what judges by use alone.
 
-    The gates are red then and green before: the change has altered its judge. Tests that the change adds stay out, so
-    that they cannot help it. What may judge and may as well be the product (build files, settings) is main's in
-    another run, if ids do not show what the tests do.
+    Tests that the change adds stay out, so that they cannot help it. What may judge and may as well be the product
+    (settings) is main's in another run, if ids do not show what the tests do.
     """
     of_main = change.of_main()
     by_use_alone = tuple(each for path in change.parts.by_use(of_main) for each in of_main[path])
@@ -144,10 +142,7 @@ def mains_tests(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
 
 
 def each_test_by_id(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
-    """Return the failure for tests that pass on main and are missing, skipped, or not to be believed, by their ids.
-
-    A gate that is red only without the change's own tests is held to its run with them.
-    """
+    """Return the failure for tests that pass on main and are missing, skipped, or not to be believed, by their ids."""
     judging = change.touching()
     entries = mains_versions(change.plumbing, judging)
     own = yield Run(change.tree, _hard(change), named=True)
@@ -191,10 +186,7 @@ def judged(change: JudgedChange) -> Generator[Run, Ran, Failure | None]:
 
 
 def fewer(change: JudgedChange) -> Generator[Run, Ran, tuple[str, ...] | None]:
-    """Return main's passing tests that the change itself skips, or that are gone where fewer pass there.
-
-    None if the ids are not known.
-    """
+    """Return main's passing tests that the change skips, or that are gone where fewer pass; None if ids are unknown."""
     own, gone = (yield Run(change.tree, _hard(change), named=True)), list[str]()
     for gate in change.by_id:
         main, now = change.on_main.tests[gate.command], own.tests.get(gate.command)
@@ -206,10 +198,7 @@ def fewer(change: JudgedChange) -> Generator[Run, Ran, tuple[str, ...] | None]:
 
 
 def made_of(tree: str, gate: GateSpec, gates: tuple[GateSpec, ...]) -> Generator[Run, Ran, str | None]:
-    """Return the tree that a gate makes of `tree`, the same if it leaves its files alone; None if it cannot run.
-
-    The build gates before it run first. The result proves nothing, and no other failure in it counts.
-    """
+    """Return the tree that a gate makes of `tree`, the same if it leaves its files alone; None if it cannot run."""
     builds = tuple(replace(each, fixes=False) for each in gates if each.kind is GateKind.BUILD and each != gate)
     its_own = replace(gate, fixes=True, retries=0)
     ran = yield Run(tree, (*builds, its_own), anew=True, steady=False)
@@ -263,8 +252,7 @@ def _only_contradicted(change: JudgedChange, judging: Touched, entries: Entries)
     """Return whether all that speaks against the change is that tests it keeps ask for something else than main's.
 
     Every test that passes on main is there, perhaps renamed, and passes in the change's version, but for those that are
-    `taken`. The change rewrites those that fail in main's version. What else of it judges is as good as main's. Only
-    then can the issue be asked.
+    `taken`. What else of it judges is as good as main's. Only then can the issue be asked.
     """
     own = yield Run(change.tree, _hard(change), named=True)
     moved = moved_tests(change.plumbing, judging)

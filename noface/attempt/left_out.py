@@ -1,7 +1,4 @@
-"""Tells what of a worker's work is not in its change, whatever took it out: from here everybody reads of it.
-
-The worker is told once, before its work lands. A person reads of it wherever a landing is told, and has it as a patch.
-"""
+"""Tells what of a worker's work is not in its change: once to the worker, and to a person with each landing."""
 
 import re
 

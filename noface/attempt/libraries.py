@@ -22,10 +22,7 @@ _IMPORTS_SHOWN = 3
 
 
 def with_library(env: AttemptEnvironment, changes: tuple[FileChange, ...], tree: str, failure: Failure) -> Failure:
-    """Return the failure with what is known of the library that is not installed; another failure as it is.
-
-    `changes` are those of the work, in which it is looked for; `tree` holds the manifests.
-    """
+    """Return the failure with what is known of the library that is not installed; another failure as it is."""
     library = missing_library(failure)
     if library is None:
         return failure
@@ -43,10 +40,7 @@ def with_library(env: AttemptEnvironment, changes: tuple[FileChange, ...], tree:
 
 
 def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure:
-    """Return the failure of a gate that missed a module of the project's own, as that; another as it is.
-
-    It is the project's own by a name in a manifest, or by its path: in the tree, or in the person's checkout only.
-    """
+    """Return the failure of a gate that missed a module of the project's own, as that; another as it is."""
     library = missing_library(failure)
     if library is None:
         return failure

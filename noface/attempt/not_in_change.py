@@ -77,9 +77,8 @@ def unchanged(attempt: Judging) -> Failure:
 def left_ungated(attempt: Judging, nothing: Failure) -> bool:
     """True if no gate has ever failed the work that the attempt started with and left alone, or may have wrongly.
 
-    Then it is examined and gated like any other: nobody has examined it before. What the first attempt at a part has
-    from the whole issue may be half of it: then the worker has to say that it is done. So it has if nothing failed but
-    tests in files that it left as they are. If a reviewer only asks, words are the answer.
+    What the first attempt at a part has from the whole issue may be half of it: then the worker has to say that it is
+    done. So it has if nothing failed but tests in files that it left as they are.
     """
     order, work, change = attempt.order, attempt.work, attempt.change
     if any(last.rule == PULL_QUESTION for last in order.earlier[-1:]):
@@ -140,15 +139,9 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
 
 
 def _elsewhere(attempt: Judging, message: str, places: tuple[str, ...]) -> Failure:
-    evidence, words = (f"the snapshot's tree equals that of {attempt.order.start[:12]}", *places), attempt.work.agent
-    return Failure(
-        FailureKind.NO_DIFF,
-        message,
-        rule=_ELSEWHERE,
-        signature=_ELSEWHERE,
-        evidence=evidence,
-        excerpt=words.last_words,
-    )
+    failure = Failure(FailureKind.NO_DIFF, message, rule=_ELSEWHERE, signature=_ELSEWHERE)
+    evidence = (f"the snapshot's tree equals that of {attempt.order.start[:12]}", *places)
+    return replace(failure, evidence=evidence, excerpt=attempt.work.agent.last_words)
 
 
 def with_places(failure: Failure, snapshot: Snapshot) -> Failure:

@@ -1,7 +1,4 @@
-"""Tells what files of main are to the gates, by who uses them; a name is a first guess (law 11).
-
-Who uses a file is looked up on main, if nothing of the change is, and only for files that the change touches.
-"""
+"""Tells what files of main are to the gates, by who uses them there; a name is a first guess (law 11)."""
 
 import posixpath
 from collections.abc import Collection, Iterable
@@ -29,10 +26,9 @@ _SETTINGS = (Part.CONFIG, Part.MANIFEST)
 
 @dataclass(slots=True)
 class Parts:
-    """What the files of the commit `main` are; one that it has not is known by its name alone.
+    """What the files of the commit `main` are; one that it has not is known by its name, or by its users in `tree`.
 
     `reached` is what the gates call, `listed` what the ids of main's tests name.
-    `tree` is the change's: a file that main has not is the product if the product there surely uses it.
     """
 
     plumbing: Plumbing
@@ -62,7 +58,9 @@ class Parts:
         if path in self.listed and (named is Part.TEST or (begins_test(self._text(path)) and not self._users_of(path))):
             return Part.TEST
         if named in (Part.TEST, Part.CONFIG):
-            return Part.PRODUCT if path not in self.reached.files and self._surely_by_product(path) else named
+            users = [] if path in self.reached.files else [u for u in self._users_of(path) or () if self._is_product(u)]
+            by_product = any(uses_code(user, self._text(user), path, surely=True) for user in users)
+            return Part.PRODUCT if by_product else named
         return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
 
     def why(self, path: str) -> str:
@@ -77,10 +75,9 @@ class Parts:
         return "since only judges use it" if by_use else "since main's tests stand in it"
 
     def by_use(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return which of these files of the product may judge it, since only judges use them.
+        """Return which of these files of the product may judge it, since only judges use them: expected data, helpers.
 
-        They are what a test expects, and helpers of tests. The product depends on none of them, so that main's version
-        takes nothing from it. What itself uses the rest of the change is left out: main's version may not fit that.
+        What itself uses the rest of the change is left out: main's version may not fit that.
         """
         changed = {path for path in paths if self(path) in (Part.PRODUCT, Part.SOFT)}
         code = {path for path in changed if is_code(path)}
@@ -110,10 +107,6 @@ class Parts:
         naming = {user for user in users if user != path and names_file(self._judging_text(user), path)}
         naming |= {u for u in users if part_of(u) not in _SETTINGS and names_folder(self._text(u), path)}
         return bool(naming) and not any(self._is_product(user) for user in naming)
-
-    def _surely_by_product(self, path: str) -> bool:
-        users = (user for user in self._users_of(path) or () if self._is_product(user))
-        return any(uses_code(user, self._text(user), path, surely=True) for user in users)
 
     def _new_in_product(self, path: str) -> bool:
         """True if the product of the change surely uses a new file, which no tool looks for by itself."""

@@ -1,13 +1,8 @@
 """Makes a slot ready: checkout, and `[project] setup` where the slot is new or its inputs changed.
 
-In the sandbox setup runs once on main's tree, in a slot in which nothing else ever runs, and the others get copies of
-what it made. Outside of it, or where setup has other inputs than on main, it runs in the slot itself.
-
-A digest of the kept paths of a gate slot (node_modules, .venv) shows whether something has changed there. Reading
-every byte before each gate would cost more than most gates, so the digest is of the file system's facts about each
-file. Size and mtime can be set back, ctime cannot; but ctime also changes where a package store (uv, pnpm) links the
-same file into another project. So of a file with several names the content counts instead: it can change under any of
-them. It is read once for each ctime.
+A digest of the kept paths (node_modules, .venv) shows whether somebody has written there. It is of the file system's
+facts about each file: size and mtime can be set back, ctime cannot. ctime also changes where a package store (uv, pnpm)
+links a file into another project, so of a file with several names the content counts.
 """
 
 import hashlib
@@ -113,7 +108,11 @@ class Preparation:
         if copied is False:
             # Tools look for a repository: husky sets its hooks up, setuptools-scm reads the version.
             give_git(slot, "setup", env.plumbing.resolve(commit) or env.plumbing.main())
-            failure = self._set_up(commit)
+            for pause in (*SETUP_PAUSES_S, 0.0):  # a cause that may pass is charged to nobody
+                failure = self._set_up_once(commit)
+                if failure is None or self.scope.cancel.cancelled or failure.rule != SETUP_PASSING:
+                    break
+                select.select([self.scope.cancel], [], [], pause)
         if failure is not None:
             return failure
         made = (path for path in slot.keep if os.path.lexists(slot.path / path))
@@ -140,8 +139,7 @@ class Preparation:
     def prepare_for_gates(self, commit: str, main: str) -> Failure | None:
         """Check `commit` out for gates. The kept paths come from setup on main's tree, which no worker wrote (law 11).
 
-        What somebody has changed there is made anew. If the change itself alters a setup input (a new dependency),
-        setup runs on the change, once.
+        If the change itself alters a setup input (a new dependency), setup runs on the change, once.
         """
         env, slot, setup = self.scope.env, self.slot, bool(self.scope.env.setup.command)
         if not _kept_untouched(slot):
@@ -172,15 +170,6 @@ class Preparation:
             kept = kept_digest(self.slot.path / path for path in self.slot.keep)
             write_atomic(self.slot.kept_stamp, kept, durable=False)
         return failure
-
-    def _set_up(self, commit: str) -> Failure | None:
-        """Run setup; again, after a pause, where its output names a cause that may pass. That is charged to nobody."""
-        for pause in SETUP_PAUSES_S:
-            failure = self._set_up_once(commit)
-            if failure is None or self.scope.cancel.cancelled or failure.rule != SETUP_PASSING:
-                return failure
-            select.select([self.scope.cancel], [], [], pause)
-        return self._set_up_once(commit)
 
     def _set_up_once(self, commit: str) -> Failure | None:
         """Run setup; its word for a full disk is believed if there is no room, or where it set up what main has."""

@@ -4,6 +4,7 @@ import json
 import posixpath
 import re
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -72,15 +73,10 @@ def _steering(paths: AbstractSet[str], commands: str) -> frozenset[str]:
 def _texts(plumbing: Plumbing, main: str, paths: set[str]) -> dict[str, str]:
     named = tuple(sorted(path for path in paths if PurePosixPath(path).suffix in _TEXTS))
     texts = plumbing.texts(main, named[:_FILES_MAX], _READ_BYTES_MAX)
-    return {p: _scripts(text) if PurePosixPath(p).name == "package.json" else text for p, text in texts.items()}
-
-
-def _scripts(text: str) -> str:
-    try:
-        scripts = json.loads(text)["scripts"].values()
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return text
-    return "\n".join(str(script) for script in scripts)
+    for path in (path for path in texts if PurePosixPath(path).name == "package.json"):
+        with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            texts[path] = "\n".join(str(script) for script in json.loads(texts[path])["scripts"].values())
+    return texts
 
 
 _LINK = "120000"

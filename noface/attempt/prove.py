@@ -68,24 +68,21 @@ class Proving:
     def beside_main(self, failure: Failure, *, merged: bool = False) -> Unproven:
         """Return main's own failure at the gate that failed, if it has one; what only the tree lacks is charged to it.
 
-        If that was not asked before: a person may have moved main to a commit that no gate has run on. Of work that is
-        `merged` with main it is always asked, and what is charged to nobody stays so: it has passed alone.
+        A person may have moved main to a commit that no gate has run on. Of work that is `merged` with main, what is
+        charged to nobody stays so: it has passed alone.
         """
-        task, env, failed = self.task, self.scope.env, worst(self.ran.results)
+        task, memory, failed = self.task, self.scope.env.memory, worst(self.ran.results)
         on_main = None
-        if failed is not None:
-            key = env.key(env.plumbing.tree(task.main), failed.gate)
-            green = env.memory.green(key)
+        if failed is not None and task.known is None:
             lacking = failure.kind is FailureKind.ENVIRONMENT and failure.rule != OTHERS_SERVER
-            first = green.first_failure if green is not None else None
-            by_name = green is not None and bool(green.unsteady) and first and first.kind != FailureKind.ENVIRONMENT
-            if lacking and green is not None and (first is None or by_name):  # a gate green now and then blames nobody
-                failure = _blamed(failure, task.main)
-            unknown = lacking and green is None
-            if task.known is None and (merged or failure.charged or unknown):
+            if merged or failure.charged or lacking:
                 on_main = self._main_is_red(failed)
-                if unknown and not merged and env.memory.main_passed.get(key) is not None:
-                    failure = _blamed(failure, task.main)
+            key = self.scope.env.key(self.scope.env.plumbing.tree(task.main), failed.gate)
+            green = memory.green(key)
+            first = green.first_failure if green is not None else None  # green now and then, which blames nobody
+            by_name = green is not None and bool(green.unsteady) and first and first.kind != FailureKind.ENVIRONMENT
+            if lacking and not merged and key in memory.main_passed and (first is None or by_name):
+                failure = _blamed(failure, task.main)
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)

@@ -10,15 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noface.attempt.attempt import PATCH_FILE, Attempt, Judging
-from noface.attempt.changes import PATCH_BYTES_MAX, Change, masked_patch
+from noface.attempt.changes import PATCH_BYTES_MAX, change_of
 from noface.attempt.environment import put
 from noface.attempt.judge import judge
 from noface.attempt.left_out import keep_left_out
 from noface.attempt.prepare import Preparation, setup_differs
-from noface.attempt.worker.sessions import run_worker, settle, write_order
+from noface.attempt.worker.agent_run import run_worker, settle, write_order
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
-from noface.git.removal import remove
 from noface.git.snapshot import SlotSnapshot
 from noface.git.workspace import give_git
 from noface.model.attempt import (
@@ -96,22 +95,15 @@ def _done_before(attempt: Attempt) -> Judging | None:
     work = read_work(order)
     if work is None:
         return None
-    work = replace(work, snapshot=_as_protected(attempt, _as_held(attempt, work.snapshot)))
+    held = attempt.plumbing.resolve(attempt.ref)  # its first commit may be pruned since it was recorded
+    if held is not None and attempt.plumbing.tree(held) == work.snapshot.candidate_tree:
+        work = replace(work, snapshot=replace(work.snapshot, candidate=held))
+    work = replace(work, snapshot=_as_protected(attempt, work.snapshot))
     diff = attempt.plumbing.diff(order.main, work.snapshot.candidate_tree)
-    patch = diff.patch[:PATCH_BYTES_MAX]
     # The file marks the secrets that were known then: the variable that holds one may not be set in this run.
-    masked = read_regular(attempt.folder / PATCH_FILE, PATCH_BYTES_MAX)
-    masked = masked_patch(attempt.env, order.main, diff.changes, patch if masked is None else masked)
-    change = Change(diff.changes, patch, masked, by_worker=work.changed, cut=len(patch) < len(diff.patch))
+    masked, env = read_regular(attempt.folder / PATCH_FILE, PATCH_BYTES_MAX), attempt.env
+    change = change_of(env, order.main, diff.changes, diff.patch, masked=masked, by_worker=work.changed)
     return Judging(order, attempt.scope, work, change)
-
-
-def _as_held(attempt: Attempt, snapshot: Snapshot) -> Snapshot:
-    """Return a recorded snapshot with the commit that its ref holds now: the first may be pruned since."""
-    commit = attempt.plumbing.resolve(attempt.ref)
-    if commit is None or attempt.plumbing.tree(commit) != snapshot.candidate_tree:
-        return snapshot
-    return replace(snapshot, candidate=commit)
 
 
 def _as_protected(attempt: Attempt, snapshot: Snapshot) -> Snapshot:
@@ -146,7 +138,7 @@ def do_work(attempt: Attempt) -> Judging | Failure:
     hit("agent_started")
     folder = HeldFolder(slot.path)
     agent = run_worker(attempt, slot, place)
-    _restore_folder(attempt.folder)
+    real_folder(attempt.folder, env.plumbing.repository.state_dir)  # the worker can reach it
     hit("agent_exited")
     attempt.progress("snapshot", "taking a snapshot")
     taken = attempt.take_held(slot, replaced=not folder.stands(), answer=agent.answer)
@@ -184,12 +176,6 @@ def _recorded(
     hit("snapshot_recorded")
     attempt.progress("snapshot", "the snapshot is taken")
     return Judging(order, attempt.scope, work, replace(change, by_worker=changed))
-
-
-def _restore_folder(directory: Path) -> None:
-    if directory.is_symlink() or not directory.is_dir():
-        remove(directory)
-        directory.mkdir(parents=True)
 
 
 def _reported(judged: Judging) -> AttemptReport:

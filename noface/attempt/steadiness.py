@@ -1,34 +1,24 @@
 """Judges a red test gate that may be unsteady: what fails now and then costs no attempt, and buys no green.
 
-In this order:
-
 1. Tests known as unsteady on main count for nobody, unless the change adds them or touches their file.
-2. What failed runs once more: single tests where the runner can run them, else the whole gate; a gate that ran beside
-   others while none does. What fails again has failed.
+2. What failed runs once more, single tests if the runner can, while no other gate runs. What fails again has failed.
 3. What passes then and is the change's own test is the change's failure: it must pass each time.
 4. If other gates ran beside it the whole gate runs alone: a pass says that it met them.
-5. Anything else runs on main until it has failed and passed there too, up to three times. What does both is unsteady,
-   and is remembered; else the change made it fail now and then.
+5. Anything else runs on main, up to three times. What fails and passes there is unsteady, and is remembered; else the
+   change made it fail now and then.
 
-On main itself the whole gate runs again: a test that fails only after others fails. Where a gate names no tests, it is
-unsteady as a whole; then one of three runs must pass.
+On main itself the whole gate runs again. A gate that names no tests is unsteady as a whole.
 """
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.attempt.environment import Scope, UnsteadySeen
+from noface.attempt.environment import UnsteadySeen
 from noface.attempt.gate_session import GateSession, NotReady
 from noface.gates.narrow import narrowed, runs_alone
 from noface.gates.run import comparable, log_names, names_suffice
 from noface.integrity.inventory import compared
-from noface.integrity.unsteady import (
-    WHOLE_GATE,
-    Known,
-    failed_in,
-    of_the_change,
-    passed_in,
-)
+from noface.integrity.unsteady import WHOLE_GATE, Known, failed_in, of_the_change, passed_in
 from noface.model.failure import CHANGED_FILES
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.listed import UnsteadyTest
@@ -163,7 +153,11 @@ class Steadiness:
         return runs
 
     def _remember(self, tests: tuple[str, ...], runs: int) -> None:
-        remember_unsteady(self._session.scope, self._gate, tests, self._session.task.issue_id, failed=1, runs=runs)
+        """Remember tests as unsteady on main, and tell the loop."""
+        env, gate, now = self._session.env, self._gate, self._session.env.clock.now()
+        if tests:
+            env.memory.note_unsteady(gate.command, (UnsteadyTest(gate.name, test, now, 1, runs) for test in tests))
+            self._session.scope.send(UnsteadySeen(self._session.task.issue_id, gate.name, tests))
 
     def _passed(self, again: _Rerun | None) -> GateResult:
         red, allowed = self._red, {comparable(test) for test in self._failed}
@@ -171,9 +165,9 @@ class Steadiness:
             return replace(again.whole, first_failure=red.failure, unsteady=self._failed)
         passed = replace(red, first_failure=red.failure, unsteady=self._failed)
         known = tuple(test for test in red.failing_tests if comparable(test) not in allowed)
-        if self._session.task.known is not None and known:
-            return replace(passed, failing_tests=known, only_known_failures=True)
-        return replace(passed, failing_tests=(), failure=None)
+        if self._session.task.known is None or not known:
+            return replace(passed, failing_tests=(), failure=None)
+        return replace(passed, failing_tests=known, only_known_failures=True)
 
     def _unsteady_by_change(self, tests: tuple[str, ...], why: str) -> GateResult:
         before, names = self._red.failure, tuple(test for test in tests if test != WHOLE_GATE)
@@ -192,17 +186,6 @@ class Steadiness:
         return replace(self._red, failure=failure, failing_tests=failure.failing_tests)
 
 
-def remember_unsteady(
-    scope: Scope, gate: GateSpec, tests: tuple[str, ...], issue_id: str = "", *, failed: int, runs: int
-) -> None:
-    """Remember tests as unsteady on main, and tell the loop; `issue_id` is for whose work they were seen."""
-    env = scope.env
-    if tests:
-        now = env.clock.now()
-        env.memory.note_unsteady(gate.command, (UnsteadyTest(gate.name, test, now, failed, runs) for test in tests))
-        scope.send(UnsteadySeen(issue_id, gate.name, tests))
-
-
 def _short_of_coverage(red: GateResult) -> bool:
     """True if the output speaks of a coverage that was not reached, which no list of tests shows."""
     folder = Path(red.stdout_log).parent
@@ -211,7 +194,5 @@ def _short_of_coverage(red: GateResult) -> bool:
 
 
 def may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:
-    failure = result.failure
-    if failure is None or result.passed or not gate.again:
-        return False
-    return failure.kind in _MAY_PASS and failure.rule != CHANGED_FILES
+    failure, counts = result.failure, bool(gate.again) and not result.passed
+    return counts and failure is not None and failure.kind in _MAY_PASS and failure.rule != CHANGED_FILES

@@ -79,7 +79,7 @@ def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> t
 
 def _tell_settings(context: RunContext) -> None:
     sandbox, plumbing = context.env.sandbox, context.env.plumbing
-    if sandbox.announced:
+    if sandbox.kind != "none" or sandbox.problem:
         context.announce("sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem})
     if idle := context.settings.idle:
         context.announce("idle_settings", None, {"what": list(idle)})

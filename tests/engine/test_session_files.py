@@ -2,7 +2,7 @@
 
 import os
 
-from noface.attempt.worker.sessions import SESSION_BYTES_MAX, SESSION_FILES_MAX, carry_files
+from noface.attempt.worker.agent_run import SESSION_BYTES_MAX, SESSION_FILES_MAX, carry_files
 
 
 def test_ordinary_files_are_copied_with_their_times_and_links_and_pipes_stay_behind(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from noface.agents.base import OpenCall, ToolProcesses
-from noface.attempt.worker.silent_work import SilentWork, silent_process, silent_work
+from noface.attempt.worker.agent_watch import SilentWork, silent_process, silent_work
 from noface.process.command import Running
 
 TEST = OpenCall("1", "Bash npm test", "npm test")

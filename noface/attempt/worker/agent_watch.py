@@ -2,19 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, RunPlace, StreamReader
+from noface.agents.base import Agent, AgentEvent, EventKind, OpenCall, RunPlace, StreamReader, ToolProcesses
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptProgress
 from noface.attempt.worker.agent_logs import SHOWS_A_MODEL, LogFollower
-from noface.attempt.worker.silent_work import SilentWork, silent_process, silent_work, work_of
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced
-from noface.model.quoting import in_dollars
+from noface.model.quoting import in_dollars, one_line
 from noface.model.worker_run import THINKING_FACTOR, EndedBy, ModelSpec, Usage
-from noface.process.command import Running
+from noface.process.command import SHOWN_MAX, Running
 from noface.process.failpoints import hit
 
 PATIENCE_S = 2.0
@@ -30,6 +29,54 @@ _WORDS_MAX = 160
 _READ_MAX = 4000
 _NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
 """Characters of commands and patterns: text with one of these is no path."""
+
+
+_BEFORE_S = 5.0
+"""A process may be somewhat older than the line of the stream that tells of its call."""
+_MINUTE_S = 60.0
+_SECONDS_MAX = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class SilentWork:
+    """What a silent worker is at: a tool call or a process, and since how many seconds. `gone`: its process is."""
+
+    what: str
+    seconds: float
+    gone: bool = False
+
+    def __str__(self) -> str:
+        long = self.seconds >= _SECONDS_MAX
+        time_of = f"{self.seconds / _MINUTE_S:.0f} min" if long else f"{self.seconds:.0f} s"
+        began = f"`{one_line(self.what, SHOWN_MAX)}` had run for {time_of}"
+        return f"{began}, and its process is gone" if self.gone else began
+
+
+def silent_work(
+    calls: Sequence[tuple[OpenCall, float]], running: Sequence[Running] | None, *, retrying: bool
+) -> SilentWork | None:
+    """Return the open call that a silent worker is at, of those with their seconds; None if nothing shows that.
+
+    `running` is None if nobody can tell. `retrying`: the program tries its provider again.
+    """
+
+    def runs(call: OpenCall, seconds: float) -> bool:
+        if call.command and running is not None:
+            return any(each.apart or each.seconds <= seconds + _BEFORE_S for each in running)
+        return not retrying
+
+    return next((work_of(call, seconds) for call, seconds in calls if runs(call, seconds)), None)
+
+
+def silent_process(running: Sequence[Running] | None, processes: ToolProcesses | None) -> SilentWork | None:
+    """Return the process that a silent worker is at, whose stream tells of no call when it begins; None if none is."""
+    tools = [each for each in running or () if processes is ToolProcesses.BELOW or each.apart]
+    oldest = max(tools, key=lambda each: each.seconds, default=None) if processes is not None else None
+    return SilentWork(oldest.command, oldest.seconds) if oldest is not None else None
+
+
+def work_of(call: OpenCall, seconds: float, *, gone: bool = False) -> SilentWork:
+    return SilentWork(call.command or call.text, seconds, gone)
 
 
 class CostLimit:
