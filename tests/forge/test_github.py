@@ -77,14 +77,6 @@ def test_a_pull_request_tells_how_it_ended(repo, forge):
     assert (merged.state, merged.closed_by, merged.merge_commit) == (PullState.MERGED, "ann", commit)
 
 
-def test_github_finds_out_later_whether_it_can_be_merged(repo, forge):
-    number = forge.open(DRAFT).number
-    asked = [forge.read(number).mergeable for _ in range(3)]
-    assert asked[-1] is True
-    repo.person("ann").pushes("main", {"a.txt": "other\n"})
-    assert [forge.read(number).mergeable for _ in range(3)][-1] is False
-
-
 def test_auto_merge_merges_when_the_checks_have_passed(repo, forge):
     number = forge.open(DRAFT).number
     repo.check(number, "tests")
@@ -172,67 +164,12 @@ def test_reviews_tell_who_may_decide_and_leave_out_what_noface_said(repo, forge)
     assert not any(review.commit for review in found[1:])
 
 
-def test_authors_that_are_named_may_decide_whatever_their_access(repo, open_forge):
-    forge = open_forge(authors=("Eve",))
-    number = forge.open(DRAFT).number
-    repo.person("eve").comments(number, "/noface please")
-    assert [review.trusted for review in forge.reviews(number)] == [True]
-
-
 def test_there_is_one_comment_and_it_is_edited(github, repo, forge):
     number = forge.open(DRAFT).number
     for text in ("round 1", "round 2", "round 2"):
         forge.comment(number, MARK, text)
     assert [comment.body for comment in repo.comments_of(number)] == [f"round 2\n\n{MARK}"]
     assert github.count("PATCH", "*/comments/*") == 1
-
-
-def test_looking_again_costs_none_of_the_limit(github, repo, open_forge):
-    token = github.token("noface-bot")
-    forge = open_forge(token.text)
-    number = forge.open(DRAFT).number
-    head = repo.bare.branch("noface/1")
-    repo.check(head, "tests", "failure")
-
-    def look():
-        forge.read(number), forge.checks(head), forge.reviews(number)
-
-    for _ in range(3):
-        look()
-    before = github.limits.rate(token.user)["used"]
-    look()
-    assert github.limits.rate(token.user)["used"] == before
-
-
-def test_a_limit_that_is_used_up_is_waited_out(github, repo, open_forge):
-    token, clock = github.token("noface-bot"), StandingClock(github.now())
-    forge = open_forge(token.text, clock)
-    github.limits.leave(token.user, 0)
-    with pytest.raises(ForgeAwayError, match="5000 requests an hour") as caught:
-        forge.find("noface/1")
-    asked = len(github.requests)
-    with pytest.raises(ForgeAwayError):
-        forge.whoami()
-    assert len(github.requests) == asked
-    clock.at = caught.value.until
-    github.later(3601)
-    assert forge.whoami() == "noface-bot"
-
-
-def test_a_permission_that_is_missing_is_named(github, repo, open_forge):
-    forge = open_forge(github.token("noface-bot", "contents=write pull_requests=read metadata=read").text)
-    with pytest.raises(RefusedError) as caught:
-        forge.open(DRAFT)
-    assert "Give the token for acme/shop the permission pull requests: write." in caught.value.hint
-
-
-def test_a_repository_that_is_renamed_meanwhile_keeps_its_pull_request(github, repo, forge):
-    number = forge.open(DRAFT).number
-    github.rename("acme/shop", "acme/store")
-    assert forge.find("noface/1").number == number
-    assert forge.open(DRAFT).number == number
-    forge.comment(number, MARK, "round 1")
-    assert len(repo.comments_of(number)) == 1
 
 
 def test_a_fine_grained_token_reads_checks_by_way_of_the_workflows(github, repo, open_forge):

@@ -25,11 +25,6 @@ def reply(status, message="", /, **headers):
     return HttpReply(status, named, json.dumps({"message": message}) if message else "")
 
 
-@pytest.mark.parametrize("status", [200, 201, 204, 301, 304])
-def test_success_and_redirects_are_answers(status):
-    assert judged(reply(status, x_ratelimit_remaining=0), ASKED, NOW) is None
-
-
 @pytest.mark.parametrize(
     ("answer", "failures", "wait_s"),
     [
@@ -110,21 +105,6 @@ def test_a_refusal_says_what_a_person_can_do(answer, why, hint):
     assert isinstance(verdict, Refused)
     assert why in verdict.why
     assert hint in verdict.hint
-
-
-def test_a_validation_error_names_its_fields():
-    body = {
-        "message": "Validation Failed",
-        "errors": [
-            {"resource": "PullRequest", "field": "head", "code": "invalid"},
-            {"resource": "PullRequest", "code": "custom", "message": "A pull request already exists for acme:x."},
-            "and a text",
-        ],
-    }
-    verdict = judged(HttpReply(422, {}, json.dumps(body)), ASKED, NOW)
-    assert verdict.why.endswith(
-        "with 422: Validation Failed; PullRequest head invalid; A pull request already exists for acme:x.; and a text"
-    )
 
 
 @pytest.mark.parametrize(

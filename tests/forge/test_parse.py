@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.forge.parse import annotations_text, checks, is_own, pull_request, reviews, time_of
+from noface.forge.parse import annotations_text, checks, pull_request, reviews
 from noface.model.pull_request import CheckState, PullState, ReviewState
 
 PULL = {
@@ -76,31 +76,12 @@ def test_two_workflows_with_a_job_of_one_name_are_one_check(first, second, state
     assert states(*both) == states(*reversed(both)) == {"test": state}
 
 
-def test_one_that_still_runs_is_waited_for_though_another_of_its_name_failed():
-    assert states(run(conclusion="failure"), run(status="queued", suite=2, number=2)) == {"test": CheckState.PENDING}
-
-
-def test_statuses_count_by_context_the_newest_first():
-    listed = [
-        {"context": "ci/circle", "state": "success", "target_url": "https://ci.example/2", "description": "ok"},
-        {"context": "ci/circle", "state": "error"},
-        {"context": "cla", "state": "pending"},
-    ]
-    assert states(statuses=listed) == {"ci/circle": CheckState.PASSED, "cla": CheckState.PENDING}
-
-
 def test_a_checks_id_finds_its_log_again():
     other = run("scan", "failure", number=5, app="scanner", output={"title": "2 findings", "summary": "see"})
     job = run("build", number=3, details_url="https://github.com/acme/shop/actions/runs/9/job/33?pr=7")
     found = {check.name: check for check in checks([other, job], [], [{"context": "cla", "state": "failure"}])}
     assert {name: check.id for name, check in found.items()} == {"scan": "run:5", "build": "job:33", "cla": ""}
     assert found["scan"].summary == "2 findings see"
-
-
-def test_jobs_stand_for_check_runs_that_the_token_may_not_read():
-    job = {"id": 4, "run_id": 9, "name": "test", "status": "completed", "conclusion": "failure"}
-    (check,) = checks([], [job], [])
-    assert (check.name, check.state, check.id) == ("test", CheckState.FAILED, "job:4")
 
 
 def test_what_a_check_run_says_is_its_words_and_its_points():
@@ -171,13 +152,3 @@ def test_a_pull_request_is_open_merged_or_closed(more, state, commit, by):
         "noface/1", "a" * 40, "b" * 40, "", None,
     )  # fmt: skip
     assert (pull.closed_at is None) == (state is PullState.OPEN)
-
-
-def test_a_fork_that_is_gone_is_not_the_repository():
-    assert is_own(PULL)
-    assert not is_own({**PULL, "head": {"ref": "noface/1", "repo": None}})
-
-
-@pytest.mark.parametrize(("given", "at"), [("2026-11-22T10:00:00Z", 1_795_341_600.0), ("yesterday", None), (7, None)])
-def test_times_are_epoch_seconds(given, at):
-    assert time_of({"at": given}, "at") == at

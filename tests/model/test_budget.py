@@ -64,19 +64,7 @@ def test_work_that_ended_at_its_allowance_ended_at_the_budget_that_left_it_so_li
     assert over.note.endswith("$3.00 used, $1.00 of it here; $2.00 kept for other work")
 
 
-def test_what_a_question_s_first_run_used_is_taken_off():
-    assert Allowance(1.0, "run", 5.0, before=4.0).less(0.4) == Allowance(0.6, "run", 5.0, before=4.4)
-
-
 # can_pay
-
-
-def test_without_a_limit_everything_can_be_paid():
-    assert can_pay(Budget("run"), Spent(1e9, 10**9), (seen(1e9),), seen(None)) is None
-
-
-def test_what_fits_into_what_is_left_can_be_paid():
-    assert can_pay(RUN, Spent(4.0), (), seen(1.0)) is None
 
 
 def test_what_is_more_than_is_left_is_refused_with_what_it_has_cost():
@@ -111,22 +99,10 @@ def test_what_was_merely_seen_refuses_nothing_while_the_budget_is_untouched():
     assert can_pay(RUN, Spent(0.01), (), seen(6.0)).final
 
 
-def test_a_models_own_limit_above_the_budget_is_refused_from_the_start():
-    assert can_pay(RUN, NOTHING, (), capped(6.0)).final
-
-
 def test_of_a_model_that_nobody_knows_one_run_goes_first():
     assert can_pay(RUN, NOTHING, (), seen(None)) is None
     refusal = can_pay(RUN, NOTHING, (seen(None, "other"),), seen(None))
     assert (refusal.final, refusal.reason) == (False, "nobody knows yet what m uses: one run of it first")
-
-
-def test_what_is_known_may_start_beside_what_is_unknown():
-    assert can_pay(RUN, NOTHING, (seen(None),), seen(1.0)) is None
-
-
-def test_what_is_free_waits_for_nobody():
-    assert can_pay(RUN, NOTHING, (seen(None), seen(6.0)), seen(0.0)) is None
 
 
 def test_cents_that_no_float_holds_exactly_can_still_be_paid():

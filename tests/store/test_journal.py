@@ -100,18 +100,6 @@ def test_an_attempt_is_written_down_before_it_runs_and_again_when_it_ends(journa
     assert kinds(reader) == ["issue_running", "attempt_started", "attempt_finished"]
 
 
-def test_a_result_that_comes_late_changes_nothing_but_is_remembered(journal, reader):
-    start(journal, 1)
-    finish(journal, 1)
-    issue, attempts = reader.issue("7"), reader.attempts("7")
-    assert not finish(journal, 1, None, cost=9.0)
-    assert not finish(journal, 1, token="never-given")
-    assert reader.issue("7") == issue
-    assert reader.attempts("7") == attempts
-    assert kinds(reader)[-2:] == ["attempt_fenced", "attempt_fenced"]
-    assert reader.events("7")[-1].data == {"number": 1, "outcome": "TEST_FAILURE"}
-
-
 def test_an_interrupted_attempt_is_charged_to_nobody_and_leaves_the_last_failure(journal, reader):
     start(journal, 1)
     finish(journal, 1)
@@ -193,14 +181,6 @@ def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader
     assert reader.issue("7").note == "Use the other table."
 
 
-def test_an_attempt_of_an_earlier_epoch_does_not_count_in_the_new_one(journal, reader):
-    start(journal, 1)
-    journal.unblocked(1.5, "7", "", "a person")
-    finish(journal, 1)
-    assert reader.issue("7").attempts == 0
-    assert reader.past("7")[0].charged
-
-
 @pytest.mark.parametrize("status", [IssueStatus.BLOCKED, IssueStatus.SKIPPED])
 def test_an_issue_edited_after_it_was_put_aside_shows_another_hash(journal, reader, status):
     if status is IssueStatus.BLOCKED:
@@ -211,14 +191,6 @@ def test_an_issue_edited_after_it_was_put_aside_shows_another_hash(journal, read
     assert reader.states()["7"].content_hash == "v1"
     journal.unblocked(4.0, "7", "", "edited")
     assert reader.states()["7"].content_hash == "v2"
-
-
-def test_an_issue_edited_while_it_was_worked_on_is_blocked_as_the_worker_knew_it(journal, reader):
-    start(journal, 1)
-    journal.sync_backlog(Backlog((replace(ISSUE, content_hash="v2"),)), "f2")
-    finish(journal, 1)
-    journal.blocked(3.0, "7", "used up", PersonRequest())
-    assert reader.states()["7"].content_hash == "v1"
 
 
 # The rest
@@ -261,13 +233,6 @@ def test_landings_are_open_from_intent_to_end(journal, reader):
     assert reader.open_landings() == ()
     assert (reader.issue("7").status, reader.issue("7").merged_commit) == ("merged", "b" * 40)
     assert reader.issue("8").status == "ready"
-
-
-def test_gate_results_are_remembered_newest_first(journal, reader):
-    result = GateResult(GateSpec("unit", "u"), "t", 0, 1.5)
-    for number in range(5):
-        journal.gate_recorded(float(number), f"k{number}", replace(result, tree=str(number)))
-    assert reader.newest_memo(2) == {"k4": replace(result, tree="4"), "k3": replace(result, tree="3")}
 
 
 def test_a_run_that_never_ended_is_marked_when_the_next_begins(database, reader):

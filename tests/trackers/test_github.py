@@ -232,14 +232,6 @@ def test_whoever_gets_or_loses_write_access_is_believed_after_a_while(tracker, r
     assert refreshed(tracker) == ["1"]
 
 
-def test_a_token_that_may_not_read_permissions_is_told_and_nobody_is_taken_for_trusted(open_tracker, repo, ann):
-    ann.opens_issue("Ann's", "b", labels=[LABEL])
-    repo.grant("reader", "read")
-    tracker = open_tracker("reader")
-    assert refreshed(tracker) == []
-    assert "the token may not read who can write" in warnings(tracker)[0]
-
-
 # Strangers' issues that somebody gives to noface
 
 
@@ -437,16 +429,6 @@ def test_a_lost_answer_to_the_comment_leaves_one_comment(tracker, ann, repo, git
     tracker.clock.sleep(100)
     tracker.say(said(1, "running", "At work."))
     assert own(repo, 1) == ["At work."]
-
-
-def test_a_comment_that_a_person_deleted_is_written_anew_and_labels_that_are_gone_do_not_matter(tracker, ann, repo):
-    ann.opens_issue("One", "b", labels=[LABEL])
-    tracker.refresh()
-    comment = tracker.say(said(1, "running", "At work."))
-    ann.deletes_comment(comment)
-    ann.unlabels(1, "noface:running")
-    assert tracker.say(said(1, "ready", "Waits."), comment) != comment
-    assert own(repo, 1) == ["Waits."]
 
 
 @pytest.mark.parametrize(
