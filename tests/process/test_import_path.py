@@ -28,7 +28,7 @@ PATHS = (None, ":/nonexistent", ".", "src", "{project}/src")
     ("start", "pythonpath"),
     first_ones(
         [(MODULE, "src"), (COMMAND, None), *((start, path) for start in (MODULE, COMMAND) for path in PATHS)],
-        2,
+        1,
         rows=True,
     ),
 )

@@ -54,6 +54,7 @@ def at_work(project):
     return start
 
 
+@pytest.mark.thorough
 def test_a_run_under_nohup_goes_on_when_the_terminal_hangs_up(project, at_work):
     running = at_work(ignoring(signal.SIGHUP))
     running.send_signal(signal.SIGHUP)

@@ -166,12 +166,6 @@ with RepositoryLock(Path({str(tmp_path / "lock")!r})), Launcher(namespaces=False
     assert descriptors == ["0", "1", "2", "3"]  # 3 is ls reading the list
 
 
-def test_program_leads_a_session_of_its_own(launcher, shell, out):
-    launcher.run(shell("read -r pid name state parent group session rest < /proc/$$/stat; echo $pid $group $session"))
-    pid, group, session = out.read_text().split()
-    assert pid == group == session
-
-
 def test_fork_server_and_supervisor_hold_no_descriptor_of_noface(launcher, shell, tmp_path, out):
     held = []
 
@@ -195,31 +189,11 @@ def test_missing_program_is_named(launcher, program):
     assert ended.error.startswith("program not found: no-such-agent (not in any folder of PATH=/")
 
 
-def test_missing_program_with_a_path_is_named(launcher, program):
-    assert launcher.run(program("./tools/agent")).error == "program not found: ./tools/agent (no such file)"
-
-
-def test_exit_code_127_is_no_missing_program(launcher, shell):
-    ended = launcher.run(shell("exit 127"))
-    assert (ended.exit_code, ended.error) == (127, "")
-
-
-def test_program_that_is_not_executable_is_named(launcher, program, tmp_path):
-    (tmp_path / "agent").write_text("#!/bin/sh\n")
-    assert launcher.run(program("./agent")).error.startswith("program not executable: ./agent (permission denied")
-
-
 def test_missing_interpreter_is_told_from_a_missing_program(launcher, program, tmp_path):
     (tmp_path / "agent").write_text("#!/no/such/python\n")
     (tmp_path / "agent").chmod(0o755)
     error = launcher.run(program(str(tmp_path / "agent"))).error
     assert error.startswith(f"cannot run {tmp_path}/agent: the interpreter named in its first line")
-
-
-def test_script_without_first_line_is_explained(launcher, program, tmp_path):
-    (tmp_path / "agent").write_text("echo hello\n")
-    (tmp_path / "agent").chmod(0o755)
-    assert "neither a program nor a script with a #! line" in launcher.run(program("./agent")).error
 
 
 def test_nul_in_an_argument_is_an_error_not_a_crash(launcher, program):
@@ -258,10 +232,6 @@ def test_too_long_variable_is_explained(launcher, program, token):
     assert "200005 of them in the variable BIG" in error
 
 
-def test_too_many_arguments_are_explained(launcher, program):
-    assert "are too long (E2BIG)" in launcher.run(program("echo", *["x" * 1000] * 9_000)).error
-
-
 def test_hundred_megabytes_of_arguments_are_refused_in_the_same_words(launcher, program):
     error = launcher.run(program("echo", *["x" * 100_000] * 1000)).error
     assert "are too long (E2BIG): 10000" in error
@@ -270,11 +240,6 @@ def test_hundred_megabytes_of_arguments_are_refused_in_the_same_words(launcher, 
 def test_timeout_ends_the_command_and_says_so(launcher, program):
     ended = launcher.run(program("sleep", "1000", timeout_s=0.3))
     assert (ended.exit_code, ended.signal, ended.ended_by) == (None, signal.SIGINT, EndedBy.TIMEOUT)
-
-
-def test_exit_code_0_after_a_timeout_is_still_a_timeout(launcher, shell):
-    ended = launcher.run(shell("trap 'exit 0' INT; while :; do sleep 0.05; done", timeout_s=0.5))
-    assert ended.ended_by is EndedBy.TIMEOUT
 
 
 def test_program_that_ignores_int_and_term_is_killed(launcher, shell, out):
@@ -287,7 +252,7 @@ def test_program_that_ignores_int_and_term_is_killed(launcher, shell, out):
 def test_ladder_sends_int_then_term_and_takes_the_answer(shell, out):
     stop = Canceller()
     script = "trap 'echo got INT' INT; trap 'echo got TERM; exit 5' TERM; echo ready; while :; do sleep 0.02; done"
-    with Launcher(Ladder(int_s=1.0, term_s=100.0)) as patient:
+    with Launcher(Ladder(int_s=0.3, term_s=100.0)) as patient:
         ended = patient.run(shell(script), stop, when_said(out, "ready", stop.cancel))
     assert out.read_text() == "ready\ngot INT\ngot TERM\n"
     assert (ended.exit_code, ended.ended_by) == (5, EndedBy.CANCELLED)
@@ -344,12 +309,12 @@ def test_silence_is_idleness(launcher, program):
 
 
 def test_growing_logs_are_a_sign_of_life(launcher, shell):
-    ended = launcher.run(shell("for i in {1..60}; do echo $i >&2; sleep 0.05; done", idle_timeout_s=2.0))
+    ended = launcher.run(shell("for i in {1..14}; do echo $i >&2; sleep 0.05; done", idle_timeout_s=0.5))
     assert (ended.exit_code, ended.ended_by) == (0, EndedBy.ITSELF)
 
 
 def test_adapter_decides_what_a_sign_of_life_is(launcher, shell):
-    silent = launcher.run(shell("sleep 1", idle_timeout_s=0.4), on_output=time.monotonic)
+    silent = launcher.run(shell("sleep 0.6", idle_timeout_s=0.3), on_output=time.monotonic)
     assert silent.ended_by is EndedBy.ITSELF
     chatty = launcher.run(shell("while :; do echo; sleep 0.05; done", idle_timeout_s=0.4), on_output=lambda: None)
     assert chatty.ended_by is EndedBy.IDLE
@@ -394,11 +359,6 @@ def test_what_cannot_be_written_holds_nobody_up_and_is_told(launcher, program):
     ended = launcher.run(program("seq", "100000", stdout="/dev/full"))
     assert (ended.exit_code, ended.ended_by) == (0, EndedBy.ITSELF)
     assert ended.error == "what it printed could not be written to /dev/full: No space left on device"
-
-
-def test_what_was_in_the_log_before_does_not_count(launcher, program, out):
-    out.write_text("x" * 5000)
-    assert launcher.run(program("echo", "hello", log_max_bytes=1000)).output_limit is False
 
 
 def test_32_at_once_get_each_their_own_exit_code(launcher, shell):

@@ -222,10 +222,9 @@ def command(folder, script, **changes):
     return Command(("bash", "-c", script), str(folder), env, None, idle_timeout_s=None, log_max_bytes=1 << 30, **fields)
 
 
-@pytest.mark.parametrize("how", ["timeout", "cancelled", "limit"])
+@pytest.mark.parametrize("how", ["cancelled", "limit"])
 def test_logs_of_a_program_that_was_ended_are_masked_too(tmp_path, how):
     stop = Canceller()
-    changes = {"timeout": {"timeout_s": 0.4}, "limit": {}, "cancelled": {}}[how]
     script = "echo $SECRET_VALUE; " + ("yes" if how == "limit" else "sleep 100")
 
     def look():
@@ -233,7 +232,7 @@ def test_logs_of_a_program_that_was_ended_are_masked_too(tmp_path, how):
             stop.cancel()
 
     with Launcher(masker=TOKEN) as launcher:
-        asked = command(tmp_path, script, **changes)
+        asked = command(tmp_path, script)
         ended = launcher.run(asked if how != "limit" else _limited(asked), stop, on_output=look)
     assert ended.ended_by is not EndedBy.ITSELF or ended.output_limit
     assert (tmp_path / "out").read_text().startswith(f"{IN_PLACE}\n")
@@ -256,50 +255,6 @@ def where_it_stands(project, *values):
     files = [path for path in project.state.rglob("*") if path.is_file() and "hubs" not in path.parts]
     assert len(files) > 10
     return [(path, value) for path in files for value in values if value.encode() in path.read_bytes()]
-
-
-def test_secrets_that_worker_and_gate_print_are_nowhere_in_what_noface_keeps_sends_and_prints(project):
-    (project.folder / "key").write_text(SHAPED)
-    key = f"$(cat {project.folder}/key)"
-    beside, session = "$(dirname $NOFACE_ORDER_FILE)/chat.md", "$(dirname $NOFACE_ORDER_FILE)/session/chat.jsonl"
-    say = f"echo worker got $MY_TOKEN and {key}; echo $MY_TOKEN >&2; echo $MY_TOKEN > {beside}; echo $MY_TOKEN > {session}; echo $OPENROUTER"
-    project.config(
-        '\n[models.shell]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\nenv = { OPENROUTER = "v1-abcdef-123456" }\n'
-        f"command = '{say}; echo $NOFACE_ATTEMPT > b.txt'\n",
-        gate=f"test ! -e b.txt || {{ echo FAILED: $MY_TOKEN, {key}; grep -q 2 b.txt; }}",
-    )
-    settings = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", settings.replace('name = "check"', 'name = "check"\nenv_pass = ["MY_TOKEN"]'))
-    project.issue(7, model="shell", body=f"Use the key {SHAPED} and {VALUE}.")
-    project.commit()
-    done = project.noface("run", "--json", MY_TOKEN=VALUE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert where_it_stands(project, VALUE, "v1-abcdef-123456") == []
-    assert where_it_stands(project, SHAPED) == []
-    assert VALUE not in done.stdout
-    assert SHAPED not in done.stdout
-    second = project.prompt("7", 2)
-    assert "FAILED: ***MY_TOKEN***, ***GitHub-token***" in second
-    assert "Use the key ***GitHub token*** and ***MY_TOKEN***." in second
-    log = project.state / "attempts" / "7" / "1" / "agent.log"
-    assert log.read_text() == f"worker got {IN_PLACE} and {SHAPED_IN_PLACE}\n***OPENROUTER***\n"
-    assert (log.parent / "agent.err").read_text() == f"{IN_PLACE}\n"
-    assert (log.parent / "chat.md").read_text() == f"{IN_PLACE}\n"
-    assert (log.parent / "gates" / "check.out").read_text() == f"FAILED: {IN_PLACE}, {SHAPED_IN_PLACE}\n"
-
-
-def test_a_known_secret_that_a_worker_writes_into_a_file_never_lands(project):
-    project.config(
-        '\n[models.shell]\nagent = "command"\nenv_pass = ["MY_TOKEN"]\ncommand = "echo key = $MY_TOKEN > b.txt"\n'
-    )
-    project.issue(7, model="shell", max_attempts=1)
-    project.commit()
-    project.run(code=3, MY_TOKEN=VALUE)
-    (attempt,) = project.attempts("7")
-    assert attempt["outcome"] == "BOUNDARY_VIOLATION"
-    assert "MY_TOKEN in b.txt" in attempt["failure"]["message"]
-    assert where_it_stands(project, VALUE) == []
-    assert project.git("ls-tree", "--name-only", "main", "b.txt") == ""
 
 
 def test_what_a_worker_wrote_beside_its_logs_when_noface_was_killed_is_masked_by_the_next_run(project):

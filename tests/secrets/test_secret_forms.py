@@ -71,25 +71,6 @@ def test_base64_is_found_whatever_is_encoded_beside_it(before, after):
         assert not shows(MASKER.text(encode(before + DATA + after).decode()))
 
 
-def test_a_copy_in_base64_neither_lands_nor_stays_in_a_log(project):
-    shell = "printf %s $SHOP_TOKEN | base64 > key.b64; cat key.b64"
-    project.play(("7", 0, [{"shell": shell}]))
-    project.config()
-    project.write(
-        "noface.toml",
-        (project.path / "noface.toml").read_text().replace("tier = 1", f'tier = 1\nenv = {{ SHOP_TOKEN = "{VALUE}" }}'),
-    )
-    project.issue(7)
-    project.commit()
-    project.run(code=3)
-    first = project.attempts("7")[0]
-    assert first["failure"]["rule"] == "secret-added"
-    log = (project.state / "attempts/7/1/agent.log").read_text()
-    assert log
-    assert not shows(log)
-    assert not shows((project.state / "attempts/7/1/diff.patch").read_text())
-
-
 def test_of_a_very_long_value_the_beginning_stands_for_all_of_its_encodings():
     value = "".join(f"{number:05x}" for number in range(2000))
     masker = Masker({value: "LONG"})
