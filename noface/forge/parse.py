@@ -103,7 +103,6 @@ def pull_request(source: Object, closed_by: str = "") -> PullRequest:
         body=text(source, "body"),
         merge_commit=text(source, "merge_commit_sha") if merged else "",
         closed_by=text(source, "merged_by", "login") if merged else closed_by,
-        closed_at=time_of(source, "merged_at") if merged else time_of(source, "closed_at"),
         mergeable=mergeable if isinstance(mergeable, bool) else None,
         draft=flag(source, "draft"),
         updated_at=time_of(source, "updated_at"),

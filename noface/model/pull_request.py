@@ -93,7 +93,6 @@ class PullRequest:
     body: str = ""
     merge_commit: str = ""
     closed_by: str = ""
-    closed_at: float | None = None
     mergeable: bool | None = None
     draft: bool = False
     updated_at: float | None = None

@@ -151,4 +151,3 @@ def test_a_pull_request_is_open_merged_or_closed(more, state, commit, by):
     assert (pull.branch, pull.head, pull.base, pull.body, pull.mergeable) == (
         "noface/1", "a" * 40, "b" * 40, "", None,
     )  # fmt: skip
-    assert (pull.closed_at is None) == (state is PullState.OPEN)

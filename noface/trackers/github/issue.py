@@ -45,7 +45,6 @@ class RemoteIssue:
     open: bool = True
     labels: tuple[str, ...] = ()
     author: str = ""
-    association: str = ""
     url: str = ""
     updated: str = ""
     pull: bool = False
@@ -74,7 +73,6 @@ def remote_issue(data: Any) -> RemoteIssue | None:
         open=parse.text(data, "state") != "closed",
         labels=tuple(filter(None, names)),
         author=parse.text(data, "user", "login"),
-        association=parse.text(data, "author_association"),
         url=parse.text(data, "html_url"),
         updated=parse.text(data, "updated_at"),
         pull=bool(data.get("pull_request")),
