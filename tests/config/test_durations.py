@@ -22,12 +22,6 @@ def test_what_is_no_duration_is_refused_with_an_example(text):
         parse_duration(text)
 
 
-@pytest.mark.parametrize("value", [True, None, [], {}, b"10m"])
-def test_other_types_are_no_durations(value):
-    with pytest.raises(ValueError, match='such as "90s"'):
-        parse_duration(value)
-
-
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -0.001, DURATION_MAX_S + 1, "31d", 10**400])
 def test_durations_out_of_range_are_refused_with_the_range(value):
     with pytest.raises(ValueError, match="from 0 to 30d"):
@@ -37,12 +31,6 @@ def test_durations_out_of_range_are_refused_with_the_range(value):
 @given(st.floats(min_value=0, max_value=DURATION_MAX_S))
 def test_a_written_duration_reads_back_exactly(seconds):
     assert parse_duration(format_duration(seconds)) == seconds
-
-
-@given(st.integers(0, 29), st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
-def test_parts_add_up(days, hours, minutes, seconds):
-    text = f"{days}d{hours}h{minutes}m{seconds}s"
-    assert parse_duration(text) == ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 @given(st.one_of(st.text(), st.from_regex(r"[0-9.dhms]{1,8}", fullmatch=True)))

@@ -58,30 +58,11 @@ def test_default_model_is_the_first_rung_s_where_it_is_left_out():
     assert (read.default_model, read.escalation_model) == ("claude-haiku", None)
 
 
-def test_a_ladder_in_one_line_is_the_same():
-    text = '[retry]\nladder = [{ model = "claude-haiku", attempts = 2 }, { model = "claude-opus" }]\n'
-    assert [(rung.model, rung.attempts) for rung in retry(text).ladder] == [("claude-haiku", 2), ("claude-opus", 1)]
-
-
-def test_default_model_may_be_given_beside_a_ladder_that_begins_with_it():
-    assert retry(DEFAULT + RUNG).default_model == "claude-haiku"
-
-
-def test_rungs_may_stay_in_a_tier_and_name_a_model_twice():
-    assert len(retry(RUNG + RUNG + "think = true\n").ladder) == 2
-
-
 def test_the_models_of_the_ladder_are_named_once_each_in_order():
     assert retry(LADDER).models == ("claude-haiku", "own", "claude-opus")
     assert retry(DEFAULT + 'escalation_model = "claude-opus"\n').models == ("claude-haiku", "claude-opus")
     assert retry(DEFAULT).models == ("claude-haiku",)
     assert retry(DEFAULT + 'escalation_model = "claude-haiku"\n').models == ("claude-haiku",)
-
-
-def test_without_a_ladder_there_is_none_and_the_other_keys_have_their_defaults():
-    read = retry(DEFAULT)
-    assert (read.ladder, dict(read.strategies)) == ((), {})
-    assert read.reflect is False
 
 
 def test_strategies_are_read_by_kind():

@@ -52,19 +52,6 @@ def test_killed_holder_frees_the_lock(holder, path):
         pass
 
 
-def test_holder_that_ends_frees_the_lock(holder, path):
-    holder.communicate()
-    with RepositoryLock(path):
-        pass
-
-
-def test_lock_is_held_within_one_process_too(path):
-    with RepositoryLock(path), pytest.raises(LockedError, match=f"pid {os.getpid()}"):
-        RepositoryLock(path).acquire()
-    with RepositoryLock(path):
-        pass
-
-
 def test_releasing_twice_is_harmless_and_the_file_stays(path):
     lock = RepositoryLock(path)
     lock.acquire()

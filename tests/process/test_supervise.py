@@ -108,11 +108,6 @@ def test_a_quiet_program_that_does_not_work_either_is_ended(launcher, shell):
     assert ended.ended_by is EndedBy.IDLE
 
 
-def test_death_by_signal_is_no_exit_code(launcher, shell):
-    ended = launcher.run(shell("kill -SEGV $$"))
-    assert (ended.exit_code, ended.signal, ended.ended_by) == (None, signal.SIGSEGV, EndedBy.ITSELF)
-
-
 def test_both_streams_may_go_to_one_log_which_is_appended_to(launcher, shell, out):
     out.write_text("before\n")
     launcher.run(shell("echo one; echo two >&2; echo three", stderr=str(out)))
@@ -136,12 +131,6 @@ def test_environment_is_exactly_what_is_given_and_the_marker(launcher, program, 
     lines = out.read_bytes().decode(errors="surrogateescape").splitlines()
     assert lines[:3] == ["PATH=/bin", f"NOFACE_TOKEN={token}", "A=ü = \udcff"]
     assert [line.split("=")[0] for line in lines[3:]] == [COMMAND_MARKER]
-
-
-def test_program_runs_in_the_working_directory(launcher, program, tmp_path, out):
-    (tmp_path / "sub").mkdir()
-    launcher.run(program("pwd", cwd=str(tmp_path / "sub")))
-    assert out.read_text() == f"{tmp_path}/sub\n"
 
 
 def test_program_inherits_no_descriptor_no_blocked_and_no_ignored_signal(tmp_path, token):
@@ -302,10 +291,6 @@ def test_one_canceller_ends_many_commands(launcher, program):
         runs = [pool.submit(launcher.run, program("sleep", "1000"), stop) for _ in range(8)]
         stop.cancel()
         assert {run.result().ended_by for run in runs} == {EndedBy.CANCELLED}
-
-
-def test_silence_is_idleness(launcher, program):
-    assert launcher.run(program("sleep", "1000", idle_timeout_s=0.3)).ended_by is EndedBy.IDLE
 
 
 def test_growing_logs_are_a_sign_of_life(launcher, shell):

@@ -402,16 +402,6 @@ def test_a_run_in_which_everybody_tells_a_secret_keeps_and_prints_it_nowhere(pro
 
 
 @pytest.mark.thorough
-def test_a_looking_command_that_reads_changed_issues_stores_no_secret(project):
-    set_up(project, WORKER, GATE)
-    project.noface("run", "--max-iterations", "0")
-    project.issue(8, title=f"Then {VALUE}")
-    project.noface("status")
-    assert "***MY_TOKEN***" in project.noface("show", "8").stdout
-    assert leaks(project) == []
-
-
-@pytest.mark.thorough
 def test_the_parts_of_an_issue_are_stored_without_the_secrets_of_its_text(project):
     worker = "mkdir -p one two; echo bad > one/a.txt; echo bad > two/b.txt\n"
     set_up(project, worker, "test ! -e one/a.txt", '[retry.strategies]\nRUNTIME_ERROR = "breakdown"\n')
