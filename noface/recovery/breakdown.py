@@ -18,7 +18,7 @@ Without a planner the files of a diff decide (`recovery/breakdown_files.py`).
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from noface.model.backlog import id_problem, same_id
@@ -65,26 +65,20 @@ def make_child(
 ) -> Issue:
     """Return a part of `parent`: its text is its own, how it is worked on is the parent's."""
     content = json.dumps([title, body, paths, accept, depends_on])
-    return Issue(
+    return replace(
+        parent,
         id=own_id,
         title=title,
         body=body,
-        priority=parent.priority,
-        labels=parent.labels,
-        depends_on=depends_on,
         paths=paths,
         accept=accept,
-        model=parent.model,
-        tier=parent.tier,
-        max_attempts=parent.max_attempts,
-        no_escalate=parent.no_escalate,
-        candidates=parent.candidates,
-        accept_timeout_s=parent.accept_timeout_s,
+        depends_on=depends_on,
         source="",
         content_hash=hashlib.sha256(content.encode()).hexdigest()[:_HASH_CHARS],
         parent=parent.id,
         depth=parent.depth + 1,
-        may_change=parent.may_change,
+        recheck=(),
+        rest=False,
     )
 
 

@@ -119,9 +119,9 @@ from noface.recovery.policy_state import (
     instead_of,
     is_transient,
     of_the_model,
-    replaced,
     same_model,
     trailing,
+    unusable,
 )
 from noface.recovery.retry_policy import (
     REJECTED_BY_PERSON,
@@ -139,6 +139,7 @@ __all__ = ["History", "Policy", "Rung", "backoff", "next_action"]
 
 _NOWHERE: Mapping[str, float] = {}
 _NOTHING = Estimate("", 0.0, 0)
+_REFUSAL_CHARS_MAX = 300
 
 
 def next_action(
@@ -205,7 +206,11 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
             return RunWorker(
                 Mode.SAME, other, f"{failure.kind}: {last.model} cannot be used here, {other} works in its place"
             )
-        return outside(state, now) or Block(failure.kind, _why_nothing_mends(failure, last.model, policy))
+        known = known_cause(failure)
+        said = short(failure.message, _REFUSAL_CHARS_MAX) if failure.kind is FailureKind.AUTH else ""
+        cause = known.cause if known is not None else said
+        why = f"no retry mends the environment{': ' if cause else ''}{cause}"
+        return outside(state, now) or Block(failure.kind, why)
     if failure.category is Category.TRANSIENT:
         return wait(state, now, jitter, away)
     return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)
@@ -226,18 +231,6 @@ def _asked_before_given_up(action: Action, history: History) -> Action:
     if not (may_land or paths or (whole and says_contract(last))) or history.verdict(last.number) is not None:
         return action
     return RequestApproval(failure.kind, f"{action.reason}; {failure.message}", paths)
-
-
-_REFUSAL_CHARS_MAX = 300
-
-
-def _why_nothing_mends(failure: Failure, model: str, policy: Policy) -> str:
-    if failure.kind is FailureKind.AUTH:
-        shared = [name for name in policy.models if name in policy.same_login(model)]
-        also = f"; {', '.join(shared)} would use the same login as {model}" if shared else ""
-        return f"no retry mends the environment: {short(failure.message, _REFUSAL_CHARS_MAX)}{also}"
-    known = known_cause(failure)
-    return f"no retry mends the environment{f': {known.cause}' if known is not None else ''}"
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:
@@ -292,10 +285,15 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
 
 
 def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:
+    """Return a worker's action with a usable model, where its own has shown that it is none."""
     if not isinstance(action, RunWorker) or (action.mode in (Mode.FIRST, Mode.SWITCH) and not policy.unreachable):
         return action
     judged = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)
-    return replaced(action, judged, history, policy)
+    broken = action.model in unusable(judged, policy)
+    other = instead_of(action.model, judged, history, policy) if broken else None
+    if other is None:
+        return action
+    return replace(action, model=other, reason=f"{action.reason}; {action.model} cannot be used here")
 
 
 def _standing_in(action: Action, policy: Policy, away: Mapping[str, float], now: float) -> Action:

@@ -281,12 +281,3 @@ def instead_of(model: str, judged: Attempts, history: History, policy: Policy) -
     tier = dict(policy.tiers).get(model, 0)
     names = [*policy.stand_ins(model), *(rung.model for rung in ladder if rung.tier >= tier)]
     return next((name for name in names if name != model and name not in broken), None)
-
-
-def replaced(action: RunWorker, judged: Attempts, history: History, policy: Policy) -> RunWorker:
-    if action.model not in unusable(judged, policy):
-        return action
-    other = instead_of(action.model, judged, history, policy)
-    if other is None:
-        return action
-    return replace(action, model=other, reason=f"{action.reason}; {action.model} cannot be used here")

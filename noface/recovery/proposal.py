@@ -1,11 +1,11 @@
 """What a pull request of noface's says: what was done, how it was proven, what it took, what to look at. Pure.
 
-Whoever reviews it has not seen the run. What workers and logs said is data: it pings nobody, links nothing, names no
-place of this machine, and is bounded. The engine takes secrets out of it.
+A repository's own template is filled where its headings ask for it. What workers and logs said is data: it pings
+nobody, links nothing, names no place of this machine, and is bounded. The engine takes secrets out of it.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -18,7 +18,6 @@ from noface.model.markdown import quote as quotation
 from noface.model.quoting import CUT, in_dollars, short
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.model.worker_run import ReportStatus
-from noface.recovery.pull_template import filled
 
 TITLE_CHARS_MAX = 200
 _SUMMARY_CHARS_MAX = 4_000
@@ -189,3 +188,51 @@ def _looks(proposal: Proposal) -> Iterator[str]:
 def _paths(paths: tuple[str, ...]) -> str:
     more = f" and {len(paths) - _PATHS_MAX} more" if len(paths) > _PATHS_MAX else ""
     return ", ".join(code(path) for path in paths[:_PATHS_MAX]) + more
+
+
+PLACES = (
+    ".github/pull_request_template.md",
+    "pull_request_template.md",
+    "docs/pull_request_template.md",
+    ".github/pull_request_template.txt",
+    "pull_request_template.txt",
+    "docs/pull_request_template.txt",
+)
+"""Where GitHub looks for it, in this order, in whatever case."""
+TEMPLATE_CHARS_MAX = 20_000
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<title>.*)")
+_ASKS = {
+    "issue": ("issue", "issues", "ticket", "tickets", "related", "fixes", "closes", "references"),
+    "tests": ("test", "tests", "tested", "testing", "verification", "verified", "checks", "qa"),
+    "done": ("description", "summary", "what", "changes", "change", "why", "motivation", "proposed", "overview"),
+}
+"""What a heading asks for, by the words in it; the first that fits."""
+
+
+def place_of(paths: tuple[str, ...]) -> str:
+    """Return the path of the template among a repository's files, "" if it has none, or several to choose from."""
+    by_name: dict[str, str] = {}
+    for path in paths:
+        by_name.setdefault(path.lower(), path)
+    return next((by_name[place] for place in PLACES if place in by_name), "")
+
+
+def filled(template: str, parts: Mapping[str, str]) -> tuple[str, frozenset[str]]:
+    """Return the template with each part below the first heading that asks for it, and which parts found a place."""
+    used: set[str] = set()
+    lines: list[str] = []
+    fenced = False
+    for line in template[:TEMPLATE_CHARS_MAX].replace("\r\n", "\n").split("\n"):
+        lines.append(line)
+        fenced = fenced is not line.lstrip().startswith("```")
+        heading = _HEADING.fullmatch(line) if not fenced else None
+        asked = _asked(heading["title"]) if heading is not None else ""
+        if asked and asked not in used and parts.get(asked):
+            used.add(asked)
+            lines += ["", parts[asked], ""]
+    return "\n".join(lines).strip(), frozenset(used)
+
+
+def _asked(title: str) -> str:
+    words = set(re.findall(r"[a-z]+", title[:200].lower()))
+    return next((what for what, known in _ASKS.items() if words & set(known)), "")

@@ -15,8 +15,7 @@ from noface.model.history import Verdict
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.pull_request import PullDraft
-from noface.recovery.proposal import Proposal, body, title
-from noface.recovery.pull_template import place_of
+from noface.recovery.proposal import Proposal, body, place_of, title
 from noface.secrets.masked_records import masked_record
 from noface.store.records import PullRow
 

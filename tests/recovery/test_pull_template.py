@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.recovery.pull_template import filled, place_of
+from noface.recovery.proposal import filled, place_of
 
 PARTS = {"issue": "Closes #7", "done": "The worker says: done", "tests": "| unit | passed |"}
 TEMPLATE = """\
