@@ -24,7 +24,6 @@ from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import settle, settle_forgotten
 from noface.git.landings import landings
-from noface.git.private_git_dir import config_text, write_text
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
 from noface.integrity.state.fsck_facts import Fault, RepairKind
@@ -234,6 +233,3 @@ def _carry_out(context: RunContext, fault: Fault) -> None:
                 plumbing.refs.apply(RefUpdate(fault.of, fault.oid, ZERO))
         case RepairKind.RECOUNT:
             journal.recount(fault.of)
-        case RepairKind.REWRITE_HUB:
-            git_dir = plumbing.repository.private_git_dirs / fault.of
-            write_text(git_dir / "config", config_text(plumbing.repository))

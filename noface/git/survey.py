@@ -8,7 +8,6 @@ from contextlib import suppress
 from noface.git.fast_forward import cut_off
 from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
-from noface.git.private_git_dir import config_text
 from noface.git.worktrees import worktrees
 from noface.integrity.state.fsck_facts import GitFacts, LockFile, MainMove
 from noface.integrity.state.landed import TrailedCommit
@@ -31,9 +30,6 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
     tips = tuple(oid for oid in refs.values() if types.get(oid) == "commit")
     heads = tuple(plumbing.references("refs/heads").values())
     sound = {ref: oid for ref, oid in refs.items() if oid in types}
-    wanted_config = config_text(plumbing.repository).encode()
-    configs = sorted(plumbing.repository.private_git_dirs.glob("*/config"))
-    changed = (each for each in configs if read_regular(each, len(wanted_config) + 1) != wanted_config)
     return GitFacts(
         main=main,
         landed=landed,
@@ -46,7 +42,6 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
         missing=_missing(plumbing, (*(oid for oid in sound.values()), main), landed),
         cut_off=tuple(str(tree.path) for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree)),
         locks=_locks(plumbing),
-        hubs_changed=tuple(each.parent.name for each in changed),
     )
 
 

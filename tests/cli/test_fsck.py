@@ -17,8 +17,9 @@ from support.project import Restored
 from noface.cli.fsck import _check as look
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
+from noface.integrity.state.fsck_facts import is_sound
 from noface.model.codec import shown
-from noface.ui.fsck import fsck_document
+from noface.ui.fsck import FsckDocument
 from noface.ui.published import published
 
 ATTENTION = 3
@@ -46,7 +47,7 @@ class Checked:
         if not args:
             with closing(Plumbing(discover(self.project.path, "main"))) as plumbing:
                 running, findings = look(plumbing)
-            document = fsck_document(findings, (), running=running, dry_run=False)
+            document = FsckDocument(is_sound(tuple(findings)), running or None, (), tuple(findings))
             assert code is None or document.sound is (code == 0), document
             return shown(document)
         done = self.project.noface("tools", "fsck", "--json", *args)
@@ -287,14 +288,6 @@ def test_processes_that_a_dead_run_left_are_killed(project, checked):
     finally:
         left.kill()
         left.wait()
-
-
-def test_a_private_git_dir_that_was_changed_gets_its_configuration_back(project, checked):
-    config = next(project.state.glob("hubs/agent-*/config"))
-    before = config.read_text()
-    config.write_text(before + '[filter "evil"]\n\tclean = touch /tmp/evil\n')
-    checked.repair_settles("private-git-changed")
-    assert config.read_text() == before
 
 
 def test_a_database_that_cannot_be_used_is_named_and_left(project, checked):

@@ -77,9 +77,6 @@ def _storage(facts: Facts) -> Iterator[Fault]:
         if not content.startswith(_OWN_MARK):  # that is found as a landing that was cut off
             advice = f"If no git command is running here: `rm {path}`." if age_s >= _LOCK_AGE_S_MIN else ""
             yield Fault(FaultKind.LOCK_LEFT, path, f"a git command holds it, or left it {age_s:.0f} s ago", advice)
-    for name in git.hubs_changed:
-        subject, message = f"private git dir {name}", "its configuration is not the one noface wrote"
-        yield Fault(FaultKind.PRIVATE_GIT_CHANGED, subject, message, "write it anew", RepairKind.REWRITE_HUB, name)
 
 
 def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:

@@ -101,7 +101,6 @@ class GitFacts:
     missing: tuple[str, ...] = ()
     cut_off: tuple[str, ...] = ()
     locks: tuple[LockFile, ...] = ()
-    hubs_changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,6 @@ class FaultKind(StrEnum):
     COUNTERS_WRONG = "counters-wrong"
     PROCESS_LEFT = "process-left"
     LOCK_LEFT = "lock-left"
-    PRIVATE_GIT_CHANGED = "private-git-changed"
 
 
 class RepairKind(StrEnum):
@@ -165,7 +163,6 @@ class RepairKind(StrEnum):
     MARK_MERGED = "mark-merged"
     HOLD = "hold"
     RECOUNT = "recount"
-    REWRITE_HUB = "rewrite-hub"
 
 
 @dataclass(frozen=True, slots=True)
