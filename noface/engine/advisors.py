@@ -114,7 +114,6 @@ class Advisors:
         return answer is not None
 
     def begin(self, history: History, action: Ask, state: IssueState, allowance: Allowance | None) -> None:
-        """Ask a model, in a slot, which must be free. `allowance` is the money that this may take."""
         context, slot = self._context, self._jobs.take_slot()
         question = make_question(context, history, action, slot, state.note, allowance)
         reason = f"asks {action.model}: {action.topic.value.replace('_', ' ')}"

@@ -325,7 +325,6 @@ def make_question(
 
 
 def _files(context: RunContext, history: History, topic: Topic, start: str, main: str) -> tuple[FileExcerpt, ...]:
-    """Return what else a question quotes: of a conflict main's side, which is not in the work that is looked at."""
     if topic is Topic.CLARIFICATION:
         return related_files(context, history, start)[0]
     last = history.current[-1]

@@ -8,9 +8,7 @@ from noface.attempt.attempt import Attempt
 from noface.attempt.run import only_judged
 from noface.engine.candidates import Candidates, Ended
 from noface.engine.context import RunContext
-from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import decide_and_apply, record_attempt, why_over
-from noface.engine.ending import Ending, disk_error
 from noface.engine.faults import After
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing.waiting import QueueEntry
@@ -18,7 +16,8 @@ from noface.engine.lessons import count_lessons
 from noface.engine.outages import of_its_model, provider_answered
 from noface.engine.outside import edited_since, move_branch, rejected_before
 from noface.engine.parts import RunParts
-from noface.engine.recover import as_configured, with_work, without_end
+from noface.engine.planner import Ending, disk_error
+from noface.engine.recover import as_configured, remember_oom_kills, with_work, without_end
 from noface.engine.stations import Steps
 from noface.engine.withdrawals import Withdrawals
 from noface.errors import GitError
@@ -105,7 +104,6 @@ class Attempts:
             self._settle(group[-1])
 
     def _job(self, order: AttemptOrder) -> Job[AttemptReport]:
-        """Return the job that makes an attempt. Work that is only judged calls no model."""
         context = self._context
         return Job(
             JobKind.ATTEMPT,

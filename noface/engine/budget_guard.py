@@ -57,7 +57,6 @@ class LiveSpending:
             del self._used[whose], self._answers[whose]
 
     def used(self, issue_id: str, number: int = 0) -> Spent:
-        """Return what the work under way on an issue has used; that of one attempt if its number is given."""
         return _sum(*(used for whose, used in self._used.items() if whose[0] == issue_id and number in (0, whose[1])))
 
     @property
@@ -73,7 +72,6 @@ class LiveSpending:
         return self._passed(_RUN, self._budget, spent)
 
     def ended_one(self) -> None:
-        """Note that work was ended for the run's budget: the others have the same time as it had."""
         self._since.pop(_RUN, None)
 
     def issues_passed(self) -> tuple[tuple[str, Passed], ...]:

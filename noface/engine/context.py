@@ -140,7 +140,6 @@ class RunContext(Planning):
             )
 
     def scope(self, cancel: Canceller) -> Scope:
-        """Return what a job's thread works with, ended by `cancel`."""
         return Scope(self.env, cancel, self.inbox.put)
 
     def first_scope(self, cancel: Canceller) -> Scope:
@@ -164,7 +163,6 @@ class RunContext(Planning):
         return True
 
     def quiet_scope(self, cancel: Canceller) -> Scope:
-        """Return the same for a check that shows no progress and whose results do not count later."""
         return Scope(self.env, cancel, lambda _: None)
 
     def see_host(self, seen: HostState) -> None:
@@ -183,7 +181,6 @@ class RunContext(Planning):
     def set_status(
         self, issue_id: str, status: IssueStatus, reason: str, until: float | None = None, *, cause: Cause = Cause.NONE
     ) -> None:
-        """Move an issue to another status now, with the reason a person reads."""
         self.journal.status(self.clock.now(), issue_id, status, reason, until, cause=cause)
 
     def log_event(self, kind: str, issue_id: str | None = None, **data: object) -> None:

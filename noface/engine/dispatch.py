@@ -347,7 +347,6 @@ class Dispatch:
         return True
 
     def _record(self, past: History, action: Action) -> None:
-        """Record the action that follows the last attempt, if another one was recorded at its end."""
         last = past.attempts[-1] if past.attempts else None
         if last is not None and last.answer != action.name and last.epoch == past.epoch:
             self._context.journal.action(self._context.clock.now(), past.issue.id, last.number, action)

@@ -15,22 +15,18 @@ from noface.engine.attempts import Attempts
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.candidates import Candidates
 from noface.engine.context import RunContext
-from noface.engine.deaths import remember_oom_kills
 from noface.engine.dispatch import Begun, Dispatch, block, decide_and_apply, history, lift_raised
-from noface.engine.ending import Ending, RunResult, run_result
 from noface.engine.faults import GO_ON, After, Faults, OwnFaultError, is_fault
-from noface.engine.idle import TICK_S, Idle
 from noface.engine.jobs import Job, JobKind, Jobs
-from noface.engine.kept_work import KeptWork
 from noface.engine.landing.queue import MergeQueue
 from noface.engine.main_checks import AcceptChecks, Epics
 from noface.engine.outages import answers_again, shows_life
 from noface.engine.outside import BacklogWatch
 from noface.engine.parts import RunParts
-from noface.engine.planner import Once, Planner
+from noface.engine.planner import TICK_S, Ending, Idle, Once, Planner, RunResult, run_result
 from noface.engine.quota_guard import QuotaGuard
-from noface.engine.recover import as_configured, settle_open
-from noface.engine.red_main import RedMain
+from noface.engine.recover import as_configured, remember_oom_kills, settle_open
+from noface.engine.red_main import KeptWork, RedMain
 from noface.engine.retention import keep_bounds
 from noface.engine.stations import Station, Stations
 from noface.engine.withdrawals import Withdrawals, last_look
@@ -123,7 +119,6 @@ class Engine:
         self._stations.begin(keep_bounds(context))
 
     def _tick(self) -> RunResult | None:
-        """Look at everything once, and wait for news; return how the run ended once it has."""
         context, planned = self._context, Plan((), ())
         context.keep_hold()
         if not self._anew:
@@ -202,16 +197,12 @@ class Engine:
                 block(self._context, history(self._context, issue), Block(FailureKind.ENVIRONMENT, reason))
 
     def _settle_unfinished(self) -> None:
-        """Decide on the issues that an earlier run left unfinished: attempts without an action, landings."""
         states, busy = self._context.reader.states(), self._jobs.issues() | self._resumed
         unfinished = [each for each in self._watch.backlog.issues if states[each.id].status in _UNFINISHED]
         for issue in unfinished:
-            row = self._context.reader.issue(issue.id)
-            if row is None or issue.id in busy:
-                continue
-            if row.status == IssueStatus.LANDING and self._landing.resume(issue):
-                continue
-            if row.status in _UNFINISHED:
+            status = self._context.reader.state(issue.id).status
+            resumed = status is IssueStatus.LANDING and issue.id not in busy and self._landing.resume(issue)
+            if status in _UNFINISHED and issue.id not in busy and not resumed:
                 decide_and_apply(self._context, self._landing, issue)
 
     # Messages
@@ -253,7 +244,6 @@ class Engine:
         return isinstance(message, Stop)
 
     def _progress(self, seen: AttemptProgress) -> None:
-        """Take a step of an attempt; a model that shows life closes its breaker, since its probe has succeeded."""
         self._limits.live.update(seen)
         self._quota.seen(seen)
         job = self._jobs.attempt(seen.issue_id, seen.number)
@@ -263,7 +253,7 @@ class Engine:
             answers_again(self._context, job.model, job.began_at)
         step = {"number": seen.number, "phase": seen.phase, "text": seen.text, "kind": seen.kind, "file": seen.file}
         used = {"cost_usd": seen.used.cost_usd, "tokens": seen.used.tokens}
-        self._context.announce("progress", seen.issue_id or None, step | used)
+        self._context.announce("progress", seen.issue_id or None, {**step, **used})
 
     def _job_ended(self, job: Job[Any]) -> None:
         self._context.keep_hold()
@@ -360,7 +350,6 @@ class Engine:
         )
 
     def _break(self, error: BaseException) -> None:
-        """End the run, charging nobody: noface itself failed (disk full, git broken)."""
         self._ending.broken = self._ending.broken or error
         self._stop(urgent=False)
 

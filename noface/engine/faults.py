@@ -70,7 +70,6 @@ def is_unexpected(error: BaseException) -> bool:
 
 
 def after(row: int, tries: int) -> After:
-    """Say what follows: `row` is how often in a row it was this fault, `tries` how often this very work has failed."""
     if row >= ROW_MAX:
         return After.STOP
     return After.ASIDE if tries >= _TRIES_MAX else After.AGAIN
@@ -141,7 +140,6 @@ class Faults:
         return follows, why
 
     def went_well(self, kind: str, issue_id: str) -> None:
-        """Note that work has come to its end: what is in a row is in nothing else's way."""
         self._tries.pop((kind, issue_id), None)
         if self._row[1] == kind:
             self._row = None, "", 0, 0.0

@@ -25,7 +25,6 @@ def with_known_networks(context: RunContext) -> tuple[GateSpec, ...]:
 
 
 def needing(gate: GateSpec, needed: Mapping[str, Network], fingerprint: str) -> GateSpec:
-    """Return a gate with what it is remembered to need in surroundings that `fingerprint` names."""
     known = needed.get(_key(gate, fingerprint)) if gate.network is Network.AUTO else None
     return replace(gate, network=known) if known is not None else gate
 

@@ -58,7 +58,6 @@ def finished_before(context: RunContext, history: History, start: StartPoint) ->
 
 
 def broken_files(plumbing: Plumbing, attempts: tuple[PastAttempt, ...]) -> Mapping[int, int]:
-    """Count the files that do not parse, of the attempts that no gate has judged."""
     unjudged = (past for past in attempts if left_work(past) and past.failing_tests is None)
     return {past.number: len(broken_places(plumbing, plumbing.main(), past.candidate)) for past in unjudged}
 

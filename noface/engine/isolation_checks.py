@@ -67,7 +67,6 @@ def _canary(context: RunContext) -> str:
 
 
 def _red(context: RunContext, tree: str, gates: tuple[GateSpec, ...], cancel: Canceller) -> set[GateSpec]:
-    """Return which gates are red on the tree, or do not run because a build before them is."""
     builds = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)
     task = replace(main_task(context.env, "baseline/canary"), tree=tree, steady=False)
     gated = run_gates(context.quiet_scope(cancel), task, (*builds, *gates), anew=True)

@@ -83,12 +83,10 @@ class Job(Generic[R]):
 
     @property
     def calls_model(self) -> bool:
-        """True while its model works; judging and landing need none."""
         return self.kind is JobKind.QUESTION or (self.kind is JobKind.ATTEMPT and self.phase in _ENDED_AT_ONCE)
 
     @property
     def endable(self) -> bool:
-        """True while it costs money and has not been ended; judging and landing go on."""
         return self.calls_model and not self.cancel.cancelled
 
 
@@ -136,7 +134,6 @@ class Jobs:
         return all(job.kind in (*_LASTING, JobKind.REMOTE) for job in self._jobs)
 
     def forget(self) -> None:
-        """Know of what lasts alone from now on; all other slots are free."""
         self._jobs = list(self.lasting)
         taken = {job.slot for job in self._jobs}
         self._free = [slot for slot in range(self._executor.slots) if slot not in taken]
@@ -149,7 +146,6 @@ class Jobs:
         return [slot for slot in self._free if self._executor.is_open(slot)]
 
     def take_slot(self, best: int | None = None) -> int:
-        """Return a free slot, which is taken then: `best` if that is free, else one of the place with most free."""
         free = self._open()
         places = Counter(map(self._executor.place, free))
         slot = best if best in free else max(free, key=lambda each: places[self._executor.place(each)])
@@ -157,7 +153,6 @@ class Jobs:
         return slot
 
     def issues(self, *kinds: JobKind) -> frozenset[str]:
-        """Return the issues that jobs of `kinds` are at work on; without any, of all that take a slot."""
         wanted = kinds or tuple(kind for kind in JobKind if kind not in _BESIDE)
         return frozenset(job.issue_id for job in self._jobs if job.kind in wanted)
 
@@ -173,7 +168,6 @@ class Jobs:
         return [job for job in self._jobs if job.kind is JobKind.ATTEMPT and job.issue_id == issue_id]
 
     def end_others(self, issue_id: str) -> None:
-        """End the candidates of an issue whose workers are still at it; what is being judged is judged."""
         for job in self.attempts(issue_id):
             if job.endable:
                 job.cancel.cancel()
@@ -183,7 +177,6 @@ class Jobs:
         return tuple(job for job in self._jobs if job.endable)
 
     def end(self, issue_id: str, over: Overrun) -> None:
-        """End what costs money on an issue, because of its cost; a review of passed work runs on."""
         for job in self.paid:
             if job.issue_id == issue_id and not (job.due and over.ended_for is EndedFor.ISSUE):
                 job.over = over
@@ -203,7 +196,6 @@ class Jobs:
                 job.cancel.cancel(urgent=urgent)
 
     def close(self) -> None:
-        """End everything at once, and wait for it; not for other machines, which can be asked again."""
         self.stop(everything=True, urgent=True)
         self._pool.shutdown(wait=True)
 

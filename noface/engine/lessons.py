@@ -15,7 +15,6 @@ _MOST = 3
 
 
 def lessons_for(context: RunContext, history: History, number: int) -> tuple[str, ...]:
-    """Return what worked before for a failure like the last one; how attempt `number` ends counts for or against it."""
     lessons = look_up(context, history)
     if lessons:
         context.lessons.quote([lesson.id for lesson in lessons], "", history.issue.id, number)

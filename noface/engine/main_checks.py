@@ -62,16 +62,6 @@ def fact_of(issue: Issue, result: AcceptOnMain) -> tuple[str, str]:
     return f"{_FACT}{issue.id}", json.dumps({"issue": issue.content_hash, **encode(result)})
 
 
-def accept_on_main(context: RunContext, issue: Issue) -> Failure | None:
-    recorded = recorded_on_main(context.reader, issue)
-    return recorded.failure if recorded is not None else None
-
-
-def unwritten_on_main(context: RunContext, issue: Issue) -> tuple[str, ...]:
-    recorded = recorded_on_main(context.reader, issue)
-    return recorded.unwritten if recorded is not None else ()
-
-
 UNCOMMITTED = "accept-uncommitted"
 _CANNOT_RUN = (126, 127)
 _NO_SUCH_TEST = "pytest.path-missing"
@@ -86,7 +76,6 @@ class AcceptChecks:
         self._failing: dict[tuple[str, str], int] = {}
 
     def needed(self, issue: Issue) -> bool:
-        """True if an issue must be checked before work on it starts."""
         known = (issue.id, issue.content_hash) in self._failing
         return bool(issue.accept) and not known and not self._context.reader.past(issue.id)
 
@@ -152,7 +141,6 @@ def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
 
 
 def _refused(red: list[GateResult]) -> Failure | None:
-    """Return the failure of a command that no worker can change: a refused access, or what a project's rule names."""
     failures = (result.failure for result in red if result.failure is not None)
     for failure in failures:
         by_rule = failure.kind is FailureKind.ENVIRONMENT and is_of_project(failure.rule)
@@ -189,7 +177,6 @@ class Epics:
         self._context, self._jobs, self._stations = context, jobs, stations
 
     def ready(self) -> list[Issue]:
-        """Return the epics of which every part is merged and which are not being checked."""
         checked = self._jobs.issues(JobKind.EPIC)
         whole = (
             issue for issue, parts, states in self._open() if parts and all(states[each.id].done for each in parts)
@@ -257,7 +244,6 @@ class Epics:
         self._stations.begin(self._close(issue, self._jobs.take_slot()))
 
     def _gate(self, issue: Issue, slot: int, cancel: Canceller) -> tuple[Ran | None, str]:
-        """Return the results of the gates, None if a cancel ended them, and the commit they ran on."""
         context = self._context
         task = replace(main_task(context.env, f"epics/{issue.id}", issue.id, str(slot)), known=context.known)
         return run_gates(context.scope(cancel), task, context.gates_for(issue)), task.main

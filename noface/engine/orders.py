@@ -10,7 +10,7 @@ from noface.attempt.protected_files import named_instructions, named_programs
 from noface.engine.context import RunContext
 from noface.engine.going_on import finished_before, next_session
 from noface.engine.lessons import lessons_for
-from noface.engine.main_checks import unwritten_on_main
+from noface.engine.main_checks import recorded_on_main
 from noface.engine.prompt_context import attempt_directory, files_given, prior_failures
 from noface.engine.start_commits import next_start
 from noface.engine.worker_prompt import Given, prompt_data
@@ -139,7 +139,8 @@ def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
     file for tests that main does not have is for the worker to write.
     """
     settings, plumbing = context.settings, context.env.plumbing
-    accept, unwritten = named_paths(issue.accept), unwritten_on_main(context, issue)
+    accept, on_main = named_paths(issue.accept), recorded_on_main(context.reader, issue)
+    unwritten = on_main.unwritten if on_main is not None else ()
     to_write = (*unwritten, *(f"{path}/**" for path in unwritten))
     commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())
     scripts = run_scripts(commands)

@@ -91,7 +91,6 @@ def passes(error: NofaceError) -> bool:
 
 
 def blocked_rows(reader: Reader, kinds: Collection[str] | None = None) -> list[IssueRow]:
-    """Return the blocked issues that are still in the backlog; with `kinds` only those blocked for one of them."""
     rows = reader.blocked()
     return [row for row in rows if kinds is None or (row.block is not None and row.block.kind in kinds)]
 
@@ -165,7 +164,6 @@ def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport
 
 
 def ended_suddenly(context: RunContext) -> frozenset[str]:
-    """Return the issues of which another one will tell whether their sudden end was theirs; it comes first."""
     rows = context.sudden_ends.values()
     return frozenset(issue_id for row in rows for issue_id in to_be_compared(row))
 

@@ -226,7 +226,6 @@ def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]
 
 
 def branch_in_the_way(context: RunContext, issue: Issue) -> BranchTaken | None:
-    """Return why an issue whose work has passed waits: a person has committed to its branch meanwhile."""
     return _persons_commit(context, scratch_of(context.env.plumbing, issue), context.reader.past(issue.id))
 
 

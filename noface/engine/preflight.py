@@ -130,7 +130,6 @@ def _leaking(leaking: Sequence[GateSpec], what: str) -> UsageError:
 
 
 def _not_set_up(failure: Failure, lack: Lack | None) -> BaselineRedError:
-    """Return the error for main's own setup, with its last output and the path of the whole."""
     if failure.rule == INCOMPLETE:
         return BaselineRedError(f"BASELINE_RED: {failure.message}.", "Run again when that is done.")
     lines = [f"BASELINE_RED: the workspace for main's gates cannot be made ready: {failure.message}"]

@@ -209,7 +209,6 @@ def quotes_of(history: History, topics: Collection[Topic] = tuple(Topic)) -> tup
 
 
 def _title(advice: Advice) -> str:
-    """Return what an answer is; a diagnosis of no model is one that noface remembers."""
     remembered = advice.topic is Topic.DIAGNOSIS and not advice.model
     return "The diagnosis with which the same failure was mended before" if remembered else _TITLES[advice.topic]
 
@@ -251,7 +250,6 @@ _BEFORE_CHARS = 1_000
 
 
 def _around(text: str, words: tuple[str, ...]) -> str:
-    """Return the beginning of a text, or of a long one the part in which the words come first."""
     places = [at for word in words if (at := text.lower().find(word)) >= 0]
     start = max(0, min(places, default=0) - _BEFORE_CHARS) if len(text) > _FILE_BYTES_MAX else 0
     start = text.rfind("\n", 0, start) + 1
@@ -296,7 +294,6 @@ def check_templates(templates: Mapping[str, str], folder: str = "") -> None:
 
 
 def _read_folder(folder: Path, known: tuple[str, ...]) -> dict[str, str]:
-    """Return the templates of a folder, in which other files may lie."""
     try:
         paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
         read = {path: path.read_bytes() for path in paths if ".j2" in path.name or f"{path.name}.j2" in known}

@@ -35,7 +35,6 @@ class QuotaGuard:
 
     @property
     def _reserve(self) -> Reserve:
-        """What is kept for a person, with what they have let this run spend meanwhile."""
         run, _, usd = self._let.partition(" ")
         reserve = self._context.settings.reserve
         return replace(reserve, beyond_usd=float(usd), ask=False) if run == self._context.run_id else reserve
@@ -87,7 +86,6 @@ class QuotaGuard:
             self._context.journal.fact(QUOTA, json.dumps([each._asdict() for each in self._known.values()]))
 
     def _hold(self, spec: ModelSpec, window: Window, *, under_way: bool) -> None:
-        """Have a model rest if its login's window says so, and end what it does if that would cost extra."""
         context = self._context
         if not counts_for(window, spec):
             return

@@ -53,7 +53,6 @@ def model_findings(
 
 
 def spare_models(policy: Policy) -> frozenset[str]:
-    """Return the models that only rungs after the first name: work can begin without them."""
     return frozenset(policy.models) - {policy.ladder[0].model} - set(replace(policy, ladder=()).models)
 
 

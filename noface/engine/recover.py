@@ -1,7 +1,13 @@
-"""Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat."""
+"""Settles what an earlier run left open: landings, attempts, processes. Harmless to repeat.
+
+An attempt may have killed noface: it would run, and cost, again at every start. A stop by signal is recorded and is no
+death; nor is one with the machine. What is left needs evidence (law 8): the kernel counts kills for want of memory, or
+no walls kept the only attempt at work from sending a signal. Suspects work alone; after DEATHS_MAX deaths in a row
+alone one waits for a person.
+"""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +20,11 @@ from noface.attempt.worker.agent_logs import lost_run
 from noface.attempt.worker.agent_run import settle as settle_files
 from noface.engine.asking import AGAIN, question_usage
 from noface.engine.context import RunContext
-from noface.engine.deaths import block_killer, died_unexplained, find_suspects
+from noface.engine.dispatch import block, history
 from noface.engine.ground import fetch_again
 from noface.engine.jobs import Job, JobKind
-from noface.engine.landing.pushed import was_pushed
 from noface.engine.landing.queue import release_merged
+from noface.engine.landing.stacks import was_pushed
 from noface.engine.orders import protection_for
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
@@ -27,12 +33,16 @@ from noface.git.landings import landings
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove
 from noface.integrity.state.fsck_facts import Fault, RepairKind
+from noface.model.actions import Block
 from noface.model.attempt import MET, AttemptOrder, Interrupted, noted
 from noface.model.budget import ESTIMATED
-from noface.model.taxonomy import INTERRUPTED, Cause, IssueStatus
+from noface.model.codec import decode, encode
+from noface.model.taxonomy import INTERRUPTED, Cause, FailureKind, IssueStatus
 from noface.model.worker_run import ModelSpec, Usage
 from noface.process.command import Canceller
+from noface.process.memory import OomKills, oom_kills
 from noface.process.process_tree import sweep
+from noface.process.supervisor import Containment
 from noface.prompts.partial import accumulate, steps_of
 from noface.secrets.masked_records import masked_snapshot
 from noface.store.records import LEARNED
@@ -72,7 +82,8 @@ def settle_open(
         settle_files(context.env, order.directory)
         _interrupt(context, order)
         if killer is not None:
-            block_killer(context, order, killer)
+            reason = f"{killer}. Look at {order.directory}; then `noface retry {order.issue.id}`"
+            block(context, history(context, order.issue), Block(FailureKind.AGENT_CRASH, reason))
     return tuple(resumed)
 
 
@@ -166,7 +177,6 @@ def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:
 
 
 def without_end(context: RunContext, order: AttemptOrder) -> Interrupted:
-    """Return the report of an attempt that noface did not see to its end; the order's model is with its variables."""
     run = lost_run(context.env, order.model, Path(order.directory, "agent.log"), order.session)
     return Interrupted(order.token, order.issue.id, order.number, run)
 
@@ -233,3 +243,62 @@ def _carry_out(context: RunContext, fault: Fault) -> None:
                 plumbing.refs.apply(RefUpdate(fault.of, fault.oid, ZERO))
         case RepairKind.RECOUNT:
             journal.recount(fault.of)
+
+
+DEATHS_MAX = 3
+_BOOT = "boot"
+_OOM_KILLS = "kernel_kills"
+
+
+EVIDENCE = {
+    "memory": "and each time the kernel had killed for want of memory meanwhile: set [limits] memory_max",
+    "signal": "killed by a signal: neither the sandbox nor a PID namespace keeps its programs from sending it",
+}
+"""What speaks for an attempt having killed noface, in words."""
+
+
+def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> str | None:
+    """Say what speaks for an attempt: the kernel's kills since it began, or that only it could have sent a signal."""
+    return "memory" if oom_kills else "signal" if alone and not contained else None
+
+
+def died_unexplained(context: RunContext) -> bool:
+    before, now = context.reader.fact(_BOOT), context.boot
+    context.journal.fact(_BOOT, now)
+    return bool(now) and before == now and context.reader.cut_off_before(context.run_id)
+
+
+def remember_oom_kills(context: RunContext) -> None:
+    """Remember the kernel's count as an attempt begins: what comes later may be that attempt's."""
+    counted = json.dumps(encode(oom_kills()))
+    if counted != context.reader.fact(_OOM_KILLS):
+        context.journal.fact(_OOM_KILLS, counted)
+
+
+def find_suspects(context: RunContext, attempts: Sequence[AttemptOrder], *, died: bool) -> dict[str, str]:
+    """Record what a death says of the attempts left open; return why an issue now waits for a person, by id."""
+    if died:
+        _record_death(context, attempts)
+    deaths = context.reader.deaths()
+    context.suspects |= deaths.keys()
+    return {
+        name: f"noface itself died {times} times in a row while this issue alone was worked on, {EVIDENCE[evidence]}"
+        for name, (times, evidence) in deaths.items()
+        if times >= DEATHS_MAX
+    }
+
+
+def _record_death(context: RunContext, attempts: Sequence[AttemptOrder]) -> None:
+    env, before = context.env, context.reader.deaths()
+    contained = env.sandbox.kind != "none" or env.launcher.containment() is Containment.NAMESPACE
+    landing = any(row.status == IssueStatus.LANDING for row in context.reader.issues())
+    alone = len(attempts) == 1 and not landing
+    counted = context.reader.fact(_OOM_KILLS)
+    then = decode(OomKills, json.loads(counted)) if counted else None
+    kills = oom_kills(then.group).since(then) if then is not None else 0
+    evidence = evidence_of(kills, contained=contained, alone=alone)
+    for attempt in attempts:
+        epoch = context.reader.state(attempt.issue.id).epoch
+        deaths = before.get(attempt.issue.id, (0, ""))[0] + (alone and evidence is not None)
+        facts = {"epoch": epoch, "deaths": deaths, "evidence": evidence}
+        context.log_event("noface_died", attempt.issue.id, number=attempt.number, **facts)

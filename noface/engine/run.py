@@ -6,13 +6,13 @@ from contextlib import suppress
 from functools import partial
 
 from noface.engine.context import RunContext
-from noface.engine.ending import RunResult
 from noface.engine.engine import Engine
 from noface.engine.faults import Faults, OwnFaultError, twice
 from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.landing.commits import check_signing
 from noface.engine.outages import ask_again, lift_blocks
 from noface.engine.parts import Elsewhere
+from noface.engine.planner import RunResult
 from noface.engine.preflight import announce_tests, preflight
 from noface.engine.readiness import checkout_findings
 from noface.engine.recover import recover
@@ -102,7 +102,6 @@ def _record_failure(context: RunContext, error: BaseException) -> None:
 
 
 def _remember(context: RunContext, results: tuple[GateResult, ...]) -> None:
-    """Keep what main's gates ran and read, and the results of the green ones."""
     given, cores = context.settings.config.run.gates_at_once, os.cpu_count() or 1
     context.env.turns.limit = given or gates_at_once(results, cores)
     for result in results:

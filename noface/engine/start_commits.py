@@ -83,7 +83,6 @@ def _of_whole(context: RunContext, issue: Issue, main: str) -> tuple[str, StartP
 
 
 def _after_parts(context: RunContext, history: History, point: StartPoint, main: str) -> tuple[str, StartPoint]:
-    """Return the start after a breakdown: what unfinished parts have done, and elsewhere what the issue itself had."""
     issue, plumbing, states = history.issue, context.env.plumbing, context.reader.states()
     parts = [part for part in context.issues if part.parent == issue.id]
     landed = tuple(path for part in parts if states[part.id].done for path in part.paths)

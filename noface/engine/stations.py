@@ -143,7 +143,6 @@ class Stations:
         return story
 
     def end(self, story: OpenStory) -> None:
-        """End a story where it stands; what comes of its call is not looked at."""
         if story in self._stories:
             self._stories.remove(story)
             story.steps.close()

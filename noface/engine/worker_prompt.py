@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from noface.diagnosis.known_causes import known_cause
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
-from noface.engine.main_checks import accept_on_main
+from noface.engine.main_checks import recorded_on_main
 from noface.engine.prompt_context import (
     ON_THE_FAILURE,
     main_since,
@@ -72,7 +72,7 @@ def prompt_data(
     # Agents can read files, but an unsure one has missed these.
     unsure = situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
     related, chosen = related_files(context, history, given.commit) if unsure else ((), "")
-    orders = orders_of(history, name, start, last_reaching)
+    orders, on_main = orders_of(history, name, start, last_reaching), recorded_on_main(context.reader, issue)
     left = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
     beside = left and last and left.number != last.number and left.patch_hash != last.patch_hash
     data = PromptData(
@@ -96,7 +96,7 @@ def prompt_data(
         lessons=given.lessons,
         files=related,
         notes=tuple(filter(None, (chosen, HINTED if hints else ""))),
-        on_main=accept_on_main(context, issue),
+        on_main=on_main.failure if on_main is not None else None,
         points=tuple(point for point in history.open_points if point not in asked),
         read_first=_read_first(context, action.model),
         report_example=json.dumps(example_of("report"), indent=1),
@@ -107,7 +107,6 @@ def prompt_data(
 
 
 def _main_since(context: RunContext, history: History, start: StartPoint, main: str) -> str:
-    """Return what main has changed since the work that an attempt starts from, in the files in conflict or its own."""
     left = next((past for past in history.attempts if past.number == start.number), None)
     conflicts = start.reason is StartReason.CONFLICT
     if left is None or left.main == main or not (conflicts or start.holds):
@@ -175,7 +174,6 @@ What was done so far leads nowhere: take the other way that is described below, 
 
 
 def _way_described(history: History) -> bool:
-    """True if somebody has described another way since the last attempt: a diagnosis, or a design."""
     last = history.current[-1].number if history.current else 0
     diagnosis, design = history.answer(Topic.DIAGNOSIS, last), history.answer(Topic.ARCHITECT, last)
     other = diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.ALTERNATIVE
@@ -222,7 +220,6 @@ def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
 
 
 def _read_first(context: RunContext, model: str) -> tuple[str, ...]:
-    """Return the project's file of instructions that the model's agent does not read by itself."""
     agent, plumbing = context.env.agents[context.settings.models[model].agent], context.env.plumbing
     there = tuple(name for name in _INSTRUCTIONS if name in plumbing.entries(plumbing.main(), _INSTRUCTIONS))
     return () if set(there) & set(agent.instructions) else there[:1]

@@ -7,7 +7,7 @@ from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
 from noface.engine.landing.commits import trailers
 from noface.engine.parts import Elsewhere, RunParts
-from noface.engine.pause import Pause
+from noface.engine.planner import Pause
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.github import Forge

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 from support.processes import wait_for
 
-from noface.engine.deaths import evidence_of
+from noface.engine.recover import evidence_of
 from noface.process.memory import MemoryGroup
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from noface.config.load import load
 from noface.engine.context import RunContext
-from noface.engine.ending import RunResult
+from noface.engine.planner import RunResult
 from noface.engine.run import run_session
 from noface.extras.hosts.calls import host_environment, project_parcel
 from noface.extras.hosts.cluster import Cluster

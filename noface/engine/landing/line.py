@@ -103,7 +103,6 @@ class MergeLine:
         self._outcomes.extend(red for _ in members)
 
     def awaits_round(self, able: Container[str]) -> bool:
-        """True if no round is under way, and somebody is able to be in one."""
         return self._round is None and any(each in able for each in self.line)
 
     def wanted(self, slots: int, able: Container[str]) -> tuple[str, ...]:
@@ -182,7 +181,6 @@ class MergeLine:
         return LineVerdict(verdict.lands, moot=(*moot, *verdict.moot))
 
     def _settled(self, this: _Round) -> LineVerdict:
-        """Return what follows of a round once its longest prefix is green, or all are known."""
         prefixes, longest = this.prefixes, this.prefixes[-1]
         if this.awaited and (self.each or not this.green.get(longest, False)):
             return LineVerdict()

@@ -76,7 +76,6 @@ class Proofs:
             self._begin(_Proving(stack, of_stack, built.main, slots.pop(0)))
 
     def _search(self, stack: Stack, slot: str) -> Steps[None]:
-        """Begin the proof of some suspects; those that do not fit on each other any more go back to the line."""
         built = yield from self._built(stack.members)
         if len(built.steps) == len(stack.members):
             self._begin(_Proving(stack, tuple(built.steps), built.main, slot))
@@ -168,9 +167,11 @@ class Proofs:
         for step in steps:
             entry, context = step.entry, self._context
             if step.candidate != entry.candidate:
-                why = why_held_back(context.env, entry.candidate)
-                kind, more = ("past_left_out", {"why": why}) if why else ("history_left_out", {})
-                context.log_event(kind, entry.issue.id, number=entry.number, main=proof.main, **more)
+                about = {"number": entry.number, "main": proof.main}
+                if why := why_held_back(context.env, entry.candidate):
+                    context.log_event("past_left_out", entry.issue.id, why=why, **about)
+                else:
+                    context.log_event("history_left_out", entry.issue.id, **about)
 
     def _follow(self, verdict: LineVerdict, failure: Failure | None = None) -> None:
         for each in self._under_way:

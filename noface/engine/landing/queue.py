@@ -18,7 +18,7 @@ from noface.engine.landing.commits import LandingCommits, commits_of
 from noface.engine.landing.line import MergeLine
 from noface.engine.landing.merged_branches import remove_merged
 from noface.engine.landing.proofs import Proofs, ProvenStack
-from noface.engine.landing.pushed import follow_push, push_landing, was_pushed
+from noface.engine.landing.stacks import follow_push, push_landing, was_pushed
 from noface.engine.landing.waiting import QueueEntry, WaitingWork
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, Outage
@@ -101,7 +101,6 @@ class MergeQueue:
 
     @property
     def due(self) -> frozenset[str]:
-        """The issues that land soon; what a person's doing holds up may take any time."""
         return frozenset(name for name, entry in self._waiting.by_issue.items() if not entry.held)
 
     @property
@@ -118,7 +117,6 @@ class MergeQueue:
 
     @property
     def busy(self) -> bool:
-        """True while something can land without a person's doing."""
         now = self._context.clock.now()
         return self.working or any(entry.worth_waiting(now) for entry in self._waiting.by_issue.values())
 
@@ -152,7 +150,6 @@ class MergeQueue:
     # What lands
 
     def _land_in_order(self, stacks: tuple[ProvenStack, ...]) -> Steps[None]:
-        """Land stacks one on the other. What does not land, and is wanted still, is proven again."""
         self._waiting.at_work += 1
         main, landed = stacks[0].main, 0
         for each in stacks:
@@ -230,16 +227,12 @@ class MergeQueue:
         for entry in proven.entries:
             now = context.clock.now()
             entry.ready_at = entry.ready_at if entry.ready_at is not None else now
-            match self._last_look(entry):
-                case Failure() as failure:
-                    self._waiting.refuse(entry, failure)
-                    return False
-                case False if self._waiting.holds(entry) and not self._stations.stopping:
-                    return None
-                case False:
-                    return False
-                case _:
-                    pass
+            look = self._last_look(entry)
+            if isinstance(look, Failure):
+                self._waiting.refuse(entry, look)
+                return False
+            if not look:
+                return None if self._waiting.holds(entry) and not self._stations.stopping else False
         return all(map(self._waiting.holds, proven.entries))
 
     def _push(self, proven: ProvenStack, intended: IntendedLanding) -> Steps[str | None]:
@@ -326,7 +319,6 @@ class MergeQueue:
             entry.ready_at = None
 
     def _hold(self, proven: ProvenStack, held: Blocked, until: float | None = None) -> None:
-        """Hold up the entries that something of the person's is in the way of; the others may land without them."""
         plumbing, below, touching = self._context.env.plumbing, proven.main, list[QueueEntry]()
         for step in proven.steps if held.paths and len(proven.steps) > 1 else ():
             if {change.path for change in plumbing.changes(below, step.tree)} & {*held.paths}:

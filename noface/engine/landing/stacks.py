@@ -1,9 +1,11 @@
 """Stacks: candidates merged one on the other, from main on, and the proof of a stack (laws 1, 11). In threads.
 
-Main never gets the merges between: what lands is made of the same trees (`commits.py`).
+Main never gets the merges between: what lands is made of the same trees (`commits.py`). With `[landing] push = true`
+the push is the compare-and-swap. What was pushed has landed; main here follows, and after a kill the remote tells.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,13 +17,15 @@ from noface.attempt.prove import prove as prove_tree
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
-from noface.engine.landing.pushed import landed_there
 from noface.engine.landing.waiting import QueueEntry
 from noface.engine.prompt_context import attempt_directory
-from noface.git.fast_forward import Landed
+from noface.errors import GitError
+from noface.git.fast_forward import Blocked, Landed
+from noface.git.landing import advance
 from noface.git.landings import in_the_way, landings
 from noface.git.plumbing import Plumbing
-from noface.git.refs import hold_ref
+from noface.git.refs import RefUpdate, hold_ref
+from noface.git.remote import Rejected
 from noface.git.taken_back import bring_onto
 from noface.integrity.judges import Part, lifted, part_of
 from noface.model.failure import Failure
@@ -31,6 +35,45 @@ from noface.model.issue import joined
 from noface.model.quoting import some
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
+
+
+def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -> Landed | None:
+    """Return the landing of an issue on main of which the work in `candidate` knows nothing, None without one."""
+    landed = landings(plumbing, f"{candidate}..{main}")
+    return next((Landed(each.commit) for each in landed if each.issue == issue_id), None)
+
+
+def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> Rejected | None:
+    """Move the remote's main from `old` to `new`, in a thread; harmless to repeat. Raises RemoteError."""
+    remote = context.remote
+    assert remote is not None  # noqa: S101 - the start of the run has seen to it
+    return remote.push(new, remote.main, old, cancel)
+
+
+def follow_push(context: RunContext, old: str, new: str, note: str) -> None:
+    """Have main follow what was pushed, and remember that the remote has it; tell where something is in the way."""
+    remote, plumbing = context.remote, context.env.plumbing
+    assert remote is not None  # noqa: S101 - the start of the run has seen to it
+    with suppress(GitError):  # a fetch may have been faster
+        plumbing.refs.apply(RefUpdate(remote.fetched, new, old))
+    main, name = plumbing.local_main(), plumbing.repository.main_name
+    if plumbing.is_ancestor(new, main):
+        return
+    if not plumbing.is_ancestor(main, new):
+        why = f"{name} has commits that {remote.main_name} lacks: bring them together"
+    else:
+        result = advance(plumbing, main, new, note if main == old else f"noface: follow {remote.main_name}")
+        if isinstance(result, Landed):
+            return
+        why = result.reason if isinstance(result, Blocked) else f"{name} was moved meanwhile"
+        why += f": {', '.join(result.paths)}" if isinstance(result, Blocked) and result.paths else ""
+    context.announce("remote_main", None, {"state": "behind", "text": f"{name} stays behind {remote.main_name}: {why}"})
+
+
+def was_pushed(context: RunContext, commit: str) -> bool:
+    fetched = context.env.plumbing.resolve(context.remote.fetched) if context.remote is not None else None
+    return fetched is not None and context.env.plumbing.is_ancestor(commit, fetched)
+
 
 _NAMED_MAX = 5
 

@@ -67,7 +67,6 @@ class QueueEntry:
         return True
 
     def worth_waiting(self, now: float) -> bool:
-        """True if a run should go on for this entry alone."""
         return not self.held or (self.passing_since is not None and now < self.passing_since + PATIENCE_S)
 
 
@@ -93,7 +92,6 @@ class WaitingWork:
         return self.by_issue.get(entry.issue.id) is entry
 
     def able(self) -> frozenset[str]:
-        """Return who may be proven or land now, and was not tried in this tick."""
         now, entries = self._context.clock.now(), self.by_issue.items()
         rest = any(not entry.held for _, entry in entries)
         due = (name for name, entry in entries if entry.due(now, rest=rest) and name not in self.tried)
