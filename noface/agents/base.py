@@ -1,7 +1,6 @@
 """What an agent adapter is: it builds a command line and reads a stream. It starts no process."""
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -298,27 +297,21 @@ class TextTail:
     """The newest lines of a text, `ANSWER_MAX` characters of them at most."""
 
     def __init__(self) -> None:
-        self._lines: deque[str] = deque()
-        self._size = 0
+        self._text = ""
 
     def append(self, line: str) -> None:
-        """Add a line, and forget the oldest ones that no longer fit."""
-        self._lines.append(line[-ANSWER_MAX:])
-        self._size += len(self._lines[-1]) + 1
-        while self._size > ANSWER_MAX and len(self._lines) > 1:
-            self._size -= len(self._lines.popleft()) + 1
+        self._text = f"{self._text}{line}\n"[-ANSWER_MAX - 1 :]
 
     def clear(self) -> None:
-        self._lines.clear()
-        self._size = 0
+        self._text = ""
 
     @property
     def lines(self) -> list[str]:
-        return list(self._lines)
+        return self._text.split("\n")[:-1]
 
     @property
     def text(self) -> str:
-        return "\n".join(self._lines).strip()
+        return self._text.strip()
 
 
 class _Agents(Mapping[str, Agent]):

@@ -10,7 +10,6 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from noface.model.quoting import one_line
@@ -187,11 +186,10 @@ class CommandWatch:
     _ask_from: float = 0.0
     _worked: float | None = None
     _life: float = field(init=False)
-    _sizes: list[int] = field(init=False)
     _deadline: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self._life, self._sizes = self.began, _sizes(self.command)
+        self._life = self.began
         self._deadline = self.began + self.command.timeout_s
 
     @property
@@ -249,24 +247,16 @@ class CommandWatch:
             if not self._hurried and self._urgent():
                 self._stop(now)
             return
-        requested = self._look_for_life(now) or self._look_for_work(now)
-        reason = self._reason_to_end(now) or requested
+        life = self.on_output() if self.on_output is not None else None
+        if isinstance(life, EndedBy):
+            wanted: EndedBy | None = life
+        else:
+            self._life = life or self._life
+            wanted = self._look_for_work(now)
+        reason = self._reason_to_end(now) or wanted
         if reason is not None:
             self.ended_by = reason
             self._stop(now)
-
-    def _look_for_life(self, now: float) -> EndedBy | None:
-        if self.on_output is not None:
-            life_or_reason = self.on_output()
-            if isinstance(life_or_reason, EndedBy):
-                return life_or_reason
-            self._life = life_or_reason or self._life
-            return None
-        sizes = _sizes(self.command)
-        if sizes != self._sizes:
-            self._sizes = sizes
-            self._life = now
-        return None
 
     def _look_for_work(self, now: float) -> EndedBy | None:
         """Ask, if it is quiet, whether work goes on; return why to end, if so."""
@@ -316,13 +306,3 @@ class CommandWatch:
             self.control.shutdown(socket.SHUT_WR)
             while self.control.recv(65536):
                 pass
-
-
-def _sizes(command: Command) -> list[int]:
-    sizes = []
-    for path in (command.stdout, command.stderr):
-        try:
-            sizes.append(Path(path).stat().st_size)
-        except OSError:
-            sizes.append(-1)
-    return sizes

@@ -164,11 +164,8 @@ def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> s
 
 
 def _too_long(argv: Sequence[str], env: dict[str, str]) -> str:
-    sizes = {f"argument {at}": len(os.fsencode(argument)) for at, argument in enumerate(argv)}
-    sizes |= {f"the variable {name[:200]}": len(os.fsencode(name + value)) + 2 for name, value in env.items()}
-    longest, total = max(sizes, key=lambda name: sizes[name]), sum(sizes.values())
-    problem = f"arguments and environment of {argv[0][:200]} are too long (E2BIG): {total} bytes together"
-    problem += f", {sizes[longest]} of them in {longest}"
+    sizes = [len(os.fsencode(text)) for text in (*argv, *(name + value for name, value in env.items()))]
+    problem = f"arguments and environment of {argv[0][:200]} are too long (E2BIG): {sum(sizes)} bytes together"
     return f"{problem}; the system takes {ONE_ARGUMENT_BYTES_MAX} for one. Pass long texts by file or stdin"
 
 

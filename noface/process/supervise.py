@@ -96,7 +96,7 @@ class Launcher:
         """Run a command to its end, and until nothing of it is left; what cannot be started gives an Exit with `error`.
 
         `on_output` is called every tick (0.2 s at most) and returns the monotonic time of the last sign of life, or why
-        to end; without it, any growth of the logs is one. `on_quiet` says whether it works all the same.
+        to end. `on_quiet` says whether it works all the same.
         """
         with self._idle:
             self._running += 1

@@ -213,12 +213,6 @@ def test_fifo_as_a_log_or_as_stdin_is_not_waited_on(launcher, program, tmp_path)
 def test_too_long_argument_is_explained(launcher, program):
     error = launcher.run(program("echo", "x" * 300_000)).error
     assert "are too long (E2BIG)" in error
-    assert "300000 of them in argument 1" in error
-
-
-def test_too_long_variable_is_explained(launcher, program, token):
-    error = launcher.run(program("/bin/true", env=(("BIG", "x" * 200_000),))).error
-    assert "200005 of them in the variable BIG" in error
 
 
 def test_hundred_megabytes_of_arguments_are_refused_in_the_same_words(launcher, program):
@@ -291,11 +285,6 @@ def test_one_canceller_ends_many_commands(launcher, program):
         runs = [pool.submit(launcher.run, program("sleep", "1000"), stop) for _ in range(8)]
         stop.cancel()
         assert {run.result().ended_by for run in runs} == {EndedBy.CANCELLED}
-
-
-def test_growing_logs_are_a_sign_of_life(launcher, shell):
-    ended = launcher.run(shell("for i in {1..14}; do echo $i >&2; sleep 0.05; done", idle_timeout_s=0.5))
-    assert (ended.exit_code, ended.ended_by) == (0, EndedBy.ITSELF)
 
 
 def test_adapter_decides_what_a_sign_of_life_is(launcher, shell):
