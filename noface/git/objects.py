@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from noface.git.command import Git, GitProcess, end_process
 from noface.model.attempt import FileChange
 
 _SMALL_BYTES_MAX = 1 << 20
+_TICK_NS = 100_000_000
 _FIELDS = 3  # id, type, size; anything else is "<name> missing" or "ambiguous"
 
 
@@ -24,14 +26,18 @@ class _ObjectProcess(GitProcess):
     def __init__(self, git: Git, packs: Path) -> None:
         super().__init__(git)
         self.packs = packs
-        self._packs_there = frozenset[str]()
+        self._listed_ns, self._packs_there = 0, frozenset[str]()
 
     def _running(self) -> Any:
         with suppress(FileNotFoundError):
-            there = frozenset(file.name for file in self.packs.iterdir() if file.suffix == ".pack")
-            if self._packs_there - there:
-                self._end()
-            self._packs_there = there
+            changed_ns = self.packs.stat().st_mtime_ns
+            if changed_ns != self._listed_ns:
+                there = frozenset(file.name for file in self.packs.glob("*.pack"))
+                if self._packs_there - there:
+                    self._end()
+                # Of two changes within a tick of the file system's clock the second leaves no other time.
+                settled = time.time_ns() - changed_ns > _TICK_NS
+                self._listed_ns, self._packs_there = changed_ns if settled else 0, there
         return super()._running()
 
 
