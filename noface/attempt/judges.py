@@ -12,12 +12,12 @@ from noface.attempt.parts import Parts
 from noface.git.objects import ObjectReader
 from noface.git.plumbing import Plumbing, entries_before, store_text
 from noface.git.stored import Entry
-from noface.integrity.agreement import disagreement
 from noface.integrity.inner_tests import with_main_tests
 from noface.integrity.inventory import (
     Inventory,
     Shortfall,
     compared,
+    disagreement,
     each_once,
     file_of,
     kept,

@@ -124,24 +124,23 @@ def _setup(
     held = next((path for path in keep if any(f"{file}/".startswith(f"{path}/") for file in tracked)), "")
     problem = None if own and command == own.command else command_problem(command)
     problem = f"its keep names {held}, which main has files in" if held else problem
-    problem = f'its keep names "{glob}": keep takes no globs' if (glob := _glob_in(keep)) else problem
+    glob = next((path for path in keep if "*" in path), "")
+    problem = f'its keep names "{glob}": keep takes no globs' if glob else problem
     if problem:
         stays = "the table's setup stays" if own else "there is no setup"
         return ((own,) if own else ()), (f"The setup `{line(command)}` was refused: {problem}; {stays}.",)
     return (DetectedSetup(command, tuple(value.get("inputs", ())), keep, line(value["why"])),), ()
 
 
-def _glob_in(paths: tuple[str, ...]) -> str:
-    return next((path for path in paths if "*" in path), "")
-
-
 def gate_problem(command: str) -> str | None:
     """Say why a command can be no gate, None if nothing speaks against it before it runs."""
     parts = [part if at % 2 else _plain(part) for at, part in enumerate(_ENDS.split(command))]
-    while len(parts) > 1 and parts[-2] != "&" and (not parts[-1] or (parts[-2] == "&&" and _is_nothing(parts[-1]))):
+    while (
+        len(parts) > 1 and parts[-2] != "&" and (not parts[-1] or (parts[-2] == "&&" and _NOTHING.fullmatch(parts[-1])))
+    ):
         parts = parts[:-2]
     piped = len(parts) > 1 and parts[-2] == "|" and _SWALLOWS.fullmatch(parts[-1]) is not None
-    if not parts[-1] or _is_nothing(parts[-1]) or piped:
+    if not parts[-1] or _NOTHING.fullmatch(parts[-1]) or piped:
         return "it passes whatever the work is"
     return command_problem(command)
 
@@ -150,10 +149,6 @@ def _plain(part: str) -> str:
     bare = part.strip()
     started = _STARTS.sub("", bare, count=1)
     return started.strip("'\" ") if started != bare else bare
-
-
-def _is_nothing(part: str) -> bool:
-    return _NOTHING.fullmatch(part) is not None
 
 
 def command_problem(command: str) -> str | None:

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from noface.model.quoting import some
+
 
 class Outcome(StrEnum):
     """How a test ended. One that is expected to fail counts as skipped: nobody promised that it passes."""
@@ -64,6 +66,8 @@ class Shortfall:
 
 _WORSE_LAST = (Outcome.SKIPPED, Outcome.PASSED, Outcome.FAILED)
 _BEST_FIRST = (Outcome.PASSED, Outcome.SKIPPED, Outcome.FAILED)
+_SHOWN_MAX = 5
+_NAME_CHARS_MAX = 200
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r" #\d+$")
 
@@ -233,6 +237,36 @@ def _lost(main: Inventory, now: Inventory, unsteady: frozenset[str]) -> Iterable
 
 def _passed_of(run: Inventory) -> Counter[str]:
     return Counter(base_of(name) for name, outcome in run.tests if outcome is Outcome.PASSED)
+
+
+def disagreement(main: Inventory, judged: Inventory, own: Inventory, unsteady: Collection[str] = ()) -> str:
+    """Return what speaks against the reports of a change whose gate ended green, "" if all that is known agrees.
+
+    `judged` is its run with main's tests, `own` that with its own, in which `unsteady` tests may be red. A summary that
+    counts more than was reported is no disagreement: tests print summaries, too, and some count parts of tests.
+    """
+    red = tuple(n for n, outcome in own.tests if outcome is Outcome.FAILED and n not in unsteady)
+    if red and not any(outcome is Outcome.FAILED for _, outcome in main.tests):
+        return f"it ended as if no test had failed, but these did: {some(red, _SHOWN_MAX, _NAME_CHARS_MAX)}"
+    if main.told and not _is_summary_short(main) and _is_summary_short(judged):
+        text = f"its summary counts {_summary_count(judged)}" if judged.told else "it printed no summary"
+        return f"{_wholes(judged)} tests are reported to have passed, but {text}"
+    return ""
+
+
+def _is_summary_short(run: Inventory) -> bool:
+    return _summary_count(run) < _wholes(run)
+
+
+def _summary_count(run: Inventory) -> int:
+    """Return how many tests the gate printed of: a summary may be of one run of several, or of all."""
+    return max((0, *run.told, sum(run.told)))
+
+
+def _wholes(run: Inventory) -> int:
+    names = frozenset(name for name, _ in run.tests)
+    passed = (name for name, outcome in run.tests if outcome is Outcome.PASSED)
+    return sum("[" not in name or name.partition("[")[0] not in names for name in passed)
 
 
 NAME_MAX = 2_000

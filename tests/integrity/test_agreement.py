@@ -6,8 +6,7 @@ How often that is wrong: of 44 pairs of commits of 8 public projects (run by pyt
 
 import pytest
 
-from noface.integrity.agreement import disagreement
-from noface.integrity.inventory import Inventory, Outcome
+from noface.integrity.inventory import Inventory, Outcome, disagreement
 
 OUTCOMES = {"P": Outcome.PASSED, "F": Outcome.FAILED, "S": Outcome.SKIPPED}
 

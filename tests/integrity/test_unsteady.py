@@ -2,8 +2,7 @@
 
 import pytest
 
-from noface.integrity.agreement import disagreement
-from noface.integrity.inventory import Inventory, Outcome
+from noface.integrity.inventory import Inventory, Outcome, disagreement
 from noface.integrity.unsteady import excused, of_the_change, still_unsteady
 from noface.model.listed import UnsteadyTest
 

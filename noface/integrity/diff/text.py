@@ -1,13 +1,12 @@
 """Judges the changed lines: conflict markers that were left in any file of text, names of the workspace."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from noface.model.patch import ChangedLine, changed_lines, decoded
 
-_OURS, _SPLIT, _THEIRS = re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$")
-_STEPS = (_OURS, _SPLIT, _THEIRS)
+_STEPS = (re.compile(r"<{7}(\s.*)?$"), re.compile(r"={7}\s*$"), re.compile(r">{7}(\s.*)?$"))
 _STARTS = ("<<<<<<<", "=======", ">>>>>>>")
 
 
@@ -15,29 +14,23 @@ def left_markers(patch: str) -> dict[str, list[tuple[str, ...]]]:
     """Return the marker lines of conflicts that main does not hold, there or in a file that goes, by their files."""
     if "\n+<<<<<<<" not in patch:
         return {}
-    added: dict[str, list[str]] = {}
-    removed: dict[str, list[str]] = {}
+    added, removed = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for line in changed_lines(patch):
         if line.text.startswith(_STARTS):
-            (removed if line.removed else added).setdefault(line.path, []).append(line.text)
-    moved = [conflict for path, texts in removed.items() if path not in added for conflict in _conflicts(texts)]
-    files = {}
+            (removed if line.removed else added)[line.path].append(line.text)
+    moved = Counter(conflict for path, texts in removed.items() if path not in added for conflict in _conflicts(texts))
+    files = defaultdict[str, list[tuple[str, ...]]](list)
     for path, texts in added.items():
-        new = _conflicts(texts)[len(_conflicts(removed.get(path, []))) :]
-        if left := [conflict for conflict in new if not _taken(conflict, moved)]:
-            files[path] = left
+        for conflict in _conflicts(texts)[len(_conflicts(removed[path])) :]:
+            if moved[conflict]:
+                moved[conflict] -= 1
+            else:
+                files[path].append(conflict)
     return files
 
 
 def shows_conflict(text: str) -> bool:
     return bool(_conflicts([line for line in text.splitlines() if line.startswith(_STARTS)]))
-
-
-def _taken(conflict: tuple[str, ...], moved: list[tuple[str, ...]]) -> bool:
-    if conflict not in moved:
-        return False
-    moved.remove(conflict)
-    return True
 
 
 def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
@@ -46,7 +39,7 @@ def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
     for text in texts:
         if _STEPS[len(open_)].match(text):
             open_.append(text.rstrip())
-        elif _OURS.match(text):
+        elif _STEPS[0].match(text):
             open_ = [text.rstrip()]
         if len(open_) == len(_STEPS):
             conflicts.append(tuple(open_))
