@@ -51,23 +51,12 @@ def scan_project(project: ProjectRules, log: Log, context: Context) -> tuple[lis
                 skipped.append((rule_id(rule), "", why))
             case NoMatch.ABSENT:
                 pass
-            case match:
-                findings.append(_project_finding(rule, match, log, context))
+            case (start, file, line):
+                number = log.line_at(start)
+                place = (place_of(file, line, context.repo) if file else None) or place_near(log, number, context.repo)
+                name, even = rule_id(rule), rule.even_in_tests
+                findings.append(RuleMatch(name, rule.kind, Level.DIAGNOSTIC, number, place, even_in_tests=even))
     return findings, skipped
-
-
-def _project_finding(rule: LineRule, match: PatternMatch, log: Log, context: Context) -> RuleMatch:
-    start, file, line = match
-    number = log.line_at(start)
-    location = place_of(file, line, context.repo) if file else None
-    return RuleMatch(
-        rule_id(rule),
-        rule.kind,
-        Level.DIAGNOSTIC,
-        number,
-        location or place_near(log, number, context.repo),
-        even_in_tests=rule.even_in_tests,
-    )
 
 
 def decisive(findings: Sequence[RuleMatch], *, tests_failed: bool) -> list[RuleMatch]:
@@ -110,15 +99,12 @@ def scan(rules: tuple[LineRule, ...], log: Log, context: Context, owned: frozens
             continue
         count = 0
         for number in _candidates(rule, log):
-            if number in owned:
-                continue
-            match = rule.regex.search(lines.get(number))
-            if not match or _is_quoted(match, rule):
-                continue
-            findings.append(_rule_finding(rule, match, number, log, context))
-            count += 1
-            if count >= _PER_RULE_MAX:
-                break
+            match = rule.regex.search(lines.get(number)) if number not in owned else None
+            if match and not _is_quoted(match, rule):
+                findings.append(_rule_finding(rule, match, number, log, context))
+                count += 1
+                if count >= _PER_RULE_MAX:
+                    break
     return findings
 
 

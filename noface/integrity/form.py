@@ -9,9 +9,9 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 
 from noface.data import pattern
-from noface.integrity.lexing import parsed
 
 _NAME = "noface-reformatted-source"
 _UNREADABLE = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError, tokenize.TokenError)
@@ -70,3 +70,27 @@ def _signs(text: str) -> Iterator[str | tuple[str, bool]]:
 
 def _code(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if not _COMMENT.match(line)]
+
+
+_TRIES = 20
+
+
+def parsed(text: str, name: str = "<unknown>") -> ast.Module:
+    """Return the syntax tree of Python code, as `ast.parse` does; in several threads at once.
+
+    Up to Python 3.11.7 and 3.12.1 they share a counter (python/cpython#106905): one in another's way tries anew.
+    """
+    for _ in range(_TRIES):
+        with suppress(SystemError):
+            return ast.parse(text, name)
+    return ast.parse(text, name)
+
+
+def python_tree(text: str) -> ast.Module | None:
+    """Return the syntax tree of Python code, None of what does not parse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the project's escapes, say
+            return parsed(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

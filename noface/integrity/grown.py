@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from noface.data import table
-from noface.integrity.lexing import python_tree
+from noface.integrity.form import python_tree
 from noface.integrity.tampering import is_test_file
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

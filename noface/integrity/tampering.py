@@ -186,7 +186,6 @@ def _on_new_test(lines: list[ChangedLine], index: int) -> bool:
 ALTERED = "judge-altered"
 """The rule of a change that is green with its own tests or settings, and red with main's."""
 MISSING = "tests-missing"
-"""The rule of a change on which tests that pass on main are missing."""
 CONTRADICTED = "tests-contradicted"
 """The rule of a change that keeps all tests of main and alters what some of them ask for: its issue may want that."""
 UNBELIEVED = "report-disagrees"
@@ -198,7 +197,6 @@ FEWER_ASSERTIONS = "assertions-fewer"
 BY_BODY = (EMPTIED, FEWER_ASSERTIONS)
 """The rules of what the bodies of main's tests have lost, whether or not main's versions of them pass."""
 BY_MAIN = (ALTERED, MISSING, CONTRADICTED, UNBELIEVED)
-"""The rules of what main's own tests and settings find in a change that is green with its own."""
 
 _SHOWN_MAX = 10
 _NAME_CHARS_MAX = 200

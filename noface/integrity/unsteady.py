@@ -25,13 +25,11 @@ def still_unsteady(known: Known, now: float) -> dict[str, UnsteadyTest]:
 
 
 def failed_in(ran: Inventory | None) -> tuple[str, ...]:
-    return tuple(name for name, outcome in ran.tests if outcome is Outcome.FAILED) if ran is not None else ()
+    return tuple(name for name, outcome in ran.tests if outcome is Outcome.FAILED) if ran else ()
 
 
 def passed_in(ran: Inventory | None) -> frozenset[str]:
-    return (
-        frozenset(name for name, outcome in ran.tests if outcome is Outcome.PASSED) if ran is not None else frozenset()
-    )
+    return frozenset(name for name, outcome in (ran.tests if ran else ()) if outcome is Outcome.PASSED)
 
 
 def excused(ran: Inventory, tests: Collection[str]) -> Inventory:

@@ -8,7 +8,7 @@ import posixpath
 import re
 from functools import lru_cache
 
-from noface.integrity.lexing import python_tree
+from noface.integrity.form import python_tree
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SPECIFIER = re.compile(r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*+\(?\s*+["'`]([^"'`\n]{1,300})["'`]""")

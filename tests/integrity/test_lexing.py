@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from noface.integrity.lexing import python_tree
+from noface.integrity.form import python_tree
 
 LINE = "    if x == {0}:\n        return [({0} + x) * (x - 1), {{'a': [1, 2, (3, 4)]}}]\n"
 TEXT = "def f(x):\n" + "".join(LINE.format(number) for number in range(200))

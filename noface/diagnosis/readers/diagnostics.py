@@ -51,18 +51,14 @@ def _diagnostic(log: Log, number: int, line: str, context: Context) -> RuleMatch
     if match := _DIAGNOSTIC["colon"].match(line) or _DIAGNOSTIC["paren"].match(line):
         return _severe(log, number, match, context)
     if match := _DIAGNOSTIC["coded"].match(line):
-        kind = FailureKind.SYNTAX_ERROR if _does_not_parse(match) else FailureKind.LINT_FAILURE
+        broken = match["code"].startswith(_PARSE_CODES) and not match["code"].startswith("E90")
+        kind = FailureKind.SYNTAX_ERROR if broken or "SyntaxError" in match["msg"] else FailureKind.LINT_FAILURE
         return _finding("diagnostic.coded", kind, match, number, context)
     if match := _DIAGNOSTIC["ocaml"].match(line):
         return _ocaml(log, number, match, context)
     if match := _DIAGNOSTIC["headed"].match(line):
         return _arrow(log, number, match, context)
     return None
-
-
-def _does_not_parse(match: re.Match[str]) -> bool:
-    code = match["code"]
-    return (code.startswith(_PARSE_CODES) and not code.startswith("E90")) or "SyntaxError" in match["msg"]
 
 
 def _ocaml(log: Log, number: int, match: re.Match[str], context: Context) -> RuleMatch | None:

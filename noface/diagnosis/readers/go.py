@@ -104,7 +104,9 @@ def _compile(log: Log, context: Context) -> list[RuleMatch]:
     headed = vetting = False
     for number, line in enumerate(log.lines):
         if _GO["head"].match(line):
-            headed, vetting = True, ("vet" in context.tools and "build" not in context.tools) or _vets(log, line)
+            failed = f"FAIL\t{line[2:].split(maxsplit=1)[0]} [build failed]" in log.text
+            vets = failed and any(word in log.text for word in table("patterns")["words"]["vet"])
+            headed, vetting = True, ("vet" in context.tools and "build" not in context.tools) or vets
             continue
         match = _GO["compile"].match(line)
         if not match:
@@ -140,10 +142,3 @@ def _diagnostic(
     place = place_of(match["file"], match["line"], context.repo)
     name, kind = ("go.vet", FailureKind.LINT_FAILURE) if lint else ("go.compile", FailureKind.SYNTAX_ERROR)
     return RuleMatch(name, kind, Level.DIAGNOSTIC, number, place, even_in_tests=True)
-
-
-def _vets(log: Log, head: str) -> bool:
-    """True if a heading of `go test` is vet's, whose findings have the form of compile errors."""
-    package = head[2:].split(maxsplit=1)[0]
-    failed = f"FAIL\t{package} [build failed]"
-    return failed in log.text and any(word in log.text for word in table("patterns")["words"]["vet"])

@@ -39,7 +39,9 @@ def _clean(word: str) -> str:
 
 def _asked_for(context: Context) -> frozenset[str]:
     words = {_clean(word) for word in _MISSING["word"].findall(context.command[:_COMMAND_MAX])}
-    programs = {name for tool in context.tools for name in (tool, tool.rsplit("/", 1)[-1])} - _arguments(context)
+    # Second words stand for a program and its subcommand: "make test" tells of `test`, too.
+    arguments = {tool.split(" ", 1)[1] for tool in context.tools if " " in tool}
+    programs = {name for tool in context.tools for name in (tool, tool.rsplit("/", 1)[-1])} - arguments
     there = _files_and_folders(context.repo)
     return frozenset(
         word
@@ -63,11 +65,6 @@ def _files_and_folders(repo: Repo) -> dict[str, set[str]]:
     return there
 
 
-def _arguments(context: Context) -> set[str]:
-    """Return the second words that stand for a program and its subcommand: "make test" tells of `test`, too."""
-    return {tool.split(" ", 1)[1] for tool in context.tools if " " in tool}
-
-
 def _same(word: str, path: str) -> bool:
     return word == path or word.endswith("/" + path) or path.endswith("/" + word)
 
@@ -78,6 +75,4 @@ def _tokens(line: str) -> list[str]:
 
 
 def _is_asked_for(token: str, asked: frozenset[str]) -> bool:
-    if token in asked:
-        return True
-    return ("/" in token or "." in token) and any(_same(token, word) for word in asked)
+    return token in asked or (("/" in token or "." in token) and any(_same(token, word) for word in asked))

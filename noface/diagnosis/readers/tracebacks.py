@@ -84,21 +84,16 @@ def _bare_syntax(log: Log, context: Context, owned: list[tuple[int, int]]) -> li
     for word in ("SyntaxError: ", "IndentationError: ", "TabError: "):
         for number in log.lines_with(word):
             free = _TRACE["py_syntax"].match(log.get(number)) and not any(start <= number < end for start, end in owned)
-            above = _file_above(log, number) if free else None
+            # The line shortly above that names a file as a whole, and no frame in it.
+            near = range(number - 1, max(log.stream_start(number), number - 6) - 1, -1) if free else ()
+            frames = ((at, frame) for at in near if (frame := _TRACE["py_file"].match(log.get(at))))
+            named = (at for at, frame in frames if not frame["inside"] and not frame["file"].startswith("<"))
+            above = next(named, None)
             if above is not None:
                 place = places(log.get(above), context.repo)
                 kind, where = FailureKind.SYNTAX_ERROR, place[-1] if place else None
                 findings.append(RuleMatch("python.syntax", kind, Level.TRACEBACK, number, where, even_in_tests=True))
     return findings
-
-
-def _file_above(log: Log, number: int) -> int | None:
-    """Return the line shortly above that names a file as a whole, and no frame in it."""
-    for above in range(number - 1, max(log.stream_start(number), number - 6) - 1, -1):
-        frame = _TRACE["py_file"].match(log.get(above))
-        if frame and not frame["inside"] and not frame["file"].startswith("<"):
-            return above
-    return None
 
 
 def read_framed_traces(log: Log, context: Context) -> Reading | None:
