@@ -26,7 +26,7 @@ from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.protection import Protection, asked_paths, protection_of
 from noface.model.start import Origin, StartReason
-from noface.model.worker_run import THINKING_FACTOR, ModelSpec
+from noface.model.worker_run import THINKING_FACTOR
 from noface.process.files import is_folder
 from noface.prompts.data import Situation
 from noface.prompts.render import render
@@ -67,7 +67,10 @@ def make_order(
         return masked(prompt.text, (*issue.paths, *protection.patterns))
 
     text, model = text_of(situation), context.settings.models[action.model]
-    model = _thinking(model) if think else model
+    if think:
+        cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None
+        timeout_s, idle_s = model.timeout_s * THINKING_FACTOR, model.idle_timeout_s * THINKING_FACTOR
+        model = replace(model, timeout_s=timeout_s, idle_timeout_s=idle_s, max_cost_usd=cost)
     finished = finished_before(context, history, start) if not note else None
     notes = (f"the work of attempt {finished[0]} was judged again; no worker was called",) if finished else ()
     session = next_session(context, history, start, model, slot, think=think) if finished is None else None
@@ -114,12 +117,6 @@ def _newest_kept(context: RunContext, issue_id: str) -> int:
     folders = (order.parent for order in orders if order.is_file() and not order.is_symlink())
     names = (*(ref.rpartition("/")[2] for ref in refs), *(folder.name for folder in folders if is_folder(folder)))
     return max((int(name) for name in names if name.isdecimal() and len(name) <= _DIGITS_MAX), default=0)
-
-
-def _thinking(model: ModelSpec) -> ModelSpec:
-    cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None
-    timeout_s, idle_s = model.timeout_s * THINKING_FACTOR, model.idle_timeout_s * THINKING_FACTOR
-    return replace(model, timeout_s=timeout_s, idle_timeout_s=idle_s, max_cost_usd=cost)
 
 
 def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:

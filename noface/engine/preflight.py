@@ -32,20 +32,16 @@ _COMMAND_MAX = 120
 _OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
-def _check_agents(context: RunContext) -> None:
-    settings, policy = context.settings, context.settings.policy
-    workers = tuple(rung.model for rung in policy.ladder)
-    unbound = box_findings(settings.models, workers, asdict(policy.roles), context.env.sandbox.bubblewrap)
-    if error := refusal((*model_findings(settings.models, policy.models), *unbound)):
-        raise error
-
-
 def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     """Run the gates on main; known results count only if a run that was cut off goes on, or nothing is to do.
 
     Raises UsageError (agents), DiskFullError, BaselineRedError.
     """
-    _check_agents(context)
+    settings, policy = context.settings, context.settings.policy
+    workers = tuple(rung.model for rung in policy.ladder)
+    unbound = box_findings(settings.models, workers, asdict(policy.roles), context.env.sandbox.bubblewrap)
+    if error := refusal((*model_findings(settings.models, policy.models), *unbound)):
+        raise error
     known = {name: each.content_hash for name, each in context.reader.states().items() if each.status in _SETTLED}
     anything_to_do = any(known.get(issue.id) != issue.content_hash for issue in context.tracker.backlog().issues)
     fresh = anything_to_do and not context.reader.cut_off_before(context.run_id)

@@ -53,7 +53,9 @@ _TRAILERS_READ = "trailers_read"
 
 
 def recover(context: RunContext) -> tuple[AttemptOrder, ...]:
-    died = died_unexplained(context)
+    before, now = context.reader.fact(_BOOT), context.boot
+    context.journal.fact(_BOOT, now)  # within this start of the machine, and leaving work open
+    died = bool(now) and before == now and context.reader.cut_off_before(context.run_id)
     if killed := sweep("NOFACE_STATE", context.env.state_marker):
         context.log_event("processes_swept", count=killed)
     return settle_open(context, died=died)
@@ -260,12 +262,6 @@ EVIDENCE = {
 def evidence_of(oom_kills: int, *, contained: bool, alone: bool) -> str | None:
     """Say what speaks for an attempt: the kernel's kills since it began, or that only it could have sent a signal."""
     return "memory" if oom_kills else "signal" if alone and not contained else None
-
-
-def died_unexplained(context: RunContext) -> bool:
-    before, now = context.reader.fact(_BOOT), context.boot
-    context.journal.fact(_BOOT, now)
-    return bool(now) and before == now and context.reader.cut_off_before(context.run_id)
 
 
 def remember_oom_kills(context: RunContext) -> None:

@@ -75,6 +75,12 @@ def prompt_data(
     orders, on_main = orders_of(history, name, start, last_reaching), recorded_on_main(context.reader, issue)
     left = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
     beside = left and last and left.number != last.number and left.patch_hash != last.patch_hash
+    conflicts, main_patch = start.reason is StartReason.CONFLICT, ""
+    if left is not None and left.main != given.main and (conflicts or start.holds):
+        paths = start.without or (conflicts_of(left) if conflicts else ()) or left.changed
+        main_patch = main_since(context.env.plumbing, left, given.main, paths)
+    agent, plumbing = context.env.agents[settings.models[action.model].agent], context.env.plumbing
+    there = tuple(name for name in _INSTRUCTIONS if name in plumbing.entries(plumbing.main(), _INSTRUCTIONS))
     data = PromptData(
         issue=issue,
         gates=context.gates_for(issue),
@@ -83,7 +89,7 @@ def prompt_data(
         start=start,
         cut_off=cut_off_before(context, history, start, given.main),
         patch=patch_of(context, issue, quoted) if quoted else "",
-        main_patch=_main_since(context, history, start, given.main),
+        main_patch=main_patch,
         previous_patch=patch_of(context, issue, last.number) if last and beside else "",
         hints=hints,
         note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
@@ -98,21 +104,12 @@ def prompt_data(
         notes=tuple(filter(None, (chosen, HINTED if hints else ""))),
         on_main=on_main.failure if on_main is not None else None,
         points=tuple(point for point in history.open_points if point not in asked),
-        read_first=_read_first(context, action.model),
+        read_first=() if set(there) & set(agent.instructions) else there[:1],
         report_example=json.dumps(example_of("report"), indent=1),
         think=action.think,
         earlier_form=settings.earlier_form,
     )
     return situation, data
-
-
-def _main_since(context: RunContext, history: History, start: StartPoint, main: str) -> str:
-    left = next((past for past in history.attempts if past.number == start.number), None)
-    conflicts = start.reason is StartReason.CONFLICT
-    if left is None or left.main == main or not (conflicts or start.holds):
-        return ""
-    paths = start.without or (conflicts_of(left) if conflicts else ()) or left.changed
-    return main_since(context.env.plumbing, left, main, paths)
 
 
 def _since_then(reader: Reader, history: History, note: str) -> str:
@@ -217,9 +214,3 @@ def _known(last: PastAttempt | None) -> tuple[Quote, ...]:
     is_known = last is not None and last.outcome != FailureKind.MERGE_CONFLICT
     cause = known_cause(failure_of(last)) if last is not None and is_known else None
     return (Quote("What is known of failures like this", f"{cause.cause}\n{cause.advice}"),) if cause else ()
-
-
-def _read_first(context: RunContext, model: str) -> tuple[str, ...]:
-    agent, plumbing = context.env.agents[context.settings.models[model].agent], context.env.plumbing
-    there = tuple(name for name in _INSTRUCTIONS if name in plumbing.entries(plumbing.main(), _INSTRUCTIONS))
-    return () if set(there) & set(agent.instructions) else there[:1]

@@ -38,12 +38,6 @@ class LineVerdict:
     moot: tuple[Stack, ...] = ()
 
 
-def chance_of_red(outcomes: Iterable[bool]) -> float:
-    """Return how likely a candidate is red beside others: the mean of a Beta posterior over the last outcomes."""
-    known = tuple(outcomes)
-    return (_PRIOR_RED + sum(known)) / (_PRIOR_ALL + len(known))
-
-
 def length_of_stack(waiting: int, slots: int, red: float) -> int:
     """Return how many candidates to stack: green half of the time tells most, but a red one costs a search."""
     return min(waiting, max(slots, round(_SHORTER * math.log(slots + 1) / red)))
@@ -90,7 +84,8 @@ class MergeLine:
 
     @property
     def red(self) -> float:
-        return chance_of_red(self._outcomes)
+        """How likely a candidate is red beside others: the mean of a Beta posterior over the last outcomes."""
+        return (_PRIOR_RED + sum(self._outcomes)) / (_PRIOR_ALL + len(self._outcomes))
 
     def add(self, candidate: str, *, first: bool = False) -> None:
         self.line.insert(0 if first else len(self.line), candidate)
