@@ -28,8 +28,7 @@ def render(
 ) -> Prompt:
     """Return the prompt for a situation, of at most `tokens_max` tokens (four bytes) if its fixed parts leave room.
 
-    `templates` are texts by file name. Raises jinja2.TemplateError if one is faulty, TypeError for data of another
-    sort.
+    `templates` are texts by file name. Raises jinja2.TemplateError for a faulty one, TypeError for other data.
     """
     if isinstance(data, QuestionData) is not situation.asks:
         raise TypeError(f"{situation.value} takes {'QuestionData' if situation.asks else 'PromptData'}")

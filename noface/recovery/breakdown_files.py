@@ -45,8 +45,7 @@ def split_by_files(
 ) -> tuple[Issue, ...]:
     """Return the parts of `parent`, one a group of touched files; none if these are less than `least`.
 
-    Files outside its paths, and names that cannot be a path of an issue, are left out. The parent's `accept` runs at
-    last.
+    Files outside its paths, and names that cannot be a path of an issue, are left out.
     """
     work, beside = touched
     made = generated(work)

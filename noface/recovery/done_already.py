@@ -30,10 +30,8 @@ _QUOTED_MAX = 300
 def says_done(report: WorkerReport | None, last_words: str) -> str:
     if report is not None and report.status is not ReportStatus.DONE:
         return ""
-    for text in (report.summary if report is not None else "", last_words):
-        if claims_done(text):
-            return text.strip()
-    return ""
+    texts = (report.summary if report is not None else "", last_words)
+    return next((text.strip() for text in texts if claims_done(text)), "")
 
 
 def nothing_left(issue: Issue, report: WorkerReport | None, last_words: str) -> str:

@@ -28,8 +28,7 @@ OUTSIDE_REPEATS_MAX = 2
 def identical(attempts: Attempts) -> int:
     """Count how many attempts at the end came from the same model, left the same diff and failed the same way.
 
-    Whoever makes the same change again has changed nothing, and what it leaves fails as before, however long it
-    thought.
+    Whoever makes the same change again has changed nothing, and what it leaves fails as before.
     """
     failures: list[tuple[str, str]] = []
     by_gates: dict[str, tuple[str, str]] = {}

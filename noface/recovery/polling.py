@@ -40,9 +40,7 @@ class Asked:
 
 def answered(before: Asked | None, at: float, *, changed: bool) -> Asked:
     """Return what is known after a call that was answered. The first call finds no change: there is no before."""
-    if before is None or changed:
-        return Asked(at)
-    return Asked(at, before.quiet + 1)
+    return Asked(at) if before is None or changed else Asked(at, before.quiet + 1)
 
 
 def refused(before: Asked | None, at: float, until: float) -> Asked:

@@ -191,8 +191,7 @@ class Policy:
     def ladder_for(self, issue: Issue, model: str | None = None) -> tuple[Rung, ...]:
         """Return the rungs for an issue. `model` is what a person named at unblocking, before the issue's own `model`.
 
-        It comes first, and only what the ladder has from there, or stronger rungs, follow. `tier` leaves out what is
-        below.
+        It comes first, and the ladder from there, or its stronger rungs, follow. `tier` leaves out what is below.
         """
         rungs = self.ladder
         if issue.tier is not None:

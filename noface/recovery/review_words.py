@@ -35,8 +35,7 @@ def asking(reviews: tuple[PullReview, ...], answered: Collection[str], login: st
     """Return the reviews that ask for something and have not been answered, oldest first.
 
     Only of people who may decide: nobody else's words reach a model. A request for changes counts until its author
-    approves, a comment if it stands on a file or speaks to noface; of the owner of noface's token any comment with
-    words.
+    approves, a comment if it stands on a file or speaks to noface; of the owner of noface's token any with words.
     """
     settled = {r.author: n for n, r in enumerate(reviews) if r.trusted and r.state is ReviewState.APPROVED}
     return tuple(

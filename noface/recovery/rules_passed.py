@@ -86,16 +86,12 @@ def _not_there(answers: list[Advice], policy: Policy) -> bool:
     return unavailable > (REVIEWS_MAX if policy.transient_retries is None else policy.transient_retries)
 
 
-def _was_warned(history: History) -> bool:
-    kinds = [past.failure.kind for past in history.current[:-1] if past.failure is not None]
-    return FailureKind.GATE_TAMPERING in kinds
-
-
 def changed_tests(
     history: History, policy: Policy, last: PastAttempt, away: Mapping[str, float], now: float
 ) -> Action | None:
     """Ask whether the issue wants what the work makes of main's tests; None if that is answered, or is no question."""
     failure, judge, verdict = last.failure, policy.review.judge, history.verdict(last.number)
+    warned = any(past.failure and past.failure.kind is FailureKind.GATE_TAMPERING for past in history.current[:-1])
     if failure is None or failure.kind is not FailureKind.GATE_TAMPERING:
         return None
     wider = any(advice.strategy == "expand" for advice in _answers(history, Topic.BOUNDARY, last))
@@ -110,15 +106,12 @@ def changed_tests(
     answers = [answer for past in same for answer in _answers(history, Topic.CHANGED_TESTS, past)]
     if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
         no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
-        return RequestApproval(failure.kind, no) if history.issue.accept and _was_warned(history) else None
+        return RequestApproval(failure.kind, no) if history.issue.accept and warned else None
     if kept and policy.review.changed_tests is ChangedTests.LAND:
         return Ask(Topic.CHANGED_TESTS, "", 'main\'s tests contradict it; [review] changed_tests = "land"')
     if policy.review.changed_tests is ChangedTests.ASK_PERSON or judge is None:
-        return (
-            RequestApproval(failure.kind, f"its own commands want it; {failure.message}")
-            if history.issue.accept and _was_warned(history)
-            else None
-        )
+        why = f"its own commands want it; {failure.message}"
+        return RequestApproval(failure.kind, why) if history.issue.accept and warned else None
     if _not_there(answers, policy):
         return RequestApproval(failure.kind, f"{judge} could not be asked about it: {answers[-1].cause}")
     if away.get(judge, now) > now:

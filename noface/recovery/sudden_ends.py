@@ -40,7 +40,7 @@ SuddenEnd = tuple[str, str]
 
 
 def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked: bool) -> SuddenEnd | None:
-    """Return the end of a run that changed nothing, if it came at once and is not understood; see `worked` above."""
+    """Return the end of a run that changed nothing, if it came at once; `worked`: the model has worked here."""
     words = words_of(failure) if failure is not None and failure.charged else ""
     if failure is None or not words or run.usage.tokens or (worked and failure.kind is FailureKind.NO_DIFF):
         return None
