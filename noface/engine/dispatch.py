@@ -58,7 +58,7 @@ from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.resume import gone_on_with
-from noface.recovery.schedule import Contest, Plan, independent, plan
+from noface.recovery.schedule import Contest, Plan, independent, plan, where_of
 from noface.secrets.logins import login_fix
 from noface.secrets.masked_records import masked_record
 
@@ -368,7 +368,7 @@ class Dispatch:
         how = {
             "prompt_hash": prompt_hash,
             "branch": branch_name(issue.id),
-            "alone": lost.where if lost is not None else "",
+            "alone": where_of(lost) if lost is not None else "",
         }
         how["more"] = "a candidate beside the one before" if candidate else ""
         context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, **how)

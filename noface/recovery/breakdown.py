@@ -91,13 +91,8 @@ _FAULTS_TOLD_MAX = 5
 class PlanFault:
     """Why a breakdown cannot be used. `mendable` is False if no other answer would be any better."""
 
-    violations: tuple[str, ...]
+    violation: str
     mendable: bool = True
-
-    @property
-    def violation(self) -> str:
-        more = len(self.violations) - _FAULTS_TOLD_MAX
-        return "; ".join(self.violations[:_FAULTS_TOLD_MAX]) + (f"; and {more} more" if more > 0 else "")
 
     def invalid(self, original: str = "") -> Invalid:
         return Invalid(self.violation, "object", "object", "children", original, "breakdown")
@@ -108,9 +103,9 @@ def plan_children(
 ) -> tuple[Issue, ...] | PlanFault:
     """Return the parts of `parent` as issues, or what is wrong with the breakdown; `known_ids` are taken."""
     if parent.depth + 1 > DEPTH_MAX:
-        return PlanFault((f"parts may be {DEPTH_MAX} deep, and this is at {parent.depth} already",), mendable=False)
+        return PlanFault(f"parts may be {DEPTH_MAX} deep, and this is at {parent.depth} already", mendable=False)
     if (unfit := violation(value, schema_of("breakdown"))) is not None:
-        return PlanFault((unfit.violation,))
+        return PlanFault(unfit.violation)
     parts = tuple(_part(child, forms) for child in clean(value["children"]))
     faults = (
         *(fault for part in parts for fault in part_faults(part, parent)),
@@ -120,10 +115,11 @@ def plan_children(
     )
     faults = faults or size_faults(parts)
     if faults:
-        return PlanFault(faults)
+        more = len(faults) - _FAULTS_TOLD_MAX
+        return PlanFault("; ".join(faults[:_FAULTS_TOLD_MAX]) + (f"; and {more} more" if more > 0 else ""))
     ids = child_ids(parent, len(parts), known_ids)
     if isinstance(ids, str):
-        return PlanFault((ids,), mendable=False)
+        return PlanFault(ids, mendable=False)
     by_key = dict(zip((part.key for part in parts), ids, strict=True))
     return tuple(_issue(parent, by_key, part) for part in parts)
 

@@ -12,6 +12,7 @@ may change the same files, as far as `paths` or what it changed tell.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from noface.model.attempt import PastAttempt, failure_of
 from noface.model.issue import Issue, IssueState
@@ -61,19 +62,15 @@ def tripped(
     return Breaker(model, until, failures, now, kind, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """How the work on an issue conflicted with main: in `files`, of all those that it had `changed`."""
-
-    files: tuple[str, ...]
-    changed: tuple[str, ...]
-
-    @property
-    def where(self) -> str:
-        return some(self.files, _FILES_NAMED_MAX) or "the same files"
+Lost = tuple[tuple[str, ...], tuple[str, ...]]
+"""How the work on an issue conflicted with main: in which files, of all those that it had changed."""
 
 
 _FILES_NAMED_MAX = 3
+
+
+def where_of(lost: Lost) -> str:
+    return some(lost[0], _FILES_NAMED_MAX) or "the same files"
 
 
 def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
@@ -82,7 +79,7 @@ def lost_to_main(attempts: tuple[PastAttempt, ...]) -> Lost | None:
         if attempt.outcome in (INTERRUPTED, PASSED) or failure_of(attempt).category.external:
             continue
         failure = failure_of(attempt)
-        return Lost(failure.evidence, attempt.changed) if failure.kind is FailureKind.MERGE_CONFLICT else None
+        return (failure.evidence, attempt.changed) if failure.kind is FailureKind.MERGE_CONFLICT else None
     return None
 
 
@@ -109,18 +106,17 @@ class Contest:
         """Return where an issue's change is to be expected, () if that may be anywhere."""
         if issue.paths:
             return (*issue.paths, *issue.may_change)
-        lost = self.lost.get(issue.id)
-        return (*lost.files, *lost.changed) if lost is not None else ()
+        return tuple(chain.from_iterable(self.lost.get(issue.id, ())))
 
     def wait(self, issue: Issue, others: Iterable[Issue]) -> "Waiting | None":
         """Return why an issue waits for one of `others` to land, None if it need not."""
         rival = self.rival(issue, others) if self.lost else None
         if rival is None:
             return None
-        if (lost := self.lost.get(issue.id)) is not None:
-            return Waiting(issue.id, f"main moved into {lost.where} meanwhile: works alone, once {rival.id} has ended")
-        where = self.lost[rival.id].where
-        return Waiting(issue.id, f"waits for {rival.id}, which works alone: main moved into {where}")
+        moved = f"main moved into {where_of(self.lost.get(issue.id) or self.lost[rival.id])}"
+        if issue.id in self.lost:
+            return Waiting(issue.id, f"{moved} meanwhile: works alone, once {rival.id} has ended")
+        return Waiting(issue.id, f"waits for {rival.id}, which works alone: {moved}")
 
 
 _NO_CONTEST = Contest()

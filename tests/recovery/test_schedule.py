@@ -7,7 +7,7 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
-from noface.recovery.schedule import Breaker, Contest, Lost, lost_to_main, plan
+from noface.recovery.schedule import Breaker, Contest, lost_to_main, plan
 
 NOW = 1000.0
 S = IssueStatus
@@ -169,7 +169,7 @@ def test_an_issue_that_waits_for_something_else_is_nobody_s_probe():
 
 # Who has lost to main works alone
 
-LOST = Lost(("log.txt",), ("log.txt", "src/a.py"))
+LOST = (("log.txt",), ("log.txt", "src/a.py"))
 
 
 def contested(*issues, lost=(), busy=(), slots=9, **told):
@@ -221,7 +221,7 @@ def past(number, kind, **told):
 def test_the_newest_attempt_that_tells_something_says_whether_an_issue_lost_to_main():
     conflict = past(1, FailureKind.MERGE_CONFLICT, changed=("log.txt", "a.py"))
     assert lost_to_main(()) is None
-    assert lost_to_main((conflict,)) == Lost(("log.txt",), ("log.txt", "a.py"))
+    assert lost_to_main((conflict,)) == (("log.txt",), ("log.txt", "a.py"))
     for nothing in (past(2, "INTERRUPTED"), past(2, FailureKind.RATE_LIMITED), past(2, "PASSED")):
         assert lost_to_main((conflict, nothing)) is not None
     assert lost_to_main((conflict, past(2, FailureKind.TEST_FAILURE))) is None
