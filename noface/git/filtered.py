@@ -99,10 +99,6 @@ def _persons(repository: Repository, inner: Submodule | None, extra: Mapping[str
     return Git.user(git_dir, extra={"GIT_DIR": git_dir, "GIT_WORK_TREE": git_dir, **extra})
 
 
-def _objects(repository: Repository, inner: Submodule | None) -> dict[str, str]:
-    return repository.object_variables if inner is None else {"GIT_OBJECT_DIRECTORY": str(inner.objects)}
-
-
 @lru_cache(maxsize=64)
 def _outside_the_tree(repository: Repository) -> tuple[Path, Path]:
     named = Git.user(str(repository.root)).run("config", "--path", "--get", "core.attributesFile").text
@@ -121,7 +117,8 @@ def _are_mentioned(plumbing: Plumbing, commit: str) -> bool:
 @contextmanager
 def _index_of(repository: Repository, commit: str, inner: Submodule | None) -> Iterator[tuple[Git, Git]]:
     with passing_git_dir(repository) as git_dir:
-        extra = {"GIT_INDEX_FILE": str(git_dir / "index"), **_objects(repository, inner)}
+        objects = repository.object_variables if inner is None else {"GIT_OBJECT_DIRECTORY": str(inner.objects)}
+        extra = {"GIT_INDEX_FILE": str(git_dir / "index"), **objects}
         own = Git.sealed(str(git_dir), extra=extra)
         own.ask("read-tree", commit)
         yield own, _persons(repository, inner, extra)

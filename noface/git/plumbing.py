@@ -82,7 +82,9 @@ class Plumbing:
         """True if `old` is `new` or one of its ancestors. Raises GitError if git was cut off before it could tell."""
         with suppress(GitError):
             there = self._names.kind(old) == self._names.kind(new) == "commit"
-            if there and self._stored.is_near(old, new):
+            # On the line of first parents, or merged into it nearby: most often no process has to be asked.
+            near = ((commit, *self._stored.commit(commit)[1]) for commit in self._stored.line(new)) if there else ()
+            if any(old in commits for commits in near):
                 return True
         asked = ("merge-base", "--is-ancestor", old, new)
         output = self.git.run(*asked)

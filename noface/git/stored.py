@@ -86,10 +86,6 @@ class StoredObjects:
                 return
             tip = parents[0]
 
-    def is_near(self, old: str, new: str) -> bool:
-        """True if `old` is on the line of `new`, or was merged into it nearby; else nothing is known."""
-        return any(old in (commit, *self.commit(commit)[1]) for commit in self.line(new))
-
     def first_parents(self, old: str, new: str) -> tuple[str, ...] | None:
         """Return the commits from behind `old` up to `new` along the first parents, newest first; None if far."""
         chain: list[str] = []

@@ -163,7 +163,8 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
         if one.whole:
             inner = git_of(slot.repository, one, slot.private_git_dir, slot.path)
             release(inner, record_of(slot.private_git_dir, one), slot.path / one.path, one.commit)
-        fill(slot.repository, one, slot.private_git_dir, slot.path, _kept_in(slot.keep, one.path))
+        within = tuple(path.removeprefix(f"{one.path}/") for path in slot.keep if path.startswith(f"{one.path}/"))
+        fill(slot.repository, one, slot.private_git_dir, slot.path, _kept(within))
 
 
 def write_forms(slot: Slot, plumbing: Plumbing, git: Git, tree: str, main: str) -> str:
@@ -204,10 +205,6 @@ def _empty(slot: Slot) -> None:
     remove(record_of(slot.private_git_dir))
     for index in slot.private_git_dir.glob("sub-*"):
         remove(index)
-
-
-def _kept_in(keep: tuple[str, ...], folder: str) -> tuple[str, ...]:
-    return _kept(tuple(path.removeprefix(f"{folder}/") for path in keep if path.startswith(f"{folder}/")))
 
 
 def _kept(keep: tuple[str, ...]) -> tuple[str, ...]:
