@@ -65,7 +65,8 @@ def _failure(past: PastFailure | PastAttempt) -> dict[str, object]:
 def list_page(file: str, hints: Sequence[TriedHint], failures: int, width: int) -> Iterator[str]:
     """Yield the lines of the hints that there are."""
     if not hints:
-        yield f"{clean(file)} has no [[failure_hints]]. Let noface propose some: noface config hints suggest"
+        text = f"{clean(file)} has no [[failure_hints]]. Let noface propose some: noface config hints suggest"
+        yield from hanging(text, width)
         return
     yield paint(f"{count(len(hints), 'hint')} in {clean(file)}; {count(failures, 'failure')} recorded", "title")
     for each in hints:

@@ -57,8 +57,7 @@ def policy_document(name: str, policy: Policy) -> dict[str, object]:
             "waits_s": _waits(policy),
             "outage_max_s": policy.outage_max_s,
         },
-        "roles": "; ".join(f"{role}: {clean(model)}" for role, model in encode(policy.roles).items() if model)
-        or "nobody is asked",
+        "roles": policy.roles,
         "reflect": policy.reflect,
         "max_strategies": policy.strategies_max,
         "review": policy.review,
@@ -157,7 +156,8 @@ def _limits(policy: Policy, width: int) -> Iterator[str]:
         "attempts": f"{policy.attempts_max} charged ones{cost} per issue, then it is blocked{same}",
         "provider": _provider(policy),
         "strategies": f"after {policy.strategies_max} different failed ones beside the ladder the issue is blocked",
-        "roles": "; ".join(f"{role}: {clean(model or 'nobody')}" for role, model in encode(policy.roles).items()),
+        "roles": "; ".join(f"{role}: {clean(model)}" for role, model in encode(policy.roles).items() if model)
+        or "nobody is asked",
     }
     for name, text in facts.items():
         yield from hanging(text, width, f"  {name:<12}")

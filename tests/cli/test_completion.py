@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from support.cases import first_ones
 from support.cli_story import usual_night, write_issue
 from support.project import Project
 from typer.core import TyperGroup
@@ -103,7 +104,7 @@ def night(_blank, tmp_path_factory):
     story.close()
 
 
-@pytest.fixture(scope="module", params=SHELLS)
+@pytest.fixture(scope="module", params=first_ones(SHELLS, 2))
 def shell(request, night, tmp_path_factory):
     if shutil.which(request.param) is None:
         pytest.skip(f"{request.param} is not installed: apt-get install {request.param}")

@@ -82,7 +82,7 @@ def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
     assert (first["matched"], second["matched"]) == (False, False)
     page = project.noface("config", "hints", "test", "1", "--attempt", "1").stdout
     assert page.startswith("Issue 1, attempt 1: TEST_FAILURE: assert 401 == 200\n\n1  matches\n")
-    assert "   yes  label \"auth\": the issue's labels: auth\n" in page
+    assert '   yes  label "auth": the issue\'s labels: auth\n' in page
     assert '   yes  language "python": the files concerned: tests/test_login.py' in page
     assert max(map(len, page.splitlines())) <= 80
 

@@ -379,6 +379,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*\b(?:3|4|9)[0-9][0-9;]*m")
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
+@pytest.mark.thorough
 def test_without_a_terminal_there_are_plain_lines(work):
     done = work.noface("run", TERM="xterm-256color", FORCE_COLOR="1")
     assert done.returncode == 3
