@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noface.attempt.changes import Change, change_of, own_values
+from noface.attempt.changes import Change, change_of, history_failure, own_values, without_added_secrets
 from noface.attempt.environment import AttemptEnvironment, Scope, put, subject
 from noface.attempt.gate_session import GateTask
-from noface.attempt.held_secrets import history_failure, without_added_secrets
 from noface.attempt.prove import Proving
 from noface.gates.secrets import shown_path
 from noface.git.plumbing import Plumbing, make_and_hold

@@ -4,11 +4,10 @@ Contents come from the object store, never from a slot, and only if a rule needs
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, added_secrets
-from noface.attempt.earlier_tests import weaker_tests
 from noface.attempt.isolation import outside_modules
 from noface.attempt.left_out import left_out
 from noface.diagnosis import syntax
@@ -38,9 +37,12 @@ from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import left_in, named_and_nowhere, reminder, taken_away
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import generated
-from noface.integrity.tampering import is_code
+from noface.integrity.strength import Weaker, weaker
+from noface.integrity.tampering import asserts, is_code, is_test_file
+from noface.integrity.uses import uses_code
 from noface.model.attempt import ABSENT, REGULAR, FileChange
 from noface.model.failure import Failure
+from noface.model.issue import Issue
 from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
 from noface.model.protection import asked_paths
@@ -51,6 +53,7 @@ _TARGET_CHARS_MAX = 120
 _EVASIONS_MAX = 100
 Contents = tuple[bytes, bytes]
 _MANIFEST_BYTES_MAX = 1_000_000
+_TEST_BYTES_MAX = 2_000_000
 _PLACES_MAX = 200
 
 
@@ -125,7 +128,7 @@ class _Examination:
         yield from replaced_frameworks(lines)
 
     def _refused(self) -> Iterator[Unfit]:
-        """Yield what a checking server would refuse of the files as they are; of their history, see held_secrets."""
+        """Yield what a checking server would refuse of the files as they are; of their history, see changes."""
         plumbing, main = self.attempt.plumbing, self.attempt.order.main
         if may_be_refused(change.path for change in self.change.files):
             tree = plumbing.tree_with(
@@ -269,3 +272,17 @@ def _broken(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> tuple[synta
         if broken is not None and was_whole:
             files_broken.append(broken)
     return tuple(files_broken)
+
+
+def weaker_tests(blobs: ObjectReader, issue: Issue, files: Iterable[FileChange]) -> Weaker:
+    """Return what tests have lost by a change, but for what the issue may change or a new file asserts now."""
+    changes = [each for each in files if not lifted(each.path, issue)]
+    tests = [each for each in changes if is_test_file(each.path) and each.added is not None]
+    if all(test.old_mode == ABSENT for test in tests):
+        return Weaker()
+    main = {t.path: blobs.text(t.old_oid, _TEST_BYTES_MAX) for t in tests if t.old_mode != ABSENT}
+    now = {t.path: blobs.text(t.new_oid, _TEST_BYTES_MAX) for t in tests if t.new_mode != ABSENT}
+    others = [c for c in changes if c.old_mode == ABSENT and is_code(c.path) and not is_test_file(c.path)]
+    new = {c.path: text for c in others if asserts(text := blobs.text(c.new_oid, _TEST_BYTES_MAX))}
+    now |= {path: text for path, text in new.items() if any(uses_code(test, now[test], path) for test in now)}
+    return weaker(main, now)

@@ -1,20 +1,209 @@
-"""The runs of one gate until what one of them says counts: retries, causes that pass by themselves, unsteady tests."""
+"""The runs of one gate until what one of them says counts: retries, causes that pass by themselves, unsteady tests.
+
+What fails now and then costs no attempt, and buys no green:
+
+1. Tests known as unsteady on main count for nobody, unless the change adds them or touches their file.
+2. What failed runs once more, single tests if the runner can, while no other gate runs. What fails again has failed.
+3. What passes then and is the change's own test is the change's failure: it must pass each time.
+4. If other gates ran beside it the whole gate runs alone: a pass says that it met them.
+5. Anything else runs on main, up to three times. What fails and passes there is unsteady, and is remembered; else the
+   change made it fail now and then.
+
+On main itself the whole gate runs again. A gate that names no tests is unsteady as a whole.
+"""
 
 import select
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from noface.attempt.disk import as_disk_full, full_places
-from noface.attempt.environment import GateAgain, GateRan
+from noface.attempt.environment import GateAgain, GateRan, UnsteadySeen
 from noface.attempt.gate_session import GateSession, NotReady
-from noface.attempt.steadiness import Steadiness, may_be_unsteady
 from noface.diagnosis.known_causes import FinalError, contention_line, final_error_of, killed_by
-from noface.gates.run import OTHERS_SERVER
-from noface.integrity.unsteady import excused
+from noface.gates.narrow import narrowed, runs_alone
+from noface.gates.run import OTHERS_SERVER, comparable, log_names, names_suffice
+from noface.integrity.inventory import compared
+from noface.integrity.unsteady import WHOLE_GATE, Known, excused, failed_in, of_the_change, passed_in
 from noface.model.access import Network
 from noface.model.failure import CHANGED_FILES
-from noface.model.gate import GateResult, GateSpec
+from noface.model.gate import GateKind, GateResult, GateSpec
+from noface.model.listed import UnsteadyTest
+from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.process.failpoints import hit
+from noface.process.files import read_bounded
+
+UNSTEADY_BY_CHANGE = "unsteady-by-change"
+"""The rule of a test that fails now and then, and on main not once."""
+_MAY_PASS = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.UNKNOWN)
+"""What may be otherwise in another run. A time limit costs as much again; the rest is about files, and stays."""
+_RUNS_MAX = 3
+_SHOWN_MAX = 5
+_LOG_BYTES_MAX = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rerun:
+    """Another run: which tests failed and passed (WHOLE_GATE: the gate itself), and the result if all of it ran."""
+
+    whole: GateResult | None
+    failed: frozenset[str]
+    passed: frozenset[str]
+
+    @property
+    def gone(self) -> bool:
+        return self.whole.passed if self.whole is not None else not self.failed
+
+
+class _Steadiness:
+    """A red result of a test gate, and the session in whose slot it came about; `before` are the gates before it."""
+
+    def __init__(self, session: GateSession, gate: GateSpec, before: tuple[GateSpec, ...], red: GateResult) -> None:
+        self._session, self._gate, self._before, self._red = session, gate, before, red
+        task, memory, plumbing = session.task, session.env.memory, session.env.plumbing
+        main = plumbing.tree(task.main)
+        self._of_main = task.on_main and task.tree == main
+        self._ran, self._main_ran = session.ran.get(gate.command), memory.tests(main, gate.command)
+        known = dict(task.known or ()).get(gate.name, ())
+        self._failed = tuple(test for test in failed_in(self._ran) if comparable(test) not in {*map(comparable, known)})
+        changed = {change.path for change in plumbing.changes(task.main, task.tree)} if self._failed else ()
+        self._own = () if self._of_main else of_the_change(self._failed, self._main_ran, changed)
+        self._counting = tuple(t for t in self._failed if t in self._own or t not in self._known)
+
+    @property
+    def _known(self) -> Known:
+        env = self._session.env
+        return env.memory.unsteady(self._gate.command, env.clock.now())
+
+    def judged(self) -> GateResult:
+        """Return the result as it is, or as passed."""
+        if self._failed and not self._counting and self._tests_tell_all() and not _short_of_coverage(self._red):
+            return self._passed(None)
+        beside, known = self._session.beside, not self._counting and (self._failed or WHOLE_GATE in self._known)
+        try:
+            with self._session.by_itself(wanted=bool(beside)):
+                runs = (self._rerun(self._session, f"steady-{n}") for n in range(1, (_RUNS_MAX if known else 1) + 1))
+                again = next((run for run in runs if run.gone), None)
+            return self._explained(again, beside) if again is not None else self._red
+        except NotReady:
+            return self._red
+
+    def _explained(self, again: _Rerun, beside: tuple[str, ...]) -> GateResult:
+        tests = self._counting or (() if self._failed else (WHOLE_GATE,))
+        new, runs = tuple(test for test in tests if test not in self._known), 2
+        if self._of_main:
+            self._remember(new, runs)
+            return self._passed(again)
+        if own := tuple(test for test in self._counting if test in self._own):
+            return self._unsteady_by_change(own, "a test that the change adds or touches must pass each time")
+        if not new:
+            return self._passed(again)
+        if beside and (alone := self._session.run_alone(self._gate, self._before, self._red, beside)).passed:
+            return alone
+        runs = self._look_at_main(new)
+        if steady := tuple(test for test in new if test not in self._known):
+            why = f"on main it passed {runs} times of {runs}, so it is the change that makes it fail now and then"
+            return self._unsteady_by_change(steady, why)
+        return self._passed(again)
+
+    def _tests_tell_all(self) -> bool:
+        """True if these tests are all that made the gate red: every test ran, and nothing but tests."""
+        ran, failure = self._ran, self._red.failure
+        if ran is None or failure is None or not ran.complete or not runs_alone(self._gate.command, ran.runners):
+            return False
+        short = compared(self._main_ran, ran) if self._main_ran is not None else None
+        if short is not None and (short.gone or short.skipped):
+            return False  # the runner stopped at the first failure, or there are parts of the gate that did not run
+        return names_suffice(failure.kind, failure.rule, self._red.exit_code, self._red.failing_tests)
+
+    def _rerun(self, session: GateSession, folder: str) -> _Rerun:
+        """Run what failed again on a clean checkout: single tests where that can be said, else the whole gate."""
+        tests, before = frozenset(self._counting), self._before
+        if session is not self._session:
+            before = tuple(gate for gate in before if gate.kind is GateKind.BUILD)
+        single = self._ran is not None and not self._of_main and self._tests_tell_all()
+        command = narrowed(self._gate.command, self._ran.runners, self._counting) if single and self._ran else None
+        if command is not None:
+            result = session.run_afresh(replace(self._gate, command=command, report=None), before, folder)
+            ran = session.ran.get(command)
+            failed, passed = frozenset(failed_in(ran)), passed_in(ran)
+            # On main only the tests count; here all else that the gate asks for must hold, too.
+            settled = result.passed or failed & tests or session is not self._session
+            if settled and failed | passed >= tests:
+                return _Rerun(None, failed, passed)
+        result = session.run_afresh(self._gate, before, folder)
+        ran = session.ran.get(self._gate.command)
+        failed, passed = frozenset(failed_in(ran)), passed_in(ran)
+        if result.passed:
+            return _Rerun(result, failed, passed | {WHOLE_GATE})
+        return _Rerun(result, failed or frozenset({WHOLE_GATE}), passed)
+
+    def _look_at_main(self, tests: tuple[str, ...]) -> int:
+        """Run what failed on main until each of these tests has failed and passed there; return how often it ran.
+
+        Those that do both are remembered. One that only fails there does so for good, or needs the tests before it.
+        """
+        session, task, plumbing = self._session, self._session.task, self._session.env.plumbing
+        tree = plumbing.tree(task.main)
+        on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
+        slot = GateSession(session.scope, on_main, session.slot)
+        failed, passed, runs = set[str](), set[str](), 0
+        while runs < _RUNS_MAX and not failed & passed >= {*tests}:
+            runs += 1
+            session.scope.progress(task.issue_id, task.number, "gate", f"{self._gate.name} once more on main")
+            again = self._rerun(slot, f"look-{runs}")
+            failed |= again.failed
+            passed |= again.passed
+        session.ready()
+        session.build(self._before, "after-main")
+        self._remember(tuple(test for test in tests if test in failed & passed), runs)
+        return runs
+
+    def _remember(self, tests: tuple[str, ...], runs: int) -> None:
+        """Remember tests as unsteady on main, and tell the loop."""
+        env, gate, now = self._session.env, self._gate, self._session.env.clock.now()
+        if tests:
+            env.memory.note_unsteady(gate.command, (UnsteadyTest(gate.name, test, now, 1, runs) for test in tests))
+            self._session.scope.send(UnsteadySeen(self._session.task.issue_id, gate.name, tests))
+
+    def _passed(self, again: _Rerun | None) -> GateResult:
+        red, allowed = self._red, {comparable(test) for test in self._failed}
+        if again is not None and again.whole is not None:
+            return replace(again.whole, first_failure=red.failure, unsteady=self._failed)
+        passed = replace(red, first_failure=red.failure, unsteady=self._failed)
+        known = tuple(test for test in red.failing_tests if comparable(test) not in allowed)
+        if self._session.task.known is None or not known:
+            return replace(passed, failing_tests=(), failure=None)
+        return replace(passed, failing_tests=known, only_known_failures=True)
+
+    def _unsteady_by_change(self, tests: tuple[str, ...], why: str) -> GateResult:
+        before, names = self._red.failure, tuple(test for test in tests if test != WHOLE_GATE)
+        if before is None:
+            return self._red
+        what = some(names, _SHOWN_MAX) if names else f"the gate {self._gate.name}"
+        failure = replace(
+            before,
+            kind=FailureKind.TEST_FAILURE,
+            message=f"{what} failed, and passed when it ran again on the same files; {why}. {before.message}",
+            rule=UNSTEADY_BY_CHANGE,
+            signature=f"{UNSTEADY_BY_CHANGE}:{','.join(sorted(tests))}",
+            failing_tests=names or before.failing_tests,
+            charged=True,
+        )
+        return replace(self._red, failure=failure, failing_tests=failure.failing_tests)
+
+
+def _short_of_coverage(red: GateResult) -> bool:
+    """True if the output speaks of a coverage that was not reached, which no list of tests shows."""
+    folder = Path(red.stdout_log).parent
+    texts = (read_bounded(folder / log, 0, _LOG_BYTES_MAX).lower() for log in log_names(red.gate))
+    return any("coverage" in line and "not" in line for text in texts for line in text.splitlines())
+
+
+def _may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:
+    failure, counts = result.failure, bool(gate.again) and not result.passed
+    return counts and failure is not None and failure.kind in _MAY_PASS and failure.rule != CHANGED_FILES
+
 
 REPEAT_PAUSES_S = (1.0, 10.0)
 _NOTHING_OUTSIDE = "the gate reaches nothing but a loopback of its own: main passes so, or [sandbox] network says it"
@@ -48,8 +237,8 @@ class GateRuns:
             result = self._once_more(f"again-{again}", result)
         if result.passed:
             result = replace(result, first_failure=result.first_failure or first)
-        elif task.steady and may_be_unsteady(gate, result):
-            result = Steadiness(session, gate, self._before, result).judged()
+        elif task.steady and _may_be_unsteady(gate, result):
+            result = _Steadiness(session, gate, self._before, result).judged()
         self._tell(result)
         return result
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from noface.attempt.environment import AttemptEnvironment, GateAgain, MainSeen, Scope
 from noface.attempt.gate_turns import Turn
-from noface.attempt.isolation import gate_box, gate_variables, wrapping
+from noface.attempt.isolation import gate_box, gate_variables, shell_command
 from noface.attempt.prepare import Preparation, looking
 from noface.attempt.slot_files import SlotFiles
 from noface.diagnosis.known_causes import contention_line
 from noface.gates.inventory import instrumented, read_inventory
-from noface.gates.run import GatePlace, log_name, log_names, run_gate
+from noface.gates.run import log_name, log_names, run_gate
 from noface.git.removal import remove
 from noface.git.workspace import Slot, ensure_folder, give_git, in_use
 from noface.integrity.evasion import only_checking
@@ -26,6 +26,7 @@ from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
+from noface.process.command import Command
 from noface.process.failpoints import hit
 from noface.process.files import read_bounded, real_folder
 from noface.secrets.masked_records import masked_record
@@ -181,17 +182,27 @@ class GateSession:
             if gate.kind is GateKind.TEST and not (gate.accept or gate.command in env.memory.plain or env.sandbox.wrap):
                 reports = self.slot.path.with_name(f"{self.slot.path.name}.reports")
                 remove(reports)
-            place, look = self._place(gate, folder, reports), None
+            command, look = self._command(gate, folder, reports), None
             if not task.issue_id:  # before the first attempt nothing else is to be seen
-                log = place.logs / log_names(gate)[0]
-                seen = self.scope.send
+                log, seen = Path(command.stdout), self.scope.send
                 look = looking(env, log, lambda line, seconds: seen(MainSeen(gate.name, line, seconds)))
-            result = run_gate(env.launcher, gate, place, env.clock.now(), self.scope.cancel, allowed, look)
+            result = run_gate(
+                env.launcher,
+                gate,
+                command,
+                self.scope.cancel,
+                tree=task.tree,
+                started_at=env.clock.now(),
+                list_files=lambda: env.plumbing.paths(task.tree),
+                known_failures=allowed,
+                rules=env.gate_rules,
+                on_output=look,
+            )
         self.beside = tuple(turn.beside)
         if result is None:
             raise CutShort
         if reports is not None:
-            self._keep_inventory(gate, reports, place)
+            self._keep_inventory(gate, reports, command)
         result = self._checked_count(gate, result)
         ensure_folder(self.slot)
         self.files.look()
@@ -222,11 +233,12 @@ class GateSession:
         finally:
             self._alone = False
 
-    def _keep_inventory(self, gate: GateSpec, reports: Path, place: GatePlace) -> None:
+    def _keep_inventory(self, gate: GateSpec, reports: Path, command: Command) -> None:
         """Keep which tests the gate ran. Their names are stored and shown, so known secrets in them are masked."""
-        logs = (place.logs / name for name in log_names(gate))
-        out, err = (read_bounded(log, _INVENTORY_BYTES_MAX, _INVENTORY_BYTES_MAX) for log in logs)
-        inventory = read_inventory(reports, place.seen, out, gate.command, err)
+        logs, bytes_max = (Path(command.stdout), Path(command.stderr)), _INVENTORY_BYTES_MAX
+        out, err = (read_bounded(log, bytes_max, bytes_max) for log in logs)
+        seen = Path((command.box.address if command.box is not None else "") or command.cwd)
+        inventory = read_inventory(reports, seen, out, gate.command, err)
         if inventory is not None:
             mask, names = self.env.masker.text, "\n".join(name for name, _ in inventory.tests)
             if mask(names) != names:
@@ -234,7 +246,7 @@ class GateSession:
                 inventory = replace(inventory, tests=tests)
         self.ran[gate.command] = inventory
 
-    def _place(self, gate: GateSpec, folder: str, reports: Path | None) -> GatePlace:
+    def _command(self, gate: GateSpec, folder: str, reports: Path | None) -> Command:
         env, task = self.env, self.task
         # As on a server of CI, where tools take nobody's server for theirs; a person's own value comes after it.
         variables = (("CI", "true"), *gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky))
@@ -242,19 +254,13 @@ class GateSession:
             ends = f"{env.clock.now() + gate.timeout_s}/{gate.timeout_s}"
             variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))
         logs = real_folder(task.logs / folder, env.plumbing.repository.state_dir)
-        for log in log_names(gate):
-            remove(logs / log)  # an agent outside a sandbox may have put a folder there
-        box, variables = gate_box(env, self.slot, variables, logs, gate, reports)
-        return GatePlace(
-            folder=self.slot.path,
-            logs=logs,
-            tree=task.tree,
-            list_files=lambda: env.plumbing.paths(task.tree),
-            env=variables,
-            box=box,
-            wrap=wrapping(env, str(self.slot.path)) if gate.boxed else (),
-            rules=env.gate_rules,
-            services=env.sandbox.services,
+        out, err = (logs / name for name in log_names(gate))
+        for log in (out, err):
+            remove(log)  # an agent outside a sandbox may have put a folder there
+        place = gate_box(env, self.slot, variables, logs, gate, reports)
+        limit, services = gate.timeout_s, env.sandbox.services
+        return shell_command(
+            env, gate.command, self.slot.path, (out, err), place, timeout_s=limit, boxed=gate.boxed, services=services
         )
 
     def _changed_files(self, gate: GateSpec, written: tuple[str, ...], *, passed: bool) -> Failure:

@@ -24,6 +24,7 @@ from noface.git.workspace import Slot, slot_path
 from noface.model.access import Permissions, Settings
 from noface.model.gate import GateSpec
 from noface.model.worker_run import ModelSpec
+from noface.process.command import LOG_BYTES_MAX, Command
 from noface.process.environment import TEMPORARY, Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
 from noface.process.home_places import below, led_out, programs_in
@@ -195,6 +196,36 @@ def wrapping(env: AttemptEnvironment, workspace: str, place: RunPlace | None = N
         "{tmp}": _fresh(workspace, "tmp"),
     }
     return tuple(re.sub(r"\{\w+\}", lambda match: values.get(match[0], match[0]), word) for word in env.sandbox.wrap)
+
+
+def shell_command(
+    env: AttemptEnvironment,
+    line: str,
+    workspace: Path,
+    logs: tuple[Path, Path],
+    place: tuple[Box | None, Variables],
+    *,
+    timeout_s: float,
+    boxed: bool,
+    services: tuple[str, ...] = (),
+) -> Command:
+    """Return a line of shell as a gate or setup runs it; `place` is its box and its environment there."""
+    for log in logs:
+        log.unlink(missing_ok=True)  # what cannot be started writes none
+    return Command(
+        argv=("bash", "-c", line),
+        cwd=str(workspace),
+        env=place[1],
+        stdin=None,
+        stdout=str(logs[0]),
+        stderr=str(logs[1]),
+        timeout_s=timeout_s,
+        idle_timeout_s=None,
+        log_max_bytes=LOG_BYTES_MAX,
+        box=place[0],
+        wrap=wrapping(env, str(workspace)) if boxed else (),
+        services=services,
+    )
 
 
 def session_environment(place_directory: str, env: Variables, homes: tuple[AgentHome, ...]) -> dict[str, str]:

@@ -150,16 +150,19 @@ def _provider_is_away(attempt: Judging) -> Failure | None:
     return error if error is not None and error.category.external else None
 
 
-def _too_many_files(attempt: Judging) -> Failure | None:
-    snapshot, most = attempt.snapshot, attempt.env.limits.files_max
+def _too_many_or_too_big(attempt: Judging) -> Failure | None:
+    snapshot, most, kind = attempt.snapshot, attempt.env.limits.files_max, FailureKind.LINT_FAILURE
+    if not snapshot.left_out and (paths := snapshot.oversized):
+        named, signature = ", ".join(paths[:_SHOWN_MAX]), f"{TOO_BIG}:{paths[0]}"
+        message = f"files that are too large to land were left: {named}; delete them, or name them in .gitignore"
+        return Failure(kind, message, rule=TOO_BIG, signature=signature, evidence=paths)
     if not snapshot.left_out:
         return None
     message = (
         f"{snapshot.left_out} new files were left ({some(snapshot.crowded, _SHOWN_MAX)}), more than may be there"
         f" ({most}): delete what need not be committed, or name it in .gitignore"
     )
-    kind, usage = FailureKind.LINT_FAILURE, snapshot.left_out
-    return Failure(kind, message, rule=TOO_MANY, signature=TOO_MANY, usage=usage, limit=most)
+    return Failure(kind, message, rule=TOO_MANY, signature=TOO_MANY, usage=snapshot.left_out, limit=most)
 
 
 def _nothing_was_done(attempt: Judging) -> Failure | None:
@@ -193,15 +196,6 @@ def _half_is_done(attempt: Judging) -> Failure | None:
 
 def _notes_in_its_place(attempt: Judging) -> Failure | None:
     return only_notes(attempt) if not attempt.issue.accept else None
-
-
-def _files_are_too_big(attempt: Judging) -> Failure | None:
-    paths = attempt.snapshot.oversized
-    if not paths:
-        return None
-    named, signature = ", ".join(paths[:_SHOWN_MAX]), f"{TOO_BIG}:{paths[0]}"
-    message = f"files that are too large to land were left: {named}; delete them, or name them in .gitignore"
-    return Failure(FailureKind.LINT_FAILURE, message, rule=TOO_BIG, signature=signature, evidence=paths)
 
 
 def _change_breaks_a_rule(attempt: Judging) -> Failure | None:
@@ -281,12 +275,11 @@ CHECKS: tuple[Check, ...] = (
     _program_was_out_of_reach,
     _provider_is_away,
     # What it left, and what it reports of that, before anything runs.
-    _too_many_files,
+    _too_many_or_too_big,
     _nothing_was_done,
     _secrets_are_added,
     _half_is_done,
     _notes_in_its_place,
-    _files_are_too_big,
     _change_breaks_a_rule,
     # What the gates say of it on the present main, and after them main's own judges.
     _main_conflicts,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from noface.agents.command import passed_over
 from noface.attempt.attempt import Judging
+from noface.attempt.gate_runs import UNSTEADY_BY_CHANGE
 from noface.attempt.left_out import put_back
-from noface.attempt.steadiness import UNSTEADY_BY_CHANGE
 from noface.diagnosis.agent import asked_by_program, without_changes
 from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.check import PULL_QUESTION

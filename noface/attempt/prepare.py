@@ -18,7 +18,7 @@ from pathlib import Path
 from noface.attempt.copied_setup import MADE, beside, copy_setup
 from noface.attempt.disk import as_disk_full, full_places
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope, SetupState
-from noface.attempt.isolation import gate_box, gate_variables, wrapping
+from noface.attempt.isolation import gate_box, gate_variables, shell_command
 from noface.diagnosis.known_causes import final_error, killed_by, passing_cause
 from noface.git.removal import remove, remove_below
 from noface.git.workspace import Slot, checkout, give_git, in_use, submodules_in, write_forms
@@ -28,9 +28,8 @@ from noface.model.protection import always_protected
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
-from noface.process.command import LOG_BYTES_MAX, OnOutput
+from noface.process.command import OnOutput
 from noface.process.files import bytes_in, read_bounded, read_regular, write_atomic
-from noface.process.supervise import Command
 
 _LINKED_FILES_MAX = 1 << 20
 
@@ -175,27 +174,12 @@ class Preparation:
         """Run setup; its word for a full disk is believed if there is no room, or where it set up what main has."""
         env, slot = self.scope.env, self.slot
         log = slot.private_git_dir / "setup.log"
-        log.unlink(missing_ok=True)
-        outside = gate_variables(env, env.setup.env_pass, self.token)
-        box, variables = gate_box(env, slot, outside, slot.private_git_dir)
+        place = gate_box(env, slot, gate_variables(env, env.setup.env_pass, self.token), slot.private_git_dir)
+        limit, boxed = env.setup.timeout_s, env.setup.boxed
+        command = shell_command(env, env.setup.command, slot.path, (log, log), place, timeout_s=limit, boxed=boxed)
         self.scope.send(MainSeen("", env.setup.command, state=SetupState.BEGINS))
-        ended = env.launcher.run(
-            Command(
-                argv=("bash", "-c", env.setup.command),
-                cwd=str(slot.path),
-                env=variables,
-                stdin=None,
-                stdout=str(log),
-                stderr=str(log),
-                timeout_s=env.setup.timeout_s,
-                idle_timeout_s=None,
-                log_max_bytes=LOG_BYTES_MAX,
-                box=box,
-                wrap=wrapping(env, str(slot.path)) if env.setup.boxed else (),
-            ),
-            self.scope.cancel,
-            looking(env, log, lambda line, seconds: self.scope.send(MainSeen("", line, seconds))),
-        )
+        look = looking(env, log, lambda line, seconds: self.scope.send(MainSeen("", line, seconds)))
+        ended = env.launcher.run(command, self.scope.cancel, look)
         if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
             made = (*(slot.path / path for path in slot.keep), beside(slot.path, MADE))
             self.scope.send(MainSeen("", "", ended.seconds, SetupState.DONE, sum(map(bytes_in, made))))

@@ -82,7 +82,9 @@ class Proving:
             first = green.first_failure if green is not None else None  # green now and then, which blames nobody
             by_name = green is not None and bool(green.unsteady) and first and first.kind != FailureKind.ENVIRONMENT
             if lacking and not merged and key in memory.main_passed and (first is None or by_name):
-                failure = _blamed(failure, task.main)
+                note = f"the same gate passes on main ({task.main[:12]}), so the change is to blame"
+                if not is_of_project(failure.rule):  # its rule is a person's, who knows what its line means
+                    failure = replace(failure, charged=True, evidence=(*failure.evidence, note))
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)
@@ -160,11 +162,3 @@ def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None =
     if failure is not None and not (is_let and let is not None and let >= {*failure.failing_tests}):
         return Unproven(failure, of_work=True)
     return proving.proof
-
-
-def _blamed(failure: Failure, main: str) -> Failure:
-    """Return an environment failure as one of the change's, unless the project's own rule calls it that."""
-    if is_of_project(failure.rule):
-        return failure
-    note = f"the same gate passes on main ({main[:12]}), so the change is to blame"
-    return replace(failure, charged=True, evidence=(*failure.evidence, note))

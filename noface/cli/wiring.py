@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import cast
 
 from noface.attempt.allotment import Allotments
+from noface.attempt.changes import why_held_back
 from noface.attempt.environment import AttemptEnvironment, SandboxRules, Setup
-from noface.attempt.held_secrets import why_held_back
 from noface.cli.policy_records import model_specs, policy
 from noface.config.sections import Config
 from noface.data.trackers import TRACKERS

@@ -14,8 +14,8 @@ from noface.agents.base import RunPlace
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scope
 from noface.attempt.prepare import Preparation
-from noface.attempt.worker.agent_logs import lost_usage
 from noface.attempt.worker.agent_run import run_agent, settle, write_order
+from noface.attempt.worker.agent_watch import lost_usage
 from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.changed_tests import about_tests

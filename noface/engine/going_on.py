@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noface.attempt.examine import unparsable
-from noface.attempt.worker.agent_logs import session_files
+from noface.attempt.worker.agent_watch import session_files
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import attempt_directory
 from noface.errors import GitError

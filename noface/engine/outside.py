@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from noface.attempt.held_secrets import fit_to_show, why_held_back
+from noface.attempt.changes import fit_to_show, why_held_back
 from noface.engine.context import RunContext
 from noface.engine.going_on import as_ordered, broken_files, masked_text
 from noface.errors import GitError

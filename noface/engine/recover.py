@@ -16,8 +16,8 @@ from typing import Any
 from noface.agents.base import OWN_SETTINGS, SESSION
 from noface.attempt.attempt import Attempt
 from noface.attempt.run import only_judged
-from noface.attempt.worker.agent_logs import lost_run
 from noface.attempt.worker.agent_run import settle as settle_files
+from noface.attempt.worker.agent_watch import lost_run
 from noface.engine.asking import AGAIN, question_usage
 from noface.engine.context import RunContext
 from noface.engine.dispatch import block, history

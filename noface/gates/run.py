@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,9 @@ from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
-from noface.process.command import LOG_BYTES_MAX, OnOutput
+from noface.process.command import OnOutput
 from noface.process.connections import strangers
-from noface.process.environment import Variables
 from noface.process.files import read_bounded
-from noface.process.sandbox import Box
 from noface.process.supervise import Canceller, Command, Exit, Launcher
 
 if TYPE_CHECKING:
@@ -30,29 +28,6 @@ _HEAD_BYTES = 256 * 1024
 _TAIL_BYTES = 2 * 1024 * 1024
 _EVIDENCE_LINES_MAX = 20
 _UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)")
-
-
-@dataclass(frozen=True, slots=True)
-class GatePlace:
-    """Where a gate runs, in which environment and box, where its logs go.
-
-    `list_files` names the project's files, and is called only for a red gate. `rules` are the project's own, `services`
-    the servers of this machine that it is meant to use.
-    """
-
-    folder: Path
-    logs: Path
-    tree: str
-    list_files: Callable[[], tuple[str, ...]]
-    env: Variables
-    box: Box | None = None
-    wrap: tuple[str, ...] = ()
-    rules: ProjectRules | None = None
-    services: tuple[str, ...] = ()
-
-    @property
-    def seen(self) -> Path:
-        return Path(self.box.address) if self.box is not None and self.box.address else self.folder
 
 
 def log_name(gate: GateSpec) -> str:
@@ -68,45 +43,29 @@ def log_names(gate: GateSpec) -> tuple[str, str]:
 def run_gate(
     launcher: Launcher,
     gate: GateSpec,
-    place: GatePlace,
-    started_at: float,
+    command: Command,
     cancel: Canceller,
+    *,
+    tree: str,
+    started_at: float,
+    list_files: Callable[[], tuple[str, ...]],
     known_failures: frozenset[str] | None = None,
+    rules: ProjectRules | None = None,
     on_output: OnOutput | None = None,
 ) -> GateResult | None:
-    """Run one gate to its end and return its result, None if it was cancelled.
+    """Run one gate by its `command` to its end and return its result, None if it was cancelled.
 
-    `known_failures` are the tests that fail on main, too (baseline "only-new"); None: the gate must be green.
-    `on_output` looks at what it has written while it runs.
+    `list_files` names the project's files, for a red gate only. `known_failures` are the tests that fail on main, too
+    (baseline "only-new"); None: the gate must be green. `rules` are the project's own.
     """
-    place.logs.mkdir(parents=True, exist_ok=True)
-    stdout, stderr = (place.logs / name for name in log_names(gate))
-    for log in (stdout, stderr):
-        log.unlink(missing_ok=True)  # a gate that cannot be started writes none
-    ended = launcher.run(
-        Command(
-            argv=("bash", "-c", gate.command),
-            cwd=str(place.folder),
-            env=place.env,
-            stdin=None,
-            stdout=str(stdout),
-            stderr=str(stderr),
-            timeout_s=gate.timeout_s,
-            idle_timeout_s=None,
-            log_max_bytes=LOG_BYTES_MAX,
-            box=place.box,
-            wrap=place.wrap,
-            services=place.services,
-        ),
-        cancel,
-        on_output,
-    )
+    stdout, stderr, folder = Path(command.stdout), Path(command.stderr), Path(command.cwd)
+    ended = launcher.run(command, cancel, on_output)
     if ended.ended_by in (EndedBy.CANCELLED, EndedBy.LOST) and not ended.output_limit:
         return None
     texts = (read_bounded(stdout, _HEAD_BYTES, _TAIL_BYTES), read_bounded(stderr, _HEAD_BYTES, _TAIL_BYTES))
     report, report_note = None, ""
     if gate.report:
-        report, report_note = read_report(place.folder / gate.report, started_at, place.folder, launcher.masker)
+        report, report_note = read_report(folder / gate.report, started_at, folder, launcher.masker)
     verdict = classify(
         GateEvidence(
             command=gate.command,
@@ -117,10 +76,10 @@ def run_gate(
             limit_s=gate.timeout_s,
             timed_out=ended.ended_by is EndedBy.TIMEOUT,
             kind=gate.kind,
-            repo_files=place.list_files() if ended.code != 0 else None,
+            repo_files=list_files() if ended.code != 0 else None,
             report=report,
         ),
-        place.rules,
+        rules,
     )
     failure = _failure(gate, ended, verdict, report_note)
     if met := strangers(ended.met):
@@ -129,7 +88,7 @@ def run_gate(
     failing, expected = ({*map(comparable, names)} for names in (verdict.failing_tests, known_failures or ()))
     return GateResult(
         gate=gate,
-        tree=place.tree,
+        tree=tree,
         exit_code=ended.code if ended.ended_by is EndedBy.ITSELF else ended.exit_code,
         seconds=ended.seconds,
         timed_out=ended.ended_by is EndedBy.TIMEOUT,

@@ -4,8 +4,8 @@ import os
 from dataclasses import replace
 from functools import partial
 
+from noface.attempt.changes import why_held_back
 from noface.attempt.environment import AttemptEnvironment
-from noface.attempt.held_secrets import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.landing.commits import landing_commit
 from noface.git.taken_back import began_on

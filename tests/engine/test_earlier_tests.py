@@ -6,7 +6,7 @@ from pathlib import Path
 from support.cases import cases
 from support.git_ground import a_repository, tree_of
 
-from noface.attempt.earlier_tests import weaker_tests
+from noface.attempt.examine import weaker_tests
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
 from noface.model.issue import Issue

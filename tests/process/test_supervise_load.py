@@ -8,7 +8,7 @@ import pytest
 from supervision import supervision
 
 from noface.agents.base import AgentEvent, EventKind, Lines
-from noface.attempt.worker.agent_logs import BEHIND_BYTES_MAX, LogFollower
+from noface.attempt.worker.agent_watch import BEHIND_BYTES_MAX, LogFollower
 from noface.model.worker_run import EndedBy
 from noface.process.supervise import Canceller, Command, Ladder, Launcher
 

@@ -15,8 +15,7 @@ from noface.agents.base import ANSWER_MAX, SESSION, RunPlace, RunVerdict, Stream
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, order_document, put
 from noface.attempt.isolation import agent_box, allotted, session_environment, wrapping
-from noface.attempt.worker.agent_logs import tail
-from noface.attempt.worker.agent_watch import RunWatch, at_least, over_limit
+from noface.attempt.worker.agent_watch import RunWatch, at_least, over_limit, tail
 from noface.attempt.worker.out_of_reach import out_of_reach
 from noface.diagnosis.agent_errors import Resource
 from noface.git.removal import remove

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
+from noface.attempt.changes import why_held_back
 from noface.attempt.environment import LANDING_SLOT
-from noface.attempt.held_secrets import why_held_back
 from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.landing.line import LineVerdict, MergeLine, Stack

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from noface.attempt.held_secrets import why_held_back
+from noface.attempt.changes import why_held_back
 from noface.engine.context import RunContext
 from noface.engine.jobs import Jobs
 from noface.engine.landing.commits import LandingCommits, commits_of

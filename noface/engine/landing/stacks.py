@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from noface.attempt.changes import history_failure, without_history
 from noface.attempt.gate_session import CutShort, GateTask
-from noface.attempt.held_secrets import history_failure, without_history
 from noface.attempt.judge import conflict
 from noface.attempt.prove import Proving, Unproven
 from noface.attempt.prove import prove as prove_tree

@@ -21,7 +21,7 @@ from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.disk import full_places
 from noface.attempt.environment import AttemptEnvironment, Scope
 from noface.attempt.run import do_work
-from noface.attempt.worker.agent_logs import session_files
+from noface.attempt.worker.agent_watch import session_files
 from noface.errors import GitError, HostError, LockedError, NofaceError
 from noface.extras.hosts.hello import code_digest
 from noface.extras.hosts.packs import commits_there, make_pack, make_repository, take_pack
