@@ -35,7 +35,6 @@ class Allotments:
         self.close = self._ports.close
 
     def variables(self, slot: str) -> dict[str, str]:
-        """Return the variables for a command in a workspace."""
         number = slot_number(slot)
         given = {"NOFACE_SLOT": str(number), "COMPOSE_PROJECT_NAME": compose_project(self._name, self._digest, number)}
         if ports := self._ports.of(number):

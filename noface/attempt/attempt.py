@@ -83,7 +83,6 @@ class Attempt:
         self.scope.progress(self.issue.id, self.order.number, phase, text)
 
     def message(self, outcome: str = "") -> str:
-        """Return the message of its commits; `outcome` is empty while it is not known."""
         first = subject(f"{self.issue.title} (attempt {self.order.number})")
         trailers = [f"Noface-Issue: {self.issue.id}", f"Noface-Attempt: {self.order.number}"]
         if outcome:
@@ -216,6 +215,5 @@ class Judging(Attempt):
         return None if self.ungated else self.nothing
 
     def prove(self, tree: str, main: str, *, commit: str = "") -> Proving:
-        """Return a tree on its way to a proof on a main: that of the work, unless it is another `commit`'s."""
         task = self.task(tree, commit or self.snapshot.candidate, main)
         return Proving(self.scope, task, self.order.gates, self.issue)

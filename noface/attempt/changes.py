@@ -208,7 +208,6 @@ def fit_to_show(env: AttemptEnvironment, ref: str, commit: str, decoded: str | N
 
 
 def put_on(plumbing: Plumbing, ref: str, base: str, tree: str, commit: str) -> str:
-    """Return a commit on `base` with a tree and with the message of `commit`, held by `ref`."""
     message = plumbing.git.ask("log", "-1", "--format=%B", commit)  # its trailers name issue and attempt
     return make_and_hold(plumbing, ref, lambda: plumbing.commit_tree(tree, (base,), message), str)
 

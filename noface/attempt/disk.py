@@ -32,14 +32,12 @@ def full_places(env: AttemptEnvironment) -> tuple[str, ...]:
 
 
 def as_disk_full(failure: Failure, cause: FinalError, places: Iterable[str] = ()) -> Failure:
-    """Return a failure as that of a full disk, charged to nobody. `places` are the folders without room."""
     where = ", ".join(places)
     message = f"the disk is full{f' ({where})' if where else ''}: {cause.line}"
     return replace(failure, kind=FailureKind.ENVIRONMENT, message=message, rule=DISK_FULL, charged=False)
 
 
 def worker_without_room(env: AttemptEnvironment, error: Failure) -> Failure | None:
-    """Return the failure of a worker whose final error is a full disk, None for any other error."""
     cause = final_error((error.message, *reversed(error.evidence)))
     if cause is None or not cause.disk_full:
         return None

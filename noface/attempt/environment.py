@@ -45,10 +45,7 @@ _BODY_COLUMNS = 72
 
 
 def landing_message(issue: Issue, number: int, base: str = "", note: str = "", trailers: tuple[str, ...] = ()) -> str:
-    """Return the message of the commit that brings an issue to main; `note` is a sentence a reader should know.
-
-    One that merges no attempt names its first parent, `base`: what quotes the message stands elsewhere.
-    """
+    """Return the message of the commit that brings an issue to main; `base` is its first parent if it merges none."""
     more = "".join(f"{line}\n" for line in trailers)
     last = f"Noface-Base: {base}\n" if base else ""
     body = f"\n\n{textwrap.fill(inert(note[:1].upper() + note[1:]), _BODY_COLUMNS)}." if note else ""

@@ -107,10 +107,7 @@ class _Examination:
         return all(pair is not None and same_but_for_form(each.path, *pair) for each, pair in pairs)
 
     def _evading_lines(self) -> Iterator[str]:
-        """Yield the lines by which the product evades its checks, in words that neither main nor the issue has.
-
-        Who asks whether it is tested must have a product on main that does: then the project deals with such things.
-        """
+        """Yield the lines by which the product evades its checks, in words that neither main nor the issue has."""
         order, plumbing = self.attempt.order, self.attempt.plumbing
         checks, issue = checks_of(order.gates), "\n".join(words_of(order.issue))
         paths = {decoded(change.path) for change in self.files}
@@ -180,7 +177,6 @@ def examine_change(attempt: Attempt, change: Change) -> tuple[Failure, ...]:
 
 
 def adds_secrets(attempt: Attempt, change: Change) -> Failure | None:
-    """Return the failure for secrets that the change adds."""
     env = attempt.env
     found = added_secrets(env, attempt.order.main, change.files)
     if isinstance(found, Failure):

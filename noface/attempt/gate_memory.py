@@ -60,7 +60,6 @@ class GateMemory:
         return still_unsteady(self._unsteady.get(command, {}), now)
 
     def all_unsteady(self) -> Mapping[str, Known]:
-        """Return the same of all commands, as it is stored."""
         with self._lock:
             return {command: dict(tests) for command, tests in self._unsteady.items()}
 

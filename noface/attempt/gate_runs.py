@@ -107,7 +107,6 @@ class _Steadiness:
         return self._passed(again)
 
     def _tests_tell_all(self) -> bool:
-        """True if these tests are all that made the gate red: every test ran, and nothing but tests."""
         ran, failure = self._ran, self._red.failure
         if ran is None or failure is None or not ran.complete or not runs_alone(self._gate.command, ran.runners):
             return False
@@ -139,10 +138,7 @@ class _Steadiness:
         return _Rerun(result, failed or frozenset({WHOLE_GATE}), passed)
 
     def _look_at_main(self, tests: tuple[str, ...]) -> int:
-        """Run what failed on main until each of these tests has failed and passed there; return how often it ran.
-
-        Those that do both are remembered. One that only fails there does so for good, or needs the tests before it.
-        """
+        """Run what failed on main until each of these tests has failed and passed there; return how often it ran."""
         session, task, plumbing = self._session, self._session.task, self._session.env.plumbing
         tree = plumbing.tree(task.main)
         on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
@@ -160,7 +156,6 @@ class _Steadiness:
         return runs
 
     def _remember(self, tests: tuple[str, ...], runs: int) -> None:
-        """Remember tests as unsteady on main, and tell the loop."""
         env, gate, now = self._session.env, self._gate, self._session.env.clock.now()
         if tests:
             env.memory.note_unsteady(gate.command, (UnsteadyTest(gate.name, test, now, 1, runs) for test in tests))
@@ -257,10 +252,9 @@ class GateRuns:
             session.scope.send(ran)
 
     def _repeated(self, result: GateResult) -> GateResult:
-        """Run a gate again whose final error lies outside the work: a network, a rate limit, a port in use.
+        """Run a gate again whose final error lies outside the work, charged to nobody, as often as the task allows.
 
-        That is charged to nobody, as often as the task allows; then the failure counts. A full disk is believed if it
-        is measured; if only the gate says so, main's run of it decides.
+        A full disk is believed if it is measured; if only the gate says so, main's run of it decides.
         """
         session, task, gate = self._session, self._session.task, self._gate
         # What reaches nothing outside waits for nothing there: main tells what its gates need. A command of the issue's

@@ -134,7 +134,6 @@ class GateSession:
             self.build(before, f"after-{log_name(before[-1])}")
 
     def _keep_build(self) -> None:
-        """Let the next gate rely on what a build gate made; the tree's own files are restored."""
         self.files.restore_tracked()
         give_git(self.slot, self.task.issue_id or "main", self.task.commit)
         self.files.rely_on_all()

@@ -102,7 +102,6 @@ class JudgedChange:
         return by_part
 
     def run_of(self, judging: Touched, entries: Entries) -> Run:
-        """Return the run of the gates on which main's versions of what judges may have a say."""
         kinds = tuple(GateKind) if judging.config or judging.manifests else _TESTING
         gates = tuple(gate for gate in self.gates if gate.hard and not gate.accept and gate.kind in kinds)
         return Run(self.plumbing.tree_with(self.tree, entries), gates, named=True, steady=False)

@@ -28,7 +28,6 @@ def left_out(attempt: Judging) -> tuple[NotTaken, ...]:
 
 
 def put_back(attempt: Judging) -> dict[str, str]:
-    """Return why the worker's edits of protected files were undone, by path."""
     snapshot, plumbing, main = attempt.work.snapshot, attempt.plumbing, attempt.order.main
     if not snapshot.protected_edits:
         return {}

@@ -145,7 +145,6 @@ def _elsewhere(attempt: Judging, message: str, places: tuple[str, ...]) -> Failu
 
 
 def with_places(failure: Failure, snapshot: Snapshot) -> Failure:
-    """Return a gate's failure that also names the worker's files that the gate has not seen, if there are any."""
     rubbish = [f"{one.path}, {one.why}" for one in snapshot.not_taken if not one.ignored]
     places = [repositories(snapshot.elsewhere)] if snapshot.elsewhere else []
     if not rubbish and not places:

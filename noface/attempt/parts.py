@@ -158,7 +158,6 @@ class Parts:
         return names_module(self._judging_text(user), path)
 
     def _judging_text(self, user: str) -> str:
-        """Return what a file says, of a manifest what its judging sections say."""
         text = self._text(user)
         if part_of(user) is Part.MANIFEST:
             return with_main_judging(user, text, "{}" if user.endswith(".json") else "") or ""

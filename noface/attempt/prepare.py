@@ -247,7 +247,6 @@ def check_out(env: AttemptEnvironment, slot: Slot, commit: str) -> Failure | Non
 
 
 def forget_setup(slot: Slot) -> None:
-    """Remove what is kept and have setup run again before the slot is used next."""
     slot.setup_stamp.unlink(missing_ok=True)
     slot.kept_stamp.unlink(missing_ok=True)
     for path in slot.keep:
@@ -255,10 +254,7 @@ def forget_setup(slot: Slot) -> None:
 
 
 def _unlink_kept(slot: Slot) -> None:
-    """Remove the kept paths that are links, and the links on the way to one that lead out of the slot.
-
-    Setup may run outside the sandbox: what a worker has linked there, it would empty or write to.
-    """
+    """Remove kept paths that are links, or lie behind one that leads out: setup outside a sandbox would empty them."""
     inside = os.path.realpath(slot.path) + "/"
     for path in map(Path, slot.keep):
         for place in (*reversed(list(path.parents)[:-1]), path):

@@ -103,10 +103,7 @@ _NAMING = (
 
 
 def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
-    """Return the files that agents and tools read as instructions or settings of main under another name.
-
-    They are the targets of links such as CLAUDE.md or .claude, and the files that .aider.conf.yml names.
-    """
+    """Return the files that agents read as main's instructions: targets of links such as CLAUDE.md, aider's `read`."""
     inner = set(read_by_aider(plumbing, main))
     return tuple(sorted(inner | _led_to(plumbing.whole(main), inner, always_protected())))
 

@@ -126,7 +126,6 @@ class Proving:
         return carried_out(judged(self._change(taken)), self._gating.carry_out)
 
     def fewer(self) -> tuple[str, ...] | None:
-        """Return main's passing tests that the tree skips, or that are gone if fewer pass; None if nobody knows."""
         return carried_out(fewer(self._change()), self._gating.carry_out)
 
     def _change(self, taken: tuple[str, ...] = ()) -> JudgedChange:
@@ -141,7 +140,6 @@ class Proving:
 
     @property
     def proof(self) -> Proof:
-        """The proof that the gates have passed on the tree; whoever takes it has asked both."""
         ran, task = self.ran, self.task
         keys = tuple(self.scope.env.key(ran.tree, result.gate) for result in ran.results)
         return Proof(ran.tree, task.main, task.commit, ran.results, keys)

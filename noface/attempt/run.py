@@ -215,10 +215,8 @@ class LocalExecutor:
         return slot < self.here
 
     def place(self, slot: int) -> str:
-        """Return the host that a slot belongs to, "" for this machine."""
         del slot
         return ""
 
     def carry_out(self, attempt: Attempt) -> AttemptReport:
-        """Carry an attempt out; raises as `run_attempt`."""
         return run_attempt(attempt)

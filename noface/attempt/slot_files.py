@@ -71,7 +71,6 @@ class SlotFiles:
 
     @property
     def changed(self) -> frozenset[str]:
-        """What a gate started with and is different or gone now."""
         return frozenset(path for path, entry in self._files.items() if self.left.get(path) != entry)
 
     def _tracked(self, paths: frozenset[str]) -> frozenset[str]:

@@ -73,10 +73,7 @@ class SilentWork:
 def silent_work(
     calls: Sequence[tuple[OpenCall, float]], running: Sequence[Running] | None, *, retrying: bool
 ) -> SilentWork | None:
-    """Return the open call that a silent worker is at, of those with their seconds; None if nothing shows that.
-
-    `running` is None if nobody can tell. `retrying`: the program tries its provider again.
-    """
+    """Return the open call that a silent worker is at; `running` is None if nobody can tell."""
 
     def runs(call: OpenCall, seconds: float) -> bool:
         if call.command and running is not None:
@@ -119,7 +116,6 @@ class CostLimit:
 
 
 def over_limit(model: ModelSpec, cost: float, *, think: bool) -> str:
-    """Say that a run was stopped at its model's limit, which it had reached with this cost."""
     limit = model.max_cost_usd or 0.0
     once = in_dollars(limit / THINKING_FACTOR)
     raised = f", which is {THINKING_FACTOR} × {once} since it thinks longer" if think else ""
@@ -339,7 +335,6 @@ def session_files(agent: Agent, model: ModelSpec, directory: Path) -> dict[str, 
 
 
 def lost_usage(env: AttemptEnvironment, model: ModelSpec, log: Path) -> Usage:
-    """Return what the run that wrote `log` has used; nothing without a log. `model` is with its variables."""
     reader = _fed(env, model, log, None)
     return priced(reader.used(), model) if reader is not None else Usage()
 

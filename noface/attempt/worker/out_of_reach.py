@@ -44,10 +44,7 @@ done"""
 
 
 def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
-    """Return the absolute paths that an error output complains of, the last first; programs as found on `path`.
-
-    True are those in a file system that can only be read, False those that were not there to be read.
-    """
+    """Return the absolute paths that an output complains of, the last first; True if they can only be read."""
     missed: dict[str, bool] = {}
     for line in (line[:_LINE_MAX] for line in reversed(text.splitlines())):
         read_only = _READ_ONLY.search(line) is not None
@@ -57,7 +54,6 @@ def missed_places(text: str, home: str, path: str) -> dict[str, bool]:
 
 
 def _named(line: str, home: str, path: str) -> Iterator[str]:
-    """Yield the places that a line names, and the interpreters of the scripts among them."""
     named = [match["path"].rstrip(".!") for match in _PATH.finditer(line)]
     programs = [shutil.which(match["name"], path=path) or "" for match in _PROGRAM.finditer(line)]
     for place in (*(home + name[1:] if name.startswith("~") else name for name in reversed(named)), *programs):
@@ -124,10 +120,7 @@ def _inside(launcher: Launcher, command: Command, places: list[str]) -> list[str
 
 
 def _to_show(place: str, home: str) -> str:
-    """Return what to show for a place in the home: a tool's folder with a dot, else the folder that it lies in.
-
-    What only the person may read is shown alone, and so is what lies in a folder of many things.
-    """
+    """Return what to show for a place in the home: a tool's folder with a dot, else its folder; if closed, itself."""
     known = table("sandbox_places")
     many = [f"{home}/{path}" for path in (*known["caches"]["private"], *agents_places(), *known["home"]["many"])]
     folders = [str(parent) for parent in Path(place).parents if below(str(parent), (home,)) and str(parent) != home]
