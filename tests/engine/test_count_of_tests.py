@@ -18,6 +18,7 @@ def test_tests_are_counted_by_name_where_the_summary_does_not_count_them_all(sum
     assert told(GateResult(GateSpec("unit", "x"), "tree", 0, 1.0, tests_run=summary), named) == said
 
 
+@pytest.mark.thorough
 def test_a_long_gate_of_main_says_how_far_it_is(project):
     project.config(gate="echo half; test -e b.txt || sleep 6; echo whole")
     project.issue(1)

@@ -84,7 +84,10 @@ def test_a_gate_judges_its_own_server_and_not_one_that_has_its_port_on_the_machi
 @watches
 @pytest.mark.parametrize(
     ("sandbox", "settings"),
-    [("none", ""), pytest.param("bubblewrap", 'network = "on"', marks=(boxes, pytest.mark.thorough))],
+    [
+        pytest.param("none", "", marks=pytest.mark.thorough),
+        pytest.param("bubblewrap", 'network = "on"', marks=(boxes, pytest.mark.thorough)),
+    ],
 )
 def test_on_the_machines_network_a_green_by_anothers_server_is_told_and_counts_for_nothing(
     project, another, sandbox, settings

@@ -2,7 +2,6 @@
 
 import pytest
 from support.cases import first_ones
-from support.hosted import hosted
 
 WHOLE = [{"write": "b.txt", "text": "b"}]
 SLOW = [*WHOLE, {"sleep": 2}]
@@ -58,27 +57,3 @@ def test_a_landing_that_a_person_took_back_before_it_was_recorded_does_not_come_
     project.run()
     assert project.git("rev-parse", "main") == before
     assert project.statuses() == {"1": "merged"}
-
-
-@pytest.mark.thorough
-def test_neither_the_first_push_of_a_pull_request_nor_a_later_one_brings_it_back(project, github):
-    shop = hosted(project, github)
-    ann = shop.repo.person("ann", "write")
-    oops = published_by_mistake(project, ("1", 1, SLOW), ("1", 2, [{"write": "c.txt", "text": "c"}]))
-    project.git("push", "-q", f"file://{shop.repo.path}", "main")
-    running = project.start("run")
-    project.in_slots("b.txt")
-    take_back(project, "reset")
-    project.git("push", "-q", "-f", f"file://{shop.repo.path}", "main")
-    out, _ = running.communicate(timeout=90)
-    assert running.returncode == 3, out
-    assert "oops.txt" not in shop.files(shop.head())
-    assert oops not in shop.repo.bare.git("rev-list", shop.head()).split()
-
-    first = project.git("rev-parse", "main")
-    project.git("commit", "-q", "--amend", "-m", "set up, said otherwise")
-    project.git("push", "-q", "-f", f"file://{shop.repo.path}", "main")
-    ann.reviews(1, "changes_requested", "Add c.txt as well.")
-    project.run(code=3)
-    assert {"b.txt", "c.txt"} <= shop.files(shop.head())
-    assert first not in shop.repo.bare.git("rev-list", shop.head()).split()

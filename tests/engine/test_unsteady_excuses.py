@@ -71,18 +71,3 @@ def test_a_main_whose_test_fails_in_the_whole_run_and_passes_alone_is_red(shop):
     assert "tests/test_order.py::test_second" in out
     assert project.statuses()["7"] != "merged"
     assert unsteady(project) == []
-
-
-@pytest.mark.thorough
-def test_an_unsteady_test_of_main_excuses_no_run_that_breaks_off_now_and_then(shop):
-    """The process ends in the middle in each second run; on main a whole run is red now and then, by a test's name."""
-    marker = "Path(__file__).parents[3] / 'ended'"
-    breaks = (
-        "import os\nfrom pathlib import Path\n\ndef value():\n"
-        f"    seen = {marker}\n    if not seen.exists():\n        seen.touch()\n        os._exit(3)\n    return 1\n"
-    )
-    value = "import shop\n\ndef test_value():\n    assert shop.value() == 1\n"
-    project = shop(work=breaks, tests__test_early=value)
-    attempt = refused(project)
-    assert "" not in unsteady(project)
-    assert attempt["failure"]["rule"] == "unsteady-by-change"

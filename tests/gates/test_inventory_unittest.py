@@ -155,15 +155,6 @@ def load_tests(loader, tests, pattern):
     assert ran.ids("FAILED") == []
 
 
-def test_a_fork_that_goes_on_is_not_counted_twice(checkout):
-    text = TESTS.replace("self.assertEqual(1 + 1, 2)", "import os\n        os.fork() and os.wait()")
-    (checkout / "test_it.py").write_text(text)
-    ran = run_reported(checkout, UNITTEST)
-    assert ran.ids("PASSED") == ALL
-    (written,) = (ran.folder / "reports").iterdir()
-    assert len(written.read_text().splitlines()) == len(ALL) + 2
-
-
 def test_a_run_that_stops_at_its_first_failure_is_not_complete(checkout):
     text = TESTS.replace("self.assertEqual(1 + 1, 2)", "self.assertEqual(1 + 1, 3)")
     (checkout / "test_it.py").write_text(text)
