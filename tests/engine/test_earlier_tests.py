@@ -47,4 +47,4 @@ def test_a_helper_of_tests_that_moves_to_a_package_of_its_own_takes_nothing_alon
         found = weaker_tests(blobs, Issue("1", "One"), plumbing.changes("main", now))
     plumbing.close()
     assert [f"{found.fewer} fewer"] * bool(found.fewer) == losses
-    assert not found.lost
+    assert bool(found.lost) is bool(losses)
