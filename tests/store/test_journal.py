@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from noface.model.actions import Land
+from noface.model.actions import Land, Mode, NextAction, RunWorker
 from noface.model.attempt import AttemptOrder, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
@@ -389,3 +389,23 @@ def test_states_are_read_anew_whoever_wrote_them(tmp_path):
             raise ZeroDivisionError
         assert reader.states()["8"].reason == "ours"
         assert reader.states() == Reader(other).states()
+
+
+def test_a_result_that_comes_late_changes_nothing_but_is_remembered(journal, reader):
+    start(journal, 1)
+    finish(journal, 1)
+    issue, attempts = reader.issue("7"), reader.attempts("7")
+    assert not finish(journal, 1, None, cost=9.0)
+    assert not finish(journal, 1, token="never-given")
+    assert reader.issue("7") == issue
+    assert reader.attempts("7") == attempts
+    assert kinds(reader)[-2:] == ["attempt_fenced", "attempt_fenced"]
+    assert reader.events("7")[-1].data == {"number": 1, "outcome": "TEST_FAILURE"}
+
+
+def test_what_follows_an_attempt_is_written_on_it(journal, reader):
+    start(journal, 1)
+    finish(journal, 1)
+    journal.action(3.0, "7", 1, RunWorker(Mode.FEEDBACK, "small", "once more"))
+    assert reader.attempts("7")[0].action == NextAction("RetryWithFeedback", "once more")
+    assert reader.past("7")[0].answer == "RetryWithFeedback"

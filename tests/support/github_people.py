@@ -88,6 +88,10 @@ class Person:
         return self.repository.comment(self._issue(number), self.user, text).id
 
     @_locked
+    def deletes_comment(self, comment):
+        del self.repository.comments[comment]
+
+    @_locked
     def opens_pull(self, title, head, base="main", body=None):
         return self.repository.open_pull(self.user, title, head, base, body).number
 

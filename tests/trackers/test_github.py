@@ -657,3 +657,13 @@ def test_a_draft_that_would_be_faulty_is_refused_before_it_is_sent(tracker, repo
     with pytest.raises(UsageError, match=why):
         tracker.add(Issue("", **({"title": "fine"} | wrong)))
     assert not repo.issues
+
+
+def test_a_comment_that_a_person_deleted_is_written_anew_and_labels_that_are_gone_do_not_matter(tracker, ann, repo):
+    ann.opens_issue("One", "b", labels=[LABEL])
+    tracker.refresh()
+    comment = tracker.say(said(1, "running", "At work."))
+    ann.deletes_comment(comment)
+    ann.unlabels(1, "noface:running")
+    assert tracker.say(said(1, "ready", "Waits."), comment) != comment
+    assert own(repo, 1) == ["Waits."]
