@@ -25,7 +25,7 @@ def check(config: ConfigFile = None) -> VerbResult:
     """
     from noface.config.load import load_at
     from noface.model.finding import exit_code_of
-    from noface.ui.findings import finding_lines
+    from noface.ui.page import finding_lines
     from noface.ui.text import count, hanging
 
     path = _find(config)

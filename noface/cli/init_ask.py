@@ -80,7 +80,9 @@ def proven(
     """Return a proposal with the gates refused that main does not prove; if its setup fails, with that of `before`."""
     if all(gate.refused for gate in detection.gates):
         return detection
-    if not _confined(config := made(detection)):
+    config = made(detection)
+    bubblewrap = bubblewrap_for(config)
+    if not (config.sandbox.kind == "none" or config.sandbox.wrap or (bubblewrap and bubblewrap.works)):
         return _refusing(detection, lambda _: NOT_CONFINED)
     problems, failed = _on_main(repository, config)
     if failed and before.setups and before.setups != detection.setups:
@@ -95,12 +97,6 @@ def proven(
 def _refusing(detection: Detection, problem_of: Callable[[DetectedGate], str]) -> Detection:
     gates = (gate if gate.refused else replace(gate, refused=problem_of(gate)) for gate in detection.gates)
     return replace(detection, gates=tuple(gates))
-
-
-def _confined(config: Config) -> bool:
-    """True if a sandbox works, or the configuration wants none: a model's commands are not run as the person."""
-    bubblewrap = bubblewrap_for(config)
-    return bool(config.sandbox.kind == "none" or config.sandbox.wrap or (bubblewrap and bubblewrap.works))
 
 
 def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], str]:

@@ -71,7 +71,6 @@ from noface.store.spending import Spending
 from noface.trackers.base import IssueTracker, open_tracker
 from noface.ui import page
 from noface.ui.announcer import announcer
-from noface.ui.findings import finding_lines
 from noface.ui.text import hanging
 
 
@@ -335,7 +334,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
         + (f", {asked} wait for you: noface blocked" if asked else ".")
     )
     page.show(_plan_lines(starts, waits))
-    for line in finding_lines(everything, page.width()):
+    for line in page.finding_lines(everything, page.width()):
         typer.echo(line)
     typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
     return code

@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
+from noface.model.finding import Finding
 from noface.ui.text import clean, clean_block, fit, hanging, pointed
 
 WIDTH_MIN, WIDTH_MAX = 40, 120
@@ -111,3 +113,20 @@ def show_json(document: object) -> None:
 
     sys.stdout.write(json.dumps({"schema": 1, **shown(document)}, separators=(", ", ": ")) + "\n")
     sys.stdout.flush()
+
+
+_TITLES = {
+    EXIT_USAGE: ("noface run would not start:", "bad"),
+    EXIT_ATTENTION: ("This needs you:", "careful"),
+    EXIT_DONE: ("Worth knowing:", "quiet"),
+}
+
+
+def finding_lines(findings: Sequence[Finding], width: int) -> Iterator[str]:
+    """Yield the lines: each finding below what it means for a run, with what to do about it."""
+    for code, (title, role) in _TITLES.items():
+        group = [finding for finding in findings if finding.exit_code == code]
+        if group:
+            yield paint(title, role)
+        for finding in group:
+            yield from advised(finding.text, finding.fix, width)
