@@ -59,12 +59,6 @@ def test_the_shell_sees_the_prompt_s_path_as_one_word_however_it_is_quoted(path,
     assert printed(f"printf '[%s]' {placeholder} end", prompt_file=path) == f"[{path}][end]"
 
 
-def test_placeholders_work_inside_a_word_and_after_other_quotes():
-    assert printed("printf '%s' --file={prompt_file}", prompt_file="/a b/p") == "--file=/a b/p"
-    assert printed("printf '%s' \"it's \" '\"' {prompt_file}", prompt_file="/a b") == "it's \"/a b"
-    assert printed("printf '%s' \\\" {prompt_file} '\\' {model}", prompt_file="/a b", model="m n") == '"/a b\\m n'
-
-
 def test_a_value_that_looks_like_a_placeholder_is_left_alone():
     assert printed("printf '%s' {prompt_file}", prompt_file="/a/{model}", model="m") == "/a/{model}"
     assert printed("printf '%s' '{other}' '{}'", prompt_file="p") == "{other}{}"
@@ -72,14 +66,6 @@ def test_a_value_that_looks_like_a_placeholder_is_left_alone():
 
 def test_further_arguments_are_quoted_and_come_last():
     assert printed("printf '[%s]' a", args=("b c", "$HOME", "")) == "[a][b c][$HOME][]"
-
-
-def test_an_empty_model_is_an_empty_word():
-    assert printed("printf '[%s]' {model} x") == "[][x]"
-
-
-def test_the_prompt_is_its_standard_input():
-    assert invocation("cat").stdin == "/d/prompt.md"
 
 
 @cases(
@@ -104,11 +90,6 @@ def test_a_program_is_looked_for_only_where_the_command_plainly_names_one(comman
 
 
 # Judging
-
-
-def test_exit_0_is_a_finished_run():
-    verdict = judged(0, "a warning", b"working\nall done\n")
-    assert (verdict.error, verdict.finished, verdict.last_words) == (None, True, "all done")
 
 
 @pytest.mark.parametrize(

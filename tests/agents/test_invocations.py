@@ -203,10 +203,6 @@ def test_each_program_names_the_variables_it_reads(cli, needed):
         assert not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns), name
 
 
-def test_a_plain_command_names_none():
-    assert AGENTS["command"].environment == AGENTS["scripted"].environment == ()
-
-
 # mini-swe-agent's prompt and trajectory
 
 

@@ -39,7 +39,7 @@ def test_without_anything_found_it_says_so_and_check_asks_for_a_gate(fresh):
     assert "No gates found" in done.stdout
     check = fresh.noface("config", "check")
     assert check.returncode == 2
-    assert "no gates" in check.stderr
+    assert "no gate is hard" in check.stderr
 
 
 def test_the_setup_is_set_and_the_gates_run_in_what_it_makes(fresh):

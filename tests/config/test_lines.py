@@ -103,11 +103,6 @@ def test_a_header_that_comes_after_its_subtable_is_the_line_of_the_table():
     assert Layout("[a.b]\nx = 1\n[a]\ny = 2\n").lines[("a",)] == 3
 
 
-def test_an_empty_text_has_no_lines():
-    assert Layout("").lines == {}
-    assert Layout("# only a comment").lines == {}
-
-
 def test_a_missing_key_has_the_line_of_its_table():
     lines = Layout("[run]\n\n[[gates]]\nname = 'x'\n").lines
     assert nearest_line(lines, ("gates", 0, "command")) == 3
@@ -125,13 +120,6 @@ VALUES = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(NAMES, inner, max_size=4)),
     max_leaves=20,
 )
-
-
-@given(st.dictionaries(NAMES, VALUES, max_size=5), st.booleans())
-def test_every_path_of_a_generated_document_has_a_line(data, multiline):
-    text = tomli_w.dumps(data, multiline_strings=multiline)
-    parsed = tomllib.loads(text)
-    assert set(Layout(text).lines) == set(paths(parsed))
 
 
 def numbered(shape, counter):
