@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noface.model.issue import Issue
@@ -29,6 +29,7 @@ HOSTILE = st.one_of(
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda name: b"/" not in name and b"\0" not in name)
 
 
+@settings(max_examples=40)
 @given(HOSTILE)
 @example(b"+++\n" + b"a." * 4000 + b"b = 1\n+++\n")
 @example(b"+++\nx = " + b"{a = " * 3000 + b"\n+++\n")
@@ -47,6 +48,7 @@ def test_no_bytes_crash_the_tracker_and_the_other_files_still_load(data):
             assert fault.problem.isprintable()
 
 
+@settings(max_examples=40)
 @given(NAMES)
 def test_no_file_name_crashes_the_tracker(name):
     with tempfile.TemporaryDirectory() as root:
@@ -78,6 +80,7 @@ PLAIN = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1, max_
 PATHS = PLAIN.filter(lambda path: not path.startswith(("/", "~", "./")) and ".." not in path.split("/"))
 
 
+@settings(max_examples=40)
 @given(
     title=TITLES,
     body=BODIES,
