@@ -30,7 +30,7 @@ from noface.integrity.diff.names import (
     refused_by_servers,
     unfit_names,
 )
-from noface.integrity.diff.text import left_markers, shows_conflict
+from noface.integrity.diff.rules import left_markers, shows_conflict
 from noface.integrity.evasion import ASKS, checks_of, evading_lines, evasions, replaced_frameworks, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of

@@ -37,8 +37,7 @@ IN_LINES = ("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide"
 """Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py)."""
 OF_PATHS = (
     *(
-        "integrity.diff.text._DATA",
-        "integrity.diff.text:",
+        "integrity.diff.rules:",
         "diagnosis.syntax._PATHS",
         "recovery.breakdown_files._TEST_NAMES",
     ),

@@ -22,8 +22,7 @@ from noface.diagnosis.gate import classify
 from noface.gates.report import parse_report
 from noface.gates.secrets import keys_of, told, without_secrets
 from noface.integrity import strength
-from noface.integrity.diff.rules import Diff, DiffLimits, examine
-from noface.integrity.diff.text import left_markers
+from noface.integrity.diff.rules import Diff, DiffLimits, examine, left_markers
 from noface.integrity.evasion import ASKS, evading_lines, replaced_frameworks
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.grown import growth
