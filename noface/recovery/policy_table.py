@@ -61,6 +61,7 @@ class Trouble:
         return Failure(self.kind, "<message>", rule="simulated", signature=text, charged=charged)
 
     def attempt(self, number: int, action: RunWorker | WaitUntil, tiers: Mapping[str, int], now: float) -> PastAttempt:
+        """Return attempt `number` as it failed, begun by `action`."""
         model, failure = action.model, self.failure(number)
         changes = self.kind is not FailureKind.NO_DIFF
         diff = f"<diff {1 if self.repeats is Repeats.DIFF else number}>"

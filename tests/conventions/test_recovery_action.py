@@ -13,7 +13,7 @@ EDITS = {
         '[WorkInPairs]\ninstruction = "Two."\ncell = "pair"\nprompt = "reduce"\n\n[SwitchModel]\n',
     ),
     "recovery/policy.py": ("with the order to reduce the scope.", "with the order to work in pairs."),
-    "recovery/policy_state.py": ("RunWorker(Mode.REDUCE, ", "RunWorker(Mode.PAIR, "),
+    "recovery/policy_state.py": ("(Mode.REDUCE, ", "(Mode.PAIR, "),
 }
 """By file: what stands there, and what stands there with the new action."""
 
