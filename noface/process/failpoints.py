@@ -113,12 +113,13 @@ _counting = threading.Lock()
 def hit(name: str) -> None:
     """Trigger the failpoints of this name whose turn has come. Raise UsageError for a NOFACE_FAILPOINT that is none."""
     assert name in _DECLARED, f"failpoint {name} is not declared in FAILPOINTS"  # noqa: S101  # a bug of the caller
-    for armed in [each for each in _armed() if each.name == name]:
-        with _counting:
+    named = [each for each in _armed() if each.name == name]
+    with _counting:  # each counts this hit, also if another one raises
+        for armed in named:
             armed.left -= 1
-            due = armed.left == 0
-        if due:
-            armed.trigger()
+        due = [armed for armed in named if armed.left == 0]
+    for armed in due:
+        armed.trigger()
 
 
 @functools.cache
