@@ -61,7 +61,7 @@ def without_keys(text: str) -> str:
 
 def keys_in_place(data: bytes) -> list[tuple[int, bytes]]:
     """Return what to write over `data` to take its keys out: offsets, and texts as long as what they stand for."""
-    keys = keys_in(data.decode("latin-1")) if any(hint in data for hint in _hints()) else []
+    keys = keys_in(data.decode("latin-1")) if _any_hint().search(data) else []
     places: list[tuple[int, bytes]] = []
     for key in keys:
         end = key.end
@@ -91,6 +91,17 @@ def begun_key(data: bytes) -> int:
 def _hints() -> tuple[bytes, ...]:
     known = {hint.encode() for _, hints, _ in _shapes() for hint in hints}
     return b"PRIVATE KEY", *(hint for hint in sorted(known) if not any(o != hint and o in hint for o in known))
+
+
+@cache
+def _any_hint() -> re.Pattern[bytes]:
+    """Match any hint, by its rarest byte first: 256 kB of one letter take 5 ms, and 33 with a search for each."""
+    branches: dict[bytes, list[bytes]] = {}
+    for hint in _hints():
+        at = min(range(len(hint)), key=lambda place: (hint[place : place + 1].islower(), hint[place]))
+        before, rarest, after = re.escape(hint[: at + 1]), re.escape(hint[at : at + 1]), re.escape(hint[at + 1 :])
+        branches.setdefault(rarest, []).append(b"(?<=" + before + b")" + after)
+    return re.compile(b"|".join(rarest + b"(?:" + b"|".join(rest) + b")" for rarest, rest in branches.items()))
 
 
 @cache
