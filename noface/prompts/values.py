@@ -33,7 +33,12 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
     files = [(f"the file {line(file.path, _NAME_CHARS_MAX)}", file.text) for file in data.files]
     advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in quotes]
     parts = [
-        _older_part(data, older),
+        PromptPart(
+            *("older", "the older attempts", 4),
+            tuple(_item(f"attempt {one.number}", _row(one, data.earlier_form)) for one in reversed(older)),
+            rows=True,
+            bytes_max=data.earlier_bytes_max,
+        ),
         _whole("files", "the related files", 5, files, chars_max),
         # The lines of a lesson stay as they are: most are those of a diff, and it stands between fences.
         PromptPart(
@@ -183,11 +188,6 @@ def _condensed(failure: PriorFailure, form: EarlierForm) -> PriorFailure:
     message = line(failure.message, _OLDER_MESSAGE_CHARS_MAX)
     summary = line(failure.summary, _OLDER_SUMMARY_CHARS_MAX)
     return replace(failure, message=message, summary=summary, excerpt=excerpt(printed, _OLDER_EXCERPT_BYTES_MAX))
-
-
-def _older_part(data: PromptData | QuestionData, older: tuple[PriorFailure, ...]) -> PromptPart:
-    items = tuple(_item(f"attempt {one.number}", _row(one, data.earlier_form)) for one in reversed(older))
-    return PromptPart("older", "the older attempts", 4, items, rows=True, bytes_max=data.earlier_bytes_max)
 
 
 def _row(failure: PriorFailure, form: EarlierForm) -> str:

@@ -154,7 +154,9 @@ def course(
     policy: Policy, kind: FailureKind, begun: History = _ANY_ISSUE, repeats: Repeats | None = None
 ) -> SimulatedIssue:
     """Simulate an issue of which every attempt fails with `kind`, to the bitter end; `begun` has no attempts yet."""
-    trouble = _trouble(policy, kind, repeats)
+    usually = repeats or USUALLY.get(kind, Repeats.NOTHING)
+    failing = _ordinary(policy) if kind is FailureKind.NO_PROGRESS else kind
+    trouble = Trouble(failing, usually, policy.roles.reviewer)
     tiers = dict(policy.tiers)
     history = begun
     now, away, steps = 0.0, dict[str, float](), list[SimulatedStep]()
@@ -196,12 +198,6 @@ def table(policy: Policy) -> tuple[Row, ...]:
 
 def _shape(steps: tuple[SimulatedStep, ...]) -> tuple[object, ...]:
     return tuple(step.shape for step in steps)
-
-
-def _trouble(policy: Policy, kind: FailureKind, repeats: Repeats | None) -> Trouble:
-    repeats = repeats or USUALLY.get(kind, Repeats.NOTHING)
-    kind = _ordinary(policy) if kind is FailureKind.NO_PROGRESS else kind
-    return Trouble(kind, repeats, policy.roles.reviewer)
 
 
 def _ordinary(policy: Policy) -> FailureKind:

@@ -257,8 +257,7 @@ def _due(followed: Followed, look: Look, most: int) -> RoundDue | None:
 
 
 def _failed(checks: tuple[Check, ...]) -> str:
-    listed = some(tuple(check.name for check in checks), _NAMES_MAX)
-    return f"the check {listed} failed" if len(checks) == 1 else f"the checks {listed} failed"
+    return f"the check{'s' if len(checks) > 1 else ''} {some(tuple(check.name for check in checks), _NAMES_MAX)} failed"
 
 
 def _waiting(followed: Followed, look: Look) -> StillOpen | Outdated:
