@@ -163,7 +163,6 @@ class Advisors:
         self._record(question.id, question.issue, advice, children)
 
     def _too_dear(self, question: Question, used: Usage, over: Overrun) -> Advice | None:
-        """Return an unusable answer where the question would end the same way again, None if it may not."""
         topic, after, epoch = question.topic, question.order.number, question.epoch
         times = self._context.questions.ends_at_run(question.issue.id, topic, after=after, epoch=epoch) + 1
         again = over.ended_for is EndedFor.WITH_RUN or (over.ended_for is EndedFor.RUN and times < ENDS_MAX)

@@ -64,7 +64,6 @@ class LiveSpending:
         return _sum(*self._used.values())
 
     def run_passed(self) -> Passed | None:
-        """Return which limit of the run is passed with what is under way, None if none is."""
         if not self._budget.limited or not self._used:
             return None
         context = self._context

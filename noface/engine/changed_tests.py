@@ -43,7 +43,6 @@ def about_tests(context: RunContext, history: History, main: str, data: Question
 
 
 def patch_of_tests(plumbing: Plumbing, main: str, candidate: str, changed: tuple[str, ...]) -> str:
-    """Return what work changes in the tests among its files; all of it if its tests stand among the product."""
     tests = tuple(path for path in changed if part_of(path) is Part.TEST) or changed
     return plumbing.patch_since(main, candidate, tests).decode("utf-8", "replace")
 
@@ -66,7 +65,6 @@ def _of_a_person(context: RunContext, issue: Issue) -> Issue:
 
 
 def let_by_configuration(history: History) -> Advice:
-    """Return the answer where a person lets all changes of tests land that keep the tests."""
     last = history.attempts[-1]
     tests = last.failure.failing_tests if last.failure is not None else ()
     cause = LET_BY_CONFIGURATION
@@ -78,6 +76,5 @@ def why_let(advice: Advice) -> str:
 
 
 def let_for(advice: tuple[Advice, ...], number: int) -> frozenset[str] | None:
-    """Return the tests of main that an attempt may contradict, None if it may contradict none."""
     mine: Iterator[Advice] = (each for each in advice if each.topic is Topic.CHANGED_TESTS and each.after == number)
     return next((frozenset(each.tests) for each in mine if each.strategy == ASKED_FOR), None)

@@ -194,7 +194,6 @@ class RunContext(Planning):
         return breaker
 
     def gates_for(self, issue: Issue) -> tuple[GateSpec, ...]:
-        """Return the project's gates and, after them, an issue's own, and those of issues it may have touched."""
         wide = self._widest(Network.OWN)
         again = tuple(GateSpec(f"recheck-{n}", command, network=wide) for n, command in enumerate(issue.recheck, 1))
         return self.settings.gates + self.accept_gates(issue) + again
@@ -209,7 +208,6 @@ class RunContext(Planning):
         )
 
     def _widest(self, least: Network = Network.AUTO) -> Network:
-        """Return what issues' own commands have of the network: what [sandbox] says, or what any gate needs."""
         if (given := self.settings.config.sandbox.network) is not Network.AUTO:
             return given
         return max((least, *(gate.network for gate in self.settings.gates)), key=tuple(Network).index)

@@ -71,7 +71,6 @@ def broken_places(plumbing: Plumbing, main: str, commit: str | None) -> tuple[st
 
 
 def _edited(context: RunContext, issue: Issue, last: PastAttempt) -> bool:
-    """True if the issue reads otherwise than in the order of an attempt; where that cannot be read, it may."""
     then, now = as_ordered(context, issue, last.number), masked_text(context, issue)
     return then is None or then != now
 

@@ -55,7 +55,6 @@ def _key(gate: GateSpec, fingerprint: str) -> str:
 
 
 def _canary(context: RunContext) -> str:
-    """Return main's tree with the product's sources broken, "" if it has none that are known as such."""
     env, plumbing = context.env, context.env.plumbing
     main = plumbing.main()
     commands = tuple(gate.command for gate in context.settings.gates)

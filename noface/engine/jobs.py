@@ -70,7 +70,6 @@ class Job(Generic[R]):
 
     @property
     def repeatable(self) -> bool:
-        """True if its thread can simply begin again: what a worker or a role has done is paid for, and kept."""
         return self.kind not in _LASTING and not self.cancel.cancelled
 
     @property
@@ -123,7 +122,6 @@ class Jobs:
 
     @property
     def lasting(self) -> tuple[Job[Any], ...]:
-        """The workers and roles at work: they have cost money, and go on when the loop begins anew."""
         return tuple(job for job in self._jobs if job.kind in _LASTING)
 
     def end_others_than_lasting(self) -> bool:
@@ -157,7 +155,6 @@ class Jobs:
         return frozenset(job.issue_id for job in self._jobs if job.kind in wanted)
 
     def probed(self, waits: Mapping[str, Breaker]) -> frozenset[str]:
-        """Return the models of `waits` that work which began after their provider failed is calling."""
         calling = (job for job in self._jobs if job.model in waits and job.calls_model)
         return frozenset(job.model for job in calling if job.began_at >= waits[job.model].since)
 
@@ -183,13 +180,11 @@ class Jobs:
                 job.cancel.cancel()
 
     def withdraw(self, issue_id: str) -> None:
-        """End all work on an issue, also if it is being judged: nobody wants it any more."""
         for job in self._jobs:
             if job.issue_id == issue_id and job.kind is not JobKind.REMOTE:
                 job.cancel.cancel()
 
     def stop(self, *, everything: bool, urgent: bool) -> None:
-        """End what is under way; what is being judged or landed may finish, unless it is `urgent` or `everything`."""
         for job in self._jobs:
             finishing = job.kind in _BESIDE or (job.kind is JobKind.ATTEMPT and job.phase not in _ENDED_AT_ONCE)
             if everything or urgent or not finishing:

@@ -96,7 +96,6 @@ def blocked_rows(reader: Reader, kinds: Collection[str] | None = None) -> list[I
 
 
 def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
-    """Unblock the issues that are blocked for one of `kinds`. Their counters start again (N14)."""
     for row in blocked_rows(context.reader, kinds):
         context.journal.unblocked(context.clock.now(), row.id, "", why)
 

@@ -208,7 +208,6 @@ def _holds(issue: Issue, past: tuple[PastAttempt, ...], commit: str) -> list[Ref
 
 
 def _pull_taken(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...], *, given: bool) -> BranchTaken | None:
-    """Take what a person has pushed to a pull request's branch in the same way; else the branch stays theirs."""
     row, plumbing = context.pulls.row(issue.id), context.env.plumbing
     if row is None or row.state != PullStep.TAKEN:
         return None
@@ -264,7 +263,6 @@ def wait_for_person(context: RunContext, history: History, why: BranchTaken) -> 
 
 
 def _persons_commit(context: RunContext, scratch: Scratch, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
-    """Return that the branch stands at a commit of a person's that is not on main, None if it does not."""
     made = {commit for attempt in past for commit in (attempt.commit, attempt.candidate) if commit}
     plumbing = context.env.plumbing
     theirs = scratch.of_a_person(made) and not plumbing.is_ancestor(str(scratch.at), plumbing.main())

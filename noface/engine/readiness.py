@@ -57,7 +57,6 @@ def spare_models(policy: Policy) -> frozenset[str]:
 
 
 def startable(policy: Policy, specs: Mapping[str, ModelSpec]) -> Policy:
-    """Return the policy without the later rungs whose program is not there: a model that nobody uses any more."""
     spare = spare_models(policy)
     lost = {name for name in spare if program_finding(specs[name]) is not None}
     return replace(policy, ladder=tuple(rung for rung in policy.ladder if rung.model not in lost)) if lost else policy

@@ -136,7 +136,6 @@ def _settle_landings(context: RunContext) -> None:
 
 
 def _drop_questions(context: RunContext, asked: Collection[int]) -> None:
-    """Drop the open questions that are not being `asked`: they are asked again; what they cost counts."""
     for question, name, directory in context.questions.open():
         if question in asked:
             continue
@@ -155,7 +154,6 @@ def _drop_settings(directory: str) -> None:
 
 
 def _interrupt(context: RunContext, order: AttemptOrder, *, landed: bool = False) -> None:
-    """Keep the work in the killed attempt's workspace, and record the attempt: charged to nobody, with its cost."""
     report = without_end(context, replace(order, model=_with_variables(context, order.model)))
     with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
         report = report if landed or _is_outlived(context, order) else with_work(context, order, report)

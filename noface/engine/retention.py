@@ -39,7 +39,6 @@ _AT_END_S = 10.0
 
 
 def clearable(folder: Path) -> list[Path]:
-    """Return what of an attempt's folder may go: all but the report and the word on what went."""
     return [path for path in folder.iterdir() if path.name not in _STAYS] if folder.is_dir() else []
 
 
@@ -140,7 +139,6 @@ def let_go(context: RunContext, now: float) -> None:
 
 
 def drop_events(context: RunContext) -> bool:
-    """Remove some of the events of issues that landed long ago, and give their room back; True if there are more."""
     before = context.clock.now() - context.settings.config.keep.logs_days * EVENTS_TIMES * _DAY_S
     dropped = context.journal.drop_events(before, _EVENTS_AT_ONCE)
     return context.journal.give_room_back(_PAGES_AT_ONCE) or dropped == _EVENTS_AT_ONCE

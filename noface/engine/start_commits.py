@@ -102,7 +102,6 @@ def _after_parts(context: RunContext, history: History, point: StartPoint, main:
 
 
 def _best_of(plumbing: Plumbing, past: tuple[PastAttempt, ...]) -> StartPoint:
-    """Return what another issue's attempts have come to; without a commit where that is nothing, or gone."""
     point = start_of(past, broken=broken_files(plumbing, past))
     there = point.commit is not None and plumbing.resolve(point.commit) is not None
     return point if there else from_main(point, point.reason)
@@ -111,7 +110,6 @@ def _best_of(plumbing: Plumbing, past: tuple[PastAttempt, ...]) -> StartPoint:
 def _put_on(
     context: RunContext, issue: Issue, main: str, onto: str, commit: str, wrong: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return a commit with the changes of `commit` on `onto`, but for the files `wrong` and conflicts."""
     plumbing, conflicts = context.env.plumbing, tuple[str, ...]()
     began = began_on(plumbing, context.reader.mains(), commit, main)
     message = f"Take over what is good of the work on issue {issue.id}\n"

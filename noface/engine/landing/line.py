@@ -91,7 +91,6 @@ class MergeLine:
         self.line.insert(0 if first else len(self.line), candidate)
 
     def again(self, members: Iterable[str]) -> None:
-        """Put candidates back to the front of the line, in this order: they are proven again."""
         self.line[:0] = members
 
     def decided(self, members: Iterable[str], *, red: bool) -> None:

@@ -91,7 +91,6 @@ class MergeQueue:
         self._last_look, self._waiting.rejected = last_look, rejected
 
     def news(self) -> bool:
-        """Tell, once, that a proof has ended: what follows of it is due at the next tick, which need not wait."""
         has_news, self._proofs.has_news = self._proofs.has_news, False
         return has_news
 
@@ -105,7 +104,6 @@ class MergeQueue:
 
     @property
     def waiting(self) -> frozenset[str]:
-        """All issues whose work waits to land and is not on its way to a remote."""
         return frozenset(self._waiting.by_issue) - self.pushing
 
     @property
@@ -208,7 +206,6 @@ class MergeQueue:
         return None
 
     def _may_land_now(self, proven: ProvenStack) -> Steps[bool]:
-        """Wait until it is known whether a stack may land, and tell. Raises LockLostError."""
         while (may := self._may_land(proven)) is None:
             yield Tick(self._context.clock.now() + _UNSEEN_RETRY_S, always=True)
         if may:

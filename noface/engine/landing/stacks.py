@@ -38,7 +38,6 @@ from noface.process.supervise import Canceller
 
 
 def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -> Landed | None:
-    """Return the landing of an issue on main of which the work in `candidate` knows nothing, None without one."""
     landed = landings(plumbing, f"{candidate}..{main}")
     return next((Landed(each.commit) for each in landed if each.issue == issue_id), None)
 

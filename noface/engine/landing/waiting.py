@@ -46,7 +46,6 @@ class QueueEntry:
     holds: int = 0
 
     def due(self, now: float, *, rest: bool) -> bool:
-        """True if it may be tried; what is held up is less and less often, where there is a `rest` to land."""
         is_held = self.held and self.passing_since is None and rest
         return self.not_before + (min(_HELD_PAUSE_S, 2.0**self.holds) if is_held else 0.0) <= now
 
