@@ -123,15 +123,10 @@ def _cargo(out: list[str], err: list[str]) -> Inventory | None:
             tests.append((name, _cargo_outcome(end["end"]) if end else _FAILED))
         elif unended and (end := _CARGO_END.search(line)):  # uncaptured output stands between a test and its end
             tests[-1] = (unended, _cargo_outcome(end["end"]))
-    whole = complete and not inside and not any(_cargo_stopped(lines) for lines in (out, err))
+    # Cargo ended at a binary that failed; with --no-fail-fast it counts those that failed at the end.
+    ends = ([line for line in lines if _CARGO_FAILED.match(line) or _CARGO_ON.match(line)][-1:] for lines in (out, err))
+    whole = complete and not inside and not any(map(_CARGO_FAILED.match, (line for last in ends for line in last)))
     return inventory(tests, "cargo test", complete=whole)
-
-
-def _cargo_stopped(lines: list[str]) -> bool:
-    """True if cargo ended at a binary that failed; with --no-fail-fast it counts those that failed at the end."""
-    ends = (line for line in reversed(lines) if _CARGO_FAILED.match(line) or _CARGO_ON.match(line))
-    last = next(ends, None)
-    return last is not None and _CARGO_FAILED.match(last) is not None
 
 
 def _cargo_name(name: str, binaries: list[str], block: int) -> str:

@@ -95,9 +95,5 @@ def _is_missed(path: str, failure: Failure) -> bool:
     wanted = {each for each in names if len(each) >= _NAME_CHARS_MIN and each not in _EMPTY_STEMS}
     lines = "\n".join((failure.message, *failure.evidence, failure.excerpt)).splitlines()[:_LINES_MAX]
     tokens = (token for line in lines if absent.search(line[:_LINE_MAX]) for token in _TOKEN.findall(line[:_LINE_MAX]))
-    return any(not wanted.isdisjoint(_ends(token)) for token in tokens)
-
-
-def _ends(token: str) -> tuple[str, str, str]:
-    last = re.split(r"[/\\]|::", token)[-1]
-    return last, last.rpartition(".")[0], last.rpartition(".")[2]
+    last = (re.split(r"[/\\]|::", token)[-1] for token in tokens)
+    return any(not wanted.isdisjoint((name, name.rpartition(".")[0], name.rpartition(".")[2])) for name in last)

@@ -44,10 +44,9 @@ def of_the_change(tests: Iterable[str], main: Inventory | None, changed: Collect
     ids = tuple(tests)
     on_main = {name for name, _ in main.tests} if main is not None else {*ids}
     any_test = any(part_of(path) is Part.TEST for path in changed)
-    return tuple(test for test in ids if test not in on_main or _touches(test, changed, any_test=any_test))
-
-
-def _touches(test: str, changed: Collection[str], *, any_test: bool) -> bool:
-    place, separator, _ = test.partition("::")
-    path = place.rpartition(" ")[2]  # cargo names the binary first
-    return path in changed if separator and is_code(path) else any_test
+    files = {
+        test: test.partition("::")[0].rpartition(" ")[2] for test in ids if "::" in test
+    }  # cargo's binary is first
+    touched = (test for test in ids if (files[test] in changed if is_code(files.get(test, "")) else any_test))
+    own = {*touched, *(test for test in ids if test not in on_main)}
+    return tuple(test for test in ids if test in own)

@@ -15,6 +15,7 @@ _LINE_MAX = 400
 _COMMAND_MAX = 4_000
 _WORD_MIN = 3
 _FOUND_MAX = 20
+_PATH = re.compile(r"[/.]")
 
 
 def read_missing(log: Log, context: Context) -> Reading | None:
@@ -25,7 +26,13 @@ def read_missing(log: Log, context: Context) -> Reading | None:
     short = {n: log.get(n)[:_LINE_MAX] for n in sorted({n for word in words for n in log.lines_with(word)})}
     reports = [n for n, line in short.items() if _MISSING["phrase"].search(line) and not _MISSING["code"].search(line)]
     asked = _asked_for(context) if reports else frozenset()
-    asked_for = [n for n in reports if any(_is_asked_for(token, asked) for token in _tokens(short[n]))]
+    asked_for = [
+        n
+        for n in reports
+        if any(
+            _same(token, word) for token in _tokens(short[n]) for word in asked if token == word or _PATH.search(token)
+        )
+    ]
     findings = [
         RuleMatch("gate.names-missing", FailureKind.ENVIRONMENT, Level.DIAGNOSTIC, number)
         for number in asked_for[:_FOUND_MAX]
@@ -72,7 +79,3 @@ def _same(word: str, path: str) -> bool:
 def _tokens(line: str) -> list[str]:
     tokens = [match for groups in _MISSING["token"].findall(line) for match in groups if match]
     return [_clean(re.sub(r"(?::\d{1,9}){0,4}:?$", "", token.strip("'\"`‘’“”.,;:()"))) for token in tokens]
-
-
-def _is_asked_for(token: str, asked: frozenset[str]) -> bool:
-    return token in asked or (("/" in token or "." in token) and any(_same(token, word) for word in asked))
