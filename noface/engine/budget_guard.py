@@ -66,9 +66,8 @@ class LiveSpending:
     def run_passed(self) -> Passed | None:
         if not self._budget.limited or not self._used:
             return None
-        context = self._context
-        spent = _sum(context.spending.of_run(context.run_id), *self._used.values())
-        return self._passed(_RUN, self._budget, spent)
+        before = self._context.spending.of_run(self._context.run_id)
+        return self._passed(_RUN, self._budget, _sum(before, *self._used.values()))
 
     def ended_one(self) -> None:
         self._since.pop(_RUN, None)
