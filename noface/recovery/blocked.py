@@ -15,7 +15,7 @@ from noface.integrity.judges import Part, part_of
 from noface.integrity.not_taken import named_in
 from noface.integrity.tampering import BY_BODY, BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind
-from noface.model.attempt import MET, PastAttempt, noted
+from noface.model.attempt import MET, PastAttempt, failure_of, noted
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
@@ -53,8 +53,7 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
         return f"The worker of attempt {last.number} ({last.model}) asks: {quoted(asked[0], _QUOTED_CHARS_MAX)}{more}"
     if diagnosis is not None and diagnosis.strategy == "escalate":
         return f"The diagnosis asks for you: {_words_of(diagnosis)} What should the workers know or do?"
-    gated = _gated(history)
-    if kind is FailureKind.NO_DIFF and gated is not None and gated.failure is not None:
+    if kind is FailureKind.NO_DIFF and (gated := _gated(history)) is not None and gated.failure is not None:
         failure, kind = gated.failure, gated.failure.kind  # nothing was changed, and that is what is wrong still
     if failure is not None and (left := named_in(failure.message)):
         named = quoted(left, _QUOTED_CHARS_MAX)
@@ -276,14 +275,11 @@ def _account(history: History, configured: Configured) -> PersonRequest:
 
 def _gated(history: History) -> PastAttempt | None:
     """Return the newest attempt of this epoch that came to the gates. What a reviewer turned down had passed them."""
-
-    def came(attempt: PastAttempt) -> bool:
-        failure = attempt.failure
-        if failure is None:
-            return attempt.outcome == PASSED
-        return failure.gate is not None or failure.kind is FailureKind.REVIEW_REJECTED
-
-    return next(filter(came, reversed(history.current)), None)
+    for attempt in reversed(history.current):
+        failure = failure_of(attempt)
+        if attempt.outcome == PASSED or failure.gate is not None or failure.kind is FailureKind.REVIEW_REJECTED:
+            return attempt
+    return None
 
 
 def _failing(history: History, configured: Configured) -> Failing | None:

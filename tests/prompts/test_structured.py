@@ -280,7 +280,7 @@ def test_an_object_that_is_cut_anywhere_is_never_taken_for_a_whole_one(value, da
     assert not any(one.start == 0 for one in scan(body[:end])[0])
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(PIECES, min_size=1, max_size=6).map("".join))
 def test_any_pattern_repeated_to_200_kb_is_read_in_time(piece):
     text = (piece * (200_000 // len(piece) + 1))[:200_000]
@@ -298,5 +298,5 @@ def test_work_grows_with_the_text_and_not_with_its_square(piece):
         return time.process_time() - started
 
     seconds(1_000)
-    small, large = min(seconds(25_000) for _ in range(2)), seconds(200_000)
+    small, large = min(seconds(12_500) for _ in range(2)), seconds(100_000)
     assert large < 0.2 + 30 * small
