@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from support.cases import first_ones
 
 from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
@@ -142,25 +141,6 @@ def test_a_run_and_its_pages_name_the_rule(project):
     assert checked.returncode == 2
     assert "gate_rules[0].pattern" in checked.stderr or "gate_rules.0.pattern" in checked.stderr
     assert "the rule's own example" in checked.stderr
-
-
-@pytest.mark.parametrize(
-    "kind", first_ones([FailureKind.ENVIRONMENT, *(k for k in gate_kinds() if k is not FailureKind.ENVIRONMENT)])
-)
-def test_a_run_does_what_policy_promises_of_the_kind_that_a_rule_names(project, kind):
-    numbered = ((n, [{"write": "bad", "text": f"{n}"}, {"write": "b.txt", "text": f"{n}"}]) for n in range(1, 9))
-    project.play(*(("1", number, steps) for number, steps in numbered))
-    gate = "test ! -e bad || { echo; echo 'depot: closed'; exit 1; }"
-    project.config(CONFIG.replace("ENVIRONMENT", kind), gate=gate)
-    project.issue(1)
-    project.commit()
-    promised = [step for step in project.shown("policy", "--kind", kind)["policy"] if step["prompt"]]
-    project.run(code=3)
-    made = project.attempts("1")
-    assert [(each["model"], each["charged"]) for each in made] == [
-        (each["model"], each["charged"]) for each in promised
-    ]
-    assert {each["outcome"] for each in made} == {kind}
 
 
 def test_an_accept_command_that_fails_by_a_rule_for_the_machine_is_asked_about_before_a_worker_is_paid(project):

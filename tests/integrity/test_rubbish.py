@@ -117,13 +117,13 @@ def test_a_folder_with_the_mark_of_a_program_is_rubbish_unless_main_has_files_th
     assert found(new, on_main=["env7/README"]) == {}
 
 
-def test_thirty_thousand_installed_files_are_told_apart_in_seconds():
-    new = [f"node_modules/p{number % 90}/f{number}.js" for number in range(30_000)]
+def test_ten_thousand_installed_files_are_told_apart_in_seconds():
+    new = [f"node_modules/p{number % 90}/f{number}.js" for number in range(10_000)]
     new.append("node_modules/.package-lock.json")
     began, patch = time.process_time(), added("src/b.js", "node_modules" + "x" * 50_000)
     out = found([*new, "src/b.js"], on_main=[f"src/f{number}.js" for number in range(5_000)], patch=patch)
-    assert sum(one.proven for one in out.values()) == 30_001
-    assert time.process_time() - began < 10
+    assert sum(one.proven for one in out.values()) == 10_001
+    assert time.process_time() - began < 4
 
 
 def test_a_list_in_an_issue_and_the_names_of_programs_ask_for_nothing():
