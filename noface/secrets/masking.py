@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from noface.secrets.rules import VALUE_CHARS_MIN
-from noface.secrets.shapes import begun_key, in_length, keys_in_place, without_keys
+from noface.secrets.shapes import any_of, begun_key, in_length, keys_in_place, without_keys
 
 _LINE_CHARS_MIN = 24
 _TELLING_CHARS_MIN = 12
@@ -46,6 +46,7 @@ class Masker:
                 self._heads.setdefault(form[:size], []).append(form)
         self._pattern = _any_of(self._names)
         self._telling_pattern = _any_of(form for form, name in forms if name in self._telling)
+        self._any = any_of(self._byte_names)
         self._byte_pattern = re.compile(b"|".join(map(re.escape, self._byte_names)) or rb"(?!)")
         self.longest_bytes = max(map(len, self._byte_names), default=0)
 
@@ -77,7 +78,7 @@ class Masker:
         )
 
     def holds(self, data: bytes) -> bool:
-        return any(form in data for form in self._byte_names)
+        return self._any.search(data) is not None
 
     def in_place(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return what to write over `data` to take values and keys out: offsets, and texts as long as they are."""
