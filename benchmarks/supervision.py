@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from noface.agents.base import AGENTS, AgentEvent
-from noface.attempt.worker.agent_logs import LogFollower
+from noface.attempt.worker.agent_watch import LogFollower
 from noface.process.supervise import Command, Exit, Launcher
 
 CHATTER = """
