@@ -67,7 +67,7 @@ def supervision(agent: str, *, children: int = 32, mb_per_s: float = 1.0, second
     return used
 
 
-def quiet(_event: AgentEvent, *, alive: bool) -> None:
+def quiet(_event: AgentEvent, alive: bool) -> None:
     """Show nothing."""
     del alive
 
