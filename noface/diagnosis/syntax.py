@@ -1,6 +1,12 @@
 """Parses a changed file before any gate runs, so that a broken one costs milliseconds and is named exactly.
 
-It must never fail a file that the project's own tools accept, in a dialect, a newer version, or broken on purpose.
+It must never fail a file that the project's own tools accept: what is written to be broken (test data, templates) or
+in a dialect is passed over, and each parser reports only what no version of its language allows.
+
+Python, JSON, TOML and YAML are read by their parsers, the others for their brackets, by tree-sitter's grammars (the
+extra `syntax`). A grammar can be older than the language, and lets few projects' dialects through. So a tree with
+errors alone is no finding: it must also hold a bracket that nothing closes or opens, which no version of these
+languages allows. C and its kin are left out, since the preprocessor may take one of the two away.
 """
 
 import json
@@ -10,9 +16,11 @@ import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-from noface.data import Patterns
+from noface.data import Patterns, table
 from noface.diagnosis.text import signature_of
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
@@ -22,13 +30,8 @@ _PATHS = Patterns("syntax_paths")
 FILE_BYTES_MAX = 1_000_000
 FILES_MAX = 300
 TOTAL_BYTES_MAX = 20_000_000
-_LANGUAGES = {
-    **dict.fromkeys(("py", "pyi"), "python"),
-    **dict.fromkeys(("json", "geojson", "ipynb"), "json"),
-    **dict.fromkeys(("yml", "yaml"), "yaml"),
-    "toml": "toml",
-}
-"""The languages by what follows the last dot of a name."""
+FULLY_PARSED = frozenset(("python", "json", "toml", "yaml"))
+"""Languages whose parser says for sure that a file is sound, not only that its brackets match."""
 _EXCERPT_ROUND = 4
 _LINE_MAX = 240
 _SHOWN_MAX = 5
@@ -54,13 +57,15 @@ class BrokenFile:
 
 
 def language_of(path: str) -> str | None:
-    """Return the language a file is to be parsed as, None if it is left to the gates."""
-    language = _LANGUAGES.get(path.rpartition(".")[2].lower())
+    """Return the language a file is to be parsed as, None if it is left to the gates, or nothing can parse it."""
+    language = table("syntax")["suffixes"].get(path.rpartition(".")[2].lower())
     if language is None or _PATHS["set_aside"].search(path):
         return None
     if _PATHS["tests"].search(path) and not _PATHS["test_code"].search(path):
         return None  # data of tests may be broken on purpose
-    return None if language == "json" and _PATHS["lenient_json"].search(path) else language
+    lenient = language == "json" and _PATHS["lenient_json"].search(path) is not None
+    readable = language in FULLY_PARSED or _grammar(language) is not None
+    return language if readable and not lenient else None
 
 
 def check(path: str, language: str, data: bytes) -> BrokenFile | None:
@@ -72,8 +77,10 @@ def check(path: str, language: str, data: bytes) -> BrokenFile | None:
             fault = check_json(path, data)
         case "toml":
             fault = check_toml(data)
-        case _:
+        case "yaml":
             fault = check_yaml(data)
+        case _:
+            fault = check_brackets(language, data)
     if fault is None:
         return None
     line, message = fault
@@ -239,3 +246,71 @@ def _nested_too_deeply(text: str) -> bool:
         if depth > _DEPTH_MAX:
             return True
     return False
+
+
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}", "${": "}"}
+_CLOSERS = frozenset(_CLOSED_BY.values())
+_FLOW_WITHIN = 2_000
+
+
+NODES_MAX = 100_000
+"""Of a larger tree, which takes seconds, nothing is said: programs write such files, and a gate reads them anyway."""
+
+
+def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
+    """Return line and message of a bracket without its other half; None if all match or there is no grammar."""
+    grammar = _grammar(language)
+    # Flow writes types into JavaScript, which its grammar does not know.
+    if grammar is None or (language == "javascript" and b"@flow" in data[:_FLOW_WITHIN]):
+        return None
+    root = import_module("tree_sitter").Parser(grammar).parse(data).root_node
+    return _unmatched(root, data) if root.has_error else None
+
+
+@cache
+def _grammar(language: str) -> Any:
+    """Return a language's grammar, None if the extra is not installed, or its parts do not fit each other."""
+    package, function = table("syntax")["grammars"][language]
+    try:
+        library: Any = import_module("tree_sitter")
+        return library.Language(getattr(import_module(package), function)())
+    except (ImportError, AttributeError, ValueError, TypeError):
+        return None
+
+
+def _unmatched(root: Any, data: bytes) -> tuple[int, str] | None:
+    open_ones: list[tuple[str, int]] = []
+    marks = _marks(root, data) if root.descendant_count <= NODES_MAX else []
+    for mark, line in marks:
+        if mark not in _CLOSERS:
+            open_ones.append((mark, line))
+        elif not open_ones:
+            return line, f"unmatched '{mark}'"
+        else:
+            opened, at = open_ones.pop()
+            if _CLOSED_BY[opened] != mark:
+                return line, f"closing '{mark}' does not match opening '{opened}' on line {at}"
+    if open_ones:
+        mark, line = open_ones[-1]
+        return line, f"'{mark}' was never closed"
+    return None
+
+
+def _marks(root: Any, data: bytes) -> list[tuple[str, int]]:
+    """Return the brackets with their lines, in order: those that are tokens, not those in strings and comments."""
+    marks: list[tuple[str, int]] = []
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node.child_count == 0 and not node.is_missing:
+            line = node.start_point[0] + 1
+            if node.type in _CLOSED_BY or node.type in _CLOSERS:
+                marks.append((node.type, line))
+            elif node.type == "ERROR":  # what the grammar could not even cut into tokens
+                text = data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+                marks += [(mark, line) for mark in text if mark in _CLOSED_BY or mark in _CLOSERS]
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return marks

@@ -263,7 +263,7 @@ def test_a_command_of_ones_own_needs_neither_login_nor_version(doctor):
 def test_the_machine_is_told(doctor):
     doctor.agents()
     machine = doctor.told(**LOGGED_IN)["machine"]
-    names = ["noface", "git", "processes", "sandbox"]
+    names = ["noface", "git", "processes", "sandbox", "syntax"]
     assert [each["name"] for each in machine] == names
     sandbox = named(machine, "sandbox")
     assert (sandbox["state"], sandbox["text"].split(";")[0]) == ("note", "none: bubblewrap is not installed")

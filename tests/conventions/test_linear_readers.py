@@ -118,6 +118,10 @@ READERS = {
     "syntax": lambda text: [
         syntax.check(f"a.{end}", lang, _bytes(text)) for end, lang in (("json", "json"), ("toml", "toml"))
     ],
+    "brackets": lambda text: [
+        syntax.check(f"a.{end}", lang, _bytes(text))
+        for end, lang in (("js", "javascript"), ("go", "go"), ("rs", "rust"), ("java", "java"))
+    ],
     "inner tests": lambda text: [with_main_tests(f"a.{end}", text, f"{text}\nx") for end in ("rs", "c", "cmake")],
     "fixtures": lambda text: growth(text, f"{text}\nx = 1\n"),
     "JSON in an answer": json_scan.scan,

@@ -14,6 +14,7 @@ from support.cases import cases
 
 from noface.agents.base import AGENTS
 from noface.data import FOLDER, Patterns, expanded, table
+from noface.diagnosis import syntax
 from noface.diagnosis.readers import counts
 from noface.model.actions import NAMES, ApprovalKind
 from noface.model.history import AdviceOutcome, Topic
@@ -262,10 +263,12 @@ def test_every_pattern_is_used_and_none_is_missing():
     assert all(f"(?&{name})" in str(table("patterns")) for name in table("patterns")["pieces"])
 
 
-def test_runners_have_known_keys():
+def test_runners_and_syntax_have_known_keys():
     assert table("runners").keys() == {"names", "pairs", "subcommands", "flags", "only"}
     assert all(rule.keys() <= {"words", "arguments", "join", "top"} for rule in table("runners")["only"].values())
     assert all(len(pair) == 2 for pair in table("runners")["pairs"])
+    assert table("syntax").keys() == {"suffixes", "grammars"}
+    assert table("syntax")["grammars"].keys() | syntax.FULLY_PARSED == set(table("syntax")["suffixes"].values())
 
 
 # --- requests

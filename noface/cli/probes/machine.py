@@ -5,6 +5,7 @@ import platform
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from noface import __version__
@@ -26,6 +27,7 @@ from noface.process.environment import gate_environment
 from noface.process.files import bytes_in
 from noface.process.home_places import needed
 from noface.process.home_settings import rebuilt_paths
+from noface.process.installation import bringing
 from noface.process.sandbox import find_bubblewrap
 from noface.process.supervise import Containment, Launcher
 from noface.store.database import Database
@@ -47,6 +49,7 @@ def machine(config: Config | None = None) -> tuple[Point, ...]:
         _git(),
         _processes(),
         _sandbox(config),
+        _syntax(),
     )
 
 
@@ -111,6 +114,13 @@ def _sandbox(config: Config | None) -> Point:
         " read, and an allowed network, are not stopped"
     )
     return Point("sandbox", State.OK, text)
+
+
+def _syntax() -> Point:
+    if find_spec("tree_sitter") is not None:
+        return Point("syntax", State.OK, "tree-sitter is installed")
+    text = "tree-sitter is missing: languages beyond Python, JSON and TOML are not parsed before the gates"
+    return Point("syntax", State.NOTE, text, bringing("syntax"))
 
 
 def _room(name: str, folder: Path, remedy: str = "") -> Point:
