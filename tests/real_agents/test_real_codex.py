@@ -259,6 +259,6 @@ def test_a_thread_that_met_the_usage_limit_is_gone_on_with_after_it(real, model)
     real.model.scenario = Scenario("the rest", (Answer(say="Done."),))
     assert "merged" in real.project.run()
     _, second = real.project.attempts("1")
-    assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
+    assert second["resumed"] == {"session": first["session_id"], "attempt": 1, "refused": ""}
     assert "I will do it now." in json.dumps(real.model.requests[before]["input"])
     assert real.landed() == ["b.txt"]

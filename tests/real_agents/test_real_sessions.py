@@ -46,7 +46,7 @@ def went_on(real, before):
 @pytest.mark.parametrize("cli", ["claude", "codex", "codex-5", "gemini", "opencode"])
 def test_a_killed_run_goes_on_in_its_session_and_the_model_gets_the_earlier_conversation(real, cli):
     first, second, asked = went_on(real, killed(real, cli))
-    assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
+    assert second["resumed"] == {"session": first["session_id"], "attempt": 1, "refused": ""}
     assert second["session_id"] == first["session_id"]
     assert SAID in asked[-1]
     assert "Go on with your task" in asked[-1]
@@ -62,7 +62,8 @@ def test_a_program_that_does_not_find_the_session_begins_afresh_in_the_same_atte
         shutil.rmtree(real.folder / folder, ignore_errors=True)  # where there is no sandbox
     _, second, asked = went_on(real, before)
     assert second["resumed"]["refused"]
-    assert SAID not in asked[-1]
+    assert asked[-1].count(SAID) == 1, "its words are quoted, its conversation is not there"
+    assert "What it had put out last:" in asked[-1]
     assert "Write a file b.txt that holds the word done." in asked[-1]
     assert "was cut off, through no fault of the work" in asked[-1]
 
@@ -85,7 +86,7 @@ def test_a_run_that_met_a_limit_goes_on_in_its_session_and_counts_what_is_new(re
     real.model.scenario = REST
     assert "merged" in real.project.run()
     first, second = real.project.attempts("1")
-    assert second["resumed"] == {"session_id": first["session_id"], "attempt": 1, "refused": ""}
+    assert second["resumed"] == {"session": first["session_id"], "attempt": 1, "refused": ""}
     asked = [json.dumps(request) for request in real.model.requests[before:]]
     assert SAID in asked[-1]
     assert (second["tokens_in"], second["tokens_out"]) == (len(asked) * REST.tokens_in, len(asked) * REST.tokens_out)
