@@ -14,7 +14,7 @@ from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing.waiting import QueueEntry
 from noface.engine.lessons import count_lessons
 from noface.engine.outages import of_its_model, provider_answered
-from noface.engine.outside import edited_since, move_branch, rejected_before
+from noface.engine.outside import OutsideChanges, edited_since, move_branch, rejected_before
 from noface.engine.parts import RunParts
 from noface.engine.planner import Ending, disk_error
 from noface.engine.recover import as_configured, remember_oom_kills, with_work, without_end
@@ -43,6 +43,7 @@ class Attempts:
     def __init__(self, context: RunContext, jobs: Jobs, withdrawals: Withdrawals, ending: Ending, met: Met) -> None:
         self._context, self._jobs, self._withdrawals = context, jobs, withdrawals
         self._ending, self._met = ending, met
+        self._outside = OutsideChanges(context)
         self.resumed: list[AttemptOrder] = []
 
     def connect(self, run: RunParts, candidates: Candidates) -> None:
@@ -60,6 +61,10 @@ class Attempts:
         """True if an issue may start beside those at work: one that may kill noface works alone."""
         working, suspects = self._jobs.issues(JobKind.ATTEMPT, JobKind.LANDING), self._context.suspects
         return not working or not (suspects & working or issue.id in suspects)
+
+    def before_attempt(self) -> None:
+        self._outside.before_attempt(alone=not self._jobs.issues(JobKind.ATTEMPT))
+        remember_oom_kills(self._context)
 
     def story(self, order: AttemptOrder) -> Steps[None]:
         """Have the attempt of an order made, in its slot; record its report and decide what follows."""
@@ -80,6 +85,7 @@ class Attempts:
                     return  # it stays open: the next run judges it, and nobody pays for it again
                 order = as_configured(context, replace(order, resumed=True))
         over, began_at = job.over, job.began_at
+        notes = (*failed, *self._outside.after_attempt(order))
         context.suspects.discard(issue_id)
         if report is None:
             try:
@@ -95,7 +101,7 @@ class Attempts:
         over = why_over(order, report, over)
         if over is not None and over.ended_for is EndedFor.RUN:
             self._ending.reached(over.passed.reason)
-        ended = Ended(order, of_its_model(context, order, report), failed, over, began_at)
+        ended = Ended(order, of_its_model(context, order, report), notes, over, began_at)
         group = self._candidates.ended(ended, {each.issue.id for each in self.resumed})
         for each in group[:-1]:
             if record_attempt(context, each.order, each.report, *each.notes, over=each.over, beside=each.beside):

@@ -25,7 +25,7 @@ from noface.engine.outside import BacklogWatch
 from noface.engine.parts import RunParts
 from noface.engine.planner import TICK_S, Ending, Idle, Once, Planner, RunResult, run_result
 from noface.engine.quota_guard import QuotaGuard
-from noface.engine.recover import as_configured, remember_oom_kills, settle_open
+from noface.engine.recover import as_configured, settle_open
 from noface.engine.red_main import KeptWork, RedMain
 from noface.engine.retention import keep_bounds
 from noface.engine.stations import Station, Stations
@@ -305,7 +305,7 @@ class Engine:
         if (kept := self._kept.due(issue)) is not None:
             self._kept.begin(issue, kept)
             return
-        remember_oom_kills(self._context)
+        self._attempts.before_attempt()
         begun = self._dispatch.begin(issue, self._checks.failing(issue))
         if begun is Begun.ATTEMPT:
             self._limits.attempt_started()

@@ -10,9 +10,9 @@ from noface.engine.going_on import as_ordered, broken_files, masked_text
 from noface.errors import GitError
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
-from noface.git.survey import checkout_and_stash
+from noface.git.survey import PersonsState, checkout_and_stash, differences, main_moved, persons_state
 from noface.git.worktrees import holding
-from noface.model.attempt import PastAttempt, failure_of
+from noface.model.attempt import AttemptOrder, PastAttempt, failure_of
 from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
 from noface.model.history import History
@@ -177,6 +177,41 @@ def with_rechecks(
 
 
 _SHORT = 12
+
+
+class OutsideChanges:
+    """Compares the repository before and after attempts; for the loop's thread only."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._last: PersonsState | None = None
+
+    def before_attempt(self, *, alone: bool) -> None:
+        if alone or self._last is None:
+            self._last = persons_state(self._context.env.plumbing)
+
+    def after_attempt(self, order: AttemptOrder) -> tuple[str, ...]:
+        """Return, and announce, what has changed since the last comparison; each change is reported for one attempt."""
+        context, plumbing = self._context, self._context.env.plumbing
+        before, now = self._last, persons_state(plumbing)
+        self._last = now
+        if before is None:
+            return ()
+        main = plumbing.repository.main
+        changes = [
+            f"{what} while attempt {order.number} was at work, not by noface" for what in differences(before, now, main)
+        ]
+        old, new = before[0].get(main), now[0].get(main)
+        if old is not None and new is not None and main_moved(plumbing, old, new, context.reader.landed_commits()):
+            span = f"{old[:_SHORT]}..{new[:_SHORT]}"
+            changes.insert(
+                0,
+                f"main moved from {old[:_SHORT]} to {new[:_SHORT]} while attempt {order.number} was at work,"
+                f" not by noface: git log {span}",
+            )
+        if changes:
+            context.log_event("repository_changed", order.issue.id, number=order.number, what=changes)
+        return tuple(changes)
 
 
 def scratch_of(plumbing: Plumbing, issue: Issue) -> Scratch:

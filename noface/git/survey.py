@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from noface.git.fast_forward import cut_off
 from noface.git.landings import landings
@@ -111,8 +112,54 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
     return tuple(locks)
 
 
+_OWN = "refs/heads/noface/"
+_SHORT = 12
+_Stamp = tuple[str, int, int]
+
+
+PersonsState = tuple[Mapping[str, str], frozenset[_Stamp]]
+"""The person's refs with their objects, and size and time of the files that decide what git does."""
+
+
+def persons_state(plumbing: Plumbing) -> PersonsState:
+    """Return the present state; one git process and a few stats. Raises GitError if git cannot list refs."""
+    refs = plumbing.repository.references("refs/heads", "refs/tags")
+    refs = {name: oid for name, oid in refs.items() if not name.startswith(_OWN)}
+    common = plumbing.repository.common_dir
+    home = Path(os.environ.get("HOME") or "/")
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
+    named = os.environ.get("GIT_CONFIG_GLOBAL")
+    paths = [common / "config", common / "config.worktree", common / "info" / "attributes", home / ".gitconfig"]
+    paths += [config / "config", config / "attributes", *([Path(named)] if named else [])]
+    stamps = set()
+    for path in (*paths, *(common / "hooks").glob("*")):
+        with suppress(OSError):
+            status = path.stat()
+            stamps.add((str(path), status.st_size, status.st_mtime_ns))
+    return refs, frozenset(stamps)
+
+
 def checkout_and_stash(plumbing: Plumbing) -> tuple[str, str]:
     """Return what is checked out where the person works, and their newest stash: files come and go with both."""
     root = os.path.realpath(plumbing.repository.root)
     places = [tree for tree in worktrees(plumbing.repository) if os.path.realpath(tree.path) == root]
     return "".join(tree.branch or tree.head for tree in places), plumbing.resolve("refs/stash") or ""
+
+
+def differences(before: PersonsState, now: PersonsState, main: str) -> tuple[str, ...]:
+    """Return what differs, each as a phrase; main, which noface moves too, is left to `main_moved`."""
+    phrases = []
+    (refs, files), (refs_now, files_now) = before, now
+    for name in sorted(refs.keys() | refs_now.keys()):
+        old, new = (state.get(name, "nothing")[:_SHORT] for state in (refs, refs_now))
+        if name != main and old != new:
+            kind = "tag" if name.startswith("refs/tags/") else "branch"
+            phrases.append(f"{kind} {name.split('/', 2)[2]} moved from {old} to {new}")
+    changed = {path for path, *_ in files ^ files_now}
+    return (*phrases, *(f"{path} was changed" for path in sorted(changed)))
+
+
+def main_moved(plumbing: Plumbing, old: str, new: str, landed: Iterable[str]) -> bool:
+    """True if somebody else than noface moved main; `landed` are the commits that noface has put there."""
+    forth = plumbing.is_ancestor(old, new)
+    return old != new and not (forth and set(plumbing.first_parents(old, new)) <= set(landed))
