@@ -49,7 +49,8 @@ def move(answer: Answer, tools: set[str], closing: str, asked: str = "SEARCH/REP
     if answer.edit and not tools and "SEARCH/REPLACE" not in asked:
         return Move(f"{answer.edit}\n```\n{answer.text}\n```\n\n{answer.say}")
     if answer.edit and not tools:
-        return Move(f"{answer.edit}\n```\n<<<<<<< SEARCH\n=======\n{answer.text}\n>>>>>>> REPLACE\n```\n\n{answer.say}")
+        block = f"<<<<<<< SEARCH\n{answer.search}=======\n{answer.text}\n>>>>>>> REPLACE"
+        return Move(f"{answer.edit}\n```\n{block}\n```\n\n{answer.say}")
     if _SCRIPT in tools:
         return Move("I will do it now.", _SCRIPT, script=script(answer))
     command = answer.run or f"printf '%s\\n' {shlex.quote(answer.text)} > {shlex.quote(answer.edit)}"

@@ -41,10 +41,14 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the model: a file to write, a command to run, a tool to call, or prose."""
+    """One answer of the model: a file to write, a command to run, a tool to call, or prose.
+
+    Aider's edit replaces what it finds by `search`, and adds to the file without it.
+    """
 
     edit: str = ""
     text: str = ""
+    search: str = ""
     run: str = ""
     say: str = ""
     json: dict[str, Any] = field(default_factory=dict)

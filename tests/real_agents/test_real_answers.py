@@ -12,7 +12,7 @@ from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.answers.provider_form import provider_schema, without_nulls
 from noface.prompts.structured import validate
 
-VERDICT = {"verdict": "approve", "summary": "It does what it should.", "points": None}
+VERDICT = {"verdict": "approve", "summary": "It does what it should.", "points": None, "settled": None}
 REVIEW = Scenario("by a schema", (Answer(say="I see.", json=VERDICT),))
 PROSE = json.dumps({name: value for name, value in VERDICT.items() if value is not None})
 

@@ -49,7 +49,7 @@ def test_a_reviewer_that_tries_to_write_fails_to_and_gives_its_answer(real, cli)
     assert real.landed() == ["b.txt"]
     seen = json.dumps(real.model.requests)
     assert "tried" in seen
-    assert seen.count("Read-only file system") >= 3, seen
+    assert seen.count("Read-only file system") >= 2, "the rest of the home is not there at all"
     assert mine.read_text() == "mine\n"
     assert list(beyond.iterdir()) == []
     assert (real.project.path / "a.txt").read_text() == "one\n"
