@@ -37,13 +37,15 @@ def keys_of(text: str) -> list[Key]:
     """Return the keys in a text that may be anybody's: none that is cut short, or an example, or that a mark allows."""
     found = []
     for key in keys_in(text):
+        if not key.telltale:
+            continue
         private = key.name == PRIVATE_KEY
         example = len(set(key.telltale)) < _DIFFERENT_CHARS_MIN or _EXAMPLE.search(key.telltale) is not None
         start, end = text.rfind("\n", 0, key.start), text.find("\n", key.end - 1)
         if private:  # the mark may stand beside it
             start, end = text.rfind("\n", 0, max(0, start)), text.find("\n", end + 1) if end >= 0 else end
         allowed = _ALLOWED.search(text, start + 1, len(text) if end < 0 else end) is not None
-        if key.telltale and (private or not example) and not allowed:
+        if (private or not example) and not allowed:
             found.append(key)
     return found
 

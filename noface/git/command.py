@@ -156,14 +156,15 @@ class Git:
 
     def open(self, *args: str, stdin: IO[bytes] | int = subprocess.PIPE) -> Any:
         """Start `git args` with pipes, or `stdin`, in a session of its own: Ctrl-C must not cut it in half."""
-        argv = self.argv(*args)
-        how: dict[str, Any] = {"env": dict(self.environment), "start_new_session": True, "pass_fds": self.inherit}
+        argv, env, keep, pipe = self.argv(*args), dict(self.environment), self.inherit, subprocess.PIPE
         if self.alone:
-            return subprocess.Popen(argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+            return subprocess.Popen(
+                argv, stdin=stdin, stdout=pipe, stderr=pipe, env=env, start_new_session=True, pass_fds=keep
+            )
         import git
 
         wrapper: Any = git.cmd.Git("/")
-        started = wrapper.execute(argv, istream=stdin, as_process=True, **how)
+        started = wrapper.execute(argv, istream=stdin, as_process=True, env=env, start_new_session=True, pass_fds=keep)
         process, started.proc = started.proc, None  # else the process ends once the wrapper is forgotten
         return process
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 NAME = "noface-loop"
-_NEEDED = re.compile(r"""([\w.-]+).*extra\s*==\s*["']([\w.-]+)["']""")
+_NEEDED = re.compile(r"""^([\w.-]++).*extra\s*==\s*["']([\w.-]+)["']""")
 
 
 def bringing(extra: str) -> str:

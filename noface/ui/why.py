@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from noface.model.failure import Failure, is_of_project
-from noface.model.failure_document import Steps
+from noface.model.failure_document import Steps, last_output
 from noface.store.records import AttemptRow
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
@@ -55,6 +55,9 @@ def why_page(row: AttemptRow, following: AttemptRow | None, width: int) -> list[
     else:
         lines += _decided(failure, width, row.partial, charged=row.charged)
     lines += _section("What is noted of it", row.notes, width)
+    output = last_output(row.partial)
+    if outcome != "PASSED" and output:
+        lines += ["", paint("What the worker put out last", "title"), *quoted(output, width, "  ")]
     lines += _section("Logs", _logs(row), width)
     if action is not None:
         words = action_words(action.kind, action.reason, row.outcome)

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from support.git_ground import a_bench, write
 
-from noface.attempt.changes import added_secrets, masked_patch
+from noface.attempt.changes import added_secrets, change_of
 from noface.gates.secrets import secret_failure, told
 from noface.integrity.diff.rules import DiffLimits
 from noface.model.taxonomy import FailureKind
@@ -39,7 +39,7 @@ def found(tmp_path):
         taken = write(bench.begin(), after) or bench.take(())
         env = SimpleNamespace(plumbing=bench.plumbing, masker=Masker(), diff_limits=DiffLimits(test_keys=("keys/**",)))
         changes = taken.snapshot.changes
-        return added_secrets(env, bench.main, changes), masked_patch(env, bench.main, changes, taken.patch).decode()
+        return added_secrets(env, bench.main, changes), change_of(env, bench.main, changes, taken.patch).masked.decode()
 
     return find
 
