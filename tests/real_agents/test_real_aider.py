@@ -103,7 +103,7 @@ def test_whose_settings_act(real, cli, settings, told, commands):
     commit(real, {path: text.format(ran=ran) for path, text in PROJECT.items()})
     real.play(Scenario("edits a tool", (Answer(edit="b.py", text="b = 1", say="Done."),)))
     without_key = {"OPENAI_API_BASE": f"{real.model.url}/v1"}
-    written = f'write = ["{ran}"]' if real.sandbox != "none" else ""
+    written = f'write = ["{ran}"]\nshow = ["~/mine.md"]' if real.sandbox != "none" else ""
     real.config(cli, own_endpoint=True, env=without_key, own=f'settings = "{settings}"', more=written)
     no_canary(real)
     attempt, printed = real.run()
