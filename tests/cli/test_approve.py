@@ -162,12 +162,6 @@ def test_an_issue_whose_file_is_gone_cannot_be_approved(project, landing):
     assert landing.reader.issue("005").status == "approval"
 
 
-def test_before_the_first_run_nothing_waits_for_approval(project):
-    project.issue(1)
-    assert "does not wait for approval" in refused(project, "approve", "1")
-    assert not project.state.exists()
-
-
 def asks_for_approval(project, **more):
     """An issue of which nothing lands without a person's word."""
     project.config('[approval]\nlabels = ["risky"]\n', **more)
@@ -186,24 +180,6 @@ def test_work_that_waits_for_approval_lands_once_a_person_approved(project):
     assert (project.path / "b.txt").read_text() == "done\n"
     assert len(project.attempts("7")) == 1, "what was approved is what landed"
     assert "was approved already; it is merged now" in project.noface("approve", "7").stdout
-
-
-@pytest.mark.thorough
-def test_what_a_person_rejected_is_done_again_with_their_reason(project):
-    asks_for_approval(project)
-    project.run(code=3)
-    project.play(("*", 0, [{"write": "b.txt", "text": "better\n"}]))
-    assert project.noface("reject", "7", "--note", "Say better, not done.").returncode == 0
-    project.run(code=3)
-    first, second = project.attempts("7")
-    assert (first["outcome"], second["outcome"]) == ("REVIEW_REJECTED", "PASSED")
-    assert project.prompt("7", 2).count("Say better, not done.") == 2, (
-        "in the sentence that says what failed, and whole"
-    )
-    assert project.statuses() == {"7": "approval"}, "the new work needs a word of its own"
-    project.noface("approve", "7")
-    project.run()
-    assert (project.path / "b.txt").read_text() == "better\n"
 
 
 def test_approving_while_noface_runs_lands_the_work_in_that_run(project):

@@ -154,42 +154,43 @@ def test_the_batch_takes_what_the_command_line_takes(noface, tmp_path):
     assert [answer["class"] for answer in got] == ["TEST_FAILURE"] * 2
 
 
-@pytest.mark.parametrize(
-    ("bad", "said"),
-    [
-        (b"not json\n", "no JSON"), (b"[1]\n", "no JSON object"), (b"{" * 9000 + b"\n", "no JSON"),
-        (b"\xff\xfe\n", "no JSON"),
-        ({"id": "x", "exit_code": 1, "stdout": "/no/such/file"}, "/no/such/file"),
-        ({"id": "x", "exit_code": 1, "stdout": "a\0b"}, "cannot read"),
-        ({"id": "x", "exit_code": "1"}, "expected a whole number"), ({"id": "x"}, "exit_code is missing"),
-        ({"id": "x", "exit_code": 1, "seconds": "long"}, "expected a number"),
-        ({"id": "x", "exit_code": 1, "comand": "make"}, "unknown key 'comand'"),
-        ({"id": "x", "exit_code": 1, "stdout": 5}, "expected text"),
-        ({"id": "x", "exit_code": 1, "stderr": "/"}, "cannot read"),
-    ],
-)  # fmt: skip
-def test_a_faulty_line_is_answered_with_its_error_and_the_rest_goes_on(noface, tmp_path, bad, said):
-    path = batch(tmp_path, bad, gate_case(tmp_path, id="good"))
-    wrong, right = answers(noface("tools", "classify", "gate", "--batch", path, code=2))
-    assert said in wrong["error"]
-    assert wrong["id"] == (bad["id"] if isinstance(bad, dict) else None)
+BAD = [
+    (b"not json\n", "no JSON"), (b"[1]\n", "no JSON object"), (b"{" * 9000 + b"\n", "no JSON"),
+    (b"\xff\xfe\n", "no JSON"),
+    ({"id": "x", "exit_code": 1, "stdout": "/no/such/file"}, "/no/such/file"),
+    ({"id": "x", "exit_code": 1, "stdout": "a\0b"}, "cannot read"),
+    ({"id": "x", "exit_code": "1"}, "expected a whole number"), ({"id": "x"}, "exit_code is missing"),
+    ({"id": "x", "exit_code": 1, "seconds": "long"}, "expected a number"),
+    ({"id": "x", "exit_code": 1, "comand": "make"}, "unknown key 'comand'"),
+    ({"id": "x", "exit_code": 1, "stdout": 5}, "expected text"),
+    ({"id": "x", "exit_code": 1, "stderr": "/"}, "cannot read"),
+]  # fmt: skip
+BAD_WORKERS = [
+    ({"agent": "claud", "exit_code": 1}, "Did you mean claude?"), ({"exit_code": 1}, "agent is missing"),
+    ({"agent": "command", "exit_code": 1}, "Only its exit code counts"),
+    ({"agent": "codex", "exit_code": 1, "edited": "yes"}, "true or false"),
+    ({"agent": "codex", "exit_code": 1, "zone": "Mars/Base"}, "Mars/Base"),
+    ({"agent": "codex", "exit_code": 1, "now": float("inf")}, "expected a number"),
+    ({"agent": "codex", "exit_code": 1, "stdout": "/tmp"}, "no file"),
+]  # fmt: skip
+
+
+def told_of(answers, cases):
+    return [said for answer, (_, said) in zip(answers, cases, strict=True) if said in answer["error"]]
+
+
+def test_faulty_lines_are_answered_with_their_errors_and_the_rest_goes_on(noface, tmp_path):
+    path = batch(tmp_path, *(bad for bad, _ in BAD), gate_case(tmp_path, id="good"))
+    *wrong, right = answers(noface("tools", "classify", "gate", "--batch", path, code=2))
+    assert told_of(wrong, BAD) == [said for _, said in BAD]
+    assert [answer["id"] for answer in wrong] == [bad["id"] if isinstance(bad, dict) else None for bad, _ in BAD]
     assert (right["id"], right["class"]) == ("good", "TEST_FAILURE")
 
 
-@pytest.mark.parametrize(
-    ("case", "said"),
-    [
-        ({"agent": "claud", "exit_code": 1}, "Did you mean claude?"), ({"exit_code": 1}, "agent is missing"),
-        ({"agent": "command", "exit_code": 1}, "Only its exit code counts"),
-        ({"agent": "codex", "exit_code": 1, "edited": "yes"}, "true or false"),
-        ({"agent": "codex", "exit_code": 1, "zone": "Mars/Base"}, "Mars/Base"),
-        ({"agent": "codex", "exit_code": 1, "now": float("inf")}, "expected a number"),
-        ({"agent": "codex", "exit_code": 1, "stdout": "/tmp"}, "no file"),
-    ],
-)  # fmt: skip
-def test_a_faulty_worker_s_case_says_what_is_wrong(noface, tmp_path, case, said):
-    (answer,) = answers(noface("tools", "classify", "agent", "--batch", batch(tmp_path, case), code=2))
-    assert said in answer["error"]
+def test_a_faulty_worker_s_case_says_what_is_wrong(noface, tmp_path):
+    path = batch(tmp_path, *(case for case, _ in BAD_WORKERS))
+    wrong = answers(noface("tools", "classify", "agent", "--batch", path, code=2))
+    assert told_of(wrong, BAD_WORKERS) == [said for _, said in BAD_WORKERS]
 
 
 def test_what_is_missing_on_the_command_line_is_said(noface, tmp_path):

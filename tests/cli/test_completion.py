@@ -22,6 +22,7 @@ from noface.cli.main import build
 SHELLS = ("bash", "zsh", "fish")
 HOSTILE = "Mind $(touch stolen) `touch stolen` \\$(touch stolen) '; touch stolen; ' \" [/b] a:b"
 DONE = "that-was-all"
+FISH = {"_NOFACE_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
 START_S = 60
 
 BASH = """
@@ -123,9 +124,9 @@ def test_issues_are_offered_with_their_titles_which_are_never_evaluated(shell):
     assert not list(shell.project.path.rglob("stolen*"))
 
 
-def test_models_and_kinds_are_completed(shell):
-    assert "claude-opus" in shell.tab("noface retry --model claude-o")
-    assert "AUTH,TEST_FAILURE" in shell.tab("noface retry --kind AUTH,TEST_F")
+def test_models_and_kinds_are_completed(project):
+    for line, word in (("--model claude-o", "claude-opus"), ("--kind AUTH,TEST_F", "AUTH,TEST_FAILURE")):
+        assert word in project.noface(**FISH, _TYPER_COMPLETE_ARGS=f"noface retry {line}").stdout
 
 
 def test_every_value_that_names_something_of_noface_is_completed():
@@ -151,8 +152,7 @@ def commands(command):
 def test_an_issue_that_no_run_has_seen_is_offered_and_nothing_is_written(project):
     project.config()
     project.issue(7, "Fresh")
-    asked = {"_NOFACE_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    done = project.noface(**asked, _TYPER_COMPLETE_ARGS="noface run --issue ")
+    done = project.noface(**FISH, _TYPER_COMPLETE_ARGS="noface run --issue ")
     assert (done.stdout, done.stderr, done.returncode) == ("7\tFresh (ready)\n", "", 0)
     assert not project.state.exists()
 

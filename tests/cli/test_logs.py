@@ -10,7 +10,6 @@ from contextlib import contextmanager
 
 import pytest
 from support.cli_story import Story, red_test, write_issue
-from support.processes import wait_for
 
 from noface.model.actions import Ask
 from noface.model.attempt import Judged, Snapshot
@@ -351,31 +350,6 @@ def test_following_ends_where_the_noface_that_ran_it_is_gone(project):
 
 def test_an_issue_without_attempts_is_waited_for_only_while_a_noface_is_at_work(project, story):
     assert "has no attempt yet" in refused(project, "2", "--follow")
-
-
-def test_following_a_real_run_ends_with_it(project):
-    project.play(
-        ("7", 1, [{"say": "I try"}, {"sleep": 1}, {"write": "bad", "text": "x"}]),
-        ("7", 2, [{"say": "I mend"}, {"delete": "bad"}, {"write": "b.txt", "text": "b"}]),
-    )
-    project.config(gate="test ! -e bad || { echo FAIL: got bad; exit 1; }")
-    project.issue(7)
-    project.commit()
-    run = project.start("run")
-    wait_for((project.state / "attempts/7/1/agent.log").exists)
-    shown = project.noface("logs", "7", "-f").stdout.splitlines()
-    run.communicate(timeout=60)
-    expected = [
-        "I try",
-        "── gate check",
-        "FAIL: got bad",
-        "── gate check, once more",
-        "FAIL: got bad",
-        "── attempt 2 with small, told what went wrong",
-        "I mend",
-        "── 7 is merged",
-    ]
-    assert [line for line in shown if line in expected] == expected
 
 
 # The growing file

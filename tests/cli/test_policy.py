@@ -4,10 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support import ROOT
-from support.policies import policies
 
 from noface.cli.policy_records import policy as policy_of
 from noface.config.load import parse
@@ -99,15 +96,6 @@ def test_models_keep_their_names_where_the_short_ones_would_say_less():
     assert short_names(("claude-sonnet", "claude-opus")) == {"claude-sonnet": "sonnet", "claude-opus": "opus"}
     for names in (("gpt-5", "gpt-5-mini"), ("claude-opus", "local"), ("small",), ("claude-opus", "gemini-pro")):
         assert short_names(names) == {name: name for name in names}
-
-
-@pytest.mark.thorough
-@given(policies(), st.integers(40, 120), st.sampled_from(FailureKind))
-def test_no_policy_s_pages_are_wider_than_the_terminal(policy, width, kind):
-    pages = policy_page("noface.toml", policy, width), path_page("noface.toml", policy, kind, width)
-    for line in (line for page in pages for line in page):
-        command = "noface" in line or "/" in line  # a command is to be copied whole
-        assert command or len(line) <= width
 
 
 def test_every_word_of_the_table_is_explained():

@@ -3,11 +3,9 @@
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from support.cases import first_ones
-from support.processes import wait_for
 
 
 def started(project, setting, *args):
@@ -82,18 +80,6 @@ def test_a_run_of_a_script_s_background_or_with_all_signals_blocked_can_be_ended
     said, _ = running.communicate(timeout=120)
     assert running.returncode == 130, said
     assert project.processes() == []
-
-
-@pytest.mark.thorough
-def test_a_reader_in_the_background_is_not_ended_by_the_terminals_ctrl_c(project, at_work):
-    running = at_work("pass")
-    reader = started(project, ignoring(signal.SIGINT), "logs", "1", "--follow")
-    wait_for(lambda: b"-m\0noface\0logs" in Path(f"/proc/{reader.pid}/cmdline").read_bytes())
-    reader.send_signal(signal.SIGINT)
-    at_work.go.touch()
-    running.communicate(timeout=120)
-    said, _ = reader.communicate(timeout=120)
-    assert (reader.returncode, said.splitlines()[-1]) == (0, "── 1 is merged")
 
 
 @pytest.mark.thorough

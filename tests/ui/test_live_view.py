@@ -330,21 +330,6 @@ def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work
     assert COLOUR.search(terminal.raw)
 
 
-@pytest.mark.thorough
-def test_a_terminal_may_be_small_and_change_its_size(work):
-    terminal = opened(work, "run", width=100, height=30)
-    try:
-        terminal.until(lambda screen: "Reading the code" in screen.text)
-        terminal.resize(40, 10)
-        terminal.until(lambda screen: re.search(r"\n 1  Fix the login {18}0:0\d\n", screen.text))
-        assert "─" not in terminal.screen.text  # what was drawn before is gone, though the terminal broke its lines
-        terminal.resize(60, 20)
-        assert terminal.ended() == 3
-    finally:
-        terminal.close()
-    assert terminal.screen.lines.count("The backlog: 2 merged, 1 blocked.") == 1
-
-
 def test_ctrl_c_ends_it_with_a_clean_screen(work):
     terminal = opened(work, "run", NO_COLOR="1")
     try:
@@ -376,23 +361,3 @@ def test_a_terminal_that_is_closed_does_no_harm(work):
 
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*\b(?:3|4|9)[0-9][0-9;]*m")
-CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-
-
-@pytest.mark.thorough
-def test_without_a_terminal_there_are_plain_lines(work):
-    done = work.noface("run", TERM="xterm-256color", FORCE_COLOR="1")
-    assert done.returncode == 3
-    assert re.search(r"^\d\d:\d\d:\d\d ▶ 1 attempt 1 with small: Fix the login$", done.stdout, re.MULTILINE)
-    assert CONTROLS.findall(done.stdout) == []
-
-
-@pytest.mark.thorough
-def test_a_dumb_terminal_gets_plain_lines(work):
-    terminal = opened(work, "run", TERM="dumb")
-    try:
-        assert terminal.ended() == 3
-    finally:
-        terminal.close()
-    assert CONTROLS.findall(terminal.raw.replace("\r\n", "\n")) == []
-    assert "attempt 1 passed every gate" in terminal.raw
