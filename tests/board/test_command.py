@@ -126,24 +126,3 @@ def test_what_is_wrong_at_the_beginning_is_said_in_words(project, board, tmp_pat
     assert "noface board needs uvicorn" in lacking
     assert "Install it: `" in lacking
     assert "Traceback" not in lacking
-
-
-@pytest.mark.thorough
-def test_wrong_codes_and_late_ones_are_refused_and_another_is_had_by_enter(board):
-    shown = board("--read-only")
-    assert "read-only" in shown.wait("The board of .*")[0]
-    wrong = httpx.get(f"{shown.origin}/enter?token=abcd-abcd-abcd-abcd-abcd-abcd")
-    assert (wrong.status_code, "not the code" in wrong.text) == (403, True)
-    first = shown.enter()
-    assert "read-only" in first.get("").text
-    assert first.post("run", data={"do": "pause"}).status_code == 403
-    again = httpx.get(shown.address)
-    assert (again.status_code, "good once" in again.text) == (403, True)
-    shown.wait("used a second time")
-    assert first.get("").status_code == 403, "what it had opened is closed"
-    second = shown.enter(shown.new_address())
-    assert second.get("").status_code == 200
-    assert httpx.get(f"{shown.origin}/", headers={"host": "evil.example"}).status_code == 421
-    answer = second.get("")
-    assert "server" not in answer.headers
-    assert {"content-security-policy", "referrer-policy", "cache-control"} <= set(answer.headers)

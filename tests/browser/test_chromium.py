@@ -177,23 +177,6 @@ def test_the_keyboard_alone_leads_from_the_address_to_a_decision(board, night, v
     assert page.complaints == []
 
 
-def test_a_note_is_written_by_keyboard_and_unblocks(board, night, visit):
-    page = visit()
-    page.goto(board.address)
-    page.click("#card-002")
-    page.wait_for_url("**/issue?id=002")
-    page.keyboard.press("n")
-    page.keyboard.type("A comma ends the name. a r u x g ?")
-    page.keyboard.press("Escape")
-    page.keyboard.press("u")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".strip.good")
-    page.wait_for_load_state("load")
-    assert night.reader.issue("002").note == "A comma ends the name. a r u x g ?"
-    page.keyboard.press("j")
-    page.wait_for_url(lambda url: "id=002" not in url)
-
-
 def test_a_morning_of_25_issues_with_6_that_need_a_person_takes_40_keys(project, night, visit, capsys):
     """Beside the words of the notes: look at each, read its diff, decide, go on to the next."""
     for number in range(20, 33):

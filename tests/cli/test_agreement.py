@@ -91,11 +91,6 @@ def test_every_command_shows_what_it_can_know_in_the_same_words(faulty):
 
 ALONE = {
     "main": ("[run]", '[project]\nmain = "trunk"\n[run]', "[project] main = 'trunk', but there is no such branch"),
-    "placeholder": (
-        'agent = "scripted"\ncommand = "',
-        'agent = "command"\ncommand = "cat {prompt_fil} #',
-        'models.small.command: unknown placeholder {prompt_fil}; did you mean "prompt_file"?',
-    ),
     "templates": ("[run]", '[prompts]\ndir = "prompts"\n[run]', 'first.md.j2:1: there is no variable "nothing"'),
     "slots": (
         'slots_dir = "',
@@ -133,20 +128,6 @@ def test_a_run_tells_the_settings_that_do_nothing_when_it_begins(project):
     code, page = shown(project, "run")
     assert "[review] when: does nothing without a reviewer" in page
     assert (code, "BASELINE_RED" in page) == (EXIT_ATTENTION, True)
-
-
-def test_commands_that_run_no_gates_say_so_where_main_is_red(project):
-    edit(project, GATE, "false")
-    project.issue(7, "A title that is told whole in a page of eighty columns though it is longer than one of its lines")
-    pages = {verb: shown(project, verb) for verb in VERBS}
-    assert {code for code, _ in pages.values()} == {EXIT_DONE}
-    assert "the gates were not run" in pages["doctor"][1]
-    assert "`noface run` tries the gates on main first" in pages["run --dry-run"][1]
-    plan = project.noface("run", "--dry-run").stdout
-    assert "longer than one" in " ".join(plan.split())
-    assert max(map(len, plan.split("Nothing was run")[0].splitlines())) <= 80
-    assert "gate" not in pages["issues"][1]
-    assert project.noface("run").returncode == EXIT_ATTENTION
 
 
 # The rules

@@ -37,21 +37,6 @@ def test_the_json_tells_what_a_person_needs(project, night):
     assert project.shown("blocked", "2")["blocked"] == [block]
 
 
-def test_the_page_of_an_issue_fits_80_columns_and_repeats_nothing(project, night):
-    page = project.noface("blocked", "2").stdout
-    assert "  attempts 1 to 2" not in page, "their messages differ"
-    assert "    • attempt 3 with claude-opus: TEST_FAILURE: assert 401 == 200\n" in page
-    assert "\n  What still fails\n    unit\n    • fails: tests/test_login.py::test_login\n" in page
-    assert "    at tests/test_login.py:41\n" in page
-    assert "\n  Errors\n" not in page, "all of them stand under Tried"
-    assert "Should a comma end the name" in page
-    assert " or name a stronger model\n        noface retry 002 --model claude-opus --attempts 3\n" in page
-    assert "    • what the gate wrote: noface logs 002 3 --gate unit\n" in page
-    lines = [line for line in page.splitlines() if line.strip()]
-    assert len(set(lines)) == len(lines)
-    assert max(map(len, lines)) <= 80
-
-
 def test_ten_issues_that_need_ten_different_things_take_one_screen(project):
     kinds = [kind for kind in FailureKind if kind.name not in ("OVERLOADED", "NO_PROGRESS")][:10]
     for number in range(1, 11):
@@ -66,36 +51,6 @@ def test_ten_issues_that_need_ten_different_things_take_one_screen(project):
     assert max(map(len, lines)) <= 80
     assert lines[0] == "10 issues need you: 10 blocked"
     assert all(any(line.startswith(f"  {number:03}  The title of") for line in lines) for number in range(1, 11))
-
-
-def test_issues_that_need_the_same_stand_together_and_a_shared_cause_is_told_once(project):
-    for number in range(1, 8):
-        write_issue(project.path, f"{number}-x", f"Title {number}")
-    story = Story(project.path).sync().run()
-    login = Failure(FailureKind.AUTH, "Not logged in · Please run /login", "r", signature="a")
-    for number in range(2, 6):
-        story.attempt(str(number), 1, login, model="small", charged=False).block(str(number), FailureKind.AUTH)
-    story.attempt("1", 1, red_test()).block("1")
-    confused = Failure(FailureKind.AGENT_CONFUSION, "?", "r", signature="q", questions=("CSV or JSON?", "Which?"))
-    story.attempt("6", 1, confused).block("6", FailureKind.AGENT_CONFUSION)
-    story.attempt("7", 1, changed=("a.py",)).request_approval("7").close()
-    assert project.noface("blocked").stdout == (
-        "7 issues need you: 6 blocked, 1 for approval\n"
-        "Log in to the agent of small, then run again: 4 issues\n"
-        "  Not logged in · Please run /login\n"
-        "  2  Title 2\n"
-        "  3  Title 3\n"
-        "  4  Title 4\n"
-        "  5  Title 5\n"
-        "Answer what the workers ask: 1 issue\n"
-        '  6  Title 6                         "CSV or JSON?" (and 1 more)\n'
-        "Approve or reject work that passed: 1 issue\n"
-        '  7  Title 7                         label "risky" needs your approval\n'
-        "Help with tests that fail: 1 issue\n"
-        "  1  Title 1                         assert 401 == 200\n"
-        "\n"
-        "One of them in full: noface blocked 2 · all again: noface retry --all\n"
-    )
 
 
 def test_many_issues_with_one_cause_are_told_by_their_ids(project):
@@ -132,25 +87,6 @@ def test_an_issue_that_needs_nobody_is_refused_by_its_status(project, night):
     assert (done.returncode, done.stdout) == (2, "")
     assert "issue 001 is merged and needs nothing of you" in done.stderr
     assert "noface show 001" in done.stderr
-
-
-def test_what_waits_for_approval_has_its_commands(project, night):
-    night.attempt("005", 1, changed=("a.py", "b.py")).request_approval("005")
-    blocked, waiting, _ = project.shown("blocked")["blocked"]
-    assert (blocked["id"], blocked["status"]) == ("002", "blocked")
-    assert (waiting["id"], waiting["status"], waiting["wants"]) == ("005", "approval", "landing")
-    assert (waiting["attempt"], waiting["changed"], waiting["branch"]) == (1, ["a.py", "b.py"], "noface/005")
-    assert project.noface("blocked").stdout.startswith("3 issues need you: 1 blocked, 1 for approval, 1 cannot land\n")
-    page = project.noface("blocked", "5").stdout
-    for line in (
-        "    May attempt 1 of issue 005 land?",
-        "    attempt 1: 2 files, 8 lines\n    • a.py\n    • b.py\n",
-        "        git diff ...noface/005\n",
-        "        noface approve 005\n",
-        '        noface reject 005 --note "…"\n',
-    ):
-        assert line in page
-    assert max(map(len, page.splitlines())) <= 80
 
 
 def test_a_single_issue_has_its_page_at_once(project):

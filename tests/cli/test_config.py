@@ -77,15 +77,6 @@ def test_values_in_env_are_hidden(project):
         assert "hunter2" not in out
 
 
-def test_set_changes_one_value_and_keeps_comments(project):
-    project.config("# keep me\n")
-    done = project.noface("config", "set", "run.workers", "3")
-    assert done.stdout == "Set run.workers in noface.toml: 3\n"
-    text = (project.path / "noface.toml").read_text()
-    assert "workers = 3" in text
-    assert "# keep me" in text
-
-
 @pytest.mark.parametrize(("key", "value", "said"), [("run.worker", "3", "workers"), ("run.workers", "none", "whole")])
 def test_set_refuses_what_would_not_load_and_changes_nothing(project, key, value, said):
     before = (project.path / "noface.toml").read_bytes()

@@ -113,9 +113,7 @@ def test_what_a_hostile_proposal_would_have_done_is_not_done(asked):
     ("answer", "said"),
     [
         ("All is well.", "no JSON object found"),
-        (says(), "minItems is 1"),
         (says({**UNIT, "kind": "deploy"}), 'expected one of "build", "lint", "test", got "deploy"'),
-        (says({**UNIT, "command": 5}), "expected string, got integer 5"),
         (says(UNIT, setup={"command": "x", "why": "y", "keep": ["../x"]}), "stay inside the repository"),
     ],
 )

@@ -63,19 +63,6 @@ def test_the_usual_policy_is_the_one_that_the_docs_show():
     assert DEFAULT_TABLE in page() + "\n", "docs/recovery.md shows another table"
 
 
-def test_the_page_begins_with_the_ladder_and_its_limits():
-    lines = page(PRESETS).splitlines()
-    assert lines[2:6] == [
-        "Ladder",
-        "  1  claude-sonnet  tier 2 · 2 attempts",
-        "  2  claude-opus    tier 3 · 1 attempt",
-        "  3  claude-opus    tier 3 · to the end · thinks longer",
-    ]
-    assert "  attempts    5 charged ones per issue, then it is blocked" in lines
-    waits = "waited for until the time it names, else tried again after up to 30s, 1m, 2m, 4m, … 15m"
-    assert f"provider {waits}; not charged; after 12h the run ends (exit code 4)" in " ".join(" ".join(lines).split())
-
-
 def test_what_differs_from_the_defaults_and_what_needs_approval_stands_below():
     shown = page(OWN_LADDER)
     for expected in (
@@ -96,25 +83,6 @@ def test_models_keep_their_names_where_the_short_ones_would_say_less():
     assert short_names(("claude-sonnet", "claude-opus")) == {"claude-sonnet": "sonnet", "claude-opus": "opus"}
     for names in (("gpt-5", "gpt-5-mini"), ("claude-opus", "local"), ("small",), ("claude-opus", "gemini-pro")):
         assert short_names(names) == {name: name for name in names}
-
-
-def test_every_word_of_the_table_is_explained():
-    shown = page(OWN_LADDER.replace("[roles]", '[roles]\nresolver = "claude-opus"'), 120)
-    table, _, legend = shown.partition("\n  feedback")
-    for word in (
-        "feedback",
-        "context",
-        "smaller",
-        "↑",
-        "thinks",
-        "again",
-        "wait",
-        "divide",
-        "BLOCK",
-        "ASK YOU",
-        "SKIP",
-    ):
-        assert (word in table) == (f"\n  {word:<8}  " in f"\n  feedback{legend}")
 
 
 # One kind

@@ -75,18 +75,6 @@ def test_an_issue_whose_dependency_has_not_landed_is_shown_as_waiting_for_it(pro
     assert (issue["status"], issue["reason"]) == ("waiting", "waits for 002 to be merged; 002 is blocked")
 
 
-def test_the_page_says_what_is_in_the_way_and_fits_80_columns(project, night):
-    done = project.noface("status")
-    assert done.returncode == 0
-    lines = done.stdout.splitlines()
-    assert lines[0] == "8 issues: 1 running, 1 landing, 1 blocked, 2 waiting, 1 ready, 1 merged,"
-    assert lines[1] == "  1 faulty"
-    assert "       local changes of yours are in the way: src/rates.py, src/money.py" in lines
-    assert "  issues/008-broken.md: depends_on names '999', which does not exist" in lines
-    assert max(map(len, lines)) <= 80
-    assert "\x1b" not in done.stdout
-
-
 def test_what_happened_since_a_time_begins_with_what_landed(project, night):
     at = night.reader.last_run().started_at
     before = local(at - 1)
@@ -131,14 +119,6 @@ def test_what_is_no_past_time_is_refused_with_the_forms(text):
     with pytest.raises(UsageError) as caught:
         since_when(text, NOON, None)
     assert "yesterday 22:00" in caught.value.hint
-
-
-def test_what_needs_a_person_stands_before_what_is_done(project, night):
-    page = project.noface("status").stdout
-    places = [
-        page.index(f"\n{word}") for word in ("running\n", "landing\n", "blocked:", "waiting\n", "faulty", "merged\n")
-    ]
-    assert places == sorted(places)
 
 
 def test_only_so_many_ready_issues_are_listed_unless_all_are_asked_for(project):
@@ -273,23 +253,6 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(project):
 
 def gaps(*texts):
     return WorkerReport(ReportStatus.DONE, gaps=texts)
-
-
-def test_parts_stand_below_their_parent_with_its_progress(project, night):
-    night.divide("005", "Write the header", "Write the rows", "Write the sums").merge("005.1")
-    night.attempt("005.2", 1, red_test()).block("005.2")
-    page = project.noface("status").stdout
-    lines = page.splitlines()
-    at = lines.index("divided into parts")
-    assert lines[at + 1].startswith("  005  Export orders as CSV")
-    assert lines[at + 1].endswith("1 of 3 parts merged")
-    assert [line[:19] for line in lines[at + 2 : at + 4]] == ["    005.1  merged  ", "    005.2  blocked "]
-    assert lines[at + 4] == "           TEST_FAILURE: assert 401 == 200"
-    assert lines[at + 5] == "    005.3  ready     Write the sums"
-    assert page.count("Write the header") == 1, "a part is listed once, with its parent"
-    assert max(map(len, lines)) <= 80
-    issues = {issue["id"]: issue for issue in project.shown("status")["issues"]}
-    assert issues["005.2"]["parent"] == "005"
 
 
 def test_an_issue_skipped_undone_holds_up_what_depends_on_it(project, night):

@@ -91,7 +91,7 @@ def make_tree(path, files):
     return run("write-tree").decode(), {name: (files[name][0], oids[name].decode()) for name in files}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(before=TREES, after=TREES, shared=TREES)
 def test_every_difference_git_tells_of_is_read(tmp_path, before, after, shared):
     path = tmp_path / "project"
@@ -128,7 +128,7 @@ def files_of(path, tree):
     return [(name, meta.split()[0], meta.split()[2]) for meta, name in pairs]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(before=TREES, after=TREES, shared=TREES)
 def test_files_differences_and_new_trees_are_those_of_git(tmp_path, before, after, shared):
     path = tmp_path / "project"

@@ -194,16 +194,15 @@ def link_appears_as_the_parent_of_a_new_path(path):
     return "mine"
 
 
-@pytest.mark.parametrize("at", ["read-tree -m -u", "checkout-index -u"])
 @pytest.mark.parametrize(
-    "appears",
+    ("appears", "at"),
     [
-        appears_at_a_new_path,
-        appears_in_a_folder_that_becomes_a_file,
-        appears_as_the_parent_of_a_new_path,
-        link_appears_as_the_parent_of_a_new_path,
+        (appears_in_a_folder_that_becomes_a_file, "read-tree -m -u"),
+        (appears_at_a_new_path, "checkout-index -u"),
+        (appears_in_a_folder_that_becomes_a_file, "checkout-index -u"),
+        (appears_as_the_parent_of_a_new_path, "checkout-index -u"),
+        (link_appears_as_the_parent_of_a_new_path, "checkout-index -u"),
     ],
-    ids=lambda appears: appears.__name__,
 )
 def test_ignored_file_that_appears_after_the_last_look_stays_and_holds_the_landing(tmp_path, appears, at):
     bench = a_bench(tmp_path, FILES)

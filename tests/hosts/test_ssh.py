@@ -75,12 +75,6 @@ def joins_works_and_leaves(host, home, token):
 
 
 @pytest.mark.thorough
-@with_sshd
-def test_a_host_joins_works_and_leaves_nothing_behind(sshd, home, token):
-    joins_works_and_leaves(host_at(sshd, home, attempts=3), home, token)
-
-
-@pytest.mark.thorough
 def test_the_same_without_an_sshd(stand_in, home, token):
     host = SshHost("bigbox", home.member, command=NOFACE, ssh=stand_in)
     joins_works_and_leaves(host, home, token)

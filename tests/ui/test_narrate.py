@@ -182,20 +182,6 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
             line("parts_failed", text="It was divided into 2 parts."),
             "! 7 goes on as a whole: It was divided into 2 parts.",
         ),
-        (line("planner_failed", message="no JSON"), "! 7 divided by its files instead: no JSON"),
-        (
-            line("issue_approval", reason="passed; risky", title="Cache"),
-            "? 7 needs your approval: passed; risky (Cache)",
-        ),
-        (line("approved", note="go on"), "✓ 7 approved by a person: go on"),
-        (line("rejected", note=""), "✗ 7 rejected by a person"),
-        (line("paths_allowed", paths=("docs/**", "src/a.py")), "· 7 may change as well: docs/**, src/a.py"),
-        (line("dependency_found", needs=("3",)), "· 7 turned out to need: 3"),
-        (line("lesson_learnt", number=2, advice="Run make first."), "✎ 7 taught a lesson: Run make first."),
-        (line("lesson_dropped", lesson=3), "· lesson 3 did not help 7 and is dropped"),
-        (line("prompt_cut", number=2, what="diff: 10 of 20"), "· 7 prompt cut to its budget: diff: 10 of 20"),
-        (line("hint_too_slow", message="hint 2"), "! 7 a hint could not be tried: hint 2"),
-        (line("attempt_fenced", number=1, outcome="PASSED"), "· 7 attempt 1 came in late and is left aside"),
         (
             line(
                 "attempt_overruled",
@@ -205,10 +191,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
             ),
             "✗ 7 attempt 1 conflicts with main: a.txt",
         ),
-        (line("attempt_excused", number=1, outcome="UNKNOWN"), "· 7 attempt 1 is not charged"),
         (line("issue_merged", reason="merged as abc"), f"✔ 7 merged as abc: {TITLE}"),
-        (line("issue_blocked", reason="all 5 attempts", title="Cache"), "■ 7 blocked: all 5 attempts (Cache)"),
-        (line("issue_skipped", reason="satisfied"), "- 7 skipped: satisfied"),
         (line("issue_waiting", reason="needs 3", until=None), "… 7 waits: needs 3"),
         (line("issue_waiting", reason="x", until=1_790_090_000.0, awaited="opus", title="Cache"), WAIT),
         (line("issue_landing", reason="passed; waits to land"), None),
@@ -216,16 +199,6 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
         (line("processes_swept", None, count=1), "· ended 1 process that a killed run had left"),
         (line("preflight", None, main="main"), "· work that passes lands on main; running its gates on main first"),
         (line("preflight", None, main="dev", landing="pull-request"), PROPOSED),
-        (line("setup", None, state="begins", text="npm ci"), "· setting up a workspace: npm ci"),
-        (
-            line("setup", None, state="goes on", text="added 3 packages", seconds=10.2),
-            "· setup goes on after 10s: added 3 packages",
-        ),
-        (
-            line("main_gate", None, gate="test", text="[ 40%]", seconds=80.0),
-            "· gate test of main goes on after 1m 20s: [ 40%]",
-        ),
-        (line("setup", None, state="done", text="", seconds=19.0, bytes=143_000_000), "· set up in 19s, 143 MB"),
     ],
 )
 def test_each_event_has_its_line(said, expected):
