@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.agent_recordings import CLIS, of_each
-from support.cases import first_ones
 
 from noface.agents.base import AGENTS, EventKind, RunPlace
 from noface.config.presets import AGENT_NAMES
@@ -158,14 +157,6 @@ def test_opencode_s_headers_say_when_to_come_back():
     )
 
 
-@pytest.mark.parametrize("cli", first_ones(CLIS, 2))
-def test_a_line_of_50_mb_and_a_million_short_ones_are_survived(cli):
-    reader = AGENTS[cli].reader()
-    reader.feed(b"x" * 50_000_000 + b"\n" + b"Tool:\n{}\n" * 100_000)
-    reader.feed(QUOTING[cli])
-    assert reader.evidence(0, "").finished
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
@@ -227,20 +218,6 @@ def started(cli, **more):
     return AGENTS[cli].invocation(order, PLACE)
 
 
-@pytest.mark.parametrize("cli", ["codex", "gemini", "opencode"])
-def test_the_prompt_comes_on_standard_input(cli):
-    invocation = started(cli)
-    assert invocation.stdin == "/d/prompt.md"
-    assert cli in invocation.argv
-    assert "some/model" in invocation.argv
-    assert "--extra" in invocation.argv
-    assert not any("/d/prompt.md" in argument for argument in invocation.argv)
-
-
-def test_codex_reads_standard_input_because_its_last_argument_says_so():
-    assert started("codex").argv[-2:] == ("--extra", "-")
-
-
 def test_aider_writes_nothing_into_the_workspace_but_its_edits():
     invocation = started("aider")
     argv = list(invocation.argv)
@@ -250,15 +227,6 @@ def test_aider_writes_nothing_into_the_workspace_but_its_edits():
     assert argv[argv.index("--input-history-file") + 1].startswith("/d/")
     assert "--map-tokens" not in argv, "its map's database stays out of snapshots"
     assert {"--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--yes-always"} <= set(argv)
-
-
-def test_mini_gets_its_limit_of_cost_and_its_task_through_a_file():
-    argv = list(started("mini", max_cost_usd=1.5).argv)
-    assert argv[: argv.index("mini")][-2:] == ["/d/prompt.md", "/d/mini"]
-    assert argv[argv.index("-l") + 1] == "1.5"
-    assert argv[-1] == "--extra"
-    unlimited = started("mini").argv
-    assert unlimited[unlimited.index("-l") + 1] == "0"  # without the option it stops at a limit of its own
 
 
 @pytest.mark.parametrize("cli", ["codex", "gemini", "opencode", "aider", "mini"])
