@@ -41,28 +41,6 @@ def test_the_seed_sections_work_as_written():
     assert (elixir.language, elixir.error_pattern) == ("elixir", "** (MatchError)")
 
 
-def test_an_empty_file_gives_the_documented_defaults():
-    empty = config("")
-    assert empty.run.workers == 1
-    assert empty.run.baseline == "require-green"
-    assert (empty.run.max_cost_usd, empty.run.max_hours) == (None, None)
-    assert empty.gates == ()
-    assert empty.retry.default_model == "claude-sonnet"
-    assert empty.retry.escalation_model is None
-    assert (empty.retry.transient_retries, empty.retry.backoff_base) == (None, 30.0)
-    assert empty.retry.outage_max == 12 * 3600
-    assert (empty.tracker_settings.kind, empty.tracker_settings.path) == ("files", "issues")
-    assert empty.landing.style == "merge"
-    assert empty.project.setup_timeout == 600.0
-    assert empty.limits.model_dump() == {
-        "max_changed_files": 200,
-        "max_changed_lines": 20_000,
-        "wanted": (),
-        "test_keys": (),
-        "memory_max": None,
-    }
-
-
 def test_a_gate_has_its_defaults_and_seconds():
     text = (
         '[[gates]]\nname = "a"\ncommand = "x"\n[[gates]]\nname = "b"\ncommand = "y"\ntimeout = "1h30m"\nhard = false\n'

@@ -15,7 +15,7 @@ from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
 from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
 from noface.prompts.render import render
-from noface.prompts.text import Item, PromptPart, allot, fit, size, tokens
+from noface.prompts.text import allot, tokens
 
 TEMPLATES = built_in()
 WORK = [situation for situation in Situation if not situation.asks]
@@ -76,12 +76,6 @@ def bare(data):
     return replace(data, issue=replace(data.issue, body=""), earlier=earlier, advice=(), lessons=(), files=(), **empty)
 
 
-def test_what_fits_is_not_cut():
-    prompt = render(Situation.RETRY, TEMPLATES, full(), 50_000)
-    assert prompt.cuts == ()
-    assert "left out" not in prompt.text
-
-
 def test_it_is_cut_in_its_order_the_issue_s_text_last():
     data = full()
     whole = tokens(render(Situation.RETRY, TEMPLATES, data, 1_000_000).text)
@@ -111,14 +105,6 @@ def test_a_cut_names_what_it_was_and_how_much_is_gone():
     gone = int(re.fullmatch(r"the diff of attempt 2: (\d+) of 40000 characters left out", said)[1])
     assert prompt.text.count("d" * 1000) == (40_000 - gone) // 1000
     assert 5000 - tokens(prompt.text) < 60
-
-
-def test_each_part_keeps_its_share_before_the_next_is_cut():
-    data = replace(full(100), issue=Issue("7", "Mend the sum", body="b" * 90_000), note="n" * 300, patch="p" * 5000)
-    prompt = render(Situation.RETRY, TEMPLATES, data, 5000)
-    assert "n" * 300 in prompt.text
-    assert prompt.text.count("p" * 100) > 12
-    assert prompt.text.count("b" * 100) > 100
 
 
 def test_rules_hints_and_the_report_are_never_cut():
@@ -211,17 +197,6 @@ def test_texts_of_100_mb_are_cut_in_time_that_grows_with_what_is_kept(situation)
     assert all(len(said) < 200 for said in prompt.cuts)
 
 
-def test_many_attempts_and_files_are_told_of_within_the_limit():
-    data = replace(
-        full(),
-        earlier=tuple(prior(number, "m" * 5000, "x" * 50_000) for number in range(300)),
-        files=tuple(FileExcerpt(f"f{number}.py", "y" * 5000) for number in range(200)),
-    )
-    prompt = render(Situation.ESCALATE, TEMPLATES, data, 8000)
-    assert tokens(prompt.text) <= 8000
-    assert "Attempt 298 " in prompt.text
-
-
 def test_a_template_that_shows_a_text_twice_is_kept_within_the_limit_too():
     template = "{{ issue.body | fenced }}\n\nAgain:\n\n{{ issue.body | fenced }}\n"
     data = replace(full(), issue=Issue("7", "Mend the sum", body="b" * 10_000))
@@ -238,16 +213,3 @@ def test_room_is_divided_to_the_last_byte_and_no_part_gets_less_than_its_share(p
     )
     for need, share, got in zip(needs, shares, given_, strict=True):
         assert min(need, room * share // 100) <= got <= need
-
-
-def test_drawing_happens_a_bounded_number_of_times():
-    drawn = []
-
-    def draw(shown):
-        drawn.append(1)
-        return "".join("".join(kept.texts) for kept in shown.values()) * len(drawn)
-
-    parts = [PromptPart(f"p{number}", f"p{number}", 10, (Item("t", "x" * 5000, 5000),)) for number in range(10)]
-    fitted = fit(parts, draw, 3000)
-    assert len(drawn) <= len(parts) + 10
-    assert size(fitted.text) <= 3000

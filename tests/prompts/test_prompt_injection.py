@@ -131,15 +131,6 @@ def test_no_cut_opens_a_fence(situation, text, tokens_max, times):
         assert headings_of(prompt.text) == headings_of(plain)
 
 
-@given(TEXT)
-def test_an_attempt_in_minimal_form_says_no_more_than_its_kind(text):
-    made = data(Situation.RETRY, text, EarlierForm.MINIMAL)
-    plain = data(Situation.RETRY, "z", EarlierForm.MINIMAL)
-    assert structure(render(Situation.RETRY, TEMPLATES, made, 50_000).text) == structure(
-        render(Situation.RETRY, TEMPLATES, plain, 50_000).text
-    )
-
-
 @cases("situation", list(Situation))
 def test_long_texts_come_out_whole_behind_a_fence_they_cannot_close(situation):
     prompt = render(situation, TEMPLATES, data(situation, EVIL), 50_000).text

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-import jinja2
 import pytest
 from markdown_it import MarkdownIt
 from support.cases import cases
@@ -186,11 +185,6 @@ def test_an_issue_without_text_is_said_to_have_none():
     assert "It has no text" in told(Situation.FIRST, issue=replace(ISSUE, body="\x00"))
 
 
-def test_extended_thinking_is_spoken_of_only_where_it_is_on():
-    assert "Extended thinking is on" in told(think=True)
-    assert "Extended thinking" not in told(earlier=(prior(1),))
-
-
 # --- the protected paths, shortly
 
 
@@ -218,68 +212,12 @@ def test_words_stand_for_the_built_in_patterns_only_where_all_of_them_hold():
 # --- what differs between the situations
 
 
-def test_a_retry_points_at_the_failure():
-    earlier = (prior(1, failing_tests=("tests/test_a.py::test_one",)),)
-    strategy = action_instruction("RetryWithFeedback")
-    prompt = told(Situation.RETRY, earlier=earlier, start=StartPoint(StartReason.BEST_SO_FAR, 1), strategy=strategy)
-    assert "at the point of failure" in section(prompt, "This attempt")
-    assert "Look at `src/a.py:3` first." in section(prompt, "This attempt")
-
-
-def test_what_is_not_in_the_workspace_is_neither_preserved_nor_looked_at_there():
-    strategy = action_instruction("RetryWithFeedback", from_main=True)
-    prompt = told(earlier=(prior(1),), start=StartPoint(StartReason.TAMPERED, 1), patch="+x", strategy=strategy)
-    for wrong in ("preserving working parts", "Do not start over", "Look at `src/a.py:3` first"):
-        assert wrong not in prompt
-    assert "they weakened what checks the work" in section(prompt, "This attempt")
-    assert "it is not in your working directory" in section(prompt, "What attempt 1 changed")
-
-
-def test_an_escalation_lists_every_approach_that_failed():
-    prompt = told(
-        Situation.ESCALATE,
-        earlier=(prior(1, "first"), prior(2, "second")),
-        strategy=action_instruction("Escalate", from_main=True),
-    )
-    listed = section(prompt, "Approaches that failed")
-    assert "- Attempt 1 (small): TEST_FAILURE: first" in listed
-    assert "- Attempt 2 (small): TEST_FAILURE: second" in listed
-    assert "fresh eyes" in prompt
-    assert "another approach" in prompt
-    assert "Attempt 2, by small, failed with" in prompt
-
-
-def test_a_reduced_scope_asks_for_the_smallest_part():
-    prompt = told(Situation.REDUCE, earlier=(prior(1),), strategy=action_instruction("ReduceScope"))
-    assert "the smallest part of the issue" in prompt
-    assert "makes the commands above pass" in prompt
-    assert 'its status is then "partial"' in prompt
-
-
 def test_added_context_is_what_is_known_now():
     advice = (Quote("Answers of the planner", "ISO dates.", "large"),)
     known = section(told(Situation.CONTEXT, earlier=(prior(1),), advice=advice), "What is known now")
     assert "ISO dates." in known
     assert "Read what is known now" in told(Situation.CONTEXT, earlier=(prior(1),), advice=advice)
     assert "is known now" not in told(Situation.CONTEXT, earlier=(prior(1),))
-
-
-def test_a_merge_conflict_is_mended_on_top_of_main():
-    prompt = told(
-        Situation.MERGE_CONFLICT,
-        earlier=(prior(1, kind="MERGE_CONFLICT", excerpt="CONFLICT in a.py"),),
-        start=StartPoint(StartReason.CONFLICT, 1),
-        instruction=instruction_for("MERGE_CONFLICT"),
-    )
-    assert "Make them again on top of what is there now." in section(prompt, "This attempt")
-    assert "both serve their purpose" in section(prompt, "This attempt")
-    assert "CONFLICT in a.py" in section(prompt, "The conflict")
-
-
-def test_a_reviewer_s_points_are_to_be_answered():
-    prompt = told(Situation.REVIEW, earlier=(prior(1, kind="REVIEW_REJECTED", excerpt="1. No tests."),))
-    assert "Take the points one by one" in prompt
-    assert "1. No tests." in section(prompt, "What the reviewer said")
 
 
 def test_a_format_reminder_names_the_violation_and_the_form():
@@ -338,26 +276,6 @@ def test_a_diagnosis_is_asked_for_in_the_words_of_the_specification():
     assert '"yes", "no" or "maybe"' in question
 
 
-def test_the_others_ask_what_they_are_there_for():
-    assert "Explain why it failed and how you will fix it" in asked(Situation.REFLECTION)
-    assert "- `Which date format?`" in asked(Situation.CLARIFICATION, questions=("Which date format?",))
-    for word in ("expand", "redesign", "person"):
-        assert f'"{word}"' in asked(Situation.BOUNDARY)
-    assert "how one version serves both" in asked(Situation.CONFLICT)
-    assert "Reconsider the approach" in asked(Situation.ARCHITECT)
-    assert "Propose smaller issues that together do all of it" in asked(Situation.BREAKDOWN)
-    review = asked(Situation.REVIEWER, results=("unit: passed",))
-    assert "- unit: passed" in section(review, "What its gates said")
-    assert "+new" in section(review, "The change under review")
-
-
-def test_work_and_questions_take_data_of_their_own():
-    with pytest.raises(TypeError, match="first takes PromptData"):
-        render(Situation.FIRST, TEMPLATES, QuestionData(ISSUE, "{}"), 50_000)
-    with pytest.raises(TypeError, match="diagnosis takes QuestionData"):
-        render(Situation.DIAGNOSIS, TEMPLATES, DATA, 50_000)
-
-
 # --- the instructions
 
 
@@ -374,21 +292,6 @@ def test_every_action_that_runs_a_worker_has_a_strategy_to_tell():
     names = {mode.value for mode in Mode}
     assert {name for name, entry in table("actions").items() if "instruction" in entry} == names
     assert {name for name in names if not action_instruction(name)} == {"FirstAttempt", "RetrySame", "AddContext"}
-
-
-def test_an_attempt_that_changed_nothing_is_told_so():
-    instruction = instruction_for("NO_DIFF")
-    prompt = told(
-        earlier=(prior(1, kind="NO_DIFF"),), start=StartPoint(StartReason.BEST_SO_FAR, 1), instruction=instruction
-    )
-    assert "You must change code; your previous attempt changed nothing." in prompt
-    assert "preserving working parts" not in prompt
-
-
-def test_a_gate_that_hangs_and_a_worker_that_is_slow_are_told_different_things():
-    assert "Find the loop" in instruction_for("TIMEOUT", by_gate=True)
-    assert "Work in small steps" in instruction_for("TIMEOUT")
-    assert instruction_for("TEST_FAILURE", by_gate=True) == instruction_for("TEST_FAILURE")
 
 
 def test_what_is_charged_to_a_worker_is_shown_to_it_whatever_its_kind():
@@ -410,12 +313,6 @@ def test_how_the_issue_s_own_test_fails_on_main_is_told_until_an_attempt_s_outpu
     idle = (gated, prior(2, kind="NO_DIFF", excerpt="It is done."))
     prompt = told(on_main=failing, earlier=idle, start=StartPoint(StartReason.BEST_SO_FAR, 1))
     assert "E assert 1 == 2" in section(prompt, "What fails now")
-
-
-def test_a_diagnosis_stands_with_the_failure_and_before_what_was_printed():
-    quote = Quote("A diagnosis", "The cast is wrong.", "large")
-    failed = section(told(earlier=(prior(1),), diagnosis=(quote,)), "What failed in attempt 1")
-    assert failed.index("The cast is wrong.") < failed.index("E assert 1 == 2")
 
 
 def test_an_earlier_attempt_is_told_with_its_changes_and_its_own_summary_and_equal_ones_once():
@@ -497,22 +394,3 @@ def test_the_lists_of_a_prompt_are_lists(situation, data):
     for token in MARKDOWN.parse(prompt):
         assert token.type not in {"html_block", "code_block", "blockquote_open", "hr"}
         assert token.type != "list_item_open" or token.level in {1, 3}
-
-
-# --- the templates' own limits
-
-
-def test_a_template_with_an_unknown_name_is_an_error():
-    for template in ("{{ unknown }}", "{{ issue.secret }}", "{{ failure.secret }}"):
-        with pytest.raises(jinja2.UndefinedError):
-            told(Situation.FIRST, {"first.md.j2": template}, earlier=(prior(1),))
-
-
-def test_a_template_cannot_reach_outside_its_sandbox():
-    with pytest.raises(jinja2.exceptions.SecurityError):
-        told(Situation.FIRST, {"first.md.j2": "{{ ''.__class__.__mro__ }}"})
-
-
-def test_a_template_of_the_user_s_own_is_rendered():
-    template = "{{ issue.title }}: {{ gates[0].command }}"
-    assert told(Situation.FIRST, {"first.md.j2": template}) == "Mend the sum: pytest -q\n"
