@@ -64,18 +64,6 @@ def test_a_resolver_without_an_answer_is_not_asked_again_about_the_same_attempt(
     assert decide(failed(K.GATE_TAMPERING), answer, policy=ASKING).name == "RetryWithFeedback"
 
 
-def test_a_resolver_who_asks_for_a_person_gets_one_with_his_words():
-    answer = said(Topic.BOUNDARY, strategy="person", text="Two  issues\nwant the same file.")
-    blocked = decide(failed(K.BOUNDARY_VIOLATION), answer, policy=ASKING)
-    assert blocked == Block(K.BOUNDARY_VIOLATION, "the resolver asks for a person: Two issues want the same file.")
-
-
-def test_wider_paths_are_a_person_s_to_grant():
-    asked = decide(failed(K.BOUNDARY_VIOLATION), EXPAND, policy=ASKING)
-    reason = "the resolver would allow db/a.sql, db/b.sql as well"
-    assert asked == RequestApproval(K.BOUNDARY_VIOLATION, reason, ("db/a.sql", "db/b.sql"))
-
-
 @pytest.mark.parametrize(
     ("verdict", "words"), [(Verdict.APPROVED, "a person approved"), (Verdict.REJECTED, "a person refused")]
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from support.policy_story import ISSUE, NOW, ROLES, K, conflict, decide, failed, fails, policy, rungs, said
+from support.policy_story import ISSUE, NOW, K, conflict, decide, failed, fails, policy, rungs, said
 
 from noface.model.actions import Ask, Block, Mode, RunWorker, Skip, WaitUntil
 from noface.model.history import AdviceOutcome, History, Topic
@@ -41,12 +41,6 @@ def test_the_same_failure_again_is_diagnosed():
     assert decide(*fails(2), policy=ASKING).name == "Escalate"
     between = [*alike(1), failed(K.RATE_LIMITED), conflict(), *alike(1)]
     assert decide(*between, policy=ASKING).name == "Diagnose"
-
-
-def test_any_kind_can_be_diagnosed_at_once():
-    curious = policy(roles=DOCTOR, strategies=((K.RUNTIME_ERROR, Strategy.DIAGNOSE),))
-    assert decide(failed(K.RUNTIME_ERROR), policy=curious).name == "Diagnose"
-    assert decide(failed(K.LINT_FAILURE), policy=curious).name != "Diagnose"
 
 
 def test_an_unknown_failure_that_is_to_be_answered_otherwise_is_not_diagnosed():
@@ -202,9 +196,3 @@ def test_failures_without_a_signature_are_not_taken_for_one_another():
     followed = failed(K.UNKNOWN, said="", message=NO_PROGRAM, answer="AddContext")
     other = failed(K.UNKNOWN, said="", message="npm ERR! code ERESOLVE")
     assert decide(followed, other, policy=rules).name == "AddContext"
-
-
-def test_each_attempt_is_diagnosed_at_most_once():
-    full = policy(roles=ROLES)
-    assert decide(failed(K.UNKNOWN), diagnosis(), policy=full).name != "Diagnose"
-    assert decide(failed(K.UNKNOWN), diagnosis(), failed(K.UNKNOWN), policy=full).name == "Diagnose"

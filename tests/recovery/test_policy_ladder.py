@@ -36,12 +36,6 @@ def test_the_usual_ladder_is_climbed_to_its_end_and_then_a_person_is_asked():
     assert isinstance(decide(small, *fails(1), big, *thinking, policy=USUAL), Block)
 
 
-def test_the_last_rung_repeats_until_the_cap_and_then_the_issue_is_blocked():
-    attempts = [*fails(2), *fails(2, "big")]
-    assert typed(decide(*attempts)) == RunWorker(Mode.FEEDBACK, "big", "")
-    assert typed(decide(*attempts, *fails(1, "big"))) == Block(K.TEST_FAILURE, "")
-
-
 def test_a_stronger_model_that_is_to_think_thinks_from_the_start():
     straight = rungs(("small", 1), ("big", 3, "think"))
     assert decide(*fails(1), policy=straight) == RunWorker(
@@ -53,12 +47,6 @@ def test_two_thinking_rungs_of_different_models_escalate_and_think():
     thinking = rungs(("small", 1, "think"), ("big", 3, "think"))
     assert decide(*fails(1, think=True), policy=thinking) == RunWorker(
         Mode.ESCALATE, "big", "TEST_FAILURE: next step, big", think=True
-    )
-
-
-def test_two_models_of_one_tier_still_make_a_ladder():
-    assert decide(*fails(2), policy=rungs(("small", 2), ("twin", 5))) == RunWorker(
-        Mode.ESCALATE, "twin", "TEST_FAILURE: next step, twin"
     )
 
 
@@ -231,20 +219,6 @@ def test_no_progress_can_be_told_to_a_person_at_once():
 
 
 # Skipping rungs on purpose
-
-EAGER = {"strategies": ((K.TEST_FAILURE, Strategy.ESCALATE),)}
-
-
-def test_escalate_leaves_the_rung_after_one_failure():
-    assert typed(decide(*fails(1), policy=policy(**EAGER))) == RunWorker(Mode.ESCALATE, "big", "")
-
-
-def test_think_stays_on_the_rung_and_thinks():
-    thoughtful = policy(strategies=((K.TEST_FAILURE, Strategy.THINK),))
-    assert decide(*fails(1), policy=thoughtful) == RunWorker(
-        Mode.THINK, "small", "TEST_FAILURE: small thinks longer", think=True
-    )
-    assert decide(*fails(2), policy=thoughtful).name == "Escalate"
 
 
 @pytest.mark.parametrize(("strategy", "action"), [(Strategy.CONTEXT, "AddContext"), (Strategy.REDUCE, "ReduceScope")])

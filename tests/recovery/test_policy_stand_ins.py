@@ -86,12 +86,6 @@ def test_retries_are_counted_for_each_model():
     assert isinstance(decide(*row, failed(K.NETWORK), policy=counted), Block)
 
 
-def test_switching_can_be_forbidden():
-    waiting = replace(TWINS, strategies=((K.RATE_LIMITED, Strategy.WAIT),))
-    assert isinstance(decide(LIMITED, policy=waiting), WaitUntil)
-    assert decide(failed(K.NETWORK), policy=waiting).name == "SwitchModel"
-
-
 # Whatever model comes out
 
 REDUCED = failed(K.TIMEOUT)

@@ -68,11 +68,6 @@ def test_nothing_but_a_block_is_allowed_for_the_environment(kind):
     )
 
 
-def test_every_kind_s_default_is_allowed_for_it():
-    for kind in K:
-        assert kind.info.strategy in kind.allowed
-
-
 def test_a_strategy_for_one_kind_leaves_the_others_alone():
     for kind in WORKING:
         others = tuple((other, Strategy.BLOCK) for other in WORKING if other is not kind)
@@ -101,10 +96,3 @@ def test_without_roles_every_strategy_still_has_an_answer():
 def test_a_ladder_of_one_rung_has_nothing_to_escalate_to():
     rules = policy(ladder=ALONE, strategies=((K.TEST_FAILURE, Strategy.ESCALATE),))
     assert decide(*fails(1), policy=rules).name == "RetryWithFeedback"
-
-
-@pytest.mark.parametrize("kind", TRANSIENT)
-def test_a_provider_s_failures_are_switched_away_from_unless_it_is_said_otherwise(kind):
-    assert kind.info.strategy is Strategy.SWITCH
-    assert isinstance(first(kind, Strategy.WAIT), WaitUntil)
-    assert isinstance(first(kind, Strategy.BLOCK), Block)

@@ -14,16 +14,11 @@ from noface.model.taxonomy import Category, FailureKind
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.policy_table import ATTEMPTS_MAX, Repeats, Trouble, course, table, terminal
-from noface.recovery.retry_policy import Policy, RoleModels, Rung
+from noface.recovery.retry_policy import Policy, RoleModels
 
 K = FailureKind
 ISSUE = Issue("7", "Seven")
 EVERYBODY = RoleModels("opus", "opus", "opus", "opus", "opus")
-
-
-def told(steps):
-    """Steps in short: how many attempts have failed, the action, its model, whether it thinks."""
-    return [(s.after, s.action.name, getattr(s.action, "model", None), getattr(s.action, "think", None)) for s in steps]
 
 
 def path(policy, kind, issue=ISSUE, **more):
@@ -32,10 +27,6 @@ def path(policy, kind, issue=ISSUE, **more):
 
 def actions(kind, policy=POLICY, issue=ISSUE):
     return [step.action for step in path(policy, kind, issue)]
-
-
-def row_of(kind, policy=POLICY):
-    return next(row for row in table(policy) if kind in row.kinds and row.repeats is None)
 
 
 # Paths that are known
@@ -54,39 +45,6 @@ def test_a_provider_s_failures_are_waited_out_and_not_charged():
     assert [step.wait_s for step in steps] == [0.0, 30.0, 60.0, 120.0]
     assert not any(step.charged for step in steps)
     assert [step.more for step in steps] == [False, False, False, True]
-
-
-def test_repeated_timeouts_break_an_issue_down_and_where_its_parts_fail_it_goes_on():
-    steps = told(path(POLICY, K.TIMEOUT))
-    assert [name for _, name, _, _ in steps] == [
-        "FirstAttempt",
-        "ReduceScope",
-        "BreakDown",
-        "Escalate",
-        "ThinkLonger",
-        "ReduceScope",
-        "Block",
-    ]
-    assert [after for after, name, _, _ in steps if name in ("BreakDown", "Escalate")] == [2, 2]
-
-
-def test_a_reviewer_s_rejections_have_rounds_of_their_own():
-    policy = replace(POLICY, roles=RoleModels(reviewer="opus"))
-    steps = path(policy, K.REVIEW_REJECTED)
-    assert [step.action.name for step in steps] == ["FirstAttempt", *4 * ["RetryWithFeedback"], "Block"]
-    assert "5 times" in steps[-1].action.reason
-    assert row_of(K.REVIEW_REJECTED) == row_of(K.TEST_FAILURE), "a person's rejection is an ordinary failure"
-
-
-def test_the_same_diff_and_failure_three_times_on_the_last_rung_is_no_progress():
-    one_model = Policy((Rung("sonnet", 2, 9),), TIERS, attempts_max=9)
-    last = path(one_model, K.NO_PROGRESS)[-1]
-    assert (last.after, last.action.kind) == (3, K.NO_PROGRESS)
-    assert path(one_model, K.NO_DIFF)[-1].after == 3, "nothing is always the same nothing"
-    assert path(one_model, K.TEST_FAILURE)[-1].after == 9
-
-
-# Issues of their own mind
 
 
 # The table

@@ -41,24 +41,9 @@ def test_urgent_issues_start_first_and_equals_in_the_backlog_s_order():
     assert started([issue("a"), issue("b", 0), issue("c"), issue("d", 0), issue("e", 4)]) == ["b", "d", "a", "c", "e"]
 
 
-def test_no_more_start_than_there_are_slots():
-    assert started([issue("a"), issue("b"), issue("c")], slots=2) == ["a", "b"]
-    assert started([issue("a")], slots=0) == []
-
-
 def test_an_issue_that_only_lacks_a_slot_does_not_wait_for_anything():
     result = planned([issue("a"), issue("b")], slots=1)
     assert result.waiting == ()
-
-
-def test_an_issue_that_nobody_has_seen_yet_is_ready():
-    assert [i.id for i in plan((issue("a"),), {}, {}, {}, 1, NOW).start] == ["a"]
-
-
-def test_what_is_under_way_or_settled_does_not_start():
-    for status in (S.RUNNING, S.LANDING, S.MERGED, S.APPROVAL, S.BLOCKED, S.EPIC, S.SKIPPED):
-        result = planned([issue("a")], {"a": status})
-        assert (result.start, result.waiting) == ((), ())
 
 
 # What depends on what
@@ -79,31 +64,12 @@ def test_all_dependencies_that_are_missing_are_named():
     assert waiting.reason == "waits for a, d to be merged"
 
 
-def test_a_dependency_that_main_satisfied_already_counts_as_merged():
-    assert started([issue("a"), issue("b", 2, "a")], satisfied=["a"]) == ["b"]
-
-
-def test_a_dependency_that_nobody_knows_is_waited_for():
-    assert started([issue("b", 2, "ghost")]) == []
-
-
 def test_a_blocked_issue_holds_up_only_what_depends_on_it_near_or_far():
     issues = [issue("a"), issue("b", 2, "a"), issue("c", 2, "b"), issue("d")]
     for status in (S.BLOCKED, S.APPROVAL, S.SKIPPED):
         result = planned(issues, {"a": status})
         assert [i.id for i in result.start] == ["d"]
         assert {w.issue_id for w in result.waiting} == {"b", "c"}
-
-
-def test_what_lies_behind_a_merged_dependency_holds_up_nothing():
-    issues = [issue("a"), issue("b", 2, "a"), issue("c", 2, "b")]
-    assert started(issues, {"a": S.BLOCKED, "b": S.MERGED}) == ["c"]
-
-
-def test_a_dependency_in_a_circle_is_waited_for_without_hanging():
-    result = planned([issue("a", 2, "b"), issue("b", 2, "a"), issue("c", 2, "c")])
-    assert result.start == ()
-    assert len(result.waiting) == 3
 
 
 # Retry times
@@ -114,17 +80,6 @@ def test_an_issue_waits_for_its_retry_time_and_not_longer():
     [waiting] = planned(issues, until={"a": NOW + 1}).waiting
     assert (waiting.until, waiting.reason) == (NOW + 1, "backs off")
     assert started(issues, until={"a": NOW}) == ["a"]
-
-
-def test_a_wait_without_a_reason_is_given_one():
-    states = {"a": IssueState("a", S.WAITING, until=NOW + 1)}
-    [waiting] = plan((issue("a"),), states, {}, {}, 1, NOW).waiting
-    assert waiting.reason == "waits for its retry time"
-
-
-def test_an_issue_that_waited_for_others_starts_when_they_are_merged():
-    states = {"a": IssueState("a", S.MERGED), "b": IssueState("b", S.WAITING, "depends on a")}
-    assert [i.id for i in plan((issue("b", 2, "a"),), states, {}, {}, 1, NOW).start] == ["b"]
 
 
 # Providers that are away
@@ -148,23 +103,10 @@ def test_a_provider_whose_time_has_come_is_tried_by_one_issue_first():
     ]
 
 
-def test_a_provider_that_is_being_tried_already_gets_no_second_issue():
-    issues, models = [issue("a")], {"a": "opus"}
-    assert started(issues, waits={"opus": resting(NOW - 1)}, models=models, at_work={"opus"}) == []
-    assert started(issues, waits={"opus": resting(NOW - 1)}, models=models, at_work={"sonnet"}) == ["a"]
-    assert started(issues, models=models, at_work={"opus"}) == ["a"]
-
-
 def test_an_issue_that_lacks_a_slot_is_nobody_s_probe():
     issues, models = [issue("a", 0), issue("b")], {"a": "sonnet", "b": "opus"}
     result = planned(issues, waits={"opus": resting(NOW)}, models=models, slots=1)
     assert ([i.id for i in result.start], result.waiting) == (["a"], ())
-
-
-def test_an_issue_that_waits_for_something_else_is_nobody_s_probe():
-    issues, models = [issue("a", 0), issue("b")], dict.fromkeys("ab", "opus")
-    result = planned(issues, waits={"opus": resting(NOW)}, models=models, until={"a": NOW + 5})
-    assert [i.id for i in result.start] == ["b"]
 
 
 # Who has lost to main works alone
@@ -201,11 +143,6 @@ def test_issues_with_paths_of_their_own_go_on_beside_it():
     assert [i.id for i in contested(*others, lost="a", busy=[issue("a")]).start] == ["b", "c", "e"]
     result = contested(placed("a", "log.txt"), placed("b", "src/"), placed("c", "log.txt"), lost="ab")
     assert [i.id for i in result.start] == ["a", "b"]
-
-
-def test_two_that_lost_follow_each_other():
-    result = contested(issue("a"), issue("b"), lost="ab")
-    assert ([i.id for i in result.start], [w.issue_id for w in result.waiting]) == (["a"], ["b"])
 
 
 def test_one_that_is_to_work_alone_and_cannot_yet_holds_up_nobody():
