@@ -56,7 +56,7 @@ def _kind(name):
 
 
 TRIED = Path(__file__).with_name("linear_patterns.txt")
-"""A digest for each pattern that was found linear: `make test` tries what is new, `make test-nightly` all of them.
+"""A digest for each pattern that was found linear: only what is new is tried.
 
 `PYTHONPATH=tests .venv/bin/python tests/conventions/test_linear_patterns.py` tries what is new, and adds it.
 """
@@ -145,12 +145,6 @@ def test_what_is_new_and_reads_texts_of_any_length_is_linear(patterns):
 def test_a_new_pattern_is_tried(patterns):
     quadratic = ("x", re.compile("a*b # of this test", re.VERBOSE), False, None)
     assert _new((quadratic, *patterns))[0] == quadratic
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("part", range(PARTS))
-def test_what_reads_texts_of_any_length_is_linear(patterns, part):
-    assert not _slow(patterns[part::PARTS])
 
 
 def _cost(run, text):

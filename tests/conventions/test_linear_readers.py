@@ -187,12 +187,3 @@ def test_a_reader_takes_a_time_that_grows_as_the_text_does(name):
     dearest = max(found, key=lambda form: found[form][1])
     whole = _cost(READERS[name], _text(*dearest[:2], WHOLE, dearest[2]))
     assert whole < max(WORTH_S, found[dearest][1]) * WHOLE / LONG * GROWS_MAX / (LONG / SHORT)
-
-
-@pytest.mark.thorough
-def test_what_is_quadratic_is_told():
-    def slow(text):
-        return [text.split("a") for _ in range(len(text) // 100)]
-
-    assert _growth(slow, ("", "a", None))[0] > GROWS_MAX
-    assert _growth(lambda text: [text.split("a") for _ in range(1_000)], ("", "a", None))[0] == 0

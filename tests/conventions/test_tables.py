@@ -13,16 +13,13 @@ from support import ROOT
 from support.cases import cases
 
 from noface.agents.base import AGENTS
-from noface.data import FOLDER, Patterns, expanded, table
-from noface.diagnosis import syntax
+from noface.data import Patterns, expanded, table
 from noface.diagnosis.readers import counts
-from noface.model.actions import NAMES, ApprovalKind
+from noface.model.actions import ApprovalKind
 from noface.model.history import AdviceOutcome, Topic
-from noface.model.protection import always_protected, default_protected
 from noface.model.publication import COMMANDS
 from noface.model.request import RequestKind
-from noface.model.taxonomy import Category, FailureKind, KindInfo, Strategy
-from noface.secrets.rules import VALUE_CHARS_MIN
+from noface.model.taxonomy import Category, FailureKind, KindInfo
 from noface.secrets.shapes import without_keys
 
 PACKAGE = ROOT / "noface"
@@ -63,13 +60,6 @@ def test_a_question_names_nothing_that_is_not_known(kind):
     assert names <= {"id", "model", "message"}
 
 
-def test_a_category_has_a_strategy_for_most_of_its_kinds():
-    mended_by_nobody = [kind for kind in FailureKind if kind.category is Category.ENVIRONMENT]
-    mended_by_nobody.remove(FailureKind.BASELINE_RED)
-    assert {kind.info.strategy for kind in mended_by_nobody} == {Strategy.BLOCK}
-    assert {kind.info.strategy for kind in FailureKind if kind.category is Category.TRANSIENT} == {Strategy.SWITCH}
-
-
 def kinds_listed(tree):
     """Yield how many kinds stand in each table of a module: a dict, set, list, tuple or a match."""
     for node in ast.walk(tree):
@@ -96,16 +86,6 @@ def test_the_table_of_topics_has_words_for_each_topic_and_outcome():
     words = table("topics")
     assert words["asked_for"].keys() == {topic.value for topic in Topic}
     assert words["no_answer"].keys() == {outcome.value for outcome in AdviceOutcome} - {"ADVISED"}
-
-
-# --- actions
-
-
-def test_the_table_of_actions_names_actions_only():
-    assert table("actions").keys() <= set(NAMES)
-    for name, entry in table("actions").items():
-        assert entry.keys() <= {"instruction", "from_main", "followed", "started", "cell", "prompt"}, name
-        assert all(isinstance(text, str) for text in entry.values()), name
 
 
 # --- agents, providers, prices
@@ -136,11 +116,6 @@ def test_an_agent_s_table_has_known_keys_and_an_adapter(name):
     assert entry.get("oldest", {}).keys() in (set(), {"version", "reason"})
     if "login" in entry:
         assert ("fix" in entry["login"]) != entry["login"].get("by_provider", False)
-
-
-def test_no_two_presets_have_the_same_name():
-    names = [preset["name"] for entry in table("agents").values() for preset in entry.get("presets", ())]
-    assert len(set(names)) == len(names)
 
 
 def test_providers_are_named_alike_in_all_their_tables():
@@ -176,43 +151,6 @@ def test_a_key_s_example_is_masked_by_its_own_shape(shape):
     left = without_keys(f"key={key};")
     assert left.endswith(f"***{shape['name']}***;")
     assert shape["example"][1] not in left
-
-
-def test_the_names_of_secrets_are_words_and_no_value_of_everybody_s_is_too_short_to_matter():
-    secrets = table("secrets")
-    assert secrets.keys() == {"names", "places", "settings", "setting_patterns", "everybodys", "shapes"}
-    assert all(word.isupper() for word in (*secrets["places"], *secrets["settings"]))
-    assert all(len(value) >= VALUE_CHARS_MIN and value == value.lower() for value in secrets["everybodys"])
-
-
-def test_no_variable_is_named_twice():
-    lists = table("environment")
-    assert lists.keys() == {"never", "sessions", "misleading", "basics", "network", "toolchains", "forced"}
-    names = [name for key, listed in lists.items() for name in listed if key != "forced"]
-    assert len(set(names)) == len(names)
-
-
-def test_a_suffix_is_a_language_s_own_but_for_golang():
-    owners = [(suffix, name) for name, suffixes in table("languages").items() for suffix in suffixes]
-    assert all(suffix.startswith(".") for suffix, _ in owners)
-    assert len({suffix for suffix, _ in owners}) == len(owners) - 1
-
-
-# --- protected paths
-
-
-def test_no_path_is_protected_twice_by_the_same_list():
-    assert table("protected").keys() == {"default", "instructions", "self_starting"}
-    for listed in (default_protected(), always_protected()):
-        assert len(set(listed)) == len(listed)
-        assert all(isinstance(path, str) and path for path in listed)
-
-
-# --- all
-
-
-def test_every_table_is_in_the_package():
-    assert {path.suffix for path in FOLDER.iterdir() if path.is_file()} == {".py", ".toml", ".json"}
 
 
 # --- what a change is searched for
@@ -261,14 +199,6 @@ def test_every_pattern_is_used_and_none_is_missing():
     assert {section for _, _, section in opened} == {section for section, _ in PATTERNS}
     assert used | compilers == {entry for entry in PATTERNS if entry[0] not in together}
     assert all(f"(?&{name})" in str(table("patterns")) for name in table("patterns")["pieces"])
-
-
-def test_runners_and_syntax_have_known_keys():
-    assert table("runners").keys() == {"names", "pairs", "subcommands", "flags", "only"}
-    assert all(rule.keys() <= {"words", "arguments", "join", "top"} for rule in table("runners")["only"].values())
-    assert all(len(pair) == 2 for pair in table("runners")["pairs"])
-    assert table("syntax").keys() == {"suffixes", "grammars"}
-    assert table("syntax")["grammars"].keys() | syntax.FULLY_PARSED == set(table("syntax")["suffixes"].values())
 
 
 # --- requests

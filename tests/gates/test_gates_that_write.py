@@ -47,14 +47,6 @@ def test_a_gate_that_changes_a_file_of_the_work_fails_and_shows_what_it_made(wri
     assert project.git("ls-tree", "--name-only", "main", "b.txt") == ""
 
 
-@pytest.mark.parametrize("does", first_ones(["chmod +x b.txt", "rm b.txt", "ln -sf a.txt b.txt"]))
-def test_a_file_that_is_gone_or_a_link_or_of_another_mode_is_changed(written, does):
-    project = written(gate("check-it", f"test ! -e b.txt || {does}", kind="test"), text="two\n")
-    project.run(code=3)
-    (attempt,) = project.attempts("1")
-    assert attempt["failure"]["rule"] == "gate-changed-files"
-
-
 def test_with_fixes_its_changes_become_part_of_the_work_and_all_gates_run_again(written):
     project = written(gate("format", FORMAT, fixes=True), gate("clean", "! grep -q ' $' *.txt", kind="test"))
     project.run()
@@ -222,28 +214,3 @@ def test_a_kept_file_changed_in_place_under_another_name_is_found(tmp_path):
     os.utime(store, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert store.stat().st_size == status.st_size
     assert kept_digest([kept]) != before
-
-
-@pytest.mark.thorough
-def test_work_that_a_gate_changes_once_it_is_merged_with_a_main_that_moved_is_done_again(project):
-    begun = project.folder / "begun"
-    before = int(project.git("rev-list", "--count", "main")) + 1
-    moved = f"until test $(git -C {project.path} rev-list --count main) -gt {before}; do sleep 0.05; done"
-    alone = f"if test -e two.txt && test ! -e one.txt; then touch {begun}; {moved}; fi"
-    join = "test ! -e one.txt || test ! -e two.txt || grep -q joined two.txt || echo joined >> two.txt"
-    project.config(gate("join", f"{alone}; {join}", fixes=True), gate="test -e a.txt", workers=2)
-    project.write("a.txt", "one\n")
-    waits = f"until test -e {begun}; do sleep 0.05; done"
-    project.play(
-        ("1", 0, [{"shell": waits}, {"write": "one.txt", "text": "one\n"}]),
-        ("2", 1, [{"write": "two.txt", "text": "two\n"}]),
-        ("2", 0, [{"write": "more.txt", "text": "more\n"}]),
-    )
-    project.issue(1)
-    project.issue(2)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"1": "merged", "2": "merged"}
-    first, second = project.attempts("2")
-    assert (first["failure"]["rule"], first["charged"], second["outcome"]) == ("gate-changed-files", False, "PASSED")
-    assert project.git("show", "main:two.txt") == "two\njoined"

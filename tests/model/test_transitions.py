@@ -25,18 +25,6 @@ def test_each_state_is_one_that_there_is_and_can_be_reached():
         assert reached == states
 
 
-def test_no_change_of_state_stands_in_two_rows():
-    for of in STATES:
-        pairs = [(before, row["to"]) for row in table("transitions")[of] for before in row["from"]]
-        assert len(pairs) == len(set(pairs))
-
-
-def test_who_writes_a_state_is_a_module_that_there_is():
-    for of in STATES:
-        for row in table("transitions")[of]:
-            assert all((ROOT / "noface" / path).is_file() for path in row["by"].split(", ")), row
-
-
 def test_what_has_landed_stays_merged_and_a_state_may_stay():
     assert unexpected("issue", "7", "merged", "ready") is not None
     assert unexpected("issue", "7", "merged", "merged") is None

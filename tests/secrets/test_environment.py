@@ -197,10 +197,6 @@ def test_env_pass_takes_names_and_says_what_is_wrong_with_others(bad):
     assert "noface.toml:4" in caught.value.message
 
 
-def test_env_pass_is_read():
-    assert parse(f'{MODEL}env_pass = ["MY_KEY", "AWS_*"]\n', "noface.toml").models["m"].env_pass == ("MY_KEY", "AWS_*")
-
-
 def test_worker_and_gate_of_a_real_run_see_what_the_rules_say(project):
     seen = project.folder / "seen"
     seen.mkdir()
