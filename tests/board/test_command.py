@@ -10,7 +10,6 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 from support.board import start_board
-from support.processes import wait_for
 
 
 @pytest.fixture
@@ -79,20 +78,6 @@ def test_a_database_that_is_broken_gone_or_back_is_told_of_and_ends_nothing(proj
     assert (refused.status_code, "nothing has run yet" in refused.text.lower()) == (409, True)
     database.write_bytes(kept)
     assert 'class="card merged"' in person.get("").text
-
-
-@pytest.mark.thorough
-def test_a_run_that_ends_while_somebody_decides_is_met_with_a_word(project, board):
-    running = project.half_done()
-    person = board().enter()
-    assert "Pause the run" in person.get("").text
-    assert person.post("run", data={"do": "pause"}).status_code == 303
-    running.kill()
-    running.wait(20)
-    wait_for(lambda: "No run is at work" in person.get("").text)
-    refused = person.post("run", data={"do": "resume"})
-    assert (refused.status_code, "no run is at work here" in refused.text.lower()) == (409, True)
-    assert person.get("issue", params={"id": "1"}).status_code == 200
 
 
 def test_what_is_wrong_at_the_beginning_is_said_in_words(project, board, tmp_path):

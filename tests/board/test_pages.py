@@ -1,6 +1,5 @@
 """What the pages of the board show: each figure as --json has it, nothing of an agent's as markup."""
 
-import html
 import json
 import re
 from html.parser import HTMLParser
@@ -151,18 +150,6 @@ def test_a_card_at_work_says_which_gate_runs_and_one_that_waits_has_no_line_of_a
     assert "gates: unit" in cards(person.get().text)["007"][1]
 
 
-def test_a_page_says_a_long_sentence_at_most_twice(night, board_of):
-    found = "it keeps main's tests and makes them ask for something else, as the gate unit shows"
-    for number in (1, 2):
-        night.attempt("005", number, red_test(found))
-    night.block("005", reason=f"the worker was told and did it again: {found}")
-    text = html.unescape(board_of(night).get("/issue", id="5").text)
-    assert 1 <= text.count(found) <= 2
-    assert "As said above" in text
-    assert "all 5 attempts are used up" in board_of(night).get("/issue", id="2").text
-    assert found in html.unescape(board_of(night).get("/issue", id="5", tab="diff").text)
-
-
 def test_of_many_issues_a_state_shows_sixty_and_all_when_asked(board_of, project, night):
     for number in range(100, 180):
         write_issue(project.path, f"{number}-more", f"More {number}")
@@ -251,14 +238,6 @@ def test_a_page_says_what_is_not_there(person, night):
     assert person.get("/issue", id="2", n="77").status_code == 409
     assert "No attempt yet" in person.get("/issue", id="5").text
     assert "It has no attempt yet" in person.get("/issue", id="5", tab="log").text
-
-
-def test_the_keys_stand_on_a_page_of_their_own(person):
-    text = person.get("/keys").text
-    script = person.client.get("/static/board.js").text
-    listed = {*re.findall(r"<kbd>(.)</kbd>", text)} - {"E"}
-    bound = {*re.findall(r'(?:"(.)"|\b(\w)): \(\) =>', script)}
-    assert listed == {one or other for one, other in bound}
 
 
 def test_only_the_files_of_the_board_are_fetched_without_a_session(person):

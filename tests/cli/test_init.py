@@ -175,14 +175,6 @@ def test_an_existing_configuration_is_kept_without_force_and_replaced_with(fresh
     assert [found.name for found in fresh.path.iterdir() if found.name.endswith("noface.toml")] == [name]
 
 
-def test_existing_issues_stay(fresh):
-    issue = fresh.issue(1)
-    text = issue.read_text()
-    done = fresh.noface("init")
-    assert "Made issues/" not in done.stdout
-    assert issue.read_text() == text
-
-
 def test_a_detached_head_needs_the_branch_to_be_named(fresh):
     fresh.git("checkout", "-q", "--detach")
     assert fresh.noface("init").returncode == 2
@@ -190,7 +182,7 @@ def test_a_detached_head_needs_the_branch_to_be_named(fresh):
     assert load(fresh.path).project.main == "main"
 
 
-@pytest.mark.parametrize("setup", [[], ["init"], ["init", "--bare"]])
+@pytest.mark.parametrize("setup", [[], ["init", "--bare"]])
 def test_outside_a_usable_repository_nothing_is_written(tmp_path, setup):
     folder = tmp_path / "x"
     folder.mkdir()

@@ -320,17 +320,6 @@ def test_following_raw_passes_the_bytes_on_and_nothing_else(project, night):
         assert shown.child.stdout.read() == STREAM + "\x1b[31mred\x1b[0m"
 
 
-def test_following_a_stream_shows_tools_files_and_words(project, night):
-    order = night.start("1", 1)
-    first, rest = STREAM[:500], STREAM[500:]
-    log(night, 1, first)
-    with Following(project, "1") as shown:
-        assert shown.line() == "── attempt 1 with claude-sonnet"
-        log(night, 1, rest)
-        finish(night, order)
-        assert shown.rest()[: READABLE.count("\n")] == READABLE.splitlines()
-
-
 def test_following_ends_where_the_noface_that_ran_it_is_gone(project):
     write_issue(project.path, "1-x", "One")
     story = Story(project.path).sync().run(pid=2**22 + 1)

@@ -1,7 +1,6 @@
 """`noface tools night`: what the system's scheduler is given, and what is said of it."""
 
 import plistlib
-import re
 import shlex
 import shutil
 import subprocess
@@ -138,18 +137,6 @@ def test_a_night_is_shown_proven_written_after_a_yes_and_removed(project):
     assert project.noface("tools", "night", "remove").returncode == 0
     assert units(project) == []
     assert "No night is installed" in project.noface("tools", "night", "status").stdout
-
-
-@pytest.mark.thorough
-def test_where_systemd_cannot_be_reached_nothing_is_written_and_it_is_said_what_to_do(project):
-    systemd(project, reached=False)
-    done = project.noface("tools", "night", "install", "--yes")
-    assert done.returncode == 1
-    assert "No medium found" in done.stderr
-    assert "by ssh" in done.stderr
-    assert "noface run --awake --until 07:00" in done.stderr
-    assert re.search(r"0 22 \* \* \* cd \S+ && .*--awake --until 07:00", done.stderr.replace("\n", " "))
-    assert units(project) == []
 
 
 @pytest.mark.thorough

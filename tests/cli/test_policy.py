@@ -102,17 +102,6 @@ def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
         assert expected in shown
 
 
-def test_what_is_asked_before_an_attempt_is_told_in_its_place():
-    text = PRESETS + '[roles]\nplanner = "claude-opus"\n'
-    shown = path_of(FailureKind.AGENT_CONFUSION, text)
-    assert shown.index("  ·  CallResolver: asks claude-opus (tier 3)") < shown.index("  2  AddContext")
-
-
-def test_waits_for_a_provider_are_told_and_not_charged():
-    shown = path_of(FailureKind.RATE_LIMITED)
-    assert "  2  WaitUntil: claude-sonnet (tier 2), waits at most 30s, not charged" in shown
-
-
 # The command
 
 

@@ -80,9 +80,3 @@ def test_two_of_its_bugs_are_worked_as_in_the_demonstration(tmp_path):
     assert ways == [[("tier1", "PASSED")], [("tier1", "TEST_FAILURE"), ("tier1", "PASSED")]]
     log = (project.state / "attempts" / kinds[BugClass.ONE_EDIT.value] / "1" / "agent.log").read_text()
     assert log.startswith("scripted stand-in (no model)")
-
-
-def test_a_folder_that_is_not_empty_is_refused(project):
-    done = project.noface("tools", "demo", str(project.path))
-    assert done.returncode == 2
-    assert "not empty" in done.stderr

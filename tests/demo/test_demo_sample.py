@@ -60,18 +60,6 @@ def test_the_gate_and_the_accept_commands_run_as_written(sample):
     assert git(sample.directory, "status", "--porcelain", "--ignored") == ""
 
 
-def test_each_issue_reads_like_a_report(sample):
-    files = sorted((sample.directory / "issues").iterdir())
-    assert [file.name.partition("-")[0] for file in files] == [number for number, _, _ in sample.issues]
-    for file, (number, title, _) in zip(files, sample.issues, strict=True):
-        meta, body = front_matter(file)
-        assert meta["title"] == title
-        assert len(body) > 80
-        assert meta["accept"][0].endswith(f"acceptance/test_{number}.py")
-        assert all((sample.directory / path).is_file() for path in meta["paths"])
-        assert all(int(other) < int(number) for other in meta["depends_on"])
-
-
 def test_the_right_code_is_nowhere_in_the_repository(sample):
     titles = {title for _, title, _ in sample.issues}
     bugs = [bug for bug in CATALOGUE if bug.title in titles and bug.right]

@@ -89,23 +89,6 @@ def test_a_button_gives_a_blocked_issue_back_once_and_all_else_is_refused_with_a
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["telegram", "ntfy"])
-def test_approve_on_the_phone_lands_and_is_too_late_once_it_was_decided_elsewhere(project, phone, kind):
-    run, go = begin(project, phone, kind, approval=True)
-    known = buttons(phone, kind)
-    assert sorted(known) == ["Approve", "Retry", "Skip"]
-    code = known["Approve"].partition(" ")[0]
-    answer(phone, kind, f"{code} the name is fine")  # words alone approve nothing, and the code is used up
-    assert "Nothing was done" in said(phone, kind)[-1]
-    assert project.noface("approve", "1").returncode == 0
-    wait_for(lambda: project.statuses()["1"] == "merged", 60)
-    answer(phone, kind, known["Skip"])
-    assert "answered already" in said(phone, kind)[-1]
-    go.touch()
-    run.wait(60)
-
-
-@pytest.mark.thorough
 def test_an_answer_between_two_runs_is_heard_before_the_next_one_starts_anything(project, phone):
     run, go = begin(project, phone, "ntfy")
     go.touch()

@@ -90,19 +90,9 @@ def test_following_a_log_ends_when_nobody_reads_it(project):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("env", "commands"),
-    [
-        ({"PYTHONIOENCODING": "ascii:strict"}, (["show", "1"], ["logs", "1"], ["run"], ["show", "nothing"])),
-        *(
-            pytest.param(env, (["show", "1"], ["run"], ["run", "--dry-run"], ["show", "nothing"]), marks=THOROUGH)
-            for env in ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"})
-        ),
-    ],
-)
-def test_a_narrow_encoding_loses_characters_and_nothing_else(worked, env, commands):
-    for words in commands:
-        code, output, errors = noface(worked, f"$NOFACE {' '.join(words)}", **env)
+def test_a_narrow_encoding_loses_characters_and_nothing_else(worked):
+    for words in (["show", "1"], ["logs", "1"], ["run"], ["show", "nothing"]):
+        code, output, errors = noface(worked, f"$NOFACE {' '.join(words)}", PYTHONIOENCODING="ascii:strict")
         assert code == (2 if words[-1] == "nothing" else 0), (words, errors)
         assert "Traceback" not in output + errors
         assert "itself failed" not in errors

@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from supervision import supervision
 
 from noface.agents.base import AgentEvent, EventKind, Lines
 from noface.attempt.worker.agent_watch import BEHIND_BYTES_MAX, LogFollower
@@ -39,11 +38,6 @@ def follow(tmp_path, log):
     follower = LogFollower(log, tmp_path / "agent.err", reader, lambda event, alive: told.append((event.text, alive)))
     with closing(follower):
         yield follower, reader, told
-
-
-@pytest.mark.thorough
-def test_32_talkative_agents_cost_noface_and_its_supervisors_less_than_one_core():
-    assert supervision("command", seconds=2.0) < 1.0
 
 
 def test_only_what_is_new_is_read_and_only_the_newest_is_told(follow, log):

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -199,11 +198,6 @@ class Project:
                 except OSError:
                     continue
         return found
-
-    def restarted(self) -> None:
-        """Let noface believe that the machine was started anew since its last run: a death is explained by that."""
-        with closing(sqlite3.connect(self.state / "state.db")) as database, database:
-            database.execute("UPDATE facts SET value = 'before' WHERE name = 'boot'")
 
     def unexpected_steps(self) -> tuple[UnexpectedStep, ...]:
         """The changes of state that noface has made and that its table of transitions does not have."""

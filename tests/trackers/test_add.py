@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from noface.errors import NofaceError, UsageError
+from noface.errors import NofaceError
 from noface.model.issue import Issue
 from noface.trackers.files import FilesTracker
 
@@ -50,13 +50,6 @@ def test_no_existing_file_is_changed_and_broken_ones_do_not_hinder(tmp_path):
     assert (issue.id, issue.depends_on) == ("021", ("008",))
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before
     assert len(names(tmp_path)) == 4
-
-
-def test_a_file_in_the_folders_place_is_a_usage_error(tmp_path):
-    (tmp_path / "issues").write_text("oops")
-    with pytest.raises(UsageError):
-        FilesTracker(tmp_path).add(Issue("", title="t"))
-    assert (tmp_path / "issues").read_text() == "oops"
 
 
 def test_a_place_that_cannot_be_written_is_an_error_of_noface_with_a_hint():

@@ -8,7 +8,6 @@ from pkgutil import resolve_name
 import pytest
 import tomli_w
 from support import ROOT
-from support.memory_tracker import MemoryTracker
 
 from noface.config.load import parse
 from noface.data.trackers import TRACKERS, tracker_settings
@@ -98,27 +97,18 @@ class GithubBench:
         save_copy(self.folder, text_of(self.copy))
 
 
-class MemoryBench:
-    """The tracker in memory, whose own methods are the bench."""
-
-    def __init__(self, _root):
-        self.tracker = MemoryTracker()
-        self.put = self.tracker.put
-        self.remove = self.tracker.remove
-
-
-@pytest.fixture(params=[FilesBench, MemoryBench, BeadsBench, GithubBench])
+@pytest.fixture(params=[FilesBench, BeadsBench, GithubBench])
 def bench(request, tmp_path):
     return request.param(tmp_path)
 
 
-@pytest.fixture(params=[FilesBench, MemoryBench, BeadsBench])
+@pytest.fixture(params=[FilesBench, BeadsBench])
 def naming(request, tmp_path):
     """A bench whose issues have any id."""
     return request.param(tmp_path)
 
 
-@pytest.fixture(params=[FilesBench, MemoryBench])
+@pytest.fixture(params=[FilesBench])
 def adding(request, tmp_path):
     """A bench whose tracker gives out numbers of its own."""
     return request.param(tmp_path)

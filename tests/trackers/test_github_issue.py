@@ -201,10 +201,6 @@ def test_what_cannot_be_worked_on_is_a_fault_that_says_why(title, body, said):
     assert fault.hint
 
 
-def test_an_empty_body_is_allowed_with_a_warning():
-    assert [warning.problem for warning in parsed("").warnings] == ["the body is empty"]
-
-
 def test_the_hash_follows_what_is_said_of_the_work_and_no_other_label():
     def mark(body="b", **values):
         return issue_of(body, **values).content_hash

@@ -90,22 +90,6 @@ def test_what_a_worker_used_is_shown_until_it_is_counted():
     assert drawn(state, Totals({}, Spent(1.45)))[-1].endswith("1 attempt · $1.45 · 2:22")
 
 
-def test_until_the_agent_is_seen_to_work_it_begins():
-    state = told(RunState(0.0), running(), progress("claude-sonnet is working", kind=None))
-    assert rows(state)[1] == "    attempt 2 claude-sonnet · begins"
-
-
-def test_extended_thinking_is_marked():
-    thinks = WorkFacts("Fix it", "running", 4, "claude-opus", True)
-    state = told(RunState(0.0), running(), facts=thinks)
-    assert rows(state)[1] == "    attempt 4 claude-opus, thinking longer · begins"
-
-
-def test_a_question_names_model_and_topic():
-    state = told(RunState(0.0), running(reason="asks claude-opus: diagnosis"), progress("Read a.py", kind="tool"))
-    assert rows(state)[1] == "    asks claude-opus: diagnosis · Read a.py"
-
-
 def test_gates_are_named_while_they_run():
     state = told(RunState(0.0), running(), progress("running the gates", phase="gate"))
     assert rows(state)[1].endswith("· gates")
@@ -120,19 +104,6 @@ def test_landing_is_shown_until_the_issue_is_merged():
     assert rows(state)[1] == "    landing · gates: unit"
     state = told(state, ("issue_merged", "7", {"reason": "merged as abc"}))
     assert rows(state) == []
-
-
-def test_of_a_long_path_the_end_is_shown():
-    path = "src/a/very/long/way/down/into/the/project/where/the/login/is.py"
-    state = told(RunState(0.0), running(), progress(f"Edit {path}", kind="edit", file=path))
-    assert rows(state, width=60)[1] == "    attempt 2 claude-sonnet · Edit …ct/where/the/login/is.py"
-
-
-def test_long_words_are_cut_on_their_one_line():
-    state = told(RunState(0.0), running(), progress("I think\n\x1b[31mthat " + "x" * 500))
-    (line,) = [line for line in rows(state) if "I think" in line]
-    assert line.startswith("    attempt 2 claude-sonnet · I think that xxx")
-    assert line.endswith("…")
 
 
 def test_an_issue_that_pauses_has_no_row():
@@ -249,12 +220,6 @@ def test_it_fits_any_terminal(at_work, width, height):
     lines = block(state, totals, width, height, 9999.0, NOON)
     assert len(lines) <= max(height - 1, 1)
     assert max(cell_len(line.plain) for line in lines) <= width
-
-
-def test_what_finds_no_room_is_counted():
-    state = told(RunState(0.0), *[running(str(number)) for number in range(16)])
-    assert rows(state, width=79)[-1] == " … and 9 more at work"
-    assert rows(state, width=40, height=10)[-1] == " … and 15 more at work"
 
 
 # What is told of an agent's steps

@@ -11,7 +11,7 @@ from support.cli_story import Story, red_test, write_issue
 
 import noface
 from noface.model.history import Topic
-from noface.model.taxonomy import Cause, FailureKind, IssueStatus
+from noface.model.taxonomy import Cause, IssueStatus
 from noface.recovery.schedule import Breaker
 from noface.store.journal import Journal
 from noface.ui.narrate import EventFacts, Narrator, words
@@ -205,21 +205,6 @@ def test_each_event_has_its_line(said, expected):
     assert said == expected
 
 
-def test_the_essence_of_a_line_stands_within_80_columns():
-    lines = [
-        line("attempt_finished", number=12, outcome="RESOURCE_EXHAUSTED", charged=False, message="x" * 500),
-        line(
-            "answered",
-            topic="merge_conflict",
-            outcome="ADVISED",
-            strategy="alternative_approach",
-            model="claude-opus",
-            text="x" * 500,
-        ),
-    ]
-    assert [re.search(r": xxx", text).start() < 76 for text in lines] == [True, True]
-
-
 # What is said already
 
 
@@ -379,20 +364,3 @@ def test_the_end_counts_what_was_blocked_before_the_run_and_repeats_nothing_of_i
     ]
     assert "Waited for you before this run: 1 issue: noface blocked" in lines
     assert lines[-1] == "Next: noface blocked"
-
-
-def test_the_end_tells_the_question_that_an_issue_is_blocked_with(night):
-    unclear = {"kind": FailureKind.AGENT_CONFUSION, "questions": ("EUR or USD?", "And when?"), "failing_tests": ()}
-    night.story.attempt("7", 1, red_test("The currency is open.", **unclear))
-    night.story.block("7", FailureKind.AGENT_CONFUSION, "the worker still does not know what to do")
-    assert '"EUR or USD?" (and 1 more)' in [text.strip() for text in closing(night)]
-
-
-def test_the_end_names_until_when_and_for_which_model_an_issue_waits(night):
-    until = 4_000_000_000.0
-    night.story.attempt("7", 1, red_test(), charged=False)
-    night.story.journal.wait(Breaker("claude-sonnet", until, 1, 1.0, "OVERLOADED", "why"))
-    night.story.status("7", "waiting", "retry 1", until)
-    (shown,) = [text for text in closing(night, "stopped at the limit max_hours") if "… 7" in text]
-    assert re.search(r": until \w+ 2096-\d\d-\d\d \d\d:\d\d for claude-sonnet$", shown)
-    assert closing(night)[-1] == "Next: noface run"
