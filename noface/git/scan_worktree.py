@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +49,7 @@ class WorktreeScan:
     files: int
     mounted: tuple[str, ...]
     apart: dict[str, bool]
+    names: frozenset[str]
 
 
 def scan_worktree(
@@ -64,9 +65,12 @@ def scan_worktree(
     notes: list[str] = []
     apart: dict[str, bool] = {}
     within: set[str] = set()
+    names: set[str] = set()
     files = 0
     for entry, relative in _walk(folder, keep, notes, notes):
         status = entry.stat(follow_symlinks=False)
+        if not stat.S_ISDIR(status.st_mode):
+            names.add(relative)
         place = relative.rpartition("/")[0]
         left_out = place in within
         if _is_git(entry):
@@ -97,18 +101,44 @@ def scan_worktree(
             notes.append(f"{display_path(relative)}: a FIFO, socket or device was removed")
     mounted = mount_points(folder)
     notes += [f"{display_path(place)}: something is mounted there; it was left out" for place in mounted]
-    return WorktreeScan(tuple(oversized), tuple(notes), files, mounted, apart)
+    return WorktreeScan(tuple(oversized), tuple(notes), files, mounted, apart, frozenset(names))
 
 
-def clear_hazards(folder: Path, keep: tuple[str, ...]) -> None:
-    """Remove what git would hang on or never remove: special files, nested repositories. Raises OSError."""
+def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:
+    """Remove what git would hang on or never remove: special files, nested repositories. Raises OSError.
+
+    Returns the files that are there, and the empty folders.
+    """
     unread: list[str] = []
+    seen: list[str] = []
     for entry, relative in _walk(folder, keep, [], unread):
         plain = entry.is_symlink() or entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
         if not plain or _is_git(entry):
             remove_below(folder, relative)
+        seen.append(relative)
     if unread:
         raise OSError(errno.EACCES, unread[0], str(folder))
+    return frozenset(seen).difference(path.rpartition("/")[0] for path in seen)
+
+
+_INDEX_HEAD, _INDEX_HEAD_BYTES, _INDEX_FACTS_BYTES = b"DIRC\0\0\0\2", 12, 42
+
+
+def names_in(index: Path, id_bytes: int) -> frozenset[str]:
+    """Return the paths in an index of version 2 (gitformat-index(5)), none of another or a damaged one.
+
+    It spares three processes of git for each issue, where nothing lies beside main's files.
+    """
+    names: list[bytes] = []
+    with suppress(OSError, ValueError):
+        data, at = index.read_bytes(), _INDEX_HEAD_BYTES
+        for _ in range(int.from_bytes(data[8:at], "big") if data.startswith(_INDEX_HEAD) else 0):
+            name = at + _INDEX_FACTS_BYTES + id_bytes
+            end = data.index(0, name)
+            names.append(data[name:end])
+            at += (end - at + 8) & ~7
+        return frozenset(os.fsdecode(b"\0".join(names)).split("\0")) if names else frozenset()
+    return frozenset()
 
 
 def display_path(path: str) -> str:

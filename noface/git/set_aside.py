@@ -35,16 +35,16 @@ def set_aside(
     main: str,
     diff: TreeDiff,
     wanted: RubbishRules,
-    since: float,
+    since: float | None,
     within: tuple[NotTaken, ...] = (),
 ) -> tuple[tuple[NotTaken, ...], str | None, tuple[NotTaken, ...], tuple[str, ...]]:
-    """Take rubbish from the index of a slot, with the sources that git ignores and newer than `since`.
+    """Take rubbish from the index of a slot, with the ignored sources newer than `since`, None if nothing is ignored.
 
     Returns what is no part of the snapshot, the commit that holds it (None if it is worth none), what looks like it,
     and notes on what has changed in the index. `diff` is the index against `main`, `within` what was
     changed in submodules.
     """
-    ignored = tuple(_ignored(git, slot, since))
+    ignored = tuple(_ignored(git, slot, since)) if since is not None else ()
     looks = _rubbish(plumbing, git, main, diff, wanted)
     began = frozenset(plumbing.paths(start)) if looks and start != main else frozenset[str]()
     rubbish = {path: one for path, one in looks.items() if one.proven and path not in began}

@@ -113,8 +113,8 @@ def take(
         if kept := as_kept(slot.private_git_dir, slot.path, diff.changes):
             tree = write_entries(git, kept, plumbing.repository.null_id)
             diff = plumbing.diff(main, tree)
-        rules = limits.wanted
-        not_taken, aside, suspects, told = set_aside(plumbing, git, slot, start, main, diff, rules, since, within)
+        rules, newer = limits.wanted, None if scan.names <= slot.tracked() else since
+        not_taken, aside, suspects, told = set_aside(plumbing, git, slot, start, main, diff, rules, newer, within)
         if aside is not None or told:
             tree = git.ask("write-tree")
             diff = plumbing.diff(main, tree)

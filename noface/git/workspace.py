@@ -18,7 +18,7 @@ from noface.git.private_git_dir import config_text, copy_shallow, make_private_g
 from noface.git.refs import exclusive_lock, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
-from noface.git.scan_worktree import clear_hazards
+from noface.git.scan_worktree import clear_hazards, names_in
 from noface.git.submodules import Submodule, fill, git_of, links_in, submodules
 from noface.process.files import ordinary_folder
 
@@ -42,6 +42,9 @@ class Slot:
             identity=self.repository.identity,
             extra=self.repository.object_variables,
         )
+
+    def tracked(self) -> frozenset[str]:
+        return names_in(self.private_git_dir / "index", len(self.repository.null_id) // 2)
 
     @property
     def setup_stamp(self) -> Path:
@@ -149,15 +152,16 @@ def _clean_and_read(slot: Slot, git: Git, tree: str) -> None:
     """Clean, then read: a link put in a folder's place hides from git that the files below are gone."""
     _refuse_mounts(slot)
     remove_below(slot.path, ".git")
-    clear_hazards(slot.path, slot.keep)
+    there = clear_hazards(slot.path, slot.keep)
     release(git, record_of(slot.private_git_dir), slot.path, tree)
     before = links_in(git, slot.private_git_dir / "index")
     gone = before.keys() - {one.path for one in submodules(slot.repository, tree)} if before else ()
     for path in gone:
         remove_below(slot.path, path)  # git takes what is in it for the submodule's, so `clean` would leave it
     kept = [part for line in _kept(slot.keep) for part in ("-e", line)]
-    # Twice -f: once, and git leaves folders alone that hold a repository.
-    git.ask("clean", "-ffdxq", *kept)
+    if before or not there <= slot.tracked():
+        # Twice -f: once, and git leaves folders alone that hold a repository.
+        git.ask("clean", "-ffdxq", *kept)
     git.ask("read-tree", "-u", "--reset", tree)
     for one in submodules_in(slot, git, tree):
         if one.whole:

@@ -11,9 +11,6 @@ exec {git} "$@"
 FURTHER = {
     # Main's files come, into the worker's workspace, the gate's, and the person's checkout.
     "read-tree": 3,
-    # What a run left beside main's files goes from both workspaces, and what the worker's ignores of its own is found.
-    "clean": 2,
-    "ls-files": 1,
     # The snapshot.
     "add": 1,
     "write-tree": 1,

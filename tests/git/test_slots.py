@@ -269,12 +269,12 @@ def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    # take: add, write-tree, what is ignored, diff-tree; at first also who commits are by, and what reads and writes them
-    # checkout: clean, read-tree; advance: status, update-ref, read-tree. The rest is asked of processes that run already
+    # take: add, write-tree, diff-tree; at first also who commits are by, and what reads and writes them
+    # checkout: read-tree, since nothing lies beside the files; advance: status, update-ref, read-tree. The rest is asked of processes that run already
     assert dict(line.rsplit(" ", 1) for line in ended.stdout.splitlines()) == {
-        "take": "7",
-        "take again": "4",
-        "checkout": "2",
+        "take": "6",
+        "take again": "3",
+        "checkout": "1",
         "hold": "1",
         "hold again": "0",
         "merge": "1",
