@@ -203,32 +203,10 @@ def test_access_that_is_refused_ends_a_command_as_auth_and_of_273_recorded_runs_
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "kind", "charged"),
-    [
-        ("API Error: Unable to connect to API (ConnectionRefused)", "NETWORK", False),
-        ("Credit balance is too low", "AUTH", False),
-        ("litellm.RateLimitError: AnthropicException - rate limit of 50,000 tokens", "RATE_LIMITED", False),
-        ("You've hit your session limit · resets 8:43PM", "RATE_LIMITED", False),
-        ("API Error: 529 Overloaded. Try again in a moment.", "OVERLOADED", False),
-        ("API Error: 500 Internal server error", "OVERLOADED", False),
-        ("There's an issue with the selected model (x). It may not exist", "MISCONFIGURED", False),
-        ("AssertionError: price() timed the wrong thing", "AGENT_CRASH", True),
-        ("tests/test_rates.py:3: the limit of a rate is 5", "AGENT_CRASH", True),
-    ],
-)
-@pytest.mark.parametrize("on_stdout", [False, True])
-def test_a_command_that_ends_with_its_provider_s_words_is_no_crash_of_the_work(words, kind, charged, on_stdout):
-    reader = AGENT.stream()
-    reader.feed(f"I begin.\n{words if on_stdout else 'Bye.'}\n".encode())
-    error = reader.verdict(1, "Warning: input is no terminal\n" if on_stdout else f"{words}\n").error
-    assert (error.kind, error.charged) == (kind, charged)
-    assert charged or words in error.message
-
-
 POOL = "requests.exceptions.{}: HTTPSConnectionPool(host='{}', port=443): Max retries exceeded with url: /v1 (Caused by {})"
 OF_PROVIDERS = {  # the words that programs and libraries of providers end with
     "RATE_LIMITED": [
+        "You've hit your session limit · resets 8:43PM",
         'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}',
         "API Error: 429",
         "API Error: Request rejected (429)",
@@ -243,6 +221,8 @@ OF_PROVIDERS = {  # the words that programs and libraries of providers end with
         "5-hour limit reached ∙ resets 3pm",
     ],
     "OVERLOADED": [
+        "API Error: 500 Internal server error",
+        "API Error: 529 Overloaded. Try again in a moment.",
         "529 overloaded_error",
         "anthropic._exceptions.OverloadedError: Error code: 529 - {'type': 'error'}",
         "google.genai.errors.ServerError: 503 UNAVAILABLE. {'error': {'code': 503}}",
@@ -251,6 +231,7 @@ OF_PROVIDERS = {  # the words that programs and libraries of providers end with
         "openai.APITimeoutError: Request timed out.",
     ],
     "NETWORK": [
+        "API Error: Unable to connect to API (ConnectionRefused)",
         "Connection error",
         "Max retries exceeded",
         "anthropic.APIConnectionError: Connection error.",
@@ -260,7 +241,9 @@ OF_PROVIDERS = {  # the words that programs and libraries of providers end with
         "httpx.RemoteProtocolError: peer closed connection without sending complete message body",
         'botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL: "https://bedrock.x/"',
     ],
+    "MISCONFIGURED": ["There's an issue with the selected model (x). It may not exist"],
     "AUTH": [
+        "Credit balance is too low",
         "Invalid API key",
         "Please run /login",
         "Invalid API key · Please run /login",

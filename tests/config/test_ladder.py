@@ -84,7 +84,6 @@ def test_roles_name_presets_and_own_models_and_count_as_in_use():
 # Each row is one mistake: the text, its key, its line, and words that the message must have.
 MISTAKES = {
     "an empty ladder": ("[retry]\nladder = []\n", "retry.ladder", 2, ["the ladder is empty", "remove it or add a step"]),
-    "an empty ladder beside a model": (DEFAULT + "ladder = []\n", "retry.ladder", 3, ["the ladder is empty"]),
     "a rung without a model": ("[[retry.ladder]]\nattempts = 2\n", "retry.ladder.0.model", 1, ["missing", "a preset"]),
     "a misspelt key of a rung": (RUNG + "atempts = 2\n", "retry.ladder.0.atempts", 3, ['did you mean "attempts"']),
     "a misspelt key in a line": (
@@ -93,17 +92,11 @@ MISTAKES = {
     ),
     "a key of another section": (RUNG + "workers = 2\n", "retry.ladder.0.workers", 3, ["belongs in [run]"]),
     "a key of a rung in retry": (DEFAULT + "answers = []\n", "retry.answers", 3, ["belongs in [[retry.ladder]]"]),
-    "no attempts on a rung": (RUNG + "attempts = 0\n", "retry.ladder.0.attempts", 3, ["not below 1", "got 0"]),
-    "text for thinking": (RUNG + "think = 'yes'\n", "retry.ladder.0.think", 3, ["true or false"]),
     "a ladder in single brackets": ("[retry.ladder]\nmodel = 'x'\n", "retry.ladder", 1, ["written [[retry.ladder]]"]),
     "a rung that is no table": ("[retry]\nladder = [\n1]\n", "retry.ladder.0", 3, ["written [[retry.ladder]]", "got 1"]),
     "an unknown model on a rung": (
         RUNG + "[[retry.ladder]]\nmodel = 'claude-opsu'\n", "retry.ladder.1.model", 4, ['did you mean "claude-opus"'],
     ),
-    "an unknown model on the first rung": (
-        "[[retry.ladder]]\nmodel = 'claude-opsu'\n", "retry.ladder.0.model", 2, ["claude-haiku, claude-opus"],
-    ),
-    "a number for a model": ("[[retry.ladder]]\nmodel = 3\n", "retry.ladder.0.model", 2, ["text in quotes"]),
     "a misspelt kind to answer": (
         RUNG + "answers = [\n'complexity',\n'TEST_FAILED']\n", "retry.ladder.0.answers.1", 5,
         ['there is no "TEST_FAILED"', 'did you mean "TEST_FAILURE"'],
@@ -126,16 +119,9 @@ MISTAKES = {
         DEFAULT + "[retry.strategies]\nTEST_FAILED = 'escalate'\n", "retry.strategies.TEST_FAILED", 4,
         ['unknown key; did you mean "TEST_FAILURE"'],
     ),
-    "a category with a strategy": (
-        DEFAULT + "[retry.strategies]\ncomplexity = 'escalate'\n", "retry.strategies.complexity", 4,
-        ["unknown key", "known are: SYNTAX_ERROR"],
-    ),
     "a misspelt strategy": (
         DEFAULT + "[retry.strategies]\nTIMEOUT = 'brakedown'\n", "retry.strategies.TIMEOUT", 4,
         ['one of "feedback"', 'did you mean "breakdown"'],
-    ),
-    "a strategy that is no text": (
-        DEFAULT + "[retry.strategies]\nTIMEOUT = 1\n", "retry.strategies.TIMEOUT", 4, ['one of "feedback"', "got 1"],
     ),
     "a strategy that cannot help": (
         DEFAULT + "[retry.strategies]\nTIMEOUT = 'think'\nRATE_LIMITED = 'feedback'\n",
@@ -150,7 +136,6 @@ MISTAKES = {
         "[roles]\nplanner = 'claude-sonet'\n", "roles.planner", 2, ['did you mean "claude-sonnet"', "claude-haiku"],
     ),
     "a role that nobody knows": ("[roles]\nplaner = 'claude-opus'\n", "roles.planer", 2, ['did you mean "planner"']),
-    "a role with a number": ("[roles]\nreviewer = 1\n", "roles.reviewer", 2, ["text in quotes"]),
 }  # fmt: skip
 
 

@@ -34,10 +34,7 @@ def replaying(project, cli, name):
 @pytest.mark.parametrize(
     ("cli", "name", "kind", "rule"),
     [
-        ("codex", "notfound404", "MISCONFIGURED", "codex-not-found"),
         ("aider", "auth401", "AUTH", "aider-auth"),  # exit code 0
-        ("mini", "credit", "AUTH", "mini-billing"),
-        ("gemini", "auth401", "AUTH", "gemini-auth"),
         ("opencode", "credit", "AUTH", "opencode-billing"),
     ],
 )
@@ -52,21 +49,3 @@ def test_a_worker_s_recorded_failure_is_charged_to_its_cause(project, cli, name,
     if name == "credit":
         assert [also[0] for also in document["failure"]["also_matched"]][:1] in ([f"{cli}-rate-limit"], [])
     assert "some/model" in (project.folder / "argv").read_text()
-
-
-def test_the_rules_of_a_gate_that_lost_are_kept_for_why(project):
-    project.write(
-        "gate.sh",
-        "test ! -e b.txt && exit 0\necho 'src/a.py:3:1: error: bad'\necho 'bash: foo: command not found'\nexit 1\n",
-    )
-    project.config(gate="bash gate.sh")
-    project.issue(1)
-    project.commit("a gate that the worker turns red")
-    project.run("--once", code=3)
-    failure = project.shown("show", "1", "--why")["failure"]
-    assert failure["gate"] == "check"
-    assert failure["also_matched"]
-    for also in failure["also_matched"]:
-        assert also[0] != failure["rule"]
-        assert also[2]
-    assert f"• {failure['also_matched'][0][0]}: " in project.noface("show", "1", "--why").stdout

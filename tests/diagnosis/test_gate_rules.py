@@ -83,16 +83,6 @@ def test_every_entry_of_a_table_is_a_rule_and_says_nothing_else():
                 assert entry.get("level") != "report", entry["name"]
 
 
-def test_names_of_rules_are_unique_and_tell_the_tool():
-    names = [rule.name for rule in RULES]
-    assert len(names) == len(set(names))
-    assert all("." in name for name in names)
-
-
-def test_only_reports_and_readers_outrank_the_rules_of_a_table():
-    assert all(rule.level <= 5 for rule in RULES)
-
-
 @pytest.mark.parametrize(
     ("command", "tool"),
     [

@@ -99,14 +99,6 @@ CHEATS = {
     ),
     "another pytest": ("pytest.py", "print('5 passed in 0.01s')\n", PYTEST, (5, 0, False)),
     "a narrower pattern": ("pytest.ini", "[pytest]\naddopts = -k adds\n", PYTEST, (4, 0, False)),
-    "a deselection": (
-        "pytest.ini",
-        "[pytest]\naddopts = --deselect tests/test_it.py::TestGroup\n",
-        PYTEST,
-        (1, 0, False),
-    ),
-    "an ignored file": ("conftest.py", "collect_ignore_glob = ['tests/*']\n", PYTEST, (5, 0, False)),
-    "an exit while collecting": ("conftest.py", EXIT.format("collection_finish"), PYTEST, (5, 0, True)),
     "pytest.exit": (
         "conftest.py",
         "import pytest\ndef pytest_runtest_logfinish(): pytest.exit('', returncode=0)\n",

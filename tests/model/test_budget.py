@@ -1,12 +1,8 @@
 """Budgets (law 12, I7): what cannot be paid is not started, and noface says which limit was in the way."""
 
-from dataclasses import replace
-
 import pytest
 from support.cases import cases
-from support.policy_story import POLICY, K, failed, history_of, passed
 
-from noface.model.actions import Block, Land
 from noface.model.budget import (
     Allowance,
     Budget,
@@ -19,8 +15,6 @@ from noface.model.budget import (
     can_pay,
 )
 from noface.model.worker_run import ModelSpec
-from noface.recovery.policy import next_action
-from noface.recovery.retry_policy import ReviewRules, When
 
 RUN = Budget("run", usd=5.0)
 TOKENS = Budget("run", tokens=1000)
@@ -169,51 +163,3 @@ def test_a_model_that_never_ran_is_unknown_but_a_command_tells_nothing_anyway():
 def test_who_tells_tokens_and_no_cost_is_not_waited_for_to_tell_one():
     assert estimates(m=("gemini", None, Estimate("m", None, 100))).of("m") == Estimate("m", 0.0, 100)
     assert estimates(m=("mini", None, Estimate("m", 0.5, None))).of("m") == Estimate("m", 0.5, 0)
-
-
-# the issue's budget, in the policy
-
-
-def decide(history, known, **limits):
-    return next_action(history, replace(POLICY, **limits), 0.0, estimates=known)
-
-
-SEEN = estimates(small=("claude", None, Estimate("small", 0.6, 100)), big=("claude", None, Estimate("big", 2.0, 900)))
-
-
-def test_an_issue_that_cannot_pay_the_next_run_is_blocked_before_it_starts():
-    last = failed(K.TEST_FAILURE, cost_usd=0.6)
-    assert decide(history_of(last), SEEN, issue_cost_usd_max=1.0) == Block(
-        K.TEST_FAILURE, "a run of small has used up to $0.60 here; $0.40 of the issue's $1.00 are left", "max_cost_usd"
-    )
-    assert not isinstance(decide(history_of(last), SEEN, issue_cost_usd_max=2.0), Block)
-    assert not isinstance(decide(history_of(last), None, issue_cost_usd_max=1.0), Block)
-
-
-def test_an_issue_pays_for_its_first_attempt_unless_the_models_own_limit_is_above_its_money():
-    assert decide(history_of(), SEEN, issue_cost_usd_max=0.5).name == "FirstAttempt"
-    known = estimates(small=("claude", 2.0, None))
-    assert decide(history_of(), known, issue_cost_usd_max=0.5) == Block(
-        K.RESOURCE_EXHAUSTED,
-        "a run of small may cost $2.00 (its max_cost_usd); $0.50 of the issue's $0.50 are left",
-        "max_cost_usd",
-    )
-
-
-def test_an_issues_tokens_run_out_like_its_money():
-    last = failed(K.TEST_FAILURE, tokens=950)
-    assert decide(history_of(last), SEEN, issue_tokens_max=1000).reason.startswith("a run of small has used up to 100")
-    assert decide(history_of(replace(last, tokens=1000)), None, issue_tokens_max=1000) == Block(
-        K.TEST_FAILURE, "1,000 tokens used of the issue's 1,000 tokens", "max_tokens"
-    )
-
-
-def test_work_that_passed_lands_and_is_reviewed_whatever_it_cost():
-    done = history_of(passed(cost_usd=9.0))
-    assert isinstance(decide(done, SEEN, issue_cost_usd_max=1.0), Land)
-    roles = replace(POLICY.roles, reviewer="big")
-    due = ReviewRules(When.ALWAYS)
-    assert decide(done, SEEN, issue_cost_usd_max=1.0, roles=roles, review=due).name == "Review"
-
-
-# A share for each issue

@@ -15,12 +15,9 @@ from support.policy_story import (
     depends,
     failed,
     fails,
-    interrupted,
     passed,
     policy,
-    rungs,
     said,
-    same,
 )
 
 from noface.model.actions import NAMES, Ask, Terminal, model_of
@@ -91,29 +88,3 @@ def test_every_topic_is_asked_about_somewhere():
 def test_whatever_runs_a_worker_or_asks_somebody_names_the_model():
     named = {name for name, action in STORIES.items() if model_of(action)}
     assert named == {name for name, action in STORIES.items() if not isinstance(action, Terminal)}
-
-
-WORDS = {
-    "first attempt: the ladder's first step": decide(),
-    "TEST_FAILURE: once more, with feedback": decide(*fails(1)),
-    "TEST_FAILURE: next step, big": decide(*fails(2)),
-    "TIMEOUT: a smaller step": decide(failed(K.TIMEOUT)),
-    "UNKNOWN: once more, with what noface knows": decide(failed(K.UNKNOWN)),
-    "TEST_FAILURE: big thinks longer, with everything learned so far": decide(
-        *fails(2, "big"), policy=rungs(("big", 2), ("big", 2, "think"))
-    ),
-    "noface was interrupted; nothing is charged": decide(interrupted()),
-    "no progress: TEST_FAILURE: next step, big": decide(*same(2)),
-    "all 5 attempts are used up": decide(*fails(5)),
-    "no retry mends the environment": decide(failed(K.ENVIRONMENT)),
-    "AUTH: small cannot be used here, big works in its place": decide(failed(K.AUTH)),
-    "no step of the ladder answers TEST_FAILURE": decide(
-        *fails(1), policy=rungs(("small", 3, K.LINT_FAILURE), ("big", 3, K.TIMEOUT))
-    ),
-    "the same diff and the same failure 3 times": decide(*same(3, "huge"), policy=policy(ladder=(Rung("huge", 3, 9),))),
-}
-
-
-@cases("words", WORDS)
-def test_a_decision_says_why(words):
-    assert WORDS[words].reason == words
