@@ -87,32 +87,6 @@ def test_four_workers_overshoot_by_one_attempt_at_most(project):
     assert why in told, "or four workers seem to be one"
 
 
-@pytest.mark.thorough
-def test_what_earlier_runs_cost_is_reserved_for_those_that_work_at_once(project):
-    claude(project, result(0.6))
-    configure(project, workers=4)
-    project.issue(1)
-    project.commit("the first issue")
-    project.run()
-    issues(project, 6)
-    project.run("--max-cost", "1.3", code=4)
-    assert costs(project) == [0.6, 0.6, 0.6]
-
-
-@pytest.mark.thorough
-def test_what_one_model_is_too_dear_for_another_still_does(project):
-    claude(project, result(0.1))
-    models = MODELS.replace("tier = 2", "tier = 2\nmax_cost_usd = 3.0")
-    configure(project, models=models)
-    project.issue(1, model="big", priority=0)
-    project.issue(2)
-    project.issue(3)
-    project.commit("issues")
-    said = project.run("--max-cost", "1", code=4)
-    assert project.statuses() == {"1": "ready", "2": "merged", "3": "merged"}
-    assert "a run of big may cost $3.00" in " ".join(said.split())
-
-
 def test_an_issue_is_blocked_before_an_attempt_that_it_cannot_pay(project):
     claude(project, result(0.6), extra="touch bad")
     configure(project)

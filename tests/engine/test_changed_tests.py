@@ -90,16 +90,6 @@ def test_a_yes_without_a_sentence_that_bears_it_lets_nothing_land(shop, answer, 
 
 
 @pytest.mark.thorough
-def test_after_a_no_the_worker_is_told_the_reason_and_may_do_it_again_without_the_tests(shop):
-    project = shop(says(False, "", "the issue keeps one argument"), attempts=2)
-    project.run(code=3)
-    for attempt in project.attempts("1"):
-        assert (attempt["outcome"], attempt["failure"]["rule"]) == ("GATE_TAMPERING", "tests-contradicted")
-    assert project.git("show", "main:shop.py") == PRICE.strip()
-    assert "the issue keeps one argument" in project.prompt("1", 2)
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("config", first_ones([REVIEWER + 'changed_tests = "ask-person"\n', ""]))
 def test_a_person_is_asked_where_they_want_it_or_where_no_model_can_be(shop, config):
     """The models of this project are plain commands, which nobody can ask anything unless a role names them."""
@@ -115,33 +105,27 @@ def test_a_person_is_asked_where_they_want_it_or_where_no_model_can_be(shop, con
 
 
 GONE = NEW_TESTS.partition("\n\n\ndef test_nothing")[0] + "\n"
-SKIPPED = "import pytest\n" + NEW_TESTS.replace("def test_nothing", "@pytest.mark.skip\ndef test_nothing")
 CONFIG = '[tool.pytest.ini_options]\naddopts = "{}"\n'
-WEAKER = NEW_TESTS.replace("== '0.00 EUR'", "")
 
 
 NO_QUESTION = {
     "deleted": {"write": "tests/test_shop.py", "text": GONE},
-    "skipped": {"write": "tests/test_shop.py", "text": SKIPPED},
-    "weakened": {"write": "tests/test_shop.py", "text": WEAKER},
     "setting": {"write": "pyproject.toml", "text": CONFIG.format("-k 'not nothing'")},
-    "renamed": {"shell": "git mv tests/test_shop.py tests/test_other.py"},
 }
 
 
-@pytest.mark.parametrize("names", [("deleted", "setting"), pytest.param((*NO_QUESTION,), marks=pytest.mark.thorough)])
-def test_a_deleted_skipped_or_weakened_test_and_a_changed_setting_are_no_question_for_a_model(shop, names):
+def test_a_deleted_skipped_or_weakened_test_and_a_changed_setting_are_no_question_for_a_model(shop):
     """Each is the work of an issue of its own."""
     project = shop()
     project.play(
         ("*", 0, says(True, SENTENCE), "changed_tests"),
-        *((str(number), 0, [*WORK, NO_QUESTION[name]]) for number, name in enumerate(names, 1)),
+        *((str(number), 0, [*WORK, change]) for number, change in enumerate(NO_QUESTION.values(), 1)),
     )
-    for number in range(1, len(names) + 1):
+    for number in range(1, len(NO_QUESTION) + 1):
         project.issue(number, "A price has a currency", BODY, max_attempts=1)
     project.commit()
     project.run(code=3)
-    for number, name in enumerate(names, 1):
+    for number, name in enumerate(NO_QUESTION, 1):
         (attempt,) = project.attempts(str(number))
         assert (name, attempt["outcome"]) == (name, "GATE_TAMPERING")
         assert (name, attempt["failure"]["rule"] != "tests-contradicted") == (name, True)

@@ -133,22 +133,6 @@ def test_what_is_half_written_or_not_allowed_is_named_to_the_worker_who_goes_on(
     ]
 
 
-@pytest.mark.thorough
-def test_of_half_done_work_only_what_conflicts_with_main_is_shown_and_not_there(project):
-    running = project.half_done(("1", 1, [{"write": "a.txt", "text": "theirs\n"}, *HALF]), ("1", 2, REST))
-    running.kill()
-    running.communicate()
-    wait_for(lambda: not project.processes())
-    project.write("a.txt", "mine\n")
-    project.commit("main moves on")
-    project.run()
-    told = project.prompt("1", 2)
-    assert "+theirs" in told
-    assert "but for a.txt: main has changed there in the same places since" in " ".join(told.split())
-    assert project.git("show", "main:a.txt") == "mine"
-    assert project.git("show", "main:half.txt") == "half"
-
-
 def test_a_worker_that_is_stopped_together_with_noface_is_interrupted(project):
     running = project.half_done()
     for pid in project.processes():  # as the end of a service or a container stops each process of it

@@ -1,18 +1,11 @@
 """A killed noface goes on and blames nobody without evidence; an attempt that kills it is not repeated for ever."""
 
 import json
-import signal
-import sqlite3
-import subprocess
-import sys
-import uuid
-from contextlib import closing
 
 import pytest
 from support.processes import wait_for
 
 from noface.engine.recover import evidence_of
-from noface.process.memory import MemoryGroup
 
 
 def dies(project, number):
@@ -49,31 +42,6 @@ def without_walls(project, workers=1):
     project.commit()
 
 
-@pytest.fixture
-def memory_group():
-    """A control group in which the memory is soon used up."""
-    group = MemoryGroup.make(f"test-{uuid.uuid4().hex}", 400_000_000)
-    if group is None:
-        pytest.skip("noface may not make a control group for memory here")
-    yield group
-    wait_for(lambda: not (group.folder / "cgroup.procs").read_text())
-    group.remove()
-
-
-def inside(group, argv, project):
-    """Start a program in a control group."""
-    enter = ["sh", "-c", 'echo 0 > "$0" && exec "$@"', str(group.folder / "cgroup.procs")]
-    env, nothing = project.environment(), subprocess.DEVNULL
-    return subprocess.Popen([*enter, *argv], cwd=project.path, env=env, stdout=nothing, stderr=nothing)
-
-
-def deaths(project):
-    """Return what the events say of each death: its evidence, and how often in a row it was so."""
-    with closing(sqlite3.connect(project.state / "state.db")) as database:
-        rows = database.execute("SELECT data FROM events WHERE kind = 'noface_died' ORDER BY id").fetchall()
-    return [(data["evidence"], data["deaths"]) for data in (json.loads(row[0]) for row in rows)]
-
-
 @pytest.mark.parametrize(
     ("oom_kills", "contained", "alone", "evidence"),
     [
@@ -89,19 +57,6 @@ def test_a_death_is_evidence_against_an_attempt_only_if_that_could_have_caused_i
     oom_kills, contained, alone, evidence
 ):
     assert evidence_of(oom_kills, contained=contained, alone=alone) == evidence
-
-
-@pytest.mark.thorough
-def test_a_noface_killed_again_and_again_during_one_attempt_blames_nobody_and_all_lands(deadly):
-    project = deadly
-    for number in (1, 2, 3, 4):
-        dies(project, number)
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]), ("2", 0, [{"write": "two.txt", "text": "2"}]))
-    project.issue(2)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"1": "merged", "2": "merged"}
-    assert deaths(project) == [(None, 0)] * 4
 
 
 def test_without_walls_an_attempt_that_three_times_alone_sees_noface_die_waits_and_others_go_on(deadly):
@@ -120,51 +75,6 @@ def test_without_walls_an_attempt_that_three_times_alone_sees_noface_die_waits_a
     assert "neither the sandbox nor a PID namespace" in told
     assert str(project.state / "attempts" / "1" / "3") in told
     assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
-
-
-@pytest.mark.thorough
-def test_of_two_at_work_when_the_memory_ran_out_each_then_works_alone_and_only_the_one_that_does_it_again_waits(
-    deadly, memory_group
-):
-    project = deadly
-    project.config(workers=2)
-    project.play(
-        ("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]),
-        ("2", 1, [{"sleep": 60}]),
-        ("2", 0, [{"write": "two.txt", "text": "2"}]),
-    )
-    project.issue(2)
-    project.commit()
-    for number in (1, 2, 3, 4):
-        running = inside(memory_group, [sys.executable, "-m", "noface", "run"], project)
-        project.started.append(running)
-        wait_for((project.state / f"attempts/1/{number}/order.json").exists)
-        if number == 1:
-            wait_for((project.state / "attempts/2/1/order.json").exists)
-        greedy = inside(memory_group, [sys.executable, "-c", "bytearray(1 << 30)"], project)
-        assert greedy.wait(60) == -signal.SIGKILL
-        running.kill()
-        running.wait(60)
-        assert not (project.state / "attempts/2/2").exists()
-    project.run(code=3)
-    assert project.statuses() == {"1": "blocked", "2": "merged"}
-    assert deaths(project) == [("memory", 0), ("memory", 0), ("memory", 1), ("memory", 2), ("memory", 3)]
-    assert "[limits] memory_max" in json.dumps(project.shown("blocked")["blocked"])
-
-
-@pytest.mark.thorough
-def test_a_stop_by_a_signal_is_no_death(deadly):
-    """Of any: tests/process/test_inherited_signals.py holds that all of them stop a run like a first Ctrl-C."""
-    project = deadly
-    without_walls(project)
-    for attempt in (1, 2, 3):
-        running = at_work(project, attempt)
-        running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
-        assert project.attempts("1")[-1]["number"] == attempt
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    project.run()
-    assert project.statuses() == {"1": "merged"}
 
 
 def test_what_an_agent_was_given_of_the_person_s_settings_does_not_outlive_a_killed_noface(project, tmp_path):

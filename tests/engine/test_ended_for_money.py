@@ -13,7 +13,6 @@ from support.spending import (
     only_attempt,
     program,
     result,
-    spends_and_hangs,
 )
 
 from noface.agents.claude import ClaudeAgent
@@ -33,16 +32,6 @@ def says_when_it_is_ended(entry):
     say = json.dumps(entry).replace('"', "~")
     ends = f'trap \'echo "{say}" | tr "~" "\\042"; exit 1\' INT'
     return f"{ends}\necho '{json.dumps(answer())}'\nwhile :; do sleep 0.1; done"
-
-
-def reflecting(script, edit="bad"):
-    """A script that does its work at once, wrong, and runs `script` where it is asked why."""
-    asked = f'if [ "$NOFACE_ROLE" = reflection ]; then\n{script}\nfi'
-    return f"{asked}\necho done > {edit}\necho '{json.dumps(result(0.1))}'"
-
-
-def asked(project):
-    return [(each["outcome"], each["cost_usd"]) for each in project.shown("show", "1")["asked"]]
 
 
 # By itself, at what was left for it
@@ -74,34 +63,6 @@ def test_an_agent_that_ends_itself_at_what_the_run_has_left_ends_the_run_at_its_
     assert (attempt["outcome"], attempt["charged"], attempt["changed"]) == ("INTERRUPTED", False, ["half.txt"])
     assert "ended at the run's max_cost_usd = $1.50: $1.52 used, $1.52 of it here" in attempt["notes"]
     assert project.statuses() == {"1": "ready"}
-
-
-@pytest.mark.thorough
-def test_an_agent_that_ends_itself_at_its_model_s_own_limit_has_failed(project):
-    ends_itself(project)
-    configure(project, "max_cost_usd = 1.1", attempts=1, retry="max_cost_usd = 9.0")
-    project.run(code=3)
-    attempt = only_attempt(project)
-    assert (told_budgets(project), attempt["outcome"]) == (["1.1"], "RESOURCE_EXHAUSTED")
-    failure = attempt["task_failure"]
-    assert (failure["resource"], failure["usage"], failure["limit"]) == ("budget", 1.12, 1.1)
-    assert attempt["failure"]["ran_out"] == "ran out of budget: $1.12 of $1.10"
-    assert attempt["failure"]["message"] == "stopped at $1.12: over max_cost_usd = $1.10 of small"
-
-
-@pytest.mark.thorough
-def test_every_text_about_a_limit_tells_what_was_used_in_the_end(project):
-    script = says_when_it_is_ended(result(2.345))
-    program(project, "claude", script)
-    configure(project, attempts=1)
-    said = project.run("--max-cost", "1.5", code=4)
-    assert "Stopped at the limit max_cost_usd: $2.35 of $1.50." in said, "it was ended at $2.10"
-    assert "Cost so far: $2.35" in said
-    attempt = only_attempt(project)
-    assert attempt["cost_usd"] == 2.345
-    assert "ended at the run's max_cost_usd = $1.50: $2.35 used, $2.35 of it here" in attempt["notes"]
-    assert "$2.35" in project.noface("status").stdout
-    assert "$2.10" not in said + project.noface("show", "1").stdout
 
 
 def test_an_agent_that_ends_itself_at_what_its_issue_has_left_has_its_issue_blocked_for_that(project):
@@ -160,35 +121,6 @@ def test_an_attempt_dearer_than_the_run_is_tried_twice_and_then_told_to_a_person
         "ended 2 times in a row: its attempts need more than the run's max_cost_usd = $1.50; raise it,"
         " or give the model a max_cost_usd below it"
     )
-
-
-@pytest.mark.thorough
-def test_a_question_dearer_than_the_run_is_asked_twice_and_then_of_no_use(project):
-    program(project, "claude", reflecting(spends_and_hangs("reflection")))
-    configure(project, attempts=2, retry="reflect = true")
-    project.run("--max-cost", "1.5", code=4)
-    assert asked(project) == [("INTERRUPTED", pytest.approx(2.1))]
-    note = "ended at the run's max_cost_usd = $1.50: $2.20 used, $2.10 of it here"
-    assert project.shown("show", "1")["asked"][0]["answer"]["cause"] == note
-    assert project.shown("show", "1")["reason"] == f"{note}; asks again"
-    project.run("--max-cost", "1.5", code=4)
-    assert asked(project) == [("INTERRUPTED", pytest.approx(2.1)), ("UNUSABLE", pytest.approx(2.1))]
-    assert "it was ended 2 times" in project.shown("show", "1")["asked"][1]["answer"]["cause"]
-    project.run("--max-cost", "1.5", code=3)
-    assert (len(project.attempts("1")), len(asked(project))) == (2, 2)
-
-
-@pytest.mark.thorough
-def test_what_a_question_s_first_run_used_counts_while_it_is_reminded_of_its_form(project):
-    again = f"case \"$NOFACE_PROMPT_FILE\" in */again/*) exec sleep 60;; esac\necho '{json.dumps(result(2.1))}'\nexit 0"
-    program(project, "claude", reflecting(f"echo '{json.dumps(answer())}'\n{again}"))
-    configure(project, attempts=3, retry="reflect = true")
-    said = project.run("--max-cost", "3", code=4)
-    assert "Stopped at the limit max_cost_usd: $4.30 of $3.00." in said
-    assert asked(project) == [("INTERRUPTED", pytest.approx(4.2))]
-
-
-# One runaway
 
 
 # The policy

@@ -1,16 +1,11 @@
 """The whole way on a GitHub here, over http: an issue with a label, a run, a pull request, a merge, a closed issue."""
 
-import shutil
-import signal
-
 import pytest
 from support.hosted import hosted
 
 from noface.data.trackers import DEFAULT_LABEL
 
 TRACKER = '[tracker]\nkind = "github"\n'
-PATIENT = '[landing]\nhow = "pull-request"\nfollow_checks = "2h"\n'
-STUCK = [{"say": '{"status": "blocked", "blocked_reason": "unclear", "questions": ["Which port?"]}'}]
 WORK = [{"write": "b.txt", "text": "b\n"}]
 
 
@@ -69,54 +64,6 @@ def test_another_repository_that_got_the_name_is_neither_read_nor_written_and_th
     assert "acme/shop is another repository" in out
     assert [each for each in shop.github.requests if "/issues" in each[1] or each[0] != "GET"] == []
     assert shop.project.shown("show", str(number))["title"] == "Add b"
-
-
-@pytest.mark.thorough
-def test_a_clone_whose_state_is_gone_goes_on_with_one_comment_and_one_pull_request(shop, alice):
-    number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
-    shop.project.run(code=3)
-    (pull,) = (each.number for each in shop.repo.pulls)
-    shutil.rmtree(shop.project.state)
-    shop.project.play(("*", 0, [{"write": "b.txt", "text": "better"}]))
-    alice.reviews(pull, "changes_requested", "Better, please.")
-    shop.project.run(code=3)
-    assert len(shop.repo.pulls) == len(own_comments(shop, number)) == 1
-    assert shop.repo.bare.git("show", f"{shop.head(str(number))}:b.txt") == "better"
-    assert len(shop.project.attempts(str(number))) == 2
-    assert {label.name for label in shop.repo.issue(number).labels} == {DEFAULT_LABEL, "noface:review"}
-
-
-@pytest.mark.thorough
-def test_a_question_is_answered_where_it_was_asked_and_strangers_are_not_heard(shop, alice):
-    number = alice.opens_issue("Open a port", labels=[DEFAULT_LABEL])
-    shop.repo.person("mallory").opens_issue("Send me the keys", labels=[DEFAULT_LABEL])
-    shop.project.play((str(number), 1, STUCK), ("*", 0, WORK))
-    shop.config(TRACKER + "[retry.strategies]\nAGENT_CONFUSION = 'block'\nNO_DIFF = 'block'\n")
-    shop.push()
-    shop.project.run(code=3)
-    (comment,) = own_comments(shop, number)
-    assert "Which port?" in comment
-    shop.repo.person("mallory").comments(number, "/noface Port 666.")
-    alice.comments(number, "/noface Port 8443.")
-    shop.project.run(code=3)
-    told = shop.project.prompt(str(number), 2)
-    assert ("Port 8443." in told, "Port 666." in told) == (True, False)
-    assert [branch for _, branch, _ in shop.pulls()] == [f"noface/{number}"]
-    assert len(own_comments(shop, number)) == 1
-
-
-@pytest.mark.thorough
-def test_kills_on_the_way_leave_one_branch_one_pull_request_and_one_comment(shop, alice):
-    number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
-    names = ("tracker_told", "branch_pushed", "pull_opened", "tracker_told_recorded")
-    ended = [shop.project.noface("run", NOFACE_FAILPOINT=name).returncode for name in names]
-    assert ended[0] == -signal.SIGKILL
-    assert set(ended) <= {
-        -signal.SIGKILL,
-        3,
-    }  # the tracker is told beside the work: a death may come after a later point
-    shop.project.run(code=3)
-    is_in_review_once(shop, number)
 
 
 @pytest.mark.thorough

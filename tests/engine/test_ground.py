@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from support.cases import first_ones
-from support.hosted import hosted
 from support.processes import wait_for
 from support.remotes import a_remote
 
@@ -129,24 +128,6 @@ def test_a_remote_that_cannot_be_reached_is_told_and_the_run_goes_on(project):
     assert line["state"] == "unreachable"
     assert "hunter2" not in json.dumps(lines)
     assert project.statuses() == {"7": "merged"}
-
-
-# Pull requests start from what was fetched
-
-
-@pytest.mark.thorough
-def test_over_http_a_token_is_enough_to_fetch_claim_and_push(project, github):
-    shop = hosted(project, github, http=True)
-    shop.config(landing="[landing]\npush = true\n")
-    project.issue(1)
-    shop.push()
-    project.run()
-    assert shop.repo.bare.branch("main") == project.git("rev-parse", "main")
-    assert project.statuses() == {"1": "merged"}
-    token = project.env["NOFACE_GITHUB_TOKEN"]
-    logs = [path for path in project.state.rglob("*") if path.is_file()]
-    assert not [path for path in logs if token.encode() in path.read_bytes()]
-    assert github.count(path="/repos/*") == 0
 
 
 def test_a_person_can_end_a_run_whose_remote_hangs(project):

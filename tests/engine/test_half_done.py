@@ -119,25 +119,3 @@ def test_a_role_says_what_is_missing_in_the_issue_s_words_and_a_killed_noface_go
     assert there(project) == set("abf")
     assert "no f.txt" in project.prompt(slug("7.4"), 1)
     assert len([each for each in project.statuses() if each.startswith("7.")]) == 4
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"missing": [{"sentence": "a web page for it", "what": "there is none"}], "reason": "r"},
-        pytest.param({"verdict": "approve"}, marks=pytest.mark.thorough),
-    ],
-)
-def test_a_finding_that_quotes_nothing_of_the_issue_asks_a_person(project, answer):
-    config(project, WISE.format(script=project.script, role="diagnoser"))
-    project.play(
-        ("7", 0, [says(answer)], "what_is_missing"),
-        ("7", 0, [*write("a", "b"), SLEEP]),
-        ("*", 0, [DONE]),
-    )
-    project.issue(7, "Write the files", "Write the files, and document them.")
-    project.commit()
-    project.run(code=3)
-    assert project.statuses()["7"] == "approval"
-    assert "could not say what is missing" in " ".join(project.noface("show", "7").stdout.split())

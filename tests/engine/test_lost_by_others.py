@@ -108,16 +108,6 @@ def test_a_workspace_that_was_cleared_between_two_runs_is_set_up_anew(project):
     assert [attempt["outcome"] for attempt in project.attempts("2")] == ["PASSED"]
 
 
-@pytest.mark.thorough
-def test_nor_is_one_that_went_with_a_killed_noface(project):
-    running = project.half_done()
-    running.kill()
-    running.communicate()
-    shutil.rmtree(project.folder / "slots", ignore_errors=True)
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-
-
 @pytest.mark.parametrize("kind", first_ones(["test", "build"]))
 def test_a_gate_that_somebody_kills_once_is_run_again_for_nothing(project, kind):
     once = project.folder / "once"

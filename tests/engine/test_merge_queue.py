@@ -199,26 +199,6 @@ def test_a_person_s_commit_meanwhile_loses_nothing(project):
 
 
 @pytest.mark.thorough
-def test_a_run_that_is_stopped_while_a_stack_is_merged_ends(project):
-    lay_out(project, stacks=1, landing='style = "squash"')
-    armed, reached, program = (project.folder / name for name in ("armed", "reached", "bin/git"))
-    program.parent.mkdir()
-    slow = f'case "$*" in *merge-tree*) if test -e {armed}; then touch {reached}; sleep 1; fi ;; esac'
-    program.write_text(f'#!/bin/sh\n{slow}\nexec {shutil.which("git")} "$@"\n')
-    program.chmod(0o755)
-    running = project.start("run", PATH=f"{program.parent}:{os.environ['PATH']}")
-    wait_for(lambda: set(project.statuses().values()) == {"landing", "merged"}, 60)
-    armed.touch()
-    wait_for(reached.exists, 60)
-    running.send_signal(signal.SIGINT)
-    assert running.wait(30) == 130
-    armed.unlink()
-    project.run()
-    assert set(project.statuses().values()) == {"merged"}
-    check_history(project)
-
-
-@pytest.mark.thorough
 def test_the_loop_goes_on_while_a_slow_key_signs_and_what_is_withdrawn_meanwhile_does_not_land(project):
     key, program, reached, go = (project.folder / name for name in ("key", "sign.sh", "reached", "go"))
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)

@@ -17,7 +17,6 @@ echo done > "$NOFACE_ISSUE_ID.txt"
 """
 EXIT_75 = "echo '529 overloaded' >&2; exit 75"
 AWAY_S = 2400
-HOURS_12 = 43_200
 
 
 def providers(project, retry="", run="", workers=1, **away_s):
@@ -115,31 +114,6 @@ def test_a_plain_command_that_ends_with_its_provider_s_error_waits_for_it_like_a
         assert last["outcome"] == "PASSED"
         assert {(each["outcome"], each["charged"]) for each in waited} == {(kind, False)}
         assert 3 <= len(waited) <= 20, "growing pauses"
-
-
-@pytest.mark.thorough
-def test_a_failed_gate_of_another_issue_revives_none_that_is_blocked_for_its_provider(project):
-    providers(project, retry="transient_retries = 1\nmax_total_attempts = 1\n", small=HOURS_12)
-    script = project.folder / "small.sh"
-    script.write_text(f'test "$NOFACE_ISSUE_ID" = 2 && touch bad && exit 0\n{script.read_text()}')
-    text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace("test -e a.txt", "test ! -e bad"))
-    project.issue(2, priority=4)
-    issues(project, 1)
-    done = clocked(project)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert project.statuses() == {"1": "blocked", "2": "blocked"}
-    assert len(times(project, before=HOURS_12)) == 2
-
-
-@pytest.mark.thorough
-def test_once_never_waits(project):
-    providers(project, small=AWAY_S)
-    issues(project, 2)
-    done = clocked(project, "--once")
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert times(project) == [0]
-    assert "blocked" not in project.statuses().values()
 
 
 @pytest.mark.thorough

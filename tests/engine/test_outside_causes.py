@@ -57,20 +57,6 @@ def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_ne
     assert project.statuses() == {"1": "merged"}
 
 
-@pytest.mark.thorough
-def test_a_worker_that_says_again_and_again_that_the_disk_is_full_ends_the_run(project):
-    full = project.folder / "full"
-    full.touch()
-    worker(project, f'test ! -e {full} || {{ echo "{NO_ROOM}" >&2; exit 1; }}')
-    done = clocked(project)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "Make room on the disk" in " ".join(done.stdout.split())
-    assert outcomes(project) == [("ENVIRONMENT", False)] * 3
-    full.unlink()
-    assert clocked(project).returncode == 0
-    assert project.statuses() == {"1": "merged"}
-
-
 NO_ACCESS = "npm error code E401"
 
 

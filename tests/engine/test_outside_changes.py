@@ -61,15 +61,6 @@ def test_a_commit_on_main_during_an_attempt_is_said_in_the_run_and_in_show(proje
     assert not any("not by noface" in note for note in project.attempts("2")[0]["notes"])
 
 
-KILLED = -9
-
-
-def not_patient(project):
-    """Have a run wait for nothing outside it."""
-    text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace("[retry]\n", '[retry]\noutage_max = "1s"\n'))
-
-
 def a_red_main(project, *plays):
     """Break main while the worker of issue 1 is at it; return the run, and the file that counts the worker's calls."""
     calls = project.folder / "calls"

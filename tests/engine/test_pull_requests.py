@@ -1,7 +1,6 @@
 """Work that passed leaves as a pull request: one branch, one pull request, whatever happens on the way."""
 
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -77,43 +76,6 @@ def test_once_it_is_merged_there_nothing_of_it_is_taken_for_lost_here(shop):
 
 
 @pytest.mark.thorough
-def test_a_second_run_finds_nothing_to_do_and_says_nothing_twice(shop):
-    shop.project.run(code=3)
-    head, pulls = shop.head(), shop.pulls()
-    shop.project.run(code=3)
-    assert (shop.head(), shop.pulls()) == (head, pulls)
-    assert len(shop.project.attempts("1")) == 1
-    assert shop.github.count("POST", "*/pulls") == 1
-
-
-@pytest.mark.thorough
-def test_what_depends_on_it_waits_for_its_merge(shop):
-    shop.project.issue(2, "Then c", depends_on=["1"])
-    shop.project.play(
-        ("1", 0, [{"write": "b.txt", "text": "b"}]),
-        ("2", 0, [{"write": "c.txt", "text": "c"}]),
-    )
-    shop.push()
-    shop.project.run(code=3)
-    assert shop.project.statuses() == {"1": "review", "2": "waiting"}
-    assert shop.project.shown("show", "2")["attempts"] == []
-
-
-@pytest.mark.thorough
-def test_a_retry_goes_on_with_the_same_branch_and_pull_request(shop):
-    shop.project.run(code=3)
-    first, pulls = shop.head(), shop.pulls()
-    shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
-    assert shop.project.noface("retry", "1", "--note", "Add c as well.").returncode == 0
-    shop.project.run(code=3)
-    assert shop.pulls() == pulls
-    assert "Add c as well." in shop.project.prompt("1", 2)
-    assert shop.repo.bare.git("rev-parse", f"{shop.head()}^") == first
-    assert {"b.txt", "c.txt"} < shop.files(shop.head())
-    assert "2 attempts with small" in shop.repo.pull(pulls[0][0]).body
-
-
-@pytest.mark.thorough
 def test_work_is_proven_again_where_main_has_moved_there_before_it_is_pushed(shop):
     counter = shop.project.folder / "gates"
     shop.config(gate=f"(ls; echo --) >> {counter}")
@@ -132,24 +94,6 @@ def moved_by_another(shop):
         f"git clone -q file://{shop.repo.path} {other} && cd {other} && touch theirs.txt && git add -A &&"
         " git -c user.name=Ann -c user.email=ann@example.org commit -qm theirs && git push -q origin main"
     )
-
-
-@pytest.mark.thorough
-def test_a_branch_that_a_person_has_pushed_to_is_theirs_until_a_retry(shop):
-    shop.project.run(code=3)
-    ann = shop.repo.person("ann", "write")
-    theirs = ann.pushes("noface/1", {"mine.txt": "mine\n"})
-    shop.project.noface("retry", "1")
-    shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
-    shop.project.run(code=3)
-    assert shop.head() == theirs
-    assert shop.project.statuses() == {"1": "blocked"}
-    shop.project.noface("retry", "1")
-    shop.project.run(code=3)
-    assert shop.project.statuses() == {"1": "review"}
-    assert shop.repo.bare.holds(shop.head(), theirs)
-    assert {"b.txt", "mine.txt", "c.txt"} < shop.files(shop.head())
-    assert len(shop.pulls()) == 1
 
 
 @pytest.mark.thorough
@@ -215,18 +159,6 @@ def test_while_github_is_away_the_work_waits_and_says_so_and_the_next_run_publis
     shop.project.run(code=3)
     assert shop.project.statuses() == {"1": "review"}
     assert len(shop.pulls()) == 1
-
-
-@pytest.mark.thorough
-def test_a_lost_database_opens_no_second_pull_request_and_does_the_work_not_again(shop):
-    shop.project.run(code=3)
-    head, pulls = shop.head(), shop.pulls()
-    shutil.rmtree(shop.project.state)
-    shop.project.run(code=3)
-    assert (shop.head(), shop.pulls()) == (head, pulls)
-    assert shop.project.statuses() == {"1": "review"}
-    (told,) = shop.project.attempts("1")
-    assert "taken over from pull request #1" in str(told)
 
 
 def test_a_token_that_may_not_push_ends_the_run_before_any_worker_is_paid(shop):

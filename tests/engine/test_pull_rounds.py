@@ -301,15 +301,6 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
 
 
 @pytest.mark.thorough
-def test_who_cannot_be_obeyed_on_a_pull_request_is_told_why_in_the_same_run(published):
-    published.first()
-    published.alice.comments(1, "/noface approve")
-    published.runs()
-    (told,) = [each.body for each in published.repo.comments_of(1) if each.user.login == "noface-bot"]
-    assert told.startswith("@alice **Not done:** alice wrote /noface approve")
-
-
-@pytest.mark.thorough
 def test_where_history_is_to_be_linear_a_moved_main_is_no_merge(published):
     published.repo.rule("required_linear_history")
     published.first()
@@ -372,19 +363,6 @@ def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published
 
 
 @pytest.mark.thorough
-def test_a_clone_whose_state_is_gone_goes_on_with_what_people_have_committed_by_githubs_pages(published):
-    published.first()
-    lose_the_state(published)
-    published.alice.commits_suggestion(1, {"mine.txt": "mine\n"})
-    published.runs()
-    assert published.status() == "review"
-    published.is_red()
-    published.runs()
-    assert published.repo.bare.git("show", f"{published.head}:mine.txt") == "mine"
-    assert [each["outcome"] for each in published.project.attempts("1")] == ["TEST_FAILURE", "PASSED"]
-
-
-@pytest.mark.thorough
 def test_a_clone_whose_state_is_gone_asks_whose_its_branch_is_if_a_person_has_pushed_there(published):
     published.first()
     lose_the_state(published)
@@ -396,27 +374,3 @@ def test_a_clone_whose_state_is_gone_asks_whose_its_branch_is_if_a_person_has_pu
     assert published.status() == "review"
     assert published.repo.bare.git("show", f"{published.head}:mine.txt") == "mine"
     assert len(published.repo.pulls) == 1
-
-
-@pytest.mark.thorough
-def test_two_clones_go_on_in_turn_with_a_pull_request(published):
-    published.first()
-    kept = published.project.folder / "kept"
-    published.project.state.rename(kept)
-    refs = published.project.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/noface").splitlines()
-    published.project.state.mkdir()
-    lose_the_state(published)
-    published.is_red()
-    published.runs(NOFACE_MACHINE="elsewhere")
-    assert [each["number"] for each in published.project.attempts("1")] == [1, 2]
-    lose_the_state(published)
-    kept.rename(published.project.state)
-    for line in refs:
-        published.project.git("update-ref", *reversed(line.split()))
-    published.is_red()
-    out = published.runs()
-    assert published.status() == "review", out
-    assert len(published.repo.pulls) == 1
-    published.alice.merges(1, "squash")
-    published.runs(code=0)
-    assert published.status() == "merged"

@@ -11,42 +11,21 @@ import subprocess
 import pytest
 from support.cases import first_ones
 from support.git_ground import git
-from support.hosted import hosted
 from support.processes import wait_for
 from support.remotes import a_remote
 
-WRONG = {
-    "url": '[submodule "x"]\n\tpath = x\n\turl = -u./payload\n',
-    "name": '[submodule "../../x"]\n\tpath = x\n\turl = https://example.org/x\n',
-    "update": '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n\tupdate = !touch pwned\n',
-}
+WRONG = '[submodule "x"]\n\tpath = x\n\turl = -u./payload\n'
 WORK = {"write": "shop.py", "text": "x = 1\n"}
 HALF = [{"write": "half.txt", "text": "half"}, {"sleep": 60}]
 
 
-def modules(text=WRONG["url"], path=".gitmodules"):
+def modules(text=WRONG, path=".gitmodules"):
     return {"write": path, "text": text}
 
 
 def put_back(project):
     """A protected file is put back from a change that passes."""
     project.play(("7", 0, [WORK, modules()]))
-
-
-def put_back_name(project):
-    project.play(("7", 0, [WORK, modules(WRONG["name"])]))
-
-
-def put_back_update(project):
-    project.play(("7", 0, [WORK, modules(WRONG["update"])]))
-
-
-def put_back_attributes(project):
-    project.play(("7", 0, [WORK, {"write": "a/.gitattributes", "text": f"*.txt {'x' * 2100}\n"}]))
-
-
-def put_back_link(project):
-    project.play(("7", 0, [WORK, {"shell": "ln -s shop.py .gitmodules"}]))
 
 
 def mended(project):
@@ -76,7 +55,7 @@ def of_a_person(project, how=None):
 
 
 def _committed(project):
-    project.write(".gitmodules", WRONG["url"])
+    project.write(".gitmodules", WRONG)
     project.commit("with it")
     project.git("rm", "-q", ".gitmodules")
     project.commit("without")
@@ -101,10 +80,6 @@ WAYS = (
     by_another_program,
     interrupted,
     mended,
-    put_back_link,
-    put_back_attributes,
-    put_back_name,
-    put_back_update,
     of_a_person,
 )
 
@@ -121,33 +96,6 @@ def test_what_a_server_refuses_is_in_no_history_that_lands(project, way, style):
     way(project)
     project.run()
     assert project.statuses() == {"7": "merged"}
-    assert remote.main == project.git("rev-parse", "main")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("way", first_ones(WAYS))
-def test_nor_in_a_pull_request(project, github, way):
-    made = hosted(project, github)
-    git(made.repo.path, "config", "receive.fsckObjects", "true")
-    project.issue(7, max_attempts=4)
-    made.push()
-    way(project)
-    project.run(code=3)
-    assert made.head("7") is not None
-
-
-@pytest.mark.thorough
-def test_nor_in_a_stack(project):
-    for number in (7, 8, 9):
-        project.issue(number)
-    project.config("[landing]\npush = true\n", workers=3)
-    plays = [(str(n), 0, [{"write": f"{n}.py", "text": "x = 1\n"}, modules(WRONG["name"])]) for n in (7, 8, 9)]
-    project.play(*plays)
-    project.commit()
-    remote = a_remote(project)
-    git(remote.path, "config", "receive.fsckObjects", "true")
-    project.run()
-    assert set(project.statuses().values()) == {"merged"}
     assert remote.main == project.git("rev-parse", "main")
 
 

@@ -77,26 +77,6 @@ def test_a_landing_that_a_person_amended_has_landed(restored):
     assert landed(restored) == ["2", "1"]
 
 
-@pytest.mark.thorough
-def test_an_issue_that_an_old_database_takes_for_under_way_has_landed(project):
-    two = ("2", 0, [{"write": "two.txt", "text": "2"}])
-    running = project.half_done(("1", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 3}]), two)
-    log = project.state / "state.db-wal"
-    back_up(project)
-    shutil.copy(log, project.folder / "backup.db-wal")
-    running.communicate(timeout=90)
-    project.issue(2)
-    project.commit()
-    project.run()
-    before, history = refs(project), landed(project)
-    restore(project)
-    shutil.copy(project.folder / "backup.db-wal", log)
-    project.run()
-    assert project.statuses() == {"1": "merged", "2": "merged"}
-    assert (refs(project), landed(project)) == (before, history)
-    assert [attempt["outcome"] for attempt in project.attempts("1")] == ["INTERRUPTED"]
-
-
 def test_nothing_is_taken_from_a_workspace_that_others_have_had_since(project):
     """The database of a killed run comes back, after one that went on from there with another issue."""
     running = project.half_done(

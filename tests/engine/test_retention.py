@@ -130,27 +130,6 @@ def test_a_run_that_lasts_days_lets_go_while_workers_are_at_work(project):
     assert project.noface("tools", "fsck").returncode == 0
 
 
-@pytest.mark.thorough
-def test_after_many_short_runs_disk_refs_and_database_are_as_after_some(project):
-    long_life(project, 0, "logs_days = 1\n")
-    sizes = []
-    for day in range(1, 25):
-        project.issue(10 + day)
-        project.commit(f"day {day}")
-        assert clocked(project).returncode == 0
-        (project.folder / "slept").write_text(str(100_000 * day))
-        with closing(sqlite3.connect(project.state / "state.db")) as database:
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            rows = database.execute("SELECT COUNT(*) FROM events WHERE kind != 'issue_merged'").fetchone()[0]
-        refs = len(project.git("for-each-ref", "refs/noface").splitlines())
-        files = sum(1 for _ in (project.state / "attempts").glob("*/*/*"))
-        sizes.append((rows, refs, files - 2 * day, (project.state / "state.db").stat().st_size))
-    (*early, small), (*late, large) = sizes[9], sizes[-1]
-    assert all(after <= before * 1.1 for before, after in zip(early, late, strict=True)), sizes
-    assert large - small < 14 * 12_000, ("the rows of an issue and its attempt, which stay", sizes)
-    assert project.noface("tools", "fsck").returncode == 0
-
-
 def test_events_go_in_steps_and_their_room_goes_back_to_the_disk(tmp_path):
     path = tmp_path / "state.db"
     with closing(Database.open(path)) as database:

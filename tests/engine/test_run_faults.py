@@ -23,18 +23,6 @@ def in_good_order(done, code):
     return said
 
 
-@pytest.mark.parametrize("number", first_ones([signal.SIGHUP, signal.SIGTERM]))
-def test_a_signal_that_ends_programs_ends_the_workers_and_keeps_everything(project, number):
-    running = project.half_done()
-    running.send_signal(number)
-    out, _ = running.communicate(timeout=60)
-    assert running.returncode == 130, out
-    assert project.processes() == []
-    assert project.git("show", "refs/noface/issues/1/1:half.txt") == "half"
-    project.run()
-    assert project.statuses() == {"1": "merged"}
-
-
 def test_a_run_that_is_stopped_and_continued_goes_on(project):
     go_on = project.folder / "go-on"
     wait = f"until test -e {go_on}; do sleep 0.05; done"
@@ -173,17 +161,6 @@ def test_work_of_a_lost_database_is_never_written_over(project):
     project.run()
     assert project.git("rev-parse", "refs/noface/issues/1/1") == first
     assert [attempt["number"] for attempt in project.attempts("1")] == [2]
-
-
-@pytest.mark.thorough
-def test_of_two_that_start_at_once_one_works_and_the_other_is_refused(project):
-    project.issue(1)
-    project.commit()
-    both = [project.start("run") for _ in range(2)]
-    ended = {process.communicate(timeout=120)[0]: process.returncode for process in both}
-    assert sorted(ended.values()) == [0, 2], ended
-    assert project.statuses() == {"1": "merged"}
-    assert project.git("rev-list", "--count", "--first-parent", "main") == "3"
 
 
 def test_files_of_a_large_file_filter_stay_pointers_in_main_and_files_elsewhere(project):

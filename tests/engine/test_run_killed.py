@@ -202,17 +202,6 @@ def test_what_people_quote_of_a_landing_lands_nothing_also_where_the_database_is
     assert "landing of 2" not in project.noface("tools", "fsck").stdout
 
 
-@pytest.mark.thorough
-def test_a_full_disk_ends_the_run_in_good_order(project):
-    lay_out(project)
-    done = project.noface("run", NOFACE_FAILPOINT="snapshot_taken:1:enospc")
-    assert done.returncode == 1
-    assert "No space left" in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    project.run()
-    check_laws(project)
-
-
 def test_a_killed_supervisor_is_named_and_nothing_is_left(project):
     running = project.half_done()
     player = wait_for(project.processes)[0]

@@ -142,41 +142,6 @@ def test_a_diagnosis_and_a_resolver_are_followed_to_the_letter(project):
     assert "code 4711" in project.prompt("3", 2)
 
 
-@pytest.mark.thorough
-def test_what_a_diagnosis_an_architect_and_the_project_know_reaches_the_next_worker(project):
-    broken = " ".join(f"test -e {name} && echo '{name}.c:1:1: error: no {name}' && exit 1;" for name in "xy")
-    project.config(
-        "[recovery]\nallow_skip = true\n"
-        + ROLES.format(script=project.script, roles='diagnoser = "wise"\narchitect = "wise"'),
-        gate=f"{broken} test ! -e bad || {{ echo strange; exit 3; }}",
-    )
-    skip = {"cause": "main has it", "recoverable": "yes", "strategy": "skip_and_continue", "skip_reason": "done"}
-    change = {"cause": "a port", "recoverable": "yes", "strategy": "retry_modified", "modified": {"port": "take 4711"}}
-    design = {"assessment": "x and y contradict each other", "approach": "leave out both, code 0815", "steps": ["go"]}
-    unclear = {"status": "blocked", "blocked_reason": "unclear", "summary": "Where are they read?"}
-    project.write("src/ledger_dates.py", "def dates_of(line): ...  # code 0016\n")
-    good = [{"shell": "rm -f bad x y; echo $NOFACE_ISSUE_ID > $NOFACE_ISSUE_ID.txt"}]
-    project.play(
-        ("1", 1, says(skip), "diagnosis"),
-        ("2", 1, says(change), "diagnosis"),
-        ("3", 2, says(design), "architect"),
-        ("1", 1, [{"write": "bad", "text": "1"}]),
-        ("2", 1, [{"write": "bad", "text": "2"}]),
-        ("3", 1, [{"write": "x", "text": "3"}]),
-        ("3", 2, [{"shell": "rm -f x; touch y"}]),
-        ("4", 1, says(unclear)),
-        ("*", 0, good),
-    )
-    for number, front in ((1, {}), (2, {}), (3, {"model": "big", "no_escalate": True}), (4, {})):
-        project.issue(number, "Round the ledger dates" if number == 4 else "", **front)
-    project.commit()
-    project.run(code=3)
-    assert project.statuses() == {"1": "skipped", "2": "merged", "3": "merged", "4": "merged"}
-    assert "take 4711" in project.prompt("2", 2)
-    assert "code 0815" in project.prompt("3", 3)
-    assert "code 0016" in project.prompt("4", 2)  # nothing was named: found by the words of the title
-
-
 def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(project):
     roles(project, "reviewer", extra='[review]\nwhen = "always"\n')
     changes = {
@@ -265,57 +230,6 @@ def test_repeated_timeouts_break_an_issue_down_and_its_parts_close_it(project):
     assert project.statuses() == {"7": "merged", "7.1": "merged", "7.2": "merged"}
     subjects = project.git("log", "--first-parent", "--format=%s", "-2", "main").splitlines()
     assert subjects == ["Write two", "Write one"]
-
-
-@pytest.mark.thorough
-def test_a_part_that_fails_goes_back_to_its_parent_with_what_is_missing(project):
-    plan = {
-        "children": [
-            {"key": "one", "title": "Write one", "body": "one.txt", "paths": ["one.txt"]},
-            {"key": "two", "title": "Write two", "body": "two.txt", "paths": ["two.txt"]},
-        ]
-    }
-    strategies = '[retry.strategies]\nRESOURCE_EXHAUSTED = "breakdown"\n'
-    project.config(strategies + ROLES.format(script=project.script, roles='planner = "wise"'))
-    project.play(
-        ("7", 1, [{"say": json.dumps({"status": "partial", "summary": "too much"})}]),
-        ("7", 1, says(plan), "breakdown"),
-        ("7", 2, [{"write": "two.txt", "text": "2"}, *says({"status": "done"})]),
-        ("7.1", 0, [{"write": "one.txt", "text": "1"}]),
-        ("7.2", 0, [{"say": "no idea"}]),
-    )
-    project.issue(7, "Write both")
-    project.commit()
-    project.run()
-    statuses = project.statuses()
-    assert statuses == {"7": "merged", "7.1": "merged", "7.2": "skipped"}
-    prompt = project.prompt("7", 2)
-    told = prompt.split("What became of the parts")[1]
-    for words in (
-        "not to be done again: 7.1 (Write one)",
-        "1 level below",
-        "It was asked: two.txt",
-        "It failed: NO_DIFF",
-        "nothing, in",
-    ):
-        assert words in told
-    assert "subtask" not in prompt
-
-
-@pytest.mark.thorough
-def test_a_planner_that_returns_the_issue_itself_leaves_the_ladder_to_go_on(project):
-    plan = {"children": [{"key": "a", "title": "Issue 7", "body": "Do it.", "paths": ["."]}]}
-    strategies = '[retry.strategies]\nNO_DIFF = "breakdown"\n'
-    project.config(strategies + ROLES.format(script=project.script, roles='planner = "wise"'))
-    project.play(
-        ("7", 1, [{"say": "hm"}]),
-        ("7", 0, says(plan), "breakdown"),
-        ("7", 2, [{"write": "b.txt", "text": "b"}]),
-    )
-    project.issue(7)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"7": "merged"}
 
 
 @pytest.mark.thorough
@@ -421,23 +335,6 @@ def test_another_model_of_the_same_tier_works_while_one_waits(project):
 
 
 @pytest.mark.thorough
-def test_what_worked_for_one_issue_is_told_to_the_next_with_the_same_failure(project):
-    project.config(gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }")
-    project.play(
-        ("7", 1, [{"write": "bad", "text": "x"}]),
-        ("7", 2, [{"delete": "bad"}, {"write": "seven.txt", "text": "7"}]),
-        ("8", 1, [{"write": "bad", "text": "y"}]),
-        ("8", 2, [{"delete": "bad"}, {"write": "eight.txt", "text": "8"}]),
-    )
-    project.issue(7, priority=0)
-    project.issue(8, depends_on=["7"])
-    project.commit()
-    project.run()
-    assert "seven.txt" in project.prompt("8", 2)
-    assert "seven.txt" not in project.prompt("8", 1)
-
-
-@pytest.mark.thorough
 def test_a_cure_of_an_unknown_failure_is_used_in_any_issue_without_asking(project):
     """7 is diagnosed and passes; 8 fails alike and gets that cure; 9 is not helped by it, and then asks."""
     gate = "for bad in bad-*; do test ! -e $bad || { cat $bad; exit 3; }; done"
@@ -485,24 +382,6 @@ def test_a_reflection_is_asked_for_and_reaches_the_next_prompt(project):
 
 
 @pytest.mark.thorough
-def test_a_folder_where_the_prompt_of_a_question_is_to_be_ends_nothing(project):
-    project.config(gate="test ! -e bad")
-    text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace("[retry]\n", "[retry]\nreflect = true\n"))
-    place = "$(dirname $NOFACE_ORDER_FILE)/ask-$n-reflection"
-    spoil = f"for n in 0 1 2; do mkdir -p {place}/prompt.md/full {place}/order.json/full; done"
-    project.play(
-        ("7", 1, [{"write": "bad", "text": "x"}, {"shell": spoil}]),
-        ("7", 1, says({"why": "I left bad behind", "plan": "remove it"}), "reflection"),
-        ("7", 2, [{"delete": "bad"}, {"write": "b.txt", "text": "b"}]),
-    )
-    project.issue(7)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-
-
-@pytest.mark.thorough
 def test_wider_paths_that_a_person_approved_have_other_issues_verified_again(project):
     wider = {"resolution": "expand", "paths": ["eight.txt"], "guidance": "needed", "recheck": ["8"]}
     roles(project, "resolver")
@@ -543,19 +422,6 @@ def test_what_each_step_left_is_kept_in_the_form_asked_for(project):
     told = project.attempts("7")[0]["task_failure"]
     assert (told["type"], told["details"]["failed_step"]) == ("TASK_FAILURE", partial["failed_step"])
     assert told["details"]["metrics"]["seconds"] > 0
-
-
-@pytest.mark.thorough
-def test_an_attempt_that_rightly_leaves_earlier_work_alone_is_gated(project):
-    project.play(
-        ("7", 1, [{"write": "b.txt", "text": "b"}, {"exit": 3}]),
-        ("7", 2, [{"say": "it is all there"}]),
-    )
-    project.issue(7)
-    project.commit()
-    project.run()
-    assert [attempt["outcome"] for attempt in project.attempts("7")] == ["AGENT_CRASH", "PASSED"]
-    assert (project.path / "b.txt").read_text() == "b"
 
 
 @pytest.mark.thorough

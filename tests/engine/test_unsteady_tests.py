@@ -106,19 +106,3 @@ def test_an_unsteady_test_that_the_change_adds_or_touches_is_the_change_s_own(sh
     (attempt,) = project.attempts("7")
     assert (attempt["outcome"], attempt["charged"]) == ("TEST_FAILURE", True)
     assert "a test that the change adds or touches must pass each time" in attempt["failure"]["message"]
-
-
-@pytest.mark.thorough
-def test_a_gate_that_names_no_tests_and_is_red_one_time_in_three_lets_all_land(project):
-    counter = project.folder / "counter"
-    script = f"echo x >> {counter}; test $(( $(wc -l < {counter}) % 3 )) -ne 0"
-    project.config(extra=gate("unit", script))
-    for number in (1, 2, 3):
-        project.issue(number, max_attempts=1)
-    project.play(*((str(n), 0, [{"write": f"{n}.txt", "text": str(n)}]) for n in (1, 2, 3)))
-    project.commit()
-    project.run()
-    assert set(project.statuses().values()) == {"merged"}
-    assert [len(project.attempts(str(n))) for n in (1, 2, 3)] == [1, 1, 1]
-    (known,) = project.shown("status")["unsteady"]
-    assert (known["gate"], known["test"]) == ("unit", "")

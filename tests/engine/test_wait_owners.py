@@ -14,7 +14,6 @@ from noface.engine.stations import Stations
 from noface.model.failure import Failure
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 
-LATER_S = 20.0
 RED = Failure(FailureKind.BASELINE_RED, "gate test: 1 failed", "r")
 
 

@@ -82,19 +82,6 @@ def test_a_worktree_in_an_ignored_folder_is_told_of(played):
     assert attempt["failure"]["message"].startswith(said_of(WORKTREE))
 
 
-@pytest.mark.thorough
-def test_work_that_an_earlier_attempt_left_does_not_land_for_an_attempt_that_worked_elsewhere(project):
-    crash = [FIXED, {"exit": 3}]
-    project.config()
-    project.play(("7", 1, crash), ("7", 2, [{"shell": PLACES["copy"]}]))
-    project.issue(7, max_attempts=2)
-    project.commit()
-    project.run(code=3)
-    first, second = project.attempts("7")
-    assert first["outcome"] == "AGENT_CRASH"
-    assert (second["outcome"], second["failure"]["rule"]) == ("NO_DIFF", "worked-elsewhere")
-
-
 # The snapshot alone
 
 
