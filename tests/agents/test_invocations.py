@@ -146,11 +146,6 @@ def test_the_limit_of_cost_is_passed_where_the_program_can_keep_it(cli, more):
     assert added(cli, max_cost_usd=1.5) == more
 
 
-def test_mini_has_no_limit_of_cost_of_its_own():
-    argv = started("mini").argv
-    assert argv[argv.index("-l") + 1] == "0", "without one, it stops at $3.00"
-
-
 @pytest.mark.parametrize(("cli", "flag"), [("claude", "--max-budget-usd"), ("mini", "-l")])
 def test_what_issue_and_run_have_left_is_passed_where_that_is_less(cli, flag):
     argv = started(cli, max_cost_usd=1.5, allowance=Allowance(0.25, "run", 5.0)).argv

@@ -30,10 +30,8 @@ MISTAKES = {
     "misspelt key": ("[run]\n\nworkerz = 3\n", "run.workerz", 3, ['did you mean "workers"']),
     "unknown key without a near one": ("[landing]\nzzz = 1\n", "landing.zzz", 2, ["unknown key", "known are: style"]),
     "key of another section": ("[run]\nsetup = 'x'\n", "run.setup", 2, ["belongs in [project]"]),
-    "unknown gate key": (GATE + "time = 3\n", "gates.0.time", 4, ['did you mean "timeout"']),
     "unknown model key": (MODELS + "teir = 3\n", "models.a.teir", 5, ['did you mean "tier"']),
     "text for a number": ("[run]\nworkers = '4'\n", "run.workers", 2, ["a whole number", 'got "4"']),
-    "boolean for a number": ("[run]\nworkers = true\n", "run.workers", 2, ["a whole number", "got true"]),
     "number too small": ("[run]\nworkers = -1\n", "run.workers", 2, ["not below 0", "got -1"]),
     "number too large": ("[run]\nworkers = 65\n", "run.workers", 2, ["not above 64"]),
     "fraction for a whole": ("[limits]\nmax_changed_files = 1.5\n", "limits.max_changed_files", 2, ["whole number", "1.5"]),
@@ -54,7 +52,6 @@ MISTAKES = {
     "gate named like a path": ("[[gates]]\nname = '..'\ncommand = 'x'\n", "gates.0.name", 2, ["letters, digits"]),
     "two gates of one name": (GATE + GATE, "gates.1.name", 5, ["unique", "gate 1"]),
     "report outside": (GATE + "report = '../x.xml'\n", "gates.0.report", 4, ["inside the repository"]),
-    "report absolute": (GATE + "report = '/x.xml'\n", "gates.0.report", 4, ["inside the repository"]),
     "issues outside": ("[tracker]\npath = 'a/../../b'\n", "tracker.path", 2, ["inside the repository"]),
     "issues nowhere": ("[tracker]\npath = ''\n", "tracker.path", 2, ["not empty"]),
     "issues everywhere": ("[tracker]\npath = '.'\n", "tracker.path", 2, ["inside the repository"]),
@@ -70,7 +67,6 @@ MISTAKES = {
     "model without an agent": ("[models.a]\ntier = 2\n", "models.a.agent", 1, ["missing", "program that runs it"]),
     "misspelt agent": ("[models.a]\nagent = 'cluade'\n", "models.a.agent", 2, ['"command"', 'did you mean "claude"']),
     "agent command without one": ("[models.a]\nagent = 'command'\n", "models.a.command", 1, ["missing", "shell command"]),
-    "tier too high": ("[models.a]\nagent = 'claude'\ntier = 10\n", "models.a.tier", 3, ["not above 9"]),
     "model with a bad name": ("[models.'a/b']\nagent = 'claude'\n", 'models."a/b"', 1, ["letters, digits"]),
     "env with a bad name": (
         "[models.a]\nagent = 'claude'\n[models.a.env]\n'A B' = 'x'\n", "models.a.env", 3, ["environment", "A B"],
@@ -83,11 +79,6 @@ MISTAKES = {
         "[retry]\ndefault_model = 'claude-sonet'\n", "retry.default_model", 2,
         ['did you mean "claude-sonnet"', "claude-haiku, claude-opus, claude-sonnet"],
     ),
-    "misspelt escalation model": (
-        "[retry]\ndefault_model = 'claude-haiku'\nescalation_model = 'stong'\n[models.strong]\nagent = 'claude'\n",
-        "retry.escalation_model", 3, ['did you mean "strong"'],
-    ),
-    "no attempts": ("[retry]\ndefault_model = 'claude-opus'\nmax_total_attempts = 0\n", "retry.max_total_attempts", 3, ["not below 1"]),
     "escalation downwards": (
         "[retry]\ndefault_model = 'claude-opus'\nescalation_model = 'claude-haiku'\n", "retry.escalation_model", 3,
         ["tier 1", "tier 3", "expected 3 or more"],
@@ -105,7 +96,6 @@ MISTAKES = {
     ),
     "gate rule that matches everything": (RULE.replace("slow: ", ".*", 1), "gate_rules.0.pattern", 4, ["matches an empty line"]),
     "gate rule without an example": (RULE[: RULE.index("example")], "gate_rules.0.example", 1, ["missing", "such a line"]),
-    "gate rule with a misspelt key": (RULE + "level = 'words'\n", "gate_rules.0.level", 6, ["unknown key"]),
     "two gate rules of one name": (RULE + RULE, "gate_rules.1.name", 7, ['"slow" is rule 1 already']),
     "hint without a condition": ("[[failure_hints]]\nhint = 'x'\n", "failure_hints.0", 1, ["label, language, path, error_pattern"]),
     "hint with a misspelt condition": (

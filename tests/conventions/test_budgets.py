@@ -3,7 +3,6 @@
 import subprocess
 import tomllib
 
-import pytest
 from conventions.budgets import BUDGETS, ROOT, above, count, rises
 
 
@@ -20,21 +19,3 @@ def test_no_budget_rose_without_another_that_fell_in_the_same_commit():
         for commit in reversed(commits)
     ]
     assert rises([tomllib.loads(text) for text in (*stored, BUDGETS.read_text())]) == []
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "told"),
-    [
-        ({"lines": {"a": 1}}, {"lines": {"a": 2}}, ["lines: 1 -> 2"]),
-        ({"lines": {"a": 1, "b": 5}}, {"lines": {"a": 2, "b": 4}}, []),
-        ({"lines": {"a": 5}}, {"lines": {"a": 2, "new": 3}}, []),
-        ({"lines": {"a": 5}, "files": {"a": 1}}, {"lines": {"a": 4}, "files": {"a": 2}}, ["files: 1 -> 2"]),
-        ({"whole": {"keys": 1, "verbs": 9}}, {"whole": {"keys": 2, "verbs": 8}}, ["keys: 1 -> 2"]),
-    ],
-)
-def test_a_rise_is_paid_by_a_fall_of_the_same_kind(before, after, told):
-    assert rises([before, after]) == told
-
-
-def test_a_room_without_a_budget_is_above_it():
-    assert above({"lines": {"new": 1}}, {"lines": {}}) == ["lines of new: 1 of at most 0"]

@@ -85,7 +85,6 @@ def test_a_fixing_gate_may_not_change_what_judges_or_is_protected(written, path)
 @pytest.mark.parametrize(
     ("text", "issue", "rule"),
     [
-        pytest.param("a-1.txt", {"paths": ["b.txt"]}, "outside-paths", marks=pytest.mark.thorough),
         ("AKIA$(echo Q7RZ2LXJ4M6VN3PB)", {}, "secret-added"),
     ],
 )
@@ -168,12 +167,6 @@ def test_a_gate_that_changes_main_itself_stops_the_run_before_any_work(written, 
     assert "changed files that it checks: a.txt" in said.stderr
     assert "fixes = true" in said.stderr
     assert project.attempts("1") == []
-
-
-def test_files_that_are_not_of_the_tree_may_be_written(written):
-    project = written(gate("cover", "echo 1 > coverage.out"), text="two\n")
-    project.run()
-    assert project.statuses() == {"1": "merged"}
 
 
 def test_who_edits_the_slot_while_a_gate_runs_cannot_make_it_green(written, project):

@@ -76,13 +76,6 @@ def test_work_outside_an_issues_paths_is_stopped_and_the_resolver_is_asked_about
     assert all(f"{FOLDER}/a.py" in prompt for prompt in asked)
 
 
-def test_a_new_file_in_a_folder_of_main_is_no_secret(project):
-    project.write(f"{FOLDER}/a.py", "x = 1\n")
-    lay_out(project, {"write": f"{FOLDER}/b.py", "text": "x = 'customer-portal-v2'\n"})
-    project.run(**KEY)
-    assert project.attempts("1")[0]["changed"] == [f"{FOLDER}/b.py"]
-
-
 def test_a_value_that_stands_in_a_file_of_main_may_stand_in_another_and_in_its_name(project):
     project.write("sonar.properties", f"key = {KEY['SONAR_PROJECT_KEY']}\n")
     steps = {"write": "b.txt", "text": "customer-portal-v2\n"}, {"write": "customer-portal-v2.txt", "text": "b\n"}
