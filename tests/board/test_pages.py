@@ -1,6 +1,5 @@
 """What the pages of the board show: each figure as --json has it, nothing of an agent's as markup."""
 
-import json
 import re
 from html.parser import HTMLParser
 
@@ -250,15 +249,3 @@ def test_only_the_files_of_the_board_are_fetched_without_a_session(person):
     answer = person.client.get("/static/htmx-2.0.11.min.js")
     assert answer.status_code == 200
     assert answer.headers["x-content-type-options"] == "nosniff"
-
-
-def test_what_a_page_needs_of_htmx_needs_no_eval(person):
-    config = json.loads(re.search(r"name=\"htmx-config\" content='([^']+)'", person.get().text)[1])
-    assert config == {
-        "allowEval": False,
-        "allowScriptTags": False,
-        "includeIndicatorStyles": False,
-        "historyEnabled": False,
-        "historyCacheSize": 0,
-        "selfRequestsOnly": True,
-    }

@@ -10,7 +10,6 @@ from noface.cli.policy_records import policy as policy_of
 from noface.config.load import parse
 from noface.model.taxonomy import FailureKind
 from noface.ui.policy import policy_page, short_names
-from noface.ui.policy_path import path_page
 
 PRESETS = '[retry]\ndefault_model = "claude-sonnet"\nescalation_model = "claude-opus"\n'
 _SHOWN = (ROOT / "docs/recovery.md").read_text("utf-8").partition("$ noface policy\n")[2].partition("…\n")[0]
@@ -52,10 +51,6 @@ def page(text=PRESETS, width=80):
     return "\n".join(line.rstrip() for line in policy_page("noface.toml", rules(text), width))
 
 
-def path_of(kind, text=PRESETS):
-    return "\n".join(path_page("noface.toml", rules(text), kind, 80))
-
-
 # The table
 
 
@@ -83,23 +78,6 @@ def test_models_keep_their_names_where_the_short_ones_would_say_less():
     assert short_names(("claude-sonnet", "claude-opus")) == {"claude-sonnet": "sonnet", "claude-opus": "opus"}
     for names in (("gpt-5", "gpt-5-mini"), ("claude-opus", "local"), ("small",), ("claude-opus", "gemini-pro")):
         assert short_names(names) == {name: name for name in names}
-
-
-# One kind
-
-
-def test_one_kind_is_told_step_by_step_up_to_what_a_person_gets():
-    shown = path_of(FailureKind.TEST_FAILURE)
-    for expected in (
-        "TEST_FAILURE  correctable\n  default strategy: feedback",
-        "  1  FirstAttempt: claude-sonnet (tier 2)\n     first attempt: the ladder's first step",
-        "  3  Escalate: claude-opus (tier 3)\n     TEST_FAILURE: next step, claude-opus",
-        "  4  ThinkLonger: claude-opus (tier 3), extended thinking",
-        "  =  BLOCK: after 5 attempts it waits for you\n     all 5 attempts are used up",
-        "What `noface blocked` shows then",
-        'noface retry ID --note "…"',
-    ):
-        assert expected in shown
 
 
 # The command

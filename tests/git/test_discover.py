@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-from support import TESTS
 from support.git_ground import ENV, Bench, a_bench, a_repository, git, listing, write
 
 from noface.errors import UsageError
@@ -210,36 +209,6 @@ def test_git_variables_of_a_hook_or_alias_do_not_mislead(tmp_path):
         "GIT_EXTERNAL_DIFF": "/bin/false",
     }
     assert discovered(path / "src", **variables) == str(path)
-
-
-NIGHT = """
-import sys
-import time
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from support.git_ground import Bench, write
-from noface.git.landing import advance
-from noface.git.plumbing import Plumbing
-from noface.git.repository import discover
-bench = Bench(Path(sys.argv[1]), Path(sys.argv[1]).parent, Plumbing(discover(Path(sys.argv[1]))))
-write(bench.begin(), {"a.txt": "landed\\n"})
-old, new = bench.main, bench.take().snapshot.candidate
-print(advance(bench.plumbing, old, new, "landing"))
-"""
-
-
-def test_a_whole_landing_works_from_inside_a_git_hook(tmp_path):
-    path = a_repository(tmp_path / "project")
-    night = tmp_path / "night.py"
-    night.write_text(NIGHT)
-    hook = path / ".git/hooks/post-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\nenv | grep GIT_ >'{tmp_path}/env'\n'{sys.executable}' '{night}' '{path}' '{TESTS}'\n")
-    hook.chmod(0o755)
-    git(path, "-c", "core.logAllRefUpdates=true", "commit", "-q", "--allow-empty", "-m", "the hook runs")
-    assert "GIT_INDEX_FILE" in (tmp_path / "env").read_text()
-    assert listing(path)["a.txt"] == b"landed\n"
-    assert (git(path, "status", "--porcelain"), git(path, "log", "--format=%s", "-1")) == ("", "work")
 
 
 def test_secrets_in_the_environment_are_in_no_command_line(tmp_path):

@@ -11,7 +11,6 @@ from support.project import Project, Restored
 
 LOOKS = (["status"], ["status", "--json"], ["logs", "1"])
 """The ways in which something is printed: a page, a document, the bytes of a log."""
-THOROUGH = pytest.mark.thorough
 
 
 def noface(project, line, **env):

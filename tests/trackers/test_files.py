@@ -1,8 +1,6 @@
 """How issue files are read: names, front matter, headings, line ends, and the memory of what was parsed."""
 
 import os
-import subprocess
-import sys
 import textwrap
 import time
 
@@ -180,21 +178,3 @@ def test_edits_that_the_clock_cannot_tell_apart_are_all_seen(folder):
         path.write_text(f"# {title}\n\nb\n")
         os.utime(path, (stamp, stamp))
         assert tracker.backlog().issues[0].title == title
-
-
-def test_asking_for_the_fingerprint_imports_neither_pydantic_nor_a_toml_parser(folder):
-    (folder / "1-a.md").write_text("+++\ntitle = 'T'\n+++\nb\n")
-    program = (
-        "import sys, pathlib\n"
-        "from noface.data.trackers import tracker_settings\n"
-        "from noface.trackers.base import open_tracker\n"
-        "tracker = open_tracker(tracker_settings({}), pathlib.Path(sys.argv[1]), pathlib.Path('state'))\n"
-        "tracker.fingerprint()\n"
-        "print(sorted({'pydantic', 'tomllib', 'tomli_w', 'difflib'} & set(sys.modules)))\n"
-        "tracker.backlog()\n"
-        "print('pydantic' in sys.modules)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(folder.parent)], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.split("\n")[:2] == ["[]", "True"]

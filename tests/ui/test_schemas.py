@@ -133,54 +133,6 @@ def people(project):
     return lines + told(project)
 
 
-def waiting(project):
-    project.config('[project]\nsetup = "true"\n')
-    text = (project.path / "noface.toml").read_text()
-    project.write(
-        "noface.toml",
-        text.replace("[retry]\n", "[retry]\nbackoff_base = 2\n"),
-    )
-    project.play(("7", 1, [{"exit": 75}]), ("7", 2, [{"write": "b.txt", "text": "b"}]))
-    project.issue(7)
-    project.commit()
-    return told(project)
-
-
-def unsteady(project):
-    once_red = "test -e {0} || {{ touch {0}; exit 1; }}"
-    seen, tried = project.folder / "seen", project.folder / "tried"
-    gate = f"{once_red.format(seen)}; test ! -e b.txt || {once_red.format(tried)}"
-    project.config(f'[[gates]]\nname = "unit"\ncommand = "{gate}"\nretries = 1\n')
-    project.issue(7)
-    project.commit()
-    lines = told(project)
-    gates = [line for line in lines if line["event"] in ("progress", "gate_flaky") and line["number"] == 0]
-    assert {(line["event"], line["issue"]) for line in gates} == {("progress", None), ("gate_flaky", None)}
-    return lines
-
-
-def stopping(project):
-    project.play(("7", 0, [{"write": "b.txt", "text": "b"}, {"say": "begun"}, {"sleep": 60}]))
-    project.issue(7)
-    project.commit()
-    with project.start("run", "--json") as run:
-        lines = []
-        for line in run.stdout:
-            lines.append(json.loads(line))
-            if lines[-1].get("text") == "begun":
-                run.send_signal(signal.SIGINT)
-        assert run.wait(60) == 130
-    assert [fault for line in lines for fault in faults("events", line)] == []
-    return lines
-
-
-def refused(project):
-    project.config(gate="false", sandbox="auto")
-    project.issue(7)
-    project.commit()
-    return told(project, code=3)
-
-
 STARTS = {"run_started", "preflight", "keys_unseen", "progress", "summary", "run_ended"}
 ALWAYS = STARTS | {"main_passes"}
 WORK = ALWAYS | {"issue_running", "attempt_started", "attempt_finished", "action", "issue_landing", "issue_merged"}
@@ -190,7 +142,6 @@ RUNS = {
     dividing: WORK | {"broken_down", "issue_epic", "planner_failed", "parts_failed"},
     questions: WORK | {"asked", "answered", "attempt_overruled", "prompt_cut"},
     people: WORK | {"approval_requested", "issue_approval", "dependency_found", "issue_waiting"},
-    stopping: ALWAYS | {"stopping", "issue_running", "attempt_started", "attempt_finished", "issue_ready"},
 }
 
 
