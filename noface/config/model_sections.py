@@ -176,7 +176,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
     escalation_model: Text | None = setting(
         None, "the stronger model that takes over; without it nothing escalates", "claude-opus"
     )
-    escalate_after_attempts: int = setting(2, "failed attempts before escalation_model takes over", ge=1)
+    escalate_after_attempts: int = setting(2, "charged attempts before escalation_model takes over", ge=1)
     max_total_attempts: int = setting(
         _policy["attempts_max"], "attempts for one issue in all; then it is blocked", ge=1
     )
