@@ -92,11 +92,6 @@ def test_every_command_shows_what_it_can_know_in_the_same_words(faulty):
 ALONE = {
     "main": ("[run]", '[project]\nmain = "trunk"\n[run]', "[project] main = 'trunk', but there is no such branch"),
     "templates": ("[run]", '[prompts]\ndir = "prompts"\n[run]', 'first.md.j2:1: there is no variable "nothing"'),
-    "slots": (
-        'slots_dir = "',
-        'slots_dir = "HERE/workspaces" #"',
-        "[run] slots_dir puts the workspaces into the repository",
-    ),
     "sandbox": ('kind = "none"', 'kind = "bubblewrap"', '[sandbox] kind = "bubblewrap": bubblewrap is not installed.'),
 }
 """Faults with which a run refuses to begin: what is replaced in noface.toml by what, and the words."""
@@ -107,7 +102,7 @@ def test_what_a_run_refuses_is_refused_by_every_command_that_looks_at_it(project
     old, new, words = ALONE[fault]
     project.issue(7)
     project.write("prompts/first.md.j2", "{{ nothing }}")
-    edit(project, old, new.replace("HERE", str(project.path)))
+    edit(project, old, new)
     if fault == "sandbox":
         programs = tmp_path / "programs"
         programs.mkdir()

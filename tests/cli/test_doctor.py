@@ -142,29 +142,6 @@ def test_a_missing_login_says_how_to_log_in(doctor):
     ]
 
 
-def test_a_login_in_a_file_is_seen_and_named_by_its_path(doctor):
-    doctor.agents()
-    for name in (".claude/.credentials.json", ".codex/auth.json"):
-        file = doctor.project.folder / name
-        file.parent.mkdir()
-        file.write_text(SECRET)
-    logins = {model["name"]: model["login"] for model in doctor.told()["models"]}
-    assert (logins["claude-sonnet"], logins["gpt-codex"]) == (["~/.claude/.credentials.json"], ["~/.codex/auth.json"])
-
-
-def test_a_key_in_the_models_own_environment_is_seen(doctor):
-    doctor.agents()
-    doctor.configure(CONFIG + '[models.gpt-codex]\nenv = { CODEX_API_KEY = "x" }\n')
-    assert doctor.model("gpt-codex", ANTHROPIC_API_KEY=SECRET)["login"] == ["CODEX_API_KEY"]
-
-
-def test_an_agent_with_a_provider_of_its_own_may_have_a_login_that_nobody_sees(doctor):
-    doctor.agents()
-    doctor.configure(CONFIG + "[models.gpt-codex]\nargs = ['-c', 'model_provider=own']\n")
-    (problem,) = doctor.model("gpt-codex", ANTHROPIC_API_KEY=SECRET)["problems"]
-    assert problem["state"] == "note"
-
-
 def test_a_program_that_reads_its_input_or_warns_first_still_tells_its_version(doctor):
     doctor.agents()
     doctor.program("claude", "cat\necho 'WARNING: 1.1.1.1 is old' >&2\necho v3.4")
@@ -186,8 +163,6 @@ def test_a_program_newer_than_the_tested_one_is_told_with_both_versions(doctor):
     assert (problem["name"], problem["state"]) == ("version", "note")
     assert problem["text"] == f"claude 99.1.0 is newer than {tested}, the newest that noface was tested with"
     assert problem["fix"].endswith(f"install the tested one: npm install -g @anthropic-ai/claude-code@{tested}")
-    page = doctor.page(**LOGGED_IN).splitlines()
-    assert max(len(line) for line in page if str(doctor.project.folder) not in line) <= 80
 
 
 def test_a_program_that_is_too_old_is_told_with_the_reason():
@@ -209,7 +184,6 @@ def test_which_models_share_a_login_and_which_stand_in_for_each_other_is_shown(d
     doctor.configure(ladder + entries)
     model = doctor.model("a", **LOGGED_IN)
     assert model["facts"][:2] == ["same login as top", "while it is away: b"]
-    assert "same login as top; while it is away: b" in " ".join(doctor.page(**LOGGED_IN).split())
 
 
 def test_a_price_list_that_is_old_or_lacks_the_model_is_told_where_costs_are_estimated_by_it():
