@@ -56,24 +56,16 @@ def test_a_program_that_is_too_old_for_the_option_is_asked_without_it_from_then_
     assert (project.folder / "refused").read_text() == "once more\n"
 
 
-@pytest.mark.parametrize(
-    ("first", "told"),
-    [
-        ('{"verdict": "approve",', "truncated JSON"),
-        pytest.param("", "no JSON object found", marks=pytest.mark.thorough),
-        pytest.param("[]", "expected object", marks=pytest.mark.thorough),
-    ],
-)
-def test_an_answer_that_is_cut_off_empty_or_no_object_approves_nothing_and_is_asked_for_once_more(project, first, told):
+def test_an_answer_that_is_cut_off_empty_or_no_object_approves_nothing_and_is_asked_for_once_more(project):
     project.config(REVIEW.replace("small", "big"))
     seen = project.folder / "asked before"
     answer = json.dumps({"verdict": "approve", "summary": "It is fine."})
-    says = f"test -e '{seen}' && echo '{answer}' || echo '{first}'; touch '{seen}'"
+    says = f"""test -e '{seen}' && echo '{answer}' || echo '{{"verdict": "approve",'; touch '{seen}'"""
     project.play(WORK, ("1", 0, [{"shell": says}], "review"))
     project.issue(1)
     project.commit()
     project.run()
     assert project.statuses()["1"] == "merged"
     (prompt,) = project.state.glob("attempts/1/1/ask-*/again/prompt.md")
-    assert told in prompt.read_text()
+    assert "truncated JSON" in prompt.read_text()
     assert "Required keys: `verdict`, `summary`" in prompt.read_text()

@@ -49,13 +49,10 @@ HALF = [{"write": "half.txt", "text": "half"}, {"sleep": 60}]
 REST = [{"write": "b.txt", "text": "b"}]
 
 
-@pytest.mark.parametrize("sandbox", dict.fromkeys(["none", BOX]))
-def test_a_killed_worker_goes_on_in_its_session_with_its_files(project, sandbox):
-    claude(project, ("1", 1, HALF), ("1", 2, REST), sandbox=sandbox)
+def test_a_killed_worker_goes_on_in_its_session_with_its_files(project):
+    claude(project, ("1", 1, HALF), ("1", 2, REST), sandbox=BOX)
     killed_half_way(project)
-    edited = sandbox == BOX
-    if edited:
-        project.issue(1, "Write two files", "Write half.txt and b.txt, in English.")
+    project.issue(1, "Write two files", "Write half.txt and b.txt, in English.")
     project.write("more.txt", "meanwhile\n")
     project.commit("main moves on")
     out = project.run()
@@ -71,7 +68,7 @@ def test_a_killed_worker_goes_on_in_its_session_with_its_files(project, sandbox)
     assert now.strip() == project.prompt("1", 2).strip()
     assert "because the run was stopped" in now
     assert "merged with main, which has changed since" in now
-    assert ("half.txt and b.txt" in now) is ("in English" in now) is edited
+    assert "Write half.txt and b.txt, in English." in now
     assert project.git("show", "main:half.txt") == "half"
 
 

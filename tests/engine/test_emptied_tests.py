@@ -58,39 +58,3 @@ def test_what_an_issue_says_of_a_test_lets_it_ask_for_less_by_a_model_s_yes(shop
     (folder,) = (project.state / "attempts/1/1").glob("ask-*")
     assert "asserts nothing any more" in (folder / "prompt.md").read_text()
     assert "tests of main are changed" in " ".join(project.noface("show", "1").stdout.split())
-
-
-@pytest.mark.thorough
-def test_rewritten_tests_land_and_nobody_is_asked_and_a_test_goes_with_its_feature_if_the_issue_says_so(project):
-    tests = (
-        "from shop import price\n\n\ndef test_all():\n    assert price(250) == '2.50'\n    assert price(5) == '0.05'\n"
-        "    assert price(0) == '0.00'\n    assert price(17) == '0.17'\n\n\n"
-        "def test_large():\n    assert price(99999) == '999.99'\n    assert price(100000) == '1000.00'\n"
-    )
-    now = (
-        "import pytest\n\nfrom shop import price, total\n\n\n"
-        "@pytest.mark.parametrize(('cents', 'text'), [(250, '2.50'), (5, '0.05')])\n"
-        "def test_usual(cents, text):\n    assert price(cents) == text\n\n\n"
-        "def test_small():\n    assert price(0) == '0.00'\n    assert price(17) == '0.17'\n\n\n"
-        "def costs(cents, text):\n    assert price(cents) == text\n\n\n"
-        "def test_much():\n    costs(99999, '999.99')\n    costs(100000, '1000.00')\n\n\n"
-        "def test_total():\n    assert total([1, 2]) == 3\n"
-    )
-    project.write("shop.py", SHOP)
-    project.write("tests/test_shop.py", tests)
-    project.config(REVIEWER, gate=PYTEST)
-    project.write("old.py", "def legacy(x):\n    return -x\n")
-    project.write("tests/test_old.py", "from old import legacy\n\n\ndef test_legacy():\n    assert legacy(3) == -3\n")
-    yes = {"asked_for": True, "sentence": "Remove legacy() from the shop", "reason": "it goes"}
-    project.play(
-        ("1", 0, [WORK[0], {"write": "tests/test_shop.py", "text": now}]),
-        ("2", 0, [{"say": json.dumps(yes)}], "changed_tests"),
-        ("2", 0, [{"shell": "rm old.py tests/test_old.py"}]),
-    )
-    project.issue(1, "A basket has a total", "total() adds up what is in a basket.", max_attempts=1)
-    project.issue(2, "No legacy prices", "Remove legacy() from the shop. Nobody uses it.", max_attempts=1)
-    project.commit()
-    project.run()
-    assert [attempt["outcome"] for attempt in project.attempts("1")] == ["PASSED"]
-    assert not list((project.state / "attempts/1").glob("*/ask-*"))
-    assert "tests of main are changed" in " ".join(project.noface("show", "2").stdout.split())

@@ -82,17 +82,9 @@ def test_a_gate_judges_its_own_server_and_not_one_that_has_its_port_on_the_machi
 
 
 @watches
-@pytest.mark.parametrize(
-    ("sandbox", "settings"),
-    [
-        pytest.param("none", "", marks=pytest.mark.thorough),
-        pytest.param("bubblewrap", 'network = "on"', marks=(boxes, pytest.mark.thorough)),
-    ],
-)
-def test_on_the_machines_network_a_green_by_anothers_server_is_told_and_counts_for_nothing(
-    project, another, sandbox, settings
-):
-    end_to_end(project, another, sandbox=sandbox, settings=settings)
+@pytest.mark.thorough
+def test_on_the_machines_network_a_green_by_anothers_server_is_told_and_counts_for_nothing(project, another):
+    end_to_end(project, another, sandbox="none")
     shown = " ".join(project.run(code=3).split())
     assert f"it connected to localhost:{another}" in shown
     assert f"pid {os.getpid()}" in shown
@@ -146,10 +138,8 @@ def test_a_command_of_the_issues_own_has_the_outside_where_it_says_that_it_needs
     assert project.statuses() == {"1": "merged"}
 
 
-@pytest.mark.parametrize(
-    "sandbox", [pytest.param("bubblewrap", marks=boxes), pytest.param("none", marks=(watches, pytest.mark.thorough))]
-)
-def test_a_service_that_is_named_is_there_for_gates_and_what_they_say_with_it_counts(project, another, sandbox):
-    end_to_end(project, another, sandbox=sandbox, settings=f'services = ["localhost:{another}"]')
+@boxes
+def test_a_service_that_is_named_is_there_for_gates_and_what_they_say_with_it_counts(project, another):
+    end_to_end(project, another, sandbox="bubblewrap", settings=f'services = ["localhost:{another}"]')
     project.run()
     assert project.statuses() == {"1": "merged"}

@@ -46,24 +46,6 @@ def test_one_file_of_many_that_does_not_parse_is_there_to_mend_with_all_the_othe
     assert (project.path / "src" / "f7.py").exists()
 
 
-@pytest.mark.thorough
-def test_files_out_of_bounds_are_taken_out_and_the_others_stay(project):
-    look = there(project, "src/one.txt", "other/two.txt")
-    project.play(
-        ("1", 1, [{"write": "src/one.txt", "text": "one"}, {"write": "other/two.txt", "text": "two"}]),
-        ("1", 2, [look, {"write": "src/three.txt", "text": "3"}]),
-    )
-    project.issue(1, paths=["src"])
-    project.commit()
-    project.run()
-    assert said(project) == "one"
-    assert "but for those that are not allowed: other/two.txt are as on main" in " ".join(
-        project.prompt("1", 2).split()
-    )
-    history = project.git("log", "--all", "--format=%H", "--", "other/two.txt", "--not", "--remotes")
-    assert all(commit not in project.git("rev-list", "main") for commit in history.split())
-
-
 def test_the_branch_shows_what_the_gates_saw_and_not_what_does_not_parse(project):
     project.config(gate="! grep -qs 1 a.py")
     project.play(

@@ -55,7 +55,7 @@ FILES = {
     "moves-away": "echo 1 > moves-away.txt; here=$PWD; cd /; mv $here $here.$NOFACE_ATTEMPT; mkdir $here; echo 1 > $here/bad",
     "sparse": "echo 1 > sparse.txt; truncate -s 3G sparse.bin",
     "floods": "echo 1 > floods.txt; yes",
-    "crowds": f"echo changed >> a.txt; mkdir d; cd d; {sys.executable} -c 'for n in range(100000): open(str(n), \"x\").close()'",
+    "crowds": f"echo changed >> a.txt; mkdir d; cd d; {sys.executable} -c 'for n in range(10500): open(str(n), \"x\").close()'",
 }
 HOSTILE = {**GITS, **PROCESSES, **FILES}
 """What the worker of each issue does; one that does its work besides writes a file named like its issue."""
@@ -66,7 +66,7 @@ DEFEATED = {
     "moves-away": ("AGENT_CRASH", "its workspace was removed while it was at work"),
     "sparse": ("LINT_FAILURE", "files that are too large to land were left: sparse.bin"),
     "floods": ("RESOURCE_EXHAUSTED", "more output than is kept"),
-    "crowds": ("LINT_FAILURE", "100000 new files were left"),
+    "crowds": ("LINT_FAILURE", "10500 new files were left"),
 }
 """Whose work is turned down, as what, and in which words."""
 

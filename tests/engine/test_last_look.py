@@ -44,45 +44,6 @@ def test_work_on_an_issue_that_a_person_takes_away_ends_and_is_kept(project, way
     assert project.git("show", "noface/1:b.txt") == "b"
 
 
-@pytest.mark.thorough
-def test_files_that_went_with_another_branch_may_come_back_so_the_work_goes_on(project):
-    project.git("branch", "old")
-    project.play(("1", 0, SLOW))
-    project.issue(1)
-    project.commit()
-    running = project.start("run")
-    project.in_slots("b.txt")
-    project.git("switch", "-q", "old")
-    out, _ = running.communicate(timeout=90)
-    assert running.returncode == 0, out
-    assert project.git("show", "main:b.txt") == "b"
-
-
-SLOW_GATE = "sleep 3 && test ! -e bad && test -e a.txt"
-
-
-@pytest.mark.thorough
-def test_a_text_that_is_edited_while_its_work_is_proven_again_goes_to_a_worker(project):
-    """The gates of the second landing run some seconds; meanwhile the text of its issue changes."""
-    project.config(gate=SLOW_GATE, workers=2)
-    project.play(
-        ("1", 0, [{"write": "one.txt", "text": "1"}]),
-        ("2", 1, [{"write": "two.txt", "text": "2"}]),
-        ("2", 2, [{"write": "three.txt", "text": "3"}]),
-    )
-    project.issue(1)
-    project.issue(2)
-    project.commit()
-    running = project.start("run")
-    while "one.txt" not in project.git("ls-tree", "--name-only", "main").split():
-        assert running.poll() is None
-    project.issue(2, body="Write three.txt as well.")
-    out, _ = running.communicate(timeout=90)
-    assert running.returncode == 0, out
-    assert project.git("ls-tree", "--name-only", "main", "two.txt", "three.txt").split() == ["three.txt", "two.txt"]
-    assert project.attempts("2")[0]["charged"] is False
-
-
 def test_a_text_that_is_edited_between_two_runs_is_not_landed_on_the_old_one(project):
     project.play(("1", 1, [{"write": "b.txt", "text": "b"}]), ("1", 2, [{"write": "c.txt", "text": "c"}]))
     project.issue(1)

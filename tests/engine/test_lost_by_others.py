@@ -80,19 +80,6 @@ def test_what_is_left_of_a_workspace_that_somebody_cleared_is_not_judged(project
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("removes", first_ones(["rm -rf *", "rm -rf a.txt issues noface.toml"]))
-def test_a_worker_that_removes_all_files_has_done_that_itself(project, removes):
-    project.play(
-        ("1", 1, [{"shell": removes}, {"write": "b.txt", "text": "b"}]), ("1", 2, [{"write": "c.txt", "text": "c"}])
-    )
-    project.issue(1)
-    project.commit()
-    project.noface("run")
-    first = project.attempts("1")[0]
-    assert (first["outcome"] != "AGENT_CRASH", first["charged"]) == (True, True)
-
-
-@pytest.mark.thorough
 def test_a_workspace_that_was_cleared_between_two_runs_is_set_up_anew(project):
     setup = '[project]\nsetup = "mkdir -p deps && echo lib > deps/lib"\nkeep = ["deps"]\n'
     project.write(".gitignore", "deps/\n")

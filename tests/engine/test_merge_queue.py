@@ -136,29 +136,6 @@ def test_two_that_break_each_other_are_told_apart_from_the_innocent_beside_them(
         assert [each["outcome"] for each in project.attempts(name)] == ["PASSED"]
 
 
-@pytest.mark.thorough
-def test_who_may_alter_a_judge_of_main_s_is_proven_without_the_others_who_may_not(project):
-    steps = [{"sleep": 0.2}, {"write": "tests/check.sh", "text": "test -e a.txt\n"}]
-    lay_out(project, gate="sleep 0.4; sh tests/check.sh", stacks=1, plays=[("4", 0, steps)])
-    project.write("tests/check.sh", "true\n")
-    project.issue(4, may_change=["tests/**"])
-    project.base = project.commit()
-    project.run()
-    assert set(project.statuses().values()) == {"merged"}
-    subjects = project.git("log", "--first-parent", "--format=%s", f"{project.base}..main").splitlines()
-    assert len(subjects) < TOGETHER
-    assert "Issue 4" in subjects
-    check_history(project)
-
-
-@pytest.mark.thorough
-def test_each_issue_lands_as_a_commit_of_its_own_where_that_is_wanted(project):
-    lay_out(project, landing='style = "squash"')
-    project.run()
-    assert len(check_history(project)) == TOGETHER
-    assert set(project.statuses().values()) == {"merged"}
-
-
 @pytest.mark.parametrize(
     "name",
     first_ones(
@@ -182,20 +159,6 @@ def test_a_run_that_is_killed_while_several_land_goes_on(project, name):
     assert set(project.statuses().values()) == {"merged"}
     check_history(project)
     assert project.unexpected_steps() == ()
-
-
-def test_a_person_s_commit_meanwhile_loses_nothing(project):
-    lay_out(project, gate="sleep 0.6")
-    process = project.start("run")
-    wait_for(lambda: "landing" in project.statuses().values(), 60)
-    project.write("mine.txt", "mine\n")
-    add, commit = (["git", "-C", str(project.path), *words.split()] for words in ("add mine.txt", "commit -qm mine"))
-    wait_for(lambda: subprocess.run(add, check=False).returncode == 0)  # a landing may hold the index
-    wait_for(lambda: subprocess.run(commit, check=False, env=project.environment()).returncode == 0)
-    assert process.wait() == 0
-    assert set(project.statuses().values()) == {"merged"}
-    assert (project.path / "mine.txt").read_text() == "mine\n"
-    assert project.git("status", "--porcelain") == ""
 
 
 @pytest.mark.thorough

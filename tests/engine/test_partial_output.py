@@ -1,9 +1,5 @@
 """What a worker had put out when its run failed is kept, whatever ended it: told to the next one and shown (K3)."""
 
-import json
-
-import pytest
-
 SAID = "echo reading the code; echo 'found: the price is in cents'; echo 'still red: test_price'; "
 ENDS = {
     "1": "echo 'warn: deprecated' >&2; exit 3",
@@ -53,28 +49,3 @@ def test_what_a_plain_worker_printed_before_noface_was_killed_is_told_to_the_nex
     project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
     project.run()
     assert "What it had put out last:\n\n```\nfound: the price is in cents" in project.prompt("1", 2)
-
-
-@pytest.mark.thorough
-def test_an_answer_of_another_type_is_told_with_both_types_and_what_it_was(project):
-    wise = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nplanner = "wise"\n'
-    project.config(wise)
-    unsure = {"status": "blocked", "blocked_reason": "unclear", "summary": "?", "gaps": ["prices.csv is truncated"]}
-    answer = [{"say": '["ask somebody else"]'}]
-    project.play(
-        ("1", 1, [{"say": json.dumps(unsure)}]),
-        ("1", 0, answer, "clarification"),
-        ("1", 2, [{"write": "b.txt", "text": "b"}]),
-    )
-    project.issue(1)
-    project.commit()
-    project.noface("run")
-    first, asked = project.attempts("1")[0], project.shown("show", "1")["asked"][0]
-    assert first["task_failure"]["reason"] == "context_parsing_failure"
-    assert first["task_failure"]["details"]["gaps"] == ["prices.csv is truncated"]
-    details = asked["task_failure"]["details"]
-    assert (details["expected_type"], details["actual_type"]) == ("object", "array")
-    assert details["original_output"] == '["ask somebody else"]'
-    page = project.noface("show", "1").stdout
-    assert "expected object, got array" in page
-    assert '["ask somebody else"]' in page

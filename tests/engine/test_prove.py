@@ -71,8 +71,3 @@ def test_what_is_charged_to_nobody_stays_so_once_it_is_merged(proven):
     """The work has passed alone: what is missing beside main, which nobody may have run, is not the worker's."""
     _, red = proven({"calc.py": f"import surely_not_installed\n{GOOD}"}, OTHER, forget=True)
     assert (red.failure.kind, red.failure.charged) == (FailureKind.ENVIRONMENT, False)
-
-
-def test_a_red_gate_is_told_from_a_red_main(proven):
-    _, red = proven({"calc.py": GOOD.replace("// 2", "// 3")}, OTHER)
-    assert (red.of_work, red.failure.gate, red.failure.charged) == (True, "check", True)

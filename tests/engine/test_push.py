@@ -1,10 +1,6 @@
 """`[landing] push = true`: the remote's main moves first, by compare-and-swap, and main here never goes another way."""
 
 import signal
-import threading
-import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from support.cases import first_ones
@@ -127,53 +123,5 @@ def test_what_the_server_refuses_stays_in_landing_with_its_words(project, remote
     assert landings(project) == ["7"]
 
 
-@pytest.mark.thorough
-def test_files_in_the_way_keep_main_behind_and_what_was_pushed_has_landed(project, remote):
-    project.play(("7", 0, [{"write": "a.txt", "text": "theirs\n"}]))
-    project.write("a.txt", "mine\n")
-    output = " ".join(project.run().split())
-    assert "main stays behind origin/main" in output
-    assert project.statuses() == {"7": "merged"}
-    assert (project.path / "a.txt").read_text() == "mine\n"
-    project.git("checkout", "-q", "--", "a.txt")
-    project.run()
-    assert remote.main == main(project)
-
-
-@pytest.mark.thorough
-def test_a_remote_that_is_away_is_asked_less_and_less_often_and_then_has_the_work(project, remote):
-    project.play(("7", 0, [{"write": "b.txt", "text": "b"}, {"sleep": 5}]))
-    before = main(project)
-    with away() as (url, asked):
-        process = project.start("run")
-        project.in_slots("b.txt")
-        project.git("config", "remote.origin.url", url)
-        wait_for(lambda: pushes(asked) > 1)
-        time.sleep(2)
-        assert pushes(asked) < 4, "they are no fixed time apart"
-        project.git("config", "remote.origin.url", f"file://{remote.path}")
-        assert process.wait() == 0
-    assert remote.main == main(project) != before
-
-
 def pushes(asked):
     return sum("receive-pack" in path for path in asked)
-
-
-@contextmanager
-def away():
-    """A server that hangs up on everybody: its URL, and what was asked of it."""
-    asked = []
-
-    class Away(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.close_connection = True  # and no answer
-
-        def log_message(self, *_):
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Away) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/x.git", asked
-        server.shutdown()

@@ -5,7 +5,6 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from support.clocked_run import clocked
 
 from noface.config.project_sections import Keep
 from noface.engine.retention import clear, overdue
@@ -94,40 +93,6 @@ def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
     assert "its files were removed on" in project.noface("show", "1").stdout
     assert project.noface("tools", "fsck").returncode == 0
     assert project.statuses() == {"1": "merged", "2": "blocked"}
-
-
-WORKER = """\
-case $NOFACE_ISSUE_ID in 2) if test "$(cat {folder}/slept)" -lt {days}00000; then echo '529 overloaded' >&2; exit 75; fi;; esac
-ls {state}/attempts/1/1 > {folder}/seen
-git -C {repo} for-each-ref --format='%(refname)' refs/noface/issues/1 >> {folder}/seen
-echo x > $NOFACE_ISSUE_ID.txt
-"""
-
-
-def long_life(project, days, keep):
-    """Have a plain command work, whose provider is away at issue 2 for so many days (a day is 100,000 s)."""
-    worker = project.folder / "worker.sh"
-    worker.write_text(WORKER.format(folder=project.folder, state=project.state, repo=project.path, days=days))
-    model = f'[models.plain]\nagent = "command"\ncommand = "sh {worker}"\n'
-    retry = '[retry]\ndefault_model = "plain"\noutage_max = "30d"\n'
-    slots = f'[run]\nslots_dir = "{project.folder / "slots"}"\n[sandbox]\nkind = "none"\n'
-    gate = '[[gates]]\nname = "check"\ncommand = "test -e a.txt"\ncanary = false\n'
-    project.write("noface.toml", f"{gate}{model}{retry}{slots}[keep]\n{keep}")
-
-
-@pytest.mark.thorough
-def test_a_run_that_lasts_days_lets_go_while_workers_are_at_work(project):
-    long_life(project, 8, "logs_days = 1\n")
-    project.issue(1)
-    project.issue(2, depends_on=[1])
-    project.commit()
-    done = clocked(project, step_s=60_000.0)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (project.folder / "seen").read_text().split() == ["removed.json", "report.json"]
-    with closing(Database.open(project.state / "state.db")) as database:
-        assert {each.kind for each in Reader(database).events("1")} == {"issue_merged"}
-        assert "attempt_started" in {each.kind for each in Reader(database).events("2")}
-    assert project.noface("tools", "fsck").returncode == 0
 
 
 def test_events_go_in_steps_and_their_room_goes_back_to_the_disk(tmp_path):

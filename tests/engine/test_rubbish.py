@@ -120,33 +120,6 @@ def test_a_worker_that_was_told_has_what_is_left_out_taken_by_its_report(played,
     assert landed(project) == {"lib/b.js", "lib/add.o"}
 
 
-ASKED = {
-    "pkg/dist/wheel.py": ("Add a package pkg/dist that writes wheels", "def write():\n    return 1\n"),
-    "assets/cube.obj": ("The viewer shows a cube", "v 0 0 0\nv 1 0 0\nf 1 2 1\n"),
-    "docs/server.log": ("Show in docs/server.log what the server says", "started\n"),
-    "templates/rotate.bak": ("Add the template rotate.bak", "{{ name }}\n"),
-    "samples/coverage.xml": ("Add samples/coverage.xml", "<coverage/>\n"),
-}
-
-
-@pytest.mark.thorough
-def test_files_that_issues_ask_for_land_whatever_they_are_called(project):
-    for name, text in NODE.items():
-        project.write(name, text)
-    use = {"write": "src/use.js", "text": "load('assets/cube.obj');\n"}
-    plays = []
-    for number, (path, (title, text)) in enumerate(ASKED.items(), 7):
-        plays.append((str(number), 1, [{"write": path, "text": text}, *([use] if "cube" in path else [])]))
-        project.issue(number, title)
-    project.play(*plays)
-    project.commit()
-    project.run()
-    assert set(project.statuses().values()) == {"merged"}
-    for path, (_, text) in ASKED.items():
-        assert project.git("show", f"main:{path}") == text.strip()
-    assert [len(project.attempts(str(number))) for number in range(7, 12)] == [1] * 5
-
-
 def test_what_a_worker_leaves_as_it_is_after_it_was_told_lands(played, project):
     first, second = played(NODE, [{"write": "src/b.js", "text": FORGOTTEN}], [{"shell": "true"}], max_attempts=1)
     assert (first["outcome"], second["outcome"]) == ("LINT_FAILURE", "PASSED")

@@ -27,22 +27,6 @@ def test_a_run_waits_for_a_lock_that_another_git_holds_and_lands_then(project, n
     assert project.git("status", "--porcelain") == ""
 
 
-@pytest.mark.thorough
-def test_work_goes_on_while_several_landings_wait_for_one_lock(project):
-    lock = project.path / ".git" / "index.lock"
-    project.config(workers=2)
-    for number in range(1, 5):
-        project.issue(number)
-    project.play(*[(str(n), 0, [{"write": f"{n}.txt", "text": "x"}]) for n in range(1, 5)])
-    project.commit()
-    lock.write_text("")
-    process = project.start("run")
-    wait_for(lambda: [row["status"] for row in project.shown("status")["issues"]] == ["landing"] * 4)
-    lock.unlink()
-    assert process.wait() == 0
-    assert set(project.statuses().values()) == {"merged"}
-
-
 def test_a_lock_that_stays_is_waited_for_so_long_and_no_longer():
     entry = QueueEntry(Issue("7", "x"), 1, "c")
     assert entry.worth_waiting(1000.0)

@@ -1,9 +1,6 @@
 """Issues of the GitHub that the git remote names: worked on with nothing pushed, and added from the command line."""
 
-import time
-
 import pytest
-from support.processes import wait_for
 
 TABLES = '[tracker]\nkind = "github"\n[github]\npoll = 1\n'
 
@@ -60,28 +57,3 @@ def test_a_fetch_tells_whose_issues_are_left_out_and_which_key_lets_them_in(proj
     assert "#1 by mallory, who has no write access" in " ".join(project.run().split())
     assert "#1 by mallory, who has no write access" in " ".join(project.noface("status").stdout.split())
     assert [each["source"] for each in project.shown("status")["left_out"]] == [repo.server.web + "/acme/shop/issues/1"]
-
-
-@pytest.mark.thorough
-def test_an_issue_with_the_number_of_one_that_has_landed_from_a_file_is_told_as_faulty(project, repo):
-    repo.person("ann", "write").opens_issue("Write c", "Do it.", labels=["ready-for-agent"])
-    project.config("")
-    project.issue(1)
-    project.run()
-    project.config(TABLES)
-    for _ in range(2):
-        told = " ".join(project.run(code=3).split())
-        assert "counts as done:" in told, told
-        assert "which had the same number, has landed" in told
-    assert (repo.issue(1).state, comments(repo, 1)) == ("open", [])
-
-
-@pytest.mark.thorough
-def test_a_run_that_watches_works_on_an_issue_that_is_opened_while_it_waits(project, repo):
-    ann = repo.person("ann", "write")
-    run = project.start("run", "--watch", "--max-iterations", "1")
-    wait_for((project.state / "state.db").exists, 30)
-    time.sleep(3)  # by now it waits
-    ann.opens_issue("Write b", "Do it.", labels=["ready-for-agent"])
-    run.communicate(timeout=90)
-    assert project.git("show", "main:b.txt") == "b"

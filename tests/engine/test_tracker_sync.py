@@ -220,21 +220,6 @@ def test_an_outage_stops_nobody_and_all_is_told_by_the_next_run(shop):
     assert "landed**" in shop.comment(number)
 
 
-@pytest.mark.thorough
-def test_a_rate_limit_at_the_start_is_waited_out(shop):
-    number = shop.issue()
-    shop.project.noface("tools", "fetch")
-    shop.github.limits.leave(shop.github.user(BOT), 0)
-    shop.github.later(0)
-    with shop.github.away():
-        shop.project.noface("status")
-    done = clocked(shop.project, "run", step_s=120.0)
-    out = done.stdout + done.stderr
-    assert shop.project.git("show", "main:b.txt") == "b", out
-    assert done.returncode in {0, 4}, out
-    assert shop.status(number) == "merged"
-
-
 def test_a_token_that_may_not_write_issues_is_told_once_and_work_goes_on(shop):
     number = shop.issue()
     may = shop.github.token(BOT, "issues=read contents=read metadata=read")

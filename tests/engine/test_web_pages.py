@@ -70,38 +70,14 @@ def test_ends_that_nobody_understands_are_waited_out_once_a_second_issue_has_the
     assert "ended alike, with nothing done" in done.stdout
 
 
-BROKEN = """print("starting"); pathlib.Path(__file__).with_name("lib.py").write_text("def f(:"); import lib"""
-
-
-@pytest.mark.thorough
-def test_a_program_that_worked_and_whose_own_code_no_longer_loads_is_no_outage_that_is_waited_for(project):
-    began = f"if pathlib.Path({str(project.folder / 'calls')!r}).stat().st_size > 2: {BROKEN}"
-    worker(project, began)  # it has worked
-    for number in range(4, 7):
-        project.issue(number)
-    project.commit()
-    done = clocked(project)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert (project.folder / "calls").read_text().split() == ["1", "2", "3"]
-    failed = [attempt for issue in "23456" for attempt in project.attempts(issue)]
-    assert [(a["outcome"], a["charged"]) for a in failed] == [("MISCONFIGURED", False)] * 2
-    assert "code of the program itself does not load" in done.stdout.replace("\n", " ")
-
-
-IDLE = 'print("config missing: run mytool setup first"); sys.exit(0)'
-
-
-@pytest.mark.parametrize(("away", "tried"), [(UNKNOWN, "12"), pytest.param(IDLE, "123", marks=pytest.mark.thorough)])
-def test_a_model_that_never_worked_here_and_ends_alike_at_several_issues_stops_the_run_for_nothing(
-    project, away, tried
-):
-    worker(project, away)
+def test_a_model_that_never_worked_here_and_ends_alike_at_several_issues_stops_the_run_for_nothing(project):
+    worker(project, UNKNOWN)
     for number in range(4, 9):
         project.issue(number)
     project.commit()
     done = clocked(project)
     assert done.returncode == 3, done.stdout + done.stderr
-    assert (project.folder / "calls").read_text().split() == [*tried]
-    assert [a["charged"] for issue in tried for a in project.attempts(issue)] == [False for _ in tried]
+    assert (project.folder / "calls").read_text().split() == ["1", "2"]
+    assert [a["charged"] for issue in "12" for a in project.attempts(issue)] == [False] * 2
     assert {project.statuses()[issue] for issue in "45678"} == {"ready"}
     assert "this model has never worked here" in done.stdout.replace("\n", " ")
