@@ -44,6 +44,7 @@ def test_an_answer_that_a_schema_let_pass_and_noface_does_not_is_asked_for_once_
     assert "'points' is a required property" in prompt
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_too_old_for_the_option_is_asked_without_it_from_then_on(project):
     play = reviewed(project, {"verdict": "approve", "summary": "It is fine."}, "*")
     second = ("2", 0, [{"write": "c.txt", "text": "c"}])

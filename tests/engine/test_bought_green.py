@@ -108,6 +108,7 @@ HONEST = {
 }
 
 
+@pytest.mark.thorough
 def test_honest_changes_of_tests_land(calc):
     project = calc()
     files = {name: f"tests/test_{number}.py" for number, name in enumerate(HONEST, 1)}

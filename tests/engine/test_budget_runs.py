@@ -100,6 +100,7 @@ def test_an_issue_is_blocked_before_an_attempt_that_it_cannot_pay(project):
     assert "$0.40 of the issue's $1.00 are left" in project.shown("show", "1")["reason"]
 
 
+@pytest.mark.thorough
 def test_where_an_agent_tells_only_tokens_the_cost_is_computed_and_marked(project):
     claude(project, result(None, (1_000_000, 10_000)))
     prices = MODELS.replace("tier = 1", "tier = 1\nusd_per_mtok_in = 2.0\nusd_per_mtok_out = 10.0")
@@ -112,6 +113,7 @@ def test_where_an_agent_tells_only_tokens_the_cost_is_computed_and_marked(projec
     assert "its cost is an estimate: priced from tokens" in attempt["notes"]
 
 
+@pytest.mark.thorough
 def test_a_question_is_paid_for_like_an_attempt(project):
     claude(project, result(0.6), extra="touch bad")
     configure(project)

@@ -27,6 +27,7 @@ def test_the_first_that_passes_ends_those_at_work_and_lands_for_the_price_of_one
     assert "attempt 2" in logs.stdout + logs.stderr, "not the newest, whose work was not taken"
 
 
+@pytest.mark.thorough
 def test_of_those_that_fail_one_is_charged_and_the_next_ones_go_on_from_it(project):
     steps = "".join(f'[[retry.ladder]]\nmodel = "{name}"\nparallel = 2\n' for name in ("small", "big"))
     project.config(steps, workers=2)

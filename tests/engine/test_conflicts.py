@@ -4,6 +4,8 @@ import json
 import re
 from collections import Counter
 
+import pytest
+
 ISSUES = 4
 
 
@@ -41,6 +43,7 @@ def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_nex
     assert [attempts[-1]["number"] for attempts in tried if sum(one["charged"] for one in attempts) != 1] == []
 
 
+@pytest.mark.thorough
 def test_who_is_asked_how_to_merge_sees_both_sides(project):
     """It looks at the work, in which main's side is not."""
     roles = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nresolver = "wise"\n'

@@ -130,6 +130,7 @@ def test_what_is_half_written_or_not_allowed_is_named_to_the_worker_who_goes_on(
     ]
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_stopped_together_with_noface_is_interrupted(project):
     running = project.half_done()
     for pid in project.processes():  # as the end of a service or a container stops each process of it

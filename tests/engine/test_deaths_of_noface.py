@@ -59,6 +59,7 @@ def test_a_death_is_evidence_against_an_attempt_only_if_that_could_have_caused_i
     assert evidence_of(oom_kills, contained=contained, alone=alone) == evidence
 
 
+@pytest.mark.thorough
 def test_without_walls_an_attempt_that_three_times_alone_sees_noface_die_waits_and_others_go_on(deadly):
     project = deadly
     without_walls(project)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 CLAIM = "Nothing to change: a.txt already holds the total (a.txt:1), and `test -e a.txt` passes."
 REPORT = json.dumps({"status": "done", "summary": CLAIM})
 
@@ -44,6 +46,7 @@ def test_what_is_done_already_is_looked_at_once_more_and_then_asked_about(projec
     assert project.statuses()["2"] == "merged"
 
 
+@pytest.mark.thorough
 def test_a_green_accept_on_main_closes_it_by_itself(project):
     """`accept` is red before the first attempt, and a person's commit makes main green while the worker is at it."""
     project.config()

@@ -2,6 +2,8 @@
 
 import itertools
 
+import pytest
+
 AIDER = """#!/bin/sh
 printf '%s\\n' "$@" | sed "s,^$PWD/,," > b.txt
 echo 'Repo-map: using 1024 tokens, auto refresh'
@@ -50,6 +52,7 @@ def test_files_of_the_issue_are_given_to_change_and_what_it_goes_by_to_read(proj
     assert read == ["AGENTS.md", "style.md", "conftest.py"]
 
 
+@pytest.mark.thorough
 def test_what_the_person_s_own_settings_name_is_read_where_these_act(project):
     (project.folder / ".aider.conf.yml").write_text("read:\n  - ~/mine.md\n")
     change, read = given(project, "Do it.", 'settings = "user"')

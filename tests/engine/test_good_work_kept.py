@@ -46,6 +46,7 @@ def test_one_file_of_many_that_does_not_parse_is_there_to_mend_with_all_the_othe
     assert (project.path / "src" / "f7.py").exists()
 
 
+@pytest.mark.thorough
 def test_the_branch_shows_what_the_gates_saw_and_not_what_does_not_parse(project):
     project.config(gate="! grep -qs 1 a.py")
     project.play(

@@ -256,6 +256,7 @@ def test_what_an_agent_writes_into_other_slots_reaches_neither_gates_nor_the_nex
     assert all("stray" not in seen.read_text().split() for seen in project.folder.glob("seen-*"))
 
 
+@pytest.mark.thorough
 def test_a_worker_reaches_no_terminal_even_where_noface_has_one(project):
     project.play(
         (
@@ -394,6 +395,7 @@ def test_a_stream_without_a_result_is_no_finished_run(streams):
     assert project.git("ls-tree", "--name-only", "main", "garbled.txt") == ""
 
 
+@pytest.mark.thorough
 def test_ctrl_c_makes_an_interruption_of_a_run_that_then_exits_as_if_done(project):
     script = project.folder / "claude"
     script.write_text(

@@ -124,6 +124,7 @@ def test_a_gate_whose_folder_was_cleared_away_is_run_again_in_a_new_one(project,
     assert [attempt["outcome"] for attempt in project.attempts("1")] == ["PASSED"]
 
 
+@pytest.mark.thorough
 def test_an_accept_that_a_failed_build_kept_from_running_is_not_taken_for_green(project):
     once = project.folder / "once"
     build = f"test -e {once} || {{ touch {once}; exit 0; }}; test $(wc -l < {once}) -ge 1 || {{ echo x >> {once}; exit 1; }}"

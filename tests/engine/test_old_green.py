@@ -47,6 +47,7 @@ def test_a_service_that_goes_down_during_the_run_is_not_charged_to_the_worker(se
     assert not attempt["charged"]
 
 
+@pytest.mark.thorough
 def test_a_tool_that_has_changed_makes_what_it_found_count_no_more(project):
     tool = project.folder / "bin/check-it"
     tool.parent.mkdir()

@@ -47,6 +47,7 @@ def test_a_record_of_the_work_that_is_not_noface_s_own_is_not_believed(project):
     assert outcomes(project) == ["INTERRUPTED", "RUNTIME_ERROR"]
 
 
+@pytest.mark.thorough
 def test_work_is_judged_by_the_gates_and_the_issue_as_they_are_now(project):
     killed_while_judging(project, {"write": "b.txt", "text": "two\n"})
     project.config(gate="test ! -e b.txt")
@@ -67,6 +68,7 @@ def test_work_is_judged_by_the_paths_that_are_protected_now(project):
 NAMES = ("work.json", "diff.patch", "undone.patch", "report.json", "prompt.md", "order.json")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("put", first_ones(["mkfifo {0}", "mkdir -p {0}/full", "ln -s /nowhere/at/all {0}"]))
 def test_things_in_the_place_of_noface_s_files_end_nothing(project, put):
     spoil = "; ".join(f"rm -rf {name}; {put.format(name)}" for name in NAMES)

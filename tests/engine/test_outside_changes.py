@@ -1,5 +1,6 @@
 """What others do to the repository while noface works is said; a main that fails its own gates meanwhile is waited for."""
 
+import pytest
 from support.git_ground import a_bench, git, write
 from support.processes import wait_for
 
@@ -39,6 +40,7 @@ def test_main_moved_by_landings_alone_was_moved_by_nobody_else(tmp_path):
     assert main_moved(bench.plumbing, landed, old, [landed])
 
 
+@pytest.mark.thorough
 def test_a_commit_on_main_during_an_attempt_is_said_in_the_run_and_in_show(project):
     moved = f"until git -C {project.path} show main:mine.txt; do sleep 0.05; done > /dev/null 2>&1"
     project.play(

@@ -13,7 +13,6 @@ from noface.cli.main import VERBS
 
 GIT = ("diff", "show", "switch", "log", "branch", "status", "stash", "add", "commit", "worktree")
 PRINTED = re.compile(rf"(?:(?:noface (?:{'|'.join(VERBS)})|git (?:{'|'.join(GIT)}))\b|\$\{{EDITOR)[^\n`·|│]*")
-SLOW = ("noface tools demo", "noface doctor --probe", "noface init")
 UNSURE = {"status": "blocked", "blocked_reason": "unclear", "summary": "?", "questions": ["which file?"]}
 
 

@@ -201,6 +201,7 @@ def test_a_rule_that_may_hold_for_others_only_is_told_and_work_goes_on(shop):
     assert shop.project.statuses() == {"1": "review"}
 
 
+@pytest.mark.thorough
 def test_the_first_refusal_stops_the_run_names_the_setting_and_no_more_is_paid_for(shop):
     shop.project.issue(2)
     shop.project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))

@@ -108,6 +108,7 @@ def test_a_run_that_is_killed_or_fails_anywhere_around_the_push_lands_once(proje
     assert project.noface("tools", "fsck").returncode == 0
 
 
+@pytest.mark.thorough
 def test_what_the_server_refuses_stays_in_landing_with_its_words(project, remote):
     before = main(project)
     remote.refuse("error: GH006: Protected branch update failed for refs/heads/main.\n")
@@ -121,7 +122,3 @@ def test_what_the_server_refuses_stays_in_landing_with_its_words(project, remote
     project.run()
     assert remote.main == main(project) != before
     assert landings(project) == ["7"]
-
-
-def pushes(asked):
-    return sum("receive-pack" in path for path in asked)

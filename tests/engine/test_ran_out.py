@@ -12,6 +12,7 @@ from noface.process.memory import MemoryGroup
 TOO_LONG = "Prompt is too long \u00b7 the request is ~205213 tokens (limit 200000) but this conversation is only ~159"
 
 
+@pytest.mark.thorough
 def test_a_context_that_is_full_is_named_with_usage_and_limit(project):
     claude(project, ("1", 0, [{"too_long": TOO_LONG}]))
     project.run(code=3)

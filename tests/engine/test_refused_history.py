@@ -85,7 +85,7 @@ WAYS = (
 
 
 @pytest.mark.parametrize(
-    ("way", "style"), first_ones([(way, style) for style in ("merge", "squash") for way in WAYS], 2, rows=True)
+    ("way", "style"), first_ones([(way, style) for style in ("merge", "squash") for way in WAYS], rows=True)
 )
 def test_what_a_server_refuses_is_in_no_history_that_lands(project, way, style):
     project.issue(7, max_attempts=4)

@@ -59,6 +59,7 @@ def test_an_old_database_lands_nothing_again(restored):
     assert restored.noface("tools", "fsck").returncode == 0, restored.noface("tools", "fsck").stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("known", first_ones([True, False]))
 def test_what_a_person_has_reverted_stays_landed(restored, known):
     if known:
@@ -77,6 +78,7 @@ def test_a_landing_that_a_person_amended_has_landed(restored):
     assert landed(restored) == ["2", "1"]
 
 
+@pytest.mark.thorough
 def test_nothing_is_taken_from_a_workspace_that_others_have_had_since(project):
     """The database of a killed run comes back, after one that went on from there with another issue."""
     running = project.half_done(

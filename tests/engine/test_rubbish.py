@@ -112,6 +112,7 @@ def test_what_is_left_out_stands_first_wherever_a_landing_is_told_and_its_comman
     assert (project.path / "conftest.py").read_text() == "!\n"
 
 
+@pytest.mark.thorough
 def test_a_worker_that_was_told_has_what_is_left_out_taken_by_its_report(played, project):
     elf = {"shell": "printf '\\177ELF\\2' > lib/add.o"}
     work = [{"write": "lib/b.js", "text": "b\n"}, elf]
@@ -120,6 +121,7 @@ def test_a_worker_that_was_told_has_what_is_left_out_taken_by_its_report(played,
     assert landed(project) == {"lib/b.js", "lib/add.o"}
 
 
+@pytest.mark.thorough
 def test_what_a_worker_leaves_as_it_is_after_it_was_told_lands(played, project):
     first, second = played(NODE, [{"write": "src/b.js", "text": FORGOTTEN}], [{"shell": "true"}], max_attempts=1)
     assert (first["outcome"], second["outcome"]) == ("LINT_FAILURE", "PASSED")

@@ -123,15 +123,13 @@ def red_main(project):
 NEW_RED = [{"write": "test_y.py", "text": "def test_new():\n    assert 3 == 4\n"}]
 
 
-def test_a_failure_that_main_has_too_does_not_count_against_the_attempt(red_main):
-    project = red_main(PYTEST, [{"write": "b.txt", "text": "b"}])
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-
-
-def test_a_new_failure_beside_main_s_own_counts(red_main):
+def test_of_a_red_main_only_a_new_failure_counts(red_main):
     project = red_main(PYTEST, NEW_RED)
+    project.play(("7", 0, NEW_RED), ("8", 0, [{"write": "b.txt", "text": "b"}]))
+    project.issue(8)
+    project.commit()
     project.run(code=3)
+    assert project.statuses() == {"7": "blocked", "8": "merged"}
     (attempt,) = project.attempts("7")
     assert attempt["outcome"] == "TEST_FAILURE"
     assert any("test_new" in test for test in attempt["failure"]["failing_tests"])

@@ -272,6 +272,7 @@ def test_a_change_of_named_paths_waits_for_a_person_and_lands_when_approved(proj
     assert len(project.attempts("7")) == 1
 
 
+@pytest.mark.thorough
 def test_a_rejection_goes_to_the_worker_with_the_person_s_note(project):
     project.config('[approval]\npaths = ["b.*"]\n')
     project.play(

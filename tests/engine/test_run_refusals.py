@@ -138,6 +138,7 @@ def test_a_linter_that_is_red_on_main_may_only_report(project):
     assert project.statuses() == {"7": "merged"}
 
 
+@pytest.mark.thorough
 def test_an_accept_file_that_was_never_committed_is_named_before_any_worker_is_paid(project):
     project.issue(7, accept=[f"{PYTEST} checks/test_a.py::test_a"], max_attempts=1)
     project.commit()

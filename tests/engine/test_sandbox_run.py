@@ -258,6 +258,7 @@ def test_a_gate_that_is_green_only_outside_is_named_with_the_key_to_set(project,
     assert project.statuses()["1"] == "ready"
 
 
+@pytest.mark.thorough
 def test_a_gate_that_lacks_a_variable_is_named_with_it(project):
     project.env = {"DATABASE_URL": "postgres://x"}
     project.config(gate="test x$DATABASE_URL != x", sandbox="none")
@@ -267,6 +268,7 @@ def test_a_gate_that_lacks_a_variable_is_named_with_it(project):
     assert 'env_pass = ["DATABASE_URL"]' in shown
 
 
+@pytest.mark.thorough
 def test_wrap_is_put_before_every_command_with_its_folders_filled_in(project):
     words = ["env", "WRAPPED=1", "PLACE={workspace}", "OWN={session}", "SCRATCH={tmp}"]
     project.config(gate="echo gate $WRAPPED; test -d $SCRATCH", sandbox="auto")

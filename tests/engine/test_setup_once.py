@@ -96,6 +96,7 @@ def test_what_a_worker_writes_where_setup_ran_is_copied_nowhere(project):
     assert runs(count) == 4
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
 @pytest.mark.parametrize("keep", first_ones([(), ("env",)]))
 def test_what_setup_fetched_is_where_caches_start_and_no_gate_or_worker_writes_to_setups_own(project, keep):

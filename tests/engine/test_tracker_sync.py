@@ -96,6 +96,7 @@ def test_an_answer_acts_once_also_where_noface_is_killed_or_fails_right_after_it
     assert "Take port 8443." in shop.project.prompt(str(number), 2)
 
 
+@pytest.mark.thorough
 def test_a_skip_ends_the_worker_and_a_retry_after_it_has_the_issue_worked_on_after_all(shop):
     shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
     number = shop.issue()

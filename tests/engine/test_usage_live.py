@@ -314,6 +314,7 @@ def test_amounts_that_one_of_two_runs_tells_count():
 # What a person sees
 
 
+@pytest.mark.thorough
 def test_the_row_and_the_totals_show_what_is_under_way(project):
     program(project, "claude", spends_and_hangs())
     configure(project)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from support import TESTS
-from support.cases import cases
+from support.cases import cases, first_ones
 
 WAYS = TESTS / "ways"
 sys.path.insert(0, str(WAYS))
@@ -58,13 +58,17 @@ def test_a_way_changes_what_is_there(project):
 
 @pytest.mark.parametrize(
     ("name", "way"),
-    [
-        ("spans", "spans-root-conftest-glob"),
-        ("spans", "spans-behaviour-changed"),
-        ("clock", "clock-no-test-case"),
-        ("tally", "tally-not-executable"),
-        ("tally", "tally-new-target"),
-    ],
+    first_ones(
+        [
+            ("tally", "tally-not-executable"),
+            ("clock", "clock-no-test-case"),
+            ("spans", "spans-root-conftest-glob"),
+            ("spans", "spans-behaviour-changed"),
+            ("tally", "tally-new-target"),
+        ],
+        2,
+        rows=True,
+    ),
 )
 def test_a_way_is_what_the_table_says(name, way):
     assert wrong(BY_NAME[name], way_of(BY_NAME[name], way)) == ["", ""]

@@ -70,6 +70,7 @@ def test_a_repository_made_in_a_folder_of_the_project_s_own_loses_its_git_and_no
     assert [note for note in attempt["notes"] if note.startswith("src/.git: a nested")]
 
 
+@pytest.mark.thorough
 def test_a_dependency_with_a_git_dir_in_an_ignored_folder_is_nobody_s_work(played):
     steps = [{"shell": "git init -q deps/lib; echo x > deps/lib/x"}]
     (attempt,) = played(steps, before={".gitignore": "deps/\n"}, code=3)
@@ -77,6 +78,7 @@ def test_a_dependency_with_a_git_dir_in_an_ignored_folder_is_nobody_s_work(playe
     assert attempt["notes"] == []
 
 
+@pytest.mark.thorough
 def test_a_worktree_in_an_ignored_folder_is_told_of(played):
     (attempt,) = played([{"shell": PLACES[WORKTREE]}], before={".gitignore": ".claude/worktrees/\n"}, code=3)
     assert attempt["failure"]["message"].startswith(said_of(WORKTREE))
