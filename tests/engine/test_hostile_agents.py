@@ -16,6 +16,7 @@ import sys
 import termios
 
 import pytest
+from support.cases import cases
 from support.git_ground import Canary
 from support.processes import wait_for
 from support.project import Project
@@ -150,7 +151,7 @@ def test_the_run_ends_in_good_order_with_nothing_left_running(night):
     assert night.project.git("fsck", "--connectivity-only", "--no-dangling") == ""
 
 
-@pytest.mark.parametrize("name", MERGED)
+@cases("name", MERGED)
 def test_honest_work_of_a_hostile_agent_lands_as_one_commit_of_the_person(night, name):
     git = night.project.git
     assert (night.status(name), night.attempt(name)["outcome"]) == ("merged", "PASSED")
@@ -163,7 +164,7 @@ def test_honest_work_of_a_hostile_agent_lands_as_one_commit_of_the_person(night,
     assert f"{name}.txt" in {path.split("/")[-1] for path in added}
 
 
-@pytest.mark.parametrize("name", DEFEATED)
+@cases("name", DEFEATED)
 def test_what_must_not_land_is_turned_down_and_named_and_the_rest_of_the_work_is_kept(night, name):
     kind, words = DEFEATED[name]
     attempt = night.attempt(name)
@@ -197,7 +198,7 @@ def test_links_lead_to_no_damage_and_stay_links(night):
     assert modes["checks"] == "040000"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "told"),
     [
         ("nests", "nested: a git repository of its own was left out"),
