@@ -168,19 +168,6 @@ def asks_for_approval(project, **more):
     project.commit()
 
 
-def test_work_that_waits_for_approval_lands_once_a_person_approved(project):
-    asks_for_approval(project)
-    project.run(code=3)
-    assert not (project.path / "b.txt").exists()
-    (waiting,) = project.shown("blocked")["blocked"]
-    assert (waiting["wants"], waiting["attempt"], waiting["changed"]) == ("landing", 1, ["b.txt"])
-    assert project.noface("approve", "7").returncode == 0
-    project.run()
-    assert (project.path / "b.txt").read_text() == "done\n"
-    assert len(project.attempts("7")) == 1, "what was approved is what landed"
-    assert "was approved already; it is merged now" in project.noface("approve", "7").stdout
-
-
 def test_approving_while_noface_runs_lands_the_work_in_that_run(project):
     asks_for_approval(project, workers=2)
     project.issue(8, "Take long")

@@ -1,12 +1,10 @@
-"""What the tests rest on: whatever shell starts them, their children find ordinary surroundings."""
+"""What the tests rest on: a noface that is forked is like one that is started, and what is left of one is ended."""
 
 import os
 import signal
 import subprocess
 
 import pytest
-
-# noface forked from a process that has imported it
 
 
 @pytest.mark.parametrize("args", [("show", "1"), ("run", "--no-such-flag")])
