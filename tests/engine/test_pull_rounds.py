@@ -143,7 +143,7 @@ def test_when_the_rounds_are_used_up_a_person_is_asked_and_a_log_that_cannot_be_
     published.runs()
     assert published.status() == "blocked"
     block = published.block()
-    assert "[landing] rounds = 0 answers none" in block["reason"]
+    assert "[landing] rounds = 0" in block["reason"]
     assert "ci / test (3.12) is red (http" in block["question"]
     assert "its log cannot be read" in block["errors"][0]
     (first,) = published.project.attempts("1")
