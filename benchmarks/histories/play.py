@@ -103,7 +103,7 @@ def _make(project: Project, git_dir: Path, commit: str, mode: str, folder: Path,
 def config(project: Project, mode: str, folder: Path) -> dict[str, Any]:
     """Return noface's settings: defaults, apart from what the benchmark is not about."""
     settings: dict[str, Any] = {
-        "project": {"name": project.name, "main": "main"},
+        "project": {"main": "main"},
         "run": {"slots_dir": str(folder / "slots")},
         "gates": [{"name": "tests", "command": project.command, "kind": "test", "canary": False}],
         "sandbox": {"kind": "none"},

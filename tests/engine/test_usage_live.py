@@ -117,7 +117,7 @@ def test_a_run_over_its_model_s_limit_is_stopped_and_says_so(project):
 
 
 @pytest.mark.thorough
-def test_a_run_says_which_models_no_limit_in_dollars_holds(project):
+def test_a_run_says_that_nobody_knows_the_price_of_an_attempt(project):
     env = codex(project, 1_000_000, 10_000)
     configure(project, f'model = "gpt-99"\ntimeout = "1s"\n{env}', agent="codex")
     text = (project.path / "noface.toml").read_text()
@@ -126,7 +126,6 @@ def test_a_run_says_which_models_no_limit_in_dollars_holds(project):
     project.write("noface.toml", text.replace(prices, ""))
     project.commit("no prices")
     said = " ".join(project.run("--max-cost", "1", code=3).split())
-    assert "no limit in dollars holds small: only tokens are told, and nobody knows the price" in said
     assert "Cost so far: of 1 attempt nobody knows the price" in said
 
 

@@ -134,18 +134,7 @@ def test_what_hides_tests_from_a_green_gate_shows(checkout, cheat):
 
 @pytest.mark.parametrize(
     "forgery",
-    first_ones(
-        [
-            "def pytest_sessionfinish(session): session.exitstatus = 0",
-            "import os\ndef pytest_unconfigure(): os._exit(0)",
-            "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_logreport(report): report.outcome = 'passed'\ndef pytest_sessionfinish(session): session.exitstatus = 0",
-            (
-                "import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
-                "    (yield).get_result().outcome = 'passed'"
-            ),
-        ],
-        2,
-    ),
+    ["def pytest_sessionfinish(session): session.exitstatus = 0", "import os\ndef pytest_unconfigure(): os._exit(0)"],
 )
 def test_a_forged_result_shows_as_the_failure_it_is(checkout, forgery):
     main = run_reported(checkout, PYTEST)
