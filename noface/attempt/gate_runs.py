@@ -3,11 +3,12 @@
 What fails now and then costs no attempt, and buys no green:
 
 1. Tests known as unsteady on main count for nobody, unless the change adds them or touches their file.
-2. What failed runs once more, single tests if the runner can, while no other gate runs. What fails again has failed.
+2. What failed runs once more, single tests if the runner can, while no other gate runs. What fails again has failed,
+   unless it is single tests of main's that fail and pass there, too: that a test fails twice may be chance.
 3. What passes then and is the change's own test is the change's failure: it must pass each time.
 4. If other gates ran beside it the whole gate runs alone: a pass says that it met them.
-5. Anything else runs on main, up to three times. What fails and passes there is unsteady, and is remembered; else the
-   change made it fail now and then.
+5. Anything else runs on main, up to three times, single tests up to nine. What fails and passes there is unsteady, and
+   is remembered; else the change made it fail now and then.
 
 On main itself the whole gate runs again. A gate that names no tests is unsteady as a whole.
 """
@@ -37,7 +38,8 @@ UNSTEADY_BY_CHANGE = "unsteady-by-change"
 """The rule of a test that fails now and then, and on main not once."""
 _MAY_PASS = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.UNKNOWN)
 """What may be otherwise in another run. A time limit costs as much again; the rest is about files, and stays."""
-_RUNS_MAX = 3
+_RUNS_MAX, _NARROW_RUNS_MAX = 3, 9
+"""Single tests are cheap: three looks miss a test that fails one time in three as often as one time in three."""
 _SHOWN_MAX = 5
 _LOG_BYTES_MAX = 200_000
 
@@ -82,9 +84,19 @@ class _Steadiness:
         beside, known = self._session.beside, not self._counting and (self._failed or WHOLE_GATE in self._known)
         try:
             with self._session.by_itself(wanted=bool(beside)):
-                runs = (self._rerun(self._session, f"steady-{n}") for n in range(1, (_RUNS_MAX if known else 1) + 1))
-                again = next((run for run in runs if run.gone), None)
-            return self._explained(again, beside) if again is not None else self._red
+                again = self._rerun(self._session, "steady-1")
+                for number in range(2, _RUNS_MAX + 1 if known else 0):
+                    again = again if again.gone else self._rerun(self._session, f"steady-{number}")
+            if again.gone:
+                return self._explained(again, beside)
+            if again.whole is None and not self._own and not self._of_main:
+                self._look_at_main(self._counting, _RUNS_MAX)
+            # What was unsteady before has failed too often; what main has shown to be so now counts for nobody.
+            return (
+                self._passed(None)
+                if self._counting and not known and {*self._counting} <= {*self._known}
+                else self._red
+            )
         except NotReady:
             return self._red
 
@@ -100,7 +112,7 @@ class _Steadiness:
             return self._passed(again)
         if beside and (alone := self._session.run_alone(self._gate, self._before, self._red, beside)).passed:
             return alone
-        runs = self._look_at_main(new)
+        runs = self._look_at_main(new, _NARROW_RUNS_MAX)
         if steady := tuple(test for test in new if test not in self._known):
             why = f"on main it passed {runs} times of {runs}, so it is the change that makes it fail now and then"
             return self._unsteady_by_change(steady, why)
@@ -137,19 +149,20 @@ class _Steadiness:
             return _Rerun(result, failed, passed | {WHOLE_GATE})
         return _Rerun(result, failed or frozenset({WHOLE_GATE}), passed)
 
-    def _look_at_main(self, tests: tuple[str, ...]) -> int:
+    def _look_at_main(self, tests: tuple[str, ...], narrow_max: int) -> int:
         """Run what failed on main until each of these tests has failed and passed there; return how often it ran."""
         session, task, plumbing = self._session, self._session.task, self._session.env.plumbing
         tree = plumbing.tree(task.main)
         on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
         slot = GateSession(session.scope, on_main, session.slot)
-        failed, passed, runs = set[str](), set[str](), 0
-        while runs < _RUNS_MAX and not failed & passed >= {*tests}:
+        failed, passed, runs, runs_max = set[str](), set[str](), 0, narrow_max
+        while runs < runs_max and not failed & passed >= {*tests}:
             runs += 1
             session.scope.progress(task.issue_id, task.number, "gate", f"{self._gate.name} once more on main")
             again = self._rerun(slot, f"look-{runs}")
             failed |= again.failed
             passed |= again.passed
+            runs_max = narrow_max if again.whole is None else _RUNS_MAX
         session.ready()
         session.build(self._before, "after-main")
         self._remember(tuple(test for test in tests if test in failed & passed), runs)

@@ -92,7 +92,7 @@ def test_a_change_that_makes_a_test_fail_now_and_then_is_charged_with_what_main_
     (attempt,) = project.attempts("7")
     assert (attempt["outcome"], attempt["charged"]) == ("TEST_FAILURE", True)
     assert attempt["failure"]["rule"] == "unsteady-by-change"
-    assert "on main it passed 3 times of 3" in attempt["failure"]["message"]
+    assert "on main it passed 9 times of 9" in attempt["failure"]["message"]
     assert attempt["failure"]["failing_tests"] == ["tests/test_shop.py::test_ready"]
     assert project.shown("status")["unsteady"] == []
 
