@@ -26,7 +26,7 @@ from noface.gates.run import OTHERS_SERVER, comparable, log_names, names_suffice
 from noface.integrity.inventory import compared
 from noface.integrity.unsteady import WHOLE_GATE, Known, excused, failed_in, of_the_change, passed_in
 from noface.model.access import Network
-from noface.model.failure import CHANGED_FILES
+from noface.model.failure import CHANGED_FILES, Failure
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.listed import UnsteadyTest
 from noface.model.quoting import some
@@ -35,11 +35,9 @@ from noface.process.failpoints import hit
 from noface.process.files import read_bounded
 
 UNSTEADY_BY_CHANGE = "unsteady-by-change"
-"""The rule of a test that fails now and then, and on main not once."""
 _MAY_PASS = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.UNKNOWN)
 """What may be otherwise in another run. A time limit costs as much again; the rest is about files, and stays."""
-_RUNS_MAX, _NARROW_RUNS_MAX = 3, 9
-"""Single tests are cheap: three looks miss a test that fails one time in three as often as one time in three."""
+_RUNS_MAX, _NARROW_RUNS_MAX = 3, 9  # three looks miss what fails one time in three as often as one time in three
 _SHOWN_MAX = 5
 _LOG_BYTES_MAX = 200_000
 
@@ -201,16 +199,15 @@ class _Steadiness:
         return replace(self._red, failure=failure, failing_tests=failure.failing_tests)
 
 
+def _may_pass(failure: Failure | None) -> bool:
+    return failure is not None and failure.kind in _MAY_PASS and failure.rule != CHANGED_FILES
+
+
 def _short_of_coverage(red: GateResult) -> bool:
     """True if the output speaks of a coverage that was not reached, which no list of tests shows."""
     folder = Path(red.stdout_log).parent
     texts = (read_bounded(folder / log, 0, _LOG_BYTES_MAX).lower() for log in log_names(red.gate))
     return any("coverage" in line and "not" in line for text in texts for line in text.splitlines())
-
-
-def _may_be_unsteady(gate: GateSpec, result: GateResult) -> bool:
-    failure, counts = result.failure, bool(gate.again) and not result.passed
-    return counts and failure is not None and failure.kind in _MAY_PASS and failure.rule != CHANGED_FILES
 
 
 REPEAT_PAUSES_S = (1.0, 10.0)
@@ -245,7 +242,7 @@ class GateRuns:
             result = self._once_more(f"again-{again}", result)
         if result.passed:
             result = replace(result, first_failure=result.first_failure or first)
-        elif task.steady and _may_be_unsteady(gate, result):
+        elif task.steady and gate.again and _may_pass(result.failure):
             result = _Steadiness(session, gate, self._before, result).judged()
         self._tell(result)
         return result

@@ -198,17 +198,12 @@ class OutsideChanges:
         if before is None:
             return ()
         main = plumbing.repository.main
-        changes = [
-            f"{what} while attempt {order.number} was at work, not by noface" for what in differences(before, now, main)
-        ]
+        during = f"while attempt {order.number} was at work, not by noface"
+        changes = [f"{what} {during}" for what in differences(before, now, main)]
         old, new = before[0].get(main), now[0].get(main)
         if old is not None and new is not None and main_moved(plumbing, old, new, context.reader.landed_commits()):
-            span = f"{old[:_SHORT]}..{new[:_SHORT]}"
-            changes.insert(
-                0,
-                f"main moved from {old[:_SHORT]} to {new[:_SHORT]} while attempt {order.number} was at work,"
-                f" not by noface: git log {span}",
-            )
+            old, new = old[:_SHORT], new[:_SHORT]
+            changes.insert(0, f"main moved from {old} to {new} {during}: git log {old}..{new}")
         if changes:
             context.log_event("repository_changed", order.issue.id, number=order.number, what=changes)
         return tuple(changes)

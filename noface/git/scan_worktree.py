@@ -105,10 +105,7 @@ def scan_worktree(
 
 
 def clear_hazards(folder: Path, keep: tuple[str, ...]) -> frozenset[str]:
-    """Remove what git would hang on or never remove: special files, nested repositories. Raises OSError.
-
-    Returns the files that are there, and the empty folders.
-    """
+    """Remove special files and nested repositories; return files and empty folders that are there. Raises OSError."""
     unread: list[str] = []
     seen: list[str] = []
     for entry, relative in _walk(folder, keep, [], unread):
@@ -125,10 +122,7 @@ _INDEX_HEAD, _INDEX_HEAD_BYTES, _INDEX_FACTS_BYTES = b"DIRC\0\0\0\2", 12, 42
 
 
 def names_in(index: Path, id_bytes: int) -> frozenset[str]:
-    """Return the paths in an index of version 2 (gitformat-index(5)), none of another or a damaged one.
-
-    It spares three processes of git for each issue, where nothing lies beside main's files.
-    """
+    """Return the paths in an index of version 2 (gitformat-index(5)), none of another: it spares processes of git."""
     names: list[bytes] = []
     with suppress(OSError, ValueError):
         data, at = index.read_bytes(), _INDEX_HEAD_BYTES

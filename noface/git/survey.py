@@ -114,10 +114,7 @@ def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
 
 _OWN = "refs/heads/noface/"
 _SHORT = 12
-_Stamp = tuple[str, int, int]
-
-
-PersonsState = tuple[Mapping[str, str], frozenset[_Stamp]]
+PersonsState = tuple[Mapping[str, str], frozenset[tuple[str, int, int]]]
 """The person's refs with their objects, and size and time of the files that decide what git does."""
 
 
