@@ -68,8 +68,6 @@ def _value(field: "FieldInfo") -> tuple[Any, bool]:
     if field.is_required():
         return field.examples[0] if field.examples else "", True
     default = field.get_default(call_default_factory=True, validated_data={})
-    if isinstance(default, tuple) and default:
-        return default, False
     if default is None or default in ("", (), {}):
         return field.examples[0] if field.examples else "", False
     return (format_duration(default) if is_duration(field) else default), True

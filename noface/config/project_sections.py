@@ -199,7 +199,7 @@ class Protect(Section):
 
 
 class Limits(Section):
-    """Upper bounds on what a worker may leave behind, and on its issue's own commands."""
+    """Upper bounds on what a worker may leave behind."""
 
     max_changed_files: int = setting(
         _diff["files_max"], "a change of more files fails; lock files and build output don't count", ge=1

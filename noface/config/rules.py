@@ -195,3 +195,5 @@ def _contradictions(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(("tracker", "path"), f'kind = "{kind}" reads no files of the repository; remove path, or kind')
     if run.get("workers") == 0 and not (executor.get("hosts") or executor.get("address")):
         yield Problem(("run", "workers"), "expected 1 or more: no host of [executor] would do the work")
+    if executor.get("address") and not executor.get("certificates"):
+        yield Problem(("executor", "address"), "it needs certificates, the folder with ca.pem, client.pem, client.key")

@@ -8,6 +8,9 @@ from noface.config.problems import InvalidConfigError
 
 CONTRADICTIONS = {
     "no worker anywhere": ("[run]\nworkers = 0\n", "run.workers", ("[executor]",)),
+    "a cluster that anybody may pass for": (
+        "[executor]\naddress = 'tls://h:8786'\n", "executor.address", ["certificates", "ca.pem"],
+    ),
     "main pushed beside pull requests": (
         "[landing]\nhow = 'pull-request'\npush = true\n", "landing.push", ["main is never pushed", 'how = "merge"'],
     ),

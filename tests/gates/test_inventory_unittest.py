@@ -25,11 +25,7 @@ class TestLater(unittest.IsolatedAsyncioTestCase):
 if __name__ == "__main__":
     unittest.main()
 """
-ALL = [
-    "test_it.py::TestLater::test_waits",
-    "test_it.py::TestSums::test_adds",
-    "test_it.py::TestSums::test_each",
-]
+ALL = ["test_it.py::TestLater::test_waits", "test_it.py::TestSums::test_adds", "test_it.py::TestSums::test_each"]
 
 
 @pytest.fixture
@@ -82,13 +78,7 @@ class TestSkipped(unittest.TestCase):
     short = {kind: {name.rpartition("::")[2] for name in ran.ids(kind)} for kind in ("PASSED", "FAILED", "SKIPPED")}
     assert short == {
         "PASSED": {"test_passes"},
-        "FAILED": {
-            "test_fails",
-            "test_errs",
-            "test_xpasses",
-            "test_parts",
-            "unittest.loader._FailedTest.test_broken",
-        },
+        "FAILED": {"test_fails", "test_errs", "test_xpasses", "test_parts", "unittest.loader._FailedTest.test_broken"},
         "SKIPPED": {"test_skips", "test_marked", "test_xfails", "test_skipped"},
     }
 

@@ -3,14 +3,7 @@
 from dataclasses import replace
 
 from noface.knowledge.fixes import LINES_MAX, Fix
-from noface.knowledge.lessons import (
-    alike,
-    failed_before,
-    fits,
-    lesson_of,
-    terms,
-    worth_keeping,
-)
+from noface.knowledge.lessons import alike, failed_before, fits, lesson_of, terms, worth_keeping
 from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue

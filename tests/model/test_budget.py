@@ -3,17 +3,7 @@
 import pytest
 from support.cases import cases
 
-from noface.model.budget import (
-    Allowance,
-    Budget,
-    EndedFor,
-    Estimate,
-    Estimates,
-    Refusal,
-    Spent,
-    allowed,
-    can_pay,
-)
+from noface.model.budget import Allowance, Budget, EndedFor, Estimate, Estimates, Refusal, Spent, allowed, can_pay
 from noface.model.worker_run import ModelSpec
 
 RUN = Budget("run", usd=5.0)

@@ -9,15 +9,7 @@ import pytest
 from noface.agents.base import AGENTS
 from noface.data import table
 from noface.process.sandbox import Box, find_bubblewrap
-from noface.process.sandbox_home import (
-    AgentHome,
-    Home,
-    HomeRule,
-    below,
-    home_rules,
-    make_mount_point,
-    places_of,
-)
+from noface.process.sandbox_home import AgentHome, Home, HomeRule, below, home_rules, make_mount_point, places_of
 
 
 @pytest.fixture
@@ -161,10 +153,7 @@ def test_an_agents_folder_has_its_settings_to_read_its_login_to_write_and_nothin
 def test_the_folder_that_a_variable_names_stands_for_the_agents_own(made, tmp_path):
     env = {"CODEX_HOME": str(tmp_path / "home/work/codex")}
     mounts = made(
-        ("work/codex/auth.json", ".codex/auth.json"),
-        home_rules("/nowhere", {}),
-        AGENTS["codex"].homes,
-        env=env,
+        ("work/codex/auth.json", ".codex/auth.json"), home_rules("/nowhere", {}), AGENTS["codex"].homes, env=env
     )
     assert mounts["work/codex/auth.json"][0] == "--bind"
     assert ".codex" not in mounts
