@@ -7,14 +7,7 @@ from noface.diagnosis.known_causes import known_cause
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
 from noface.engine.main_checks import recorded_on_main
-from noface.engine.prompt_context import (
-    ON_THE_FAILURE,
-    main_since,
-    patch_of,
-    prior_failures,
-    quotes_of,
-    related_files,
-)
+from noface.engine.prompt_context import ON_THE_FAILURE, main_since, patch_of, prior_failures, quotes_of, related_files
 from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction

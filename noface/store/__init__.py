@@ -1,1 +1,1 @@
-"""The state database: schema, migrations, the journal that writes and the reader."""
+"""The state database: its schema, the journal that writes and the reader."""

@@ -40,6 +40,8 @@ class Database:
         """Open or make the database at `path`. Raises StoreError for what is no database of this schema, or damaged."""
         if kind_at(path.resolve()) not in (0, stat.S_IFREG):
             raise _unusable(path, "it is no regular file")
+        if path.exists() and path.stat().st_size == 1:  # which SQLite takes for an empty one
+            raise _unusable(path, "file is not a database")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(

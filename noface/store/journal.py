@@ -77,17 +77,8 @@ class Journal:
         with self._db.transaction() as connection:
             known = {row[0]: tuple(row) for row in connection.execute(query("present_issues"))}
             rows = [
-                (
-                    each.id,
-                    at,
-                    each.title,
-                    each.priority,
-                    each.source,
-                    each.content_hash,
-                    dumps(each.depends_on),
-                    each.parent,
-                )
-                for at, each in enumerate(backlog.issues)
+                (one.id, at, one.title, one.priority, one.source, one.content_hash, dumps(one.depends_on), one.parent)
+                for at, one in enumerate(backlog.issues)
             ]
             gone = known.keys() - {row[0] for row in rows}
             connection.executemany("UPDATE issues SET present = 0 WHERE id = ?", [(each,) for each in sorted(gone)])

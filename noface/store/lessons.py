@@ -8,15 +8,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import fields
 
-from noface.knowledge.lessons import (
-    CURES,
-    ControlGroup,
-    Lesson,
-    alike,
-    cure_holds,
-    fits,
-    worth_keeping,
-)
+from noface.knowledge.lessons import CURES, ControlGroup, Lesson, alike, cure_holds, fits, worth_keeping
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
 from noface.store.database import Database, insert, update

@@ -4,7 +4,7 @@ Python holds such bytes as lone surrogates, which sqlite3 refuses: they are writ
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -30,6 +30,12 @@ class Connection(sqlite3.Connection):
         marks = ["CAST(? AS TEXT)" if isinstance(value, bytes) else "?" for value in values]
         return super().execute("".join(part + mark for part, mark in zip(before, marks, strict=True)) + last, values)
 
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        """Run one statement for each set of values."""
+        for values in parameters:
+            self.execute(sql, values)
+        return self.cursor()
+
 
 def _bytes(value: Any) -> Any:
     if not isinstance(value, str):
@@ -37,10 +43,7 @@ def _bytes(value: Any) -> Any:
     try:
         value.encode()
     except UnicodeEncodeError:
-        return value.encode("utf-8", "backslashreplace" if _beyond_bytes(value) else "surrogateescape")
+        # A surrogate that stands for no byte is half of a pair, from a JSON text for example.
+        halved = any("\ud800" <= mark <= "\udfff" and not "\udc80" <= mark <= "\udcff" for mark in value)
+        return value.encode("utf-8", "backslashreplace" if halved else "surrogateescape")
     return value
-
-
-def _beyond_bytes(value: str) -> bool:
-    """True if a surrogate stands for no byte: half of a pair, from a JSON text for example."""
-    return any("\ud800" <= mark <= "\udfff" and not "\udc80" <= mark <= "\udcff" for mark in value)

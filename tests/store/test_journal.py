@@ -76,6 +76,11 @@ def kinds(reader, issue_id="7"):
     return [row.kind for row in reader.events(issue_id)]
 
 
+def test_text_that_is_not_unicode_is_kept(journal, reader):
+    journal.sync_backlog(Backlog((Issue("9", "half \ud800", source="caf\udce9.md"),)), "f2")
+    assert (reader.issue("9").title, reader.issue("9").source) == ("half \\ud800", "caf\udce9.md")
+
+
 # The life of an attempt
 
 
@@ -91,12 +96,7 @@ def test_an_attempt_is_written_down_before_it_runs_and_again_when_it_ends(journa
     assert (past.outcome, past.charged, past.signature, past.failure) == ("TEST_FAILURE", True, "s", RED)
     assert (past.commit, past.candidate, past.cost_usd) == ("c", "k", 0.5)
     row = reader.issue("7")
-    assert (row.attempts, row.last_kind, row.last_message, row.cost_usd) == (
-        1,
-        "TEST_FAILURE",
-        "one red",
-        0.5,
-    )
+    assert (row.attempts, row.last_kind, row.last_message, row.cost_usd) == (1, "TEST_FAILURE", "one red", 0.5)
     assert kinds(reader) == ["issue_running", "attempt_started", "attempt_finished"]
 
 

@@ -50,12 +50,7 @@ def test_what_was_heard_stays_known_when_something_is_said(story):
     publications.commented(story.tick(), "1", "blocked:2", 11)
     publications.heard("1", 41, "no")
     known = publications.get("1")
-    assert (known.comment, known.after, known.question, known.problem) == (
-        11,
-        41,
-        "blocked:0:1",
-        "no",
-    )
+    assert (known.comment, known.after, known.question, known.problem) == (11, 41, "blocked:0:1", "no")
 
 
 def test_why_somebody_was_not_heeded_is_said_also_of_what_is_settled_and_only_while_it_stands_so(story):
