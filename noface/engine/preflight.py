@@ -177,10 +177,7 @@ def _lacking(red: list[GateResult], lacking: Mapping[str, Lack]) -> BaselineRedE
     for result in red:
         lack = lacking[result.gate.name]
         message = result.failure.message if result.failure is not None else ""
-        lines += [
-            f"gate {_named(result)} passes on main only {_surroundings(lack)}: {message}",
-            *_logs(result),
-        ]
+        lines += [f"gate {_named(result)} passes on main only {_surroundings(lack)}: {message}", *_logs(result)]
         remedies.append(f"{result.gate.name}: {lack.remedy()}")
     return BaselineRedError(
         "main is green, but not in the surroundings that gates get.\n" + "\n".join(lines),

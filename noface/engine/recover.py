@@ -70,8 +70,14 @@ def settle_open(
     _drop_questions(context, {job.number for job in at_work if job.kind is JobKind.QUESTION})
     resumed = []
     going = {(job.issue_id, job.number) for job in at_work if job.kind is JobKind.ATTEMPT}
+    unread = [each for each in context.reader.unreadable_attempts() if (each["issue_id"], each["number"]) not in going]
+    for row in unread:
+        _drop_settings(row["directory"])
+        report = Interrupted(row["token"], row["issue_id"], row["number"])
+        merged = context.reader.state(report.issue_id).status is IssueStatus.MERGED
+        _end(context, report, row["directory"], landed=merged)
     attempts = [each for each in context.reader.open_attempts() if (each.issue.id, each.number) not in going]
-    killers = find_suspects(context, attempts, died=died)
+    killers = find_suspects(context, attempts, died=died and not unread)
     for order in attempts:
         _drop_settings(order.directory)
         killer = killers.get(order.issue.id)
@@ -157,7 +163,11 @@ def _interrupt(context: RunContext, order: AttemptOrder, *, landed: bool = False
     report = without_end(context, replace(order, model=_with_variables(context, order.model)))
     with suppress(GitError):  # killed while the workspace was being built: there is nothing of the worker's in it
         report = report if landed or _is_outlived(context, order) else with_work(context, order, report)
-    settle_files(context.env, order.directory)
+    _end(context, report, order.directory, landed=landed)
+
+
+def _end(context: RunContext, report: Interrupted, directory: str, *, landed: bool = False) -> None:
+    settle_files(context.env, directory)
     run = report.agent
     estimated = (ESTIMATED,) if run is not None and run.usage.priced else ()
     left = report.snapshot.notes if report.snapshot is not None else ()
@@ -166,7 +176,7 @@ def _interrupt(context: RunContext, order: AttemptOrder, *, landed: bool = False
     partial = accumulate(steps_of(report), context.settings.earlier_form)
     context.journal.attempt_finished(context.clock.now(), report, charged=False, notes=notes, partial=partial)
     if not landed:
-        context.set_status(order.issue.id, IssueStatus.READY, "noface was killed, or failed; nothing is charged")
+        context.set_status(report.issue_id, IssueStatus.READY, "noface was killed, or failed; nothing is charged")
 
 
 def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 
+from noface.errors import StoreError
 from noface.integrity.state.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts
 from noface.model.codec import decode
 from noface.model.gate import GateResult
@@ -16,14 +17,22 @@ _PROBLEMS_MAX = 10
 
 def database_facts(database: Database) -> DatabaseFacts:
     """Return what the database holds. Raises StoreError if it cannot be read at all."""
-    damage = [*damage_of(database)]
+    both = (Database.memory(), database)
+    wanted, present = ({str(row[0]) for row in each.rows(query("columns"))} for each in both)
+    if missing := sorted(wanted - present):
+        raise StoreError(f"The state database is damaged: there is no {', '.join(missing[:_PROBLEMS_MAX])}.")
+    reader = Reader(database)
+    lines = [str(row[0]) for row in database.rows("PRAGMA integrity_check")]
+    damage = [line for line in lines if line != "ok"][:_PROBLEMS_MAX]
+    damage += [f"a row of {row[0]} refers to nothing" for row in database.rows("PRAGMA foreign_key_check")]
+    for row in reader.unreadable_attempts():
+        damage.append(f"the order of attempt {row['number']} of {row['issue_id']} cannot be read")
     gates: dict[str, GateResult] = {}
     for row in database.rows("SELECT key, result FROM gate_memo"):
         try:
             gates[str(row["key"])] = decode(GateResult, json.loads(row["result"]))
         except (ValueError, TypeError, KeyError) as error:
             damage.append(f"the gate result {row['key'][:12]} cannot be read: {error}")
-    reader = Reader(database)
     steps = json.loads(reader.fact(UNEXPECTED_STEPS) or "[]")
     runs = database.rows("SELECT id, started_at, ended_at FROM runs ORDER BY started_at")
     return DatabaseFacts(
@@ -39,13 +48,6 @@ def database_facts(database: Database) -> DatabaseFacts:
         gates=gates,
         unexpected_steps=tuple(decode(UnexpectedStep, each) for each in steps),
     )
-
-
-def damage_of(database: Database) -> tuple[str, ...]:
-    lines = [str(row[0]) for row in database.rows("PRAGMA integrity_check")]
-    damage = [line for line in lines if line != "ok"][:_PROBLEMS_MAX]
-    damage += [f"a row of {row[0]} refers to nothing" for row in database.rows("PRAGMA foreign_key_check")]
-    return tuple(damage)
 
 
 def _landing(row: sqlite3.Row) -> LandingFacts:

@@ -154,7 +154,7 @@ DELETE FROM events WHERE id IN (
 );
 
 -- name: open_attempts
-SELECT record FROM attempts WHERE outcome IS NULL ORDER BY started_at, token;
+SELECT token, issue_id, number, directory, record FROM attempts WHERE outcome IS NULL ORDER BY started_at, token;
 
 -- name: agreements
 SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id;
@@ -272,3 +272,7 @@ ORDER BY issues.position, issues.id;
 
 -- name: worked
 SELECT number, model, started_at, outcome FROM attempts WHERE issue_id = ? ORDER BY number;
+
+-- name: columns
+SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
+WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\';

@@ -70,7 +70,7 @@ class OpenLanding:
 
 
 class Reader(Overview):
-    """Queries, each answered from rows that are kept up to date: none scans the events."""
+    """Queries, answered from rows that are kept up to date, few from the events."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database.rows)
@@ -184,8 +184,12 @@ class Reader(Overview):
         return tuple(EndedAttempt(*row) for row in self._db.rows(query("kept")))
 
     def open_attempts(self) -> tuple[AttemptOrder, ...]:
-        """Return the orders of the attempts that a former run left under way."""
-        return tuple(decode(AttemptOrder, json.loads(row["record"])) for row in self._db.rows(query("open_attempts")))
+        """Return the orders of the attempts that a former run left under way, as far as they can be read."""
+        return tuple(filter(None, map(_order, self._db.rows(query("open_attempts")))))
+
+    def unreadable_attempts(self) -> list[sqlite3.Row]:
+        """Return `token`, `issue_id`, `number` and `directory` of the attempts left under way whose order is not."""
+        return [row for row in self._db.rows(query("open_attempts")) if _order(row) is None]
 
     def landed_commits(self) -> tuple[str, ...]:
         """Return the commits that noface has put, or was about to put, on main."""
@@ -265,6 +269,12 @@ _OF_STATE = tuple(field.name for field in fields(IssueState) if field.name != "s
 
 def _state(row: sqlite3.Row) -> IssueState:
     return IssueState(**{name: value(row, name) for name in _OF_STATE}, status=IssueStatus(row["status"]))
+
+
+def _order(row: sqlite3.Row) -> AttemptOrder | None:
+    with suppress(ValueError, TypeError, KeyError):
+        return decode(AttemptOrder, json.loads(row["record"]))
+    return None
 
 
 def _past(row: sqlite3.Row) -> PastAttempt:

@@ -10,7 +10,7 @@ from contextlib import closing
 
 import jsonschema
 import pytest
-from support.cases import first_ones
+from support.cases import cases, first_ones
 from support.processes import wait_for
 from support.project import Restored
 
@@ -97,6 +97,27 @@ def test_what_a_run_leaves_is_sound(project, checked):
     jsonschema.validate(document, published("fsck"))
     page = project.noface("tools", "fsck")
     assert (page.stdout, page.returncode) == ("No problems found.\n", 0)
+
+
+UNREADABLE = "UPDATE attempts SET outcome = NULL, record = {} WHERE issue_id = '2'"
+DAMAGE = {
+    "no order": (UNREADABLE.format("NULL"), "database-damaged"),
+    "an order of nothing": (UNREADABLE.format("""'{"run_id":"x"}'"""), "database-damaged"),
+    "no column": ("ALTER TABLE attempts DROP COLUMN notes", "database-unusable"),
+}
+
+
+@cases(("statement", "kind"), DAMAGE.values(), DAMAGE)
+def test_what_is_not_in_the_database_as_it_should_be_is_damage(checked, statement, kind):
+    checked.sql(statement)
+    assert (kind, "person") in checked.kinds(code=ATTENTION)
+
+
+def test_an_attempt_whose_order_cannot_be_read_is_interrupted_and_nothing_else_ends(project, checked):
+    checked.sql(UNREADABLE.format("NULL"))
+    assert project.noface("tools", "clean", "--dry-run").returncode == 0
+    project.run(code=ATTENTION)
+    assert checked.rows("SELECT outcome FROM attempts WHERE issue_id = '2' AND number = 1") == [("INTERRUPTED",)]
 
 
 def test_before_the_first_run_all_is_sound_and_nothing_is_made(project):
