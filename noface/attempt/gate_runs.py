@@ -87,14 +87,11 @@ class _Steadiness:
                     again = again if again.gone else self._rerun(self._session, f"steady-{number}")
             if again.gone:
                 return self._explained(again, beside)
-            if again.whole is None and not self._own and not self._of_main:
+            if again.whole is None and not self._own and not self._of_main and not _short_of_coverage(self._red):
                 self._look_at_main(self._counting, _RUNS_MAX)
-            # What was unsteady before has failed too often; what main has shown to be so now counts for nobody.
-            return (
-                self._passed(None)
-                if self._counting and not known and {*self._counting} <= {*self._known}
-                else self._red
-            )
+                if {*self._counting} <= {*self._known}:
+                    return self._passed(None)
+            return self._red
         except NotReady:
             return self._red
 

@@ -215,12 +215,17 @@ def check_baseline(context: RunContext, cancel: Canceller, *, anew: bool) -> Ran
     gating = Gating(context.first_scope(cancel), main_task(context.env, "baseline"), with_known_networks(context))
     gating, ran = widened(context, gating, gating.run(anew=anew), _red_again)
     remember_networks(context, ran)
-    if not (asked := {each.gate.command for each in ran.results if _red_test(each)} - memory.plain):
+    if not (asked := _red_tests(ran) - memory.plain):
         return ran
     memory.plain |= asked  # it may be red only because its test runner is asked for a report
     plain = _red_again(gating, ran)
-    memory.plain -= {result.gate.command for result in plain.results if _red_test(result)}
-    return plain
+    memory.plain -= asked
+    if not (green := asked - _red_tests(plain)):
+        return plain
+    again = _red_again(gating, ran)  # or by chance: then it is green when it is asked, too
+    by_report = green & _red_tests(again)
+    memory.plain |= by_report
+    return plain if by_report else again
 
 
 def _red_again(gating: Gating, before: Ran) -> Ran:
@@ -234,6 +239,9 @@ def _red_again(gating: Gating, before: Ran) -> Ran:
     return replace(again, results=tuple(known[gate.name] for gate in gating.gates if gate.name in known))
 
 
-def _red_test(result: GateResult) -> bool:
-    failure = result.failure
-    return failure is not None and failure.rule != OTHERS_SERVER and result.gate.kind is GateKind.TEST
+def _red_tests(ran: Ran) -> frozenset[str]:
+    """Return the commands of the test gates that are red, but for those that met another's server."""
+    red = ((result.gate, result.failure) for result in ran.results if result.failure is not None)
+    return frozenset(
+        gate.command for gate, failure in red if failure.rule != OTHERS_SERVER and gate.kind is GateKind.TEST
+    )
