@@ -56,7 +56,7 @@ def stack_message(issues: Sequence[Issue], base: str, trailers: tuple[str, ...])
     """Return the message of the commit that brings several issues to main; their trailers are in commits of theirs."""
     listed = "".join(f"- {issue.id}: {subject(issue.title)}\n" for issue in issues)
     title = subject(f"Land issues {', '.join(issue.id for issue in issues)}")
-    more = "".join(f"{line}\n" for line in trailers if not line.startswith("Assisted-by:"))
+    more = "".join(f"{line}\n" for line in trailers)
     return f"{title}\n\n{listed}\n{more}Noface-Base: {base}\n"
 
 

@@ -14,6 +14,8 @@ On main itself the whole gate runs again. A gate that names no tests is unsteady
 """
 
 import select
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +39,7 @@ from noface.process.files import read_bounded
 UNSTEADY_BY_CHANGE = "unsteady-by-change"
 _MAY_PASS = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.UNKNOWN)
 """What may be otherwise in another run. A time limit costs as much again; the rest is about files, and stays."""
+_BY_CHANCE_MAX = 3  # more tests that fail twice are the change's: to look for them on main costs builds
 _RUNS_MAX, _NARROW_RUNS_MAX = 3, 9  # three looks miss what fails one time in three as often as one time in three
 _SHOWN_MAX = 5
 _LOG_BYTES_MAX = 200_000
@@ -87,19 +90,24 @@ class _Steadiness:
                     again = again if again.gone else self._rerun(self._session, f"steady-{number}")
             if again.gone:
                 return self._explained(again, beside)
-            if again.whole is None and not self._own and not self._of_main and not _short_of_coverage(self._red):
-                self._look_at_main(self._counting, _RUNS_MAX)
-                if {*self._counting} <= {*self._known}:
-                    return self._passed(None)
-            return self._red
+            return self._by_chance() if again.whole is None else self._red
         except NotReady:
             return self._red
+
+    def _by_chance(self) -> GateResult:
+        """Return what single tests come to that have failed again: a pass if main shows that they do so by chance."""
+        few = len(self._counting) <= _BY_CHANCE_MAX and not self._own and not self._of_main
+        if few and not _short_of_coverage(self._red):
+            self._look_at_main(self._counting, _RUNS_MAX)
+            if {*self._counting} <= {*self._known}:
+                return self._passed(None)
+        return self._red
 
     def _explained(self, again: _Rerun, beside: tuple[str, ...]) -> GateResult:
         tests = self._counting or (() if self._failed else (WHOLE_GATE,))
         new, runs = tuple(test for test in tests if test not in self._known), 2
         if self._of_main:
-            self._remember(new, runs)
+            self._remember(dict.fromkeys(new, 1), runs)
             return self._passed(again)
         if own := tuple(test for test in self._counting if test in self._own):
             return self._unsteady_by_change(own, "a test that the change adds or touches must pass each time")
@@ -150,24 +158,27 @@ class _Steadiness:
         tree = plumbing.tree(task.main)
         on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
         slot = GateSession(session.scope, on_main, session.slot)
-        failed, passed, runs, runs_max = set[str](), set[str](), 0, narrow_max
-        while runs < runs_max and not failed & passed >= {*tests}:
-            runs += 1
-            session.scope.progress(task.issue_id, task.number, "gate", f"{self._gate.name} once more on main")
-            again = self._rerun(slot, f"look-{runs}")
-            failed |= again.failed
-            passed |= again.passed
-            runs_max = narrow_max if again.whole is None else _RUNS_MAX
-        session.ready()
+        failed, passed, runs, runs_max = Counter[str](), set[str](), 0, narrow_max
+        try:
+            while runs < runs_max and not failed.keys() & passed >= {*tests}:
+                runs += 1
+                session.scope.progress(task.issue_id, task.number, "gate", f"{self._gate.name} once more on main")
+                again = self._rerun(slot, f"look-{runs}")
+                failed.update(again.failed)
+                passed |= again.passed
+                runs_max = narrow_max if again.whole is None else _RUNS_MAX
+        finally:
+            session.ready()  # the slot holds main's files
         session.build(self._before, "after-main")
-        self._remember(tuple(test for test in tests if test in failed & passed), runs)
+        self._remember({test: failed[test] for test in tests if test in failed.keys() & passed}, runs)
         return runs
 
-    def _remember(self, tests: tuple[str, ...], runs: int) -> None:
+    def _remember(self, failed: Mapping[str, int], runs: int) -> None:
         env, gate, now = self._session.env, self._gate, self._session.env.clock.now()
-        if tests:
-            env.memory.note_unsteady(gate.command, (UnsteadyTest(gate.name, test, now, 1, runs) for test in tests))
-            self._session.scope.send(UnsteadySeen(self._session.task.issue_id, gate.name, tests))
+        if failed:
+            seen = (UnsteadyTest(gate.name, test, now, times, runs) for test, times in failed.items())
+            env.memory.note_unsteady(gate.command, seen)
+            self._session.scope.send(UnsteadySeen(self._session.task.issue_id, gate.name, tuple(failed)))
 
     def _passed(self, again: _Rerun | None) -> GateResult:
         red, allowed = self._red, {comparable(test) for test in self._failed}

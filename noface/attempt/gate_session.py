@@ -39,7 +39,6 @@ DIFFERS = "git.diff-exit"
 REPEATS_MAX = 2
 """So often a gate is run again in an issue for a cause that passes by itself (docs/decisions.md)."""
 _SHOWN_MAX = 10
-_NO_TESTS = "no-tests-where-main-has"
 _LINE_CHARS_MAX = 200
 _PATIENCE_S = 60.0
 """So long a gate waits for being alone when it runs once more; then it runs beside the others."""

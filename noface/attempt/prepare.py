@@ -81,6 +81,7 @@ SETUP_PAUSES_S = (2.0, 8.0)
 _FINAL_LINES = 4
 _SHOWN_MAX = 3
 _FIRST_LOOK_S = 5.0
+_LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,10 @@ class Preparation:
         source = env.setup_slot()
         if slot.name == source.name or not env.address:
             return False
-        with env.setting_up:
+        while not env.setting_up.acquire(timeout=_LOOK_S):  # another's setup may take long
+            if self.scope.cancel.cancelled:
+                return False
+        try:
             if not _is_set_up(source, stamp) or not _kept_untouched(source):
                 main = env.plumbing.main()
                 if setup_stamp(env, main) != stamp:
@@ -133,6 +137,8 @@ class Preparation:
                 failure = replace(self, slot=source).prepare_and_note(main)
                 if failure is not None:
                     return failure
+        finally:
+            env.setting_up.release()
         return copy_setup(self.scope, source, slot)
 
     def prepare_for_gates(self, commit: str, main: str) -> Failure | None:

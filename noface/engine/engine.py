@@ -125,6 +125,7 @@ class Engine:
             self._set_aside()
             self._stations.tick()
             self._red_main.step()
+            self._checks.lift_committed()
             self._close_epics()
             self._attempts.resume()
             planned = self._start()

@@ -6,7 +6,7 @@ cannot be done and nothing else can go on, the parent learns what failed (P8), a
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -74,6 +74,7 @@ class AcceptChecks:
         self._context, self._jobs, self._stations = context, jobs, stations
         self._watch = watch
         self._failing: dict[tuple[str, str], int] = {}
+        self._uncommitted: dict[str, str] = {}  # an issue's main that did not have what its accept names
 
     def needed(self, issue: Issue) -> bool:
         known = (issue.id, issue.content_hash) in self._failing
@@ -98,6 +99,8 @@ class AcceptChecks:
             commit = outcome.evidence if outcome.rule == UNCOMMITTED else ()
             cannot = "" if commit else "its accept command cannot be run: "
             journal.blocked(now, issue.id, f"{cannot}{outcome.message}", accept_request(issue, outcome, commit))
+            if commit:
+                self._uncommitted[issue.id] = self._context.env.plumbing.main()
         elif outcome.failing == 0:
             reason = "already satisfied: its accept commands pass on main"
             journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
@@ -105,6 +108,17 @@ class AcceptChecks:
             self._failing[issue.id, issue.content_hash] = outcome.failing
             known = replace(outcome, failure=masked_record(outcome.failure, self._context.env.masker))
             journal.fact(*fact_of(issue, known))
+
+    def lift_committed(self) -> None:
+        """Let the issues go on whose `accept` named what main has by now, by a landing of noface's own as well."""
+        main = self._context.env.plumbing.main() if self._uncommitted else ""
+        for issue_id in [each for each, seen in self._uncommitted.items() if seen != main]:
+            self._uncommitted[issue_id], issue = main, self._watch.issue(issue_id)
+            if issue is None or _uncommitted(self._context, issue.accept, issue.accept) is None:
+                del self._uncommitted[issue_id]
+                if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
+                    now = self._context.clock.now()
+                    self._context.journal.unblocked(now, issue_id, "", "main has what it named")
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:
@@ -120,7 +134,7 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     failing = sum(max(1, len(result.failing_tests)) for result in red)
     failures = {r.gate.command: r.failure for r in red if r.failure is not None}
     lost = tuple(command for command, failure in failures.items() if failure.kind is FailureKind.ENVIRONMENT)
-    uncommitted = _uncommitted(context, failures, lost) if red else None
+    uncommitted = _uncommitted(context, failures, lost, failures.values()) if red else None
     useless = uncommitted or unrunnable or _refused(red)
     ran = {result.gate for result in gated.results}
     if not red and any(gate not in ran for gate in gates):  # a build that failed before them tells nothing of them
@@ -149,11 +163,12 @@ def _refused(red: list[GateResult]) -> Failure | None:
     return None
 
 
-def _uncommitted(context: RunContext, commands: Mapping[str, Failure], unrunnable: tuple[str, ...]) -> Failure | None:
+def _uncommitted(
+    context: RunContext, commands: Iterable[str], unrunnable: tuple[str, ...], failures: Iterable[Failure] = ()
+) -> Failure | None:
     """Return the failure of commands that name, or miss as a module, what lies in the person's checkout only."""
     checkout = PersonsCheckout(context.env.plumbing, context.tracker.protected)
     gates = (gate.command for gate in context.settings.gates)
-    failures = commands.values()
     missed = ((library, each.location) for each in failures if (library := missing_library(each)) is not None)
     places = (place_among(library, checkout.state.new, location) for library, location in missed)
     modules = tuple(Lacking(place) for place in places if place is not None)

@@ -114,6 +114,8 @@ def _since_then(reader: Reader, history: History, note: str) -> str:
         unclear = last.failure.category is Category.CONTEXT_GAP and note
         return "A person has answered what was unclear: go by the note above." if unclear else ""
     verdict = history.verdict(last.number)
+    if verdict is not None and verdict.attempt != last.number and last.failure.gate is not None:
+        return ""  # the same work was approved before; what a gate says of it now asks for nothing
     if verdict is not None and verdict.verdict is Verdict.APPROVED:
         return f"A person approved what attempt {last.number} asked for. Go on with it, within the rules below."
     if verdict is not None:

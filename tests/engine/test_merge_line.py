@@ -117,6 +117,20 @@ def test_a_result_that_says_nothing_has_the_next_go_alone():
     assert line.wanted(4, "ab") == ("a",)
 
 
+def test_suspects_whose_proofs_say_nothing_are_not_searched_for_ever():
+    line = MergeLine()
+    for name in "abcdefgh":
+        line.add(name)
+    (whole,) = line.begin(line.wanted(1, "abcdefgh"), 1)
+    line.ended(whole, green=False)
+    searched = []
+    while (stack := line.search()) is not None:
+        searched.append(len(stack.members))
+        line.ended(stack, green=None)
+    assert len(searched) < 8
+    assert sorted(line.line) == list("abcdefgh")
+
+
 def test_prefixes_divide_the_chance_of_the_first_red_evenly():
     assert ends_of_prefixes(3, 4, 0.05) == (1, 2, 3)
     assert ends_of_prefixes(20, 1, 0.05) == (20,)

@@ -170,7 +170,8 @@ class MergeLine:
             self.again(each for each in this.prefixes[-1].members[len(below) :] if each != candidate)
         moot = tuple(each for each in this.awaited if each not in left)
         known = {each: this.green[each] for each in left if each in this.green}
-        self._round = _Round(left, known, of_one=this.of_one) if left else None
+        is_over = self.apart and len(known) == len(left)  # each has been told of already
+        self._round = _Round(left, known, of_one=this.of_one) if left and not is_over else None
         verdict = self._settled(self._round) if self._round is not None and not self.apart else LineVerdict()
         return LineVerdict(verdict.lands, moot=(*moot, *verdict.moot))
 
@@ -202,17 +203,15 @@ class MergeLine:
         members = self._groups[stack.group]
         del self._searched[stack.group]
         rest = tuple(each for each in members if each not in stack.members)
-        if green is None:
-            return LineVerdict()
         if green:
             self._set_group(stack.group, rest)
             if self._round is None and not self._forming:
                 return LineVerdict((stack,))
             self.again(stack.members)  # to land it now would make the round worthless
         elif len(stack.members) == 1:
-            self.again(rest)
+            self.again(rest if green is False else members)  # of what could not be proven the line tries another way
             self._set_group(stack.group, ())
-            return LineVerdict(rejected=members[0])
+            return LineVerdict(rejected=members[0]) if green is False else LineVerdict()
         else:
             self._set_group(stack.group, stack.members)
             self.again(rest)

@@ -57,7 +57,7 @@ class Proofs:
         waiting.withdrawn = lambda issue_id: self._follow(self.line.withdraw(issue_id))
 
     def prove_next(self) -> Steps[None]:
-        """Begin the proofs for which slots are free: suspects have one each, and the line keeps one at least."""
+        """Begin the proofs for which slots are free: suspects have one each, and of several the line keeps one."""
         taken, able = {each.slot for each in self._under_way}, self._waiting.able()
         names = (LANDING_SLOT, *(f"l{number:03}" for number in range(1, self._slots)))
         slots = [name for name in names if name not in taken]
