@@ -207,8 +207,8 @@ class _Steadiness:
         return replace(self._red, failure=failure, failing_tests=failure.failing_tests)
 
 
-def _may_pass(failure: Failure | None) -> bool:
-    return failure is not None and failure.kind in _MAY_PASS and failure.rule != CHANGED_FILES
+def _may_pass(red: Failure) -> bool:
+    return red.kind in _MAY_PASS and red.rule != CHANGED_FILES
 
 
 def _short_of_coverage(red: GateResult) -> bool:
@@ -250,7 +250,13 @@ class GateRuns:
             result = self._once_more(f"again-{again}", result)
         if result.passed:
             result = replace(result, first_failure=result.first_failure or first)
-        elif task.steady and gate.again and _may_pass(result.failure):
+        elif (
+            task.steady
+            and gate.again
+            and (red := result.failure)
+            and red.kind in _MAY_PASS
+            and red.rule != CHANGED_FILES
+        ):
             result = _Steadiness(session, gate, self._before, result).judged()
         self._tell(result)
         return result

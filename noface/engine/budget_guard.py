@@ -5,6 +5,7 @@ has answered again.
 """
 
 import re
+from dataclasses import replace
 
 from noface.attempt.environment import AttemptProgress
 from noface.attempt.worker.agent_watch import PATIENCE_S
@@ -68,9 +69,6 @@ class LiveSpending:
             return None
         before = self._context.spending.of_run(self._context.run_id)
         return self._passed(_RUN, self._budget, _sum(before, *self._used.values()))
-
-    def ended_one(self) -> None:
-        self._since.pop(_RUN, None)
 
     def issues_passed(self) -> tuple[tuple[str, Passed], ...]:
         """Return the issues whose work under way has passed what is left for them."""
@@ -200,26 +198,23 @@ class RunLimits:
 
 
 class BudgetGuard:
-    """Ends what has passed a budget, charging nobody: at the run's first the work that has used most, then the rest."""
+    """Ends what has passed a budget, charging nobody; at the run's that is all, by the work that has used most."""
 
     def __init__(self, jobs: Jobs, limits: RunLimits) -> None:
         self._jobs, self._live = jobs, limits.live
-        self._ended_some = False
 
     def hold(self) -> str:
         """End what has passed a budget; return which limit of the run it is, an empty text where it is none."""
         live = self._live
         for issue_id, passed in live.issues_passed():
             self._jobs.end(issue_id, overrun(EndedFor.ISSUE, passed, live.used(issue_id)))
-        over = live.run_passed()
-        if over is None:
+        if (over := live.run_passed()) is None:
             return ""
-        why = EndedFor.WITH_RUN if self._ended_some else EndedFor.RUN
-        ends = [(each.issue_id, overrun(why, over, live.used(each.issue_id, each.number))) for each in self._jobs.paid]
-        if ends and not self._ended_some:
-            ends = [max(ends, key=lambda each: each[1].own)]
-            self._ended_some = True
-            live.ended_one()
+        ends = [
+            (each.issue_id, overrun(EndedFor.RUN, over, live.used(each.issue_id, each.number)))
+            for each in self._jobs.paid
+        ]
+        most = max((end.own for _, end in ends), default=0.0)
         for issue_id, end in ends:
-            self._jobs.end(issue_id, end)
+            self._jobs.end(issue_id, end if end.own == most else replace(end, ended_for=EndedFor.WITH_RUN))
         return over.reason

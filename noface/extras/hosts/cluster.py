@@ -164,9 +164,8 @@ class Cluster(LocalExecutor):
 
     def is_open(self, slot: int) -> bool:
         place = self._place(slot)
-        return self._is_open_here() if place is None else place.is_open
-
-    def _is_open_here(self) -> bool:
+        if place is not None:
+            return place.is_open
         if any(place.is_open for place in self._places):
             self._seen_at = time.monotonic()
         return not self._spare or time.monotonic() - self._seen_at > ALONE_S

@@ -104,7 +104,8 @@ class SshHost:
             self.hello = self._greeted()
             port, identity = self._member()
             ours = self._invite(self.hello, port, identity)
-            self._await_joined()
+            what = f"was invited, and has not joined within {JOIN_S:.0f} s"
+            self._next("joined", time.monotonic() + JOIN_S, what)
             self._probe(ours, identity)
         except BaseException:
             self.close(wait_s=0)
@@ -219,7 +220,8 @@ class SshHost:
             try:
                 value = self._next("noface", deadline, f"did not answer within {self._connect_s:.0f} s")
             except HostError as error:
-                if self._process is not None and self._process.poll() is None and self._logged_in():
+                logged_in = self._folder is not None and (self._folder / "c").exists()
+                if logged_in and self._process is not None and self._process.poll() is None:
                     raise HostError(f"{error.message.rstrip('.')}, though the login worked.", error.hint) from None
                 raise
             if (there := parse_hello(value)) is not None:
@@ -230,9 +232,6 @@ class SshHost:
         if there.git is None:
             raise HostError(f"{self.name} has no git that noface can work with.", "Install git 2.38 or newer there.")
         return there
-
-    def _logged_in(self) -> bool:
-        return self._folder is not None and (self._folder / "c").exists()
 
     def _invite(self, there: Hello, port: int, identity: TlsIdentity) -> int:
         """Forward a port each way and tell the host of them; return the one here that leads there."""
@@ -280,10 +279,6 @@ class SshHost:
             )
             raise HostError(f"ssh to {self.name} forwards no ports{_short(done.stderr)}", hint)
         return done.stdout
-
-    def _await_joined(self) -> None:
-        what = f"was invited, and has not joined within {JOIN_S:.0f} s"
-        self._next("joined", time.monotonic() + JOIN_S, what)
 
     def _probe(self, port: int, identity: TlsIdentity) -> None:
         context = identity.security().get_connection_args("client")["ssl_context"]

@@ -31,7 +31,7 @@ Environment={_quoted(f"PATH={self.search_path}")}
 EnvironmentFile=-{_specified(self.variables)}
 # A machine that slept starts a missed timer when it wakes: that is no night any more.
 ExecCondition={self._condition()}
-ExecStart={" ".join(_argument(each) for each in self.command)}
+ExecStart={" ".join(_quoted(each.replace("$", "$$")) for each in self.command)}
 SuccessExitStatus=3 4
 KillMode=mixed
 TimeoutStopSec=120
@@ -90,8 +90,3 @@ def _specified(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + _specified(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
-
-
-def _argument(text: str) -> str:
-    """Return an argument of a command: there a dollar begins a variable."""
-    return _quoted(text.replace("$", "$$"))

@@ -73,7 +73,7 @@ def message(
     for row in rows[:_CODED_MAX]:
         if code is None:
             break
-        secret, verbs = code(row), _verbs(row)
+        secret, verbs = code(row), (*(("approve",) if row.status == "approval" else ()), "retry", "skip")
         answers.append(f"{printable(row.id)}: {secret} and {', '.join(verbs[:-1])} or {verbs[-1]}, or your words")
         buttons += [(verb.capitalize() + (f" {row.id}" if len(rows) > 1 else ""), f"{secret} {verb}") for verb in verbs]
     if rows:
@@ -83,10 +83,6 @@ def message(
     if answers:
         text += "\n\nTo answer, write\n" + "\n".join(answers)
     return Message(title, text, tuple(buttons))
-
-
-def _verbs(row: IssueRow) -> tuple[str, ...]:
-    return (*(("approve",) if row.status == "approval" else ()), "retry", "skip")
 
 
 def _lines(events: Iterable[EventRow], landed: int) -> list[str]:
