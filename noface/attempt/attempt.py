@@ -68,7 +68,6 @@ class Attempt:
         return next((each for each in reversed(self.order.earlier) if each.rule == LEFT_IN), None)
 
     def asked(self, answer: str) -> str:
-        """Return the words by which a worker asks for files that are left out: its `answer`, once it was told."""
         return answer if self.reminded is not None else ""
 
     @property

@@ -180,7 +180,6 @@ def _look_through(env: AttemptEnvironment, commit: str, mains: frozenset[str]) -
 
 
 def without_history(env: AttemptEnvironment, ref: str, main: str, commit: str, tree: str) -> str | Failure:
-    """Return a commit that brings `tree` to main: `commit`, or one that `ref` holds, without a history held back."""
     if history_failure(env, commit) is None:
         return commit
     alone = put_on(env.plumbing, ref, main, tree, commit)

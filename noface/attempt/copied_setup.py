@@ -73,7 +73,6 @@ def _state(source: Slot) -> str:
 
 
 def _copy(source: Path, target: Path, cancel: Canceller | None = None) -> bool:
-    """Copy a folder, file or link as it is, its times and modes too; False if that failed or was cancelled."""
     null = subprocess.DEVNULL
     argv = ("cp", "-a", "--reflink=auto", "-T", "--", str(source), str(target))
     copying = subprocess.Popen(argv, stdin=null, stdout=null, stderr=null, cwd="/")

@@ -26,7 +26,6 @@ ROOM_BYTES_MIN = 4 << 20
 
 
 def full_places(env: AttemptEnvironment) -> tuple[str, ...]:
-    """Return the folders in use that have no room now: the workspaces, noface's state, temporary files."""
     places = (env.slots_dir, env.plumbing.repository.state_dir, Path(tempfile.gettempdir()))
     return tuple(str(place) for place in places if place.exists() and shutil.disk_usage(place).free < ROOM_BYTES_MIN)
 

@@ -73,7 +73,6 @@ def put(path: Path, data: str | bytes) -> None:
 
 
 def order_document(order: AttemptOrder) -> dict[str, Any]:
-    """Return an order as its worker may read it: issue, gates, accept commands, earlier failures, commits."""
     gates = tuple(gate for gate in order.gates if not gate.accept)
     return {"schema": 1, **shown(replace(order, gates=gates))}
 
@@ -164,7 +163,6 @@ class AttemptEnvironment:
         return self.launcher.masker
 
     def agent_slot(self, index: int) -> Slot:
-        """Return the workspace in which workers run; agents have touched it."""
         slot = self._slot(agent_slot_name(index))
         hit("hub_made")
         return slot

@@ -239,7 +239,6 @@ def _manifests(blobs: ObjectReader, changes: tuple[FileChange, ...]) -> list[Man
 
 
 def _text(blobs: ObjectReader, mode: str, oid: str) -> str | None:
-    """Return a file's text, "" for one that is not there, None if it is too large to be a manifest."""
     data = b"" if mode == ABSENT else blobs.read(oid, _MANIFEST_BYTES_MAX)
     return None if data is None else data.decode("utf-8", "replace")
 

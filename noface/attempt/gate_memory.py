@@ -41,7 +41,6 @@ class GateMemory:
                 del self._green[next(iter(self._green))]
 
     def asked(self, tree: str, command: str) -> bool:
-        """True if a gate was asked which tests it runs on a tree, whether or not it told."""
         return (tree, command) in self._tests
 
     def tests(self, tree: str, command: str) -> Inventory | None:

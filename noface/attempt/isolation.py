@@ -74,7 +74,6 @@ def checkouts(repository: Repository, home: str) -> tuple[str, ...]:
 
 
 def environments(env: Mapping[str, str], roots: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the virtual environments in the folders `roots` whose programs are on PATH."""
     folders = [folder for folder in env.get("PATH", "").split(":") if below(folder, roots)]
     return tuple(dict.fromkeys(prefix for folder in folders if (prefix := _environment(folder))))
 

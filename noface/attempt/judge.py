@@ -70,7 +70,6 @@ def _formed(attempt: Judging) -> tuple[FileChange, ...]:
 
 
 def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
-    """Return the attempt without these files, as a commit of its own on its work."""
     env, plumbing, main, change = attempt.env, attempt.plumbing, attempt.order.main, attempt.change
     snapshot = attempt.work.snapshot
     tree = plumbing.tree_with(snapshot.candidate_tree, entries_before(files))
@@ -321,7 +320,6 @@ def _flaky(results: tuple[GateResult, ...]) -> Iterator[str]:
 
 
 def conflict(paths: tuple[str, ...], by: tuple[str, ...]) -> Failure:
-    """Return the failure of a merge that git cannot make because of what `by` names; nobody is charged."""
     names, landed = ", ".join(paths[:_SHOWN_MAX]), some(by[-_LANDED_MAX:], _LANDED_MAX)
     what = f"main moved meanwhile, and the change conflicts with it in {names}{f' ({landed})' if landed else ''}"
     rule, signature = "merge-tree-conflict", f"conflict:{names}"

@@ -338,7 +338,6 @@ def mains_versions(plumbing: Plumbing, judging: Touched) -> Entries:
 
 
 def moved_tests(plumbing: Plumbing, judging: Touched) -> dict[str, str]:
-    """Return which test files of main are gone, and where they stand now with all that they assert."""
     with plumbing.blobs() as blobs:
         now = {assertions(_text(blobs, c.new_oid)): c.path for c in judging.tests if c.old_mode == ABSENT}
         was = ((c.path, assertions(_text(blobs, c.old_oid))) for c in judging.tests if c.new_mode == ABSENT)

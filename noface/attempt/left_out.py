@@ -67,7 +67,6 @@ def _patch(attempt: Judging) -> bytes:
 
 
 def without_files(patch: bytes, paths: tuple[str, ...]) -> bytes:
-    """Return a patch without the sections of these files; one whose name git quotes stays."""
     heads = tuple(f"a/{path} b/{path}\n".encode("utf-8", "surrogateescape") for path in paths)
     begin = b"diff --git "
     sections = re.split(rb"^diff --git ", patch, flags=re.MULTILINE)[1:]

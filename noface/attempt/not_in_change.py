@@ -103,7 +103,6 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
 
 
 def _nothing_changed(attempt: Judging) -> Failure:
-    """Return why nothing changed: the run's error, what its last words or its report mean, or plain NO_DIFF."""
     order, work, agent = attempt.order, attempt.work, attempt.work.agent
     summary = work.report.summary if work.report is not None else agent.last_words
     if order.model.agent in PLAIN_AGENTS:

@@ -62,7 +62,6 @@ def _entries(top: str) -> Iterator[tuple[str, int, int, int, int | str]]:
 
 @lru_cache(maxsize=_LINKED_FILES_MAX)
 def _content(path: str, _inode: int, _size: int, _ctime_ns: int) -> str:
-    """Return a digest of a file's content, "" if it cannot be read; the other arguments are the cache's key."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - there are very many of them
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -333,7 +333,6 @@ def _files(context: RunContext, history: History, topic: Topic, start: str, main
 
 
 def record_question(context: RunContext, history: History, topic: Topic, model: str = "", directory: str = "") -> int:
-    """Write a question's row before it is asked; return its id. `model` is "" if noface itself answers."""
     after, epoch, now = history.attempts[-1].number, history.epoch, context.clock.now()
     return context.questions.asked(
         now, history.issue.id, topic, after=after, epoch=epoch, model=model, run_id=context.run_id, directory=directory

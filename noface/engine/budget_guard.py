@@ -142,7 +142,6 @@ class RunLimits:
         return ""
 
     def in_the_end(self, limit: str) -> str:
-        """Return why the run stopped, with what was used when all had ended, where a budget was why."""
         passed = passed_by(self._budget, self._context.spending.of_run(self._context.run_id))
         match = re.fullmatch(r"stopped at the limit (max_\w+): \S+ of \S+", limit)  # and no refusal
         return passed.reason if passed is not None and match is not None and match[1] == passed.key else limit

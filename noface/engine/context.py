@@ -199,7 +199,6 @@ class RunContext(Planning):
         return self.settings.gates + self.accept_gates(issue) + again
 
     def accept_gates(self, issue: Issue) -> tuple[GateSpec, ...]:
-        """Return an issue's `accept` commands as hard gates of its own."""
         limit = issue.accept_timeout_s if issue.accept_timeout_s is not None else ACCEPT_TIMEOUT_S
         many, wide = len(issue.accept) > 1, self._widest()
         return tuple(

@@ -76,7 +76,6 @@ def after(row: int, tries: int) -> After:
 
 
 def place_of(error: BaseException) -> tuple[str, ...]:
-    """Return where in noface an error was raised, innermost first."""
     root = f"{Path(noface.__file__).parent}/"
     frames = traceback.extract_tb(error.__traceback__)
     own = [f"{each.filename.removeprefix(root)}:{each.lineno}" for each in frames if each.filename.startswith(root)]

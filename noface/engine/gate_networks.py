@@ -82,7 +82,6 @@ def remember_networks(context: RunContext, gated: Ran) -> None:
 
 
 def tell_networks(context: RunContext) -> None:
-    """Announce which gates of the sandbox have more than a loopback of their own."""
     sandbox = context.env.sandbox
     wide = [gate for gate in context.settings.gates if gate.boxed and gate.network in (Network.OWN, Network.ON)]
     if sandbox.bubblewrap and wide:

@@ -22,7 +22,6 @@ def lessons_for(context: RunContext, history: History, number: int) -> tuple[str
 
 
 def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
-    """Return the lessons for an issue's last failure, none if learning is off."""
     last = _last_failed(history.current)
     if not context.settings.config.recovery.learn or last is None or last.failure is None:
         return ()

@@ -120,7 +120,6 @@ def _newest_kept(context: RunContext, issue_id: str) -> int:
 
 
 def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
-    """Return what is protected from an issue's work that begins at the commit `main`."""
     plumbing = context.env.plumbing
     repository = plumbing.repository
     listed = context.settings.protected + named_instructions(plumbing, main) + named_programs(plumbing, main)

@@ -168,7 +168,6 @@ def ended_suddenly(context: RunContext) -> frozenset[str]:
 
 
 def _give_back(context: RunContext, issues: Collection[str], model: str) -> None:
-    """Try issues again whose attempts ended at once before those of others showed that it was not the work."""
     for blocked in blocked_rows(context.reader, (FailureKind.AGENT_CRASH,)):
         if blocked.id in issues and blocked.id not in context.given_back:
             context.given_back.add(blocked.id)

@@ -52,7 +52,6 @@ def files_given(
     protection: Protection,
     changed: tuple[str, ...],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files that a run which begins with `commit` is given to change, and to read."""
     if not context.env.agents[model.agent].wants_files:
         return (), ()
     change, read = extra("files given")(context, history, model, commit, protection, changed)

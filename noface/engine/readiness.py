@@ -43,7 +43,6 @@ def program_finding(spec: ModelSpec) -> Finding | None:
 def model_findings(
     specs: Mapping[str, ModelSpec], names: Iterable[str], spare: Collection[str] = ()
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with the programs of the models that are named; a run begins without `spare` ones."""
     result = []
     for name in dict.fromkeys(names):
         if finding := program_finding(specs[name]):

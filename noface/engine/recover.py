@@ -154,7 +154,6 @@ def _drop_questions(context: RunContext, asked: Collection[int]) -> None:
 
 
 def _drop_settings(directory: str) -> None:
-    """Remove what a killed run was given of the person's settings: there are keys among them."""
     for run in (Path(directory), Path(directory, AGAIN)):
         remove(run / SESSION / OWN_SETTINGS)
 

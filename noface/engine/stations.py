@@ -40,7 +40,6 @@ def call(
     slot: int | None = None,
     always: bool = False,
 ) -> Steps[R]:
-    """Have a thread do something, about an issue or none; return what it returns, raise what it raises."""
     result: R = yield Job(kind, issue_id, run, slot=slot, always=always)
     return result
 

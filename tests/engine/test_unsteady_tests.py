@@ -99,14 +99,12 @@ def test_a_change_that_makes_a_test_fail_now_and_then_is_charged_with_what_main_
 
 @pytest.mark.parametrize(("words", "status"), [("chance", "merged"), ("coverage was not reached", "blocked")])
 def test_a_test_that_fails_twice_by_chance_is_looked_for_on_main_unless_coverage_is_short(shop, words, status):
-    """It fails in the work's run and once more, then fails and passes on main; no list of tests shows a coverage."""
     project = shop(f"len(counter.read_text()) not in (2, 3, 4), {words!r}")
     project.noface("run")
     assert project.statuses() == {"7": status}
 
 
 def test_a_main_that_fails_twice_by_chance_at_the_start_keeps_naming_its_tests(shop):
-    """Its third run is green, in which the runner is asked for no report: that is not what made the others red."""
     project = shop("len(counter.read_text()) > 2")
     project.write("shop.py", "def value():\n    return 1\n")
     project.write("tests/test_shop.py", "import shop\n\ndef test_value():\n    assert shop.value() == 1\n")

@@ -103,7 +103,6 @@ def out_of_reach(
 
 
 def _there(place: str, *, read_only: bool) -> str:
-    """Return a place that the person can use, else the folder in which it was to be made; "" if there is none."""
     there = place if os.access(place, os.F_OK) or not read_only else str(Path(place).parent)
     return there if there != "/" and os.access(there, os.R_OK) else ""
 
