@@ -29,7 +29,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
 _CODE = re.compile(r"`([^`]*)`")
 _STRUCK = re.compile(r"~~[^~]*~~")
 _LEADS = re.compile(r"[\s*_]*(blocked[ \t]+by|depends[ \t]+on)[\s*_:]*", re.IGNORECASE)
-"""A line above a list, which is as good as a heading."""
+"""A line above a list, which is as good as a heading as far as the list goes."""
 _SAYS = re.compile(r"\b(?:blocked[ \t]+by|depend(?:s|ent)?[ \t]+on)\b[ \t:*_]*", re.IGNORECASE)
 _DENIED = re.compile(r"(?:\bnot|n't|\bno longer|\bnever)[ \t]+(?:been[ \t]+|be[ \t]+)?$", re.IGNORECASE)
 _DENIED_CHARS = 40
@@ -67,13 +67,15 @@ def read_body(body: str, home: str) -> IssueBody:
     if "noface" in body.lower() or body.lstrip().startswith("+++"):
         lines = _without_front(lines, result)
     result.text = "\n".join(lines).strip("\n")
-    section = ""
+    section, leads = "", False
     for text, fence in _spoken(lines):
         if fence is None and (heading := _HEADING.match(text) or _LEADS.fullmatch(text)):
-            section = SECTIONS.get(_plain(heading[1]), "")
+            section, leads = SECTIONS.get(_plain(heading[1]), ""), heading.re is _LEADS
             continue
+        item = _ITEM.match(text) if fence is None else None
+        if leads and item is None and text.strip():
+            section, leads = "", False
         if section:
-            item = _ITEM.match(text) if fence is None else None
             _read_item(section, item[1] if item else text, fence, home, result)
         if fence is None:
             bare = _CODE.sub(" ", text)

@@ -69,6 +69,7 @@ def test_labels_set_the_priority(labels, priority):
         (f"blocked by {HOME}/issues/7#issuecomment-1, {HOME}/pull/8", ["7", "8"]),
         ("blocked by HTTPS://github.com/Acme/Shop/issues/7", []),
         ("Blocked by:\n\n- [ ] #7\n- [x] #8 the API\n\nSee #9", ["7", "8"]),
+        ("Blocked by:\n- #7\n\nAlso see, for context:\n- #9\n\n#12 was the first report", ["7"]),
         ("## Depends on\n- [ ] #12a\n* #3\n1. #4, #5\n\nNone of #6\n# Else\n- #9", ["3", "4", "5"]),
         ("### BLOCKED BY ###\n\n#7 #8", ["7"]),
         ("### 🔗 Dependencies\n\n_No response_", []),

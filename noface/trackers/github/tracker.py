@@ -53,11 +53,7 @@ class GithubTracker:
     """
 
     def __init__(
-        self,
-        settings: TrackerSettings,
-        folder: Path,
-        connect: Callable[[], "Forge"],
-        clock: Clock | None = None,
+        self, settings: TrackerSettings, folder: Path, connect: Callable[[], "Forge"], clock: Clock | None = None
     ) -> None:
         self._settings = settings
         self._folder = folder
