@@ -1,4 +1,4 @@
-"""Changes values of noface.toml, adds a hint or renews what was detected; all else stays, comments included."""
+"""Changes values of noface.toml or renews what was detected; all else stays, comments included."""
 
 import contextlib
 import tomllib
@@ -92,8 +92,8 @@ def _added(text: str, layout: Layout, path: KeyPath, value: object) -> str:
 
 def _added_inline(text: str, layout: Layout, table: KeyPath, key: str | int, value: object) -> str:
     start, end = layout.values[table]
-    if text[start] not in "{[":
-        raise ConfigError(f"{dotted(table)} is not a table", "repair that by hand first")
+    if text[start] != ("[" if isinstance(key, int) else "{"):
+        raise ConfigError(f"{dotted(table)} is not a table", "leave out what follows it, or repair it by hand first")
     item = _line((key,), value) if text[start] == "{" else toml_text(value)
     last = max((at for path, (_, at) in layout.values.items() if path[:-1] == table), default=0)
     return f"{text[:last]}, {item}{text[last:]}" if last else f"{text[: start + 1]} {item} {text[end - 1 :]}"

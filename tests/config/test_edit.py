@@ -150,6 +150,7 @@ def test_a_set_can_mend_the_only_problem_of_a_file():
     assert parse(set_values("[run]\nworkers = 0\n", [("run.workers", "2")]), "x").run.workers == 2
 
 
-def test_a_section_that_is_no_table_is_named():
-    with pytest.raises(ConfigError, match="run is not a table"):
-        set_values("run = 1\n", [("run.workers", "2")])
+@cases(("text", "key"), [("run = 1\n", "run.workers"), ("[project]\nkeep = ['a']\n", "project.keep.0")])
+def test_what_is_no_table_is_named(text, key):
+    with pytest.raises(ConfigError, match=f"{key.rpartition('.')[0]} is not a table"):
+        set_values(text, [(key, "2")])
