@@ -16,10 +16,11 @@ _STDERR_TAIL_BYTES = 256 * 1024
 _CHUNK_BYTES = 1 << 20
 _FILES_MAX = 1_000_000
 _ENDINGS = ("itself", "timeout", "idle", "lost")
-_TYPES = {str: "text", float: "a number", int: "a whole number", bool: "true or false"}
+_NUMBER_MAX = 1e11
+_TYPES = {str: "text", float: "a number", int: "a whole number", bool: "true or false", list: "a list or a file"}
 _OUTPUT = {"stdout": str, "stderr": str, "exit_code": int}
 _KEYS: dict[str, dict[str, type]] = {
-    "gate": {**_OUTPUT, "command": str, "seconds": float, "limit_s": float, "repo_files": object, "report": str},
+    "gate": {**_OUTPUT, "command": str, "seconds": float, "limit_s": float, "repo_files": list, "report": str},
     "agent": {**_OUTPUT, "agent": str, "edited": bool, "ended_by": str, "now": float, "zone": str},
 }
 """What a case of a kind may have, and of what type; null is taken for each."""
@@ -38,8 +39,8 @@ def judge(kind: str, case: Case) -> dict[str, Any]:
         if key not in _KEYS[kind]:
             raise UsageError(f"unknown key {key!r}", f"A case of a {kind} may have: {', '.join(_KEYS[kind])}.")
         wanted, got = _KEYS[kind][key], type(value)
-        sound = got is wanted or wanted is object or (wanted is float and got is int)
-        if value is not None and (not sound or value == float("inf")):
+        sound = got is wanted or (wanted, got) in ((list, str), (float, int))
+        if value is not None and (not sound or (isinstance(value, int | float) and not abs(value) <= _NUMBER_MAX)):
             raise UsageError(f"{key} is {value!r}; expected {_TYPES[wanted]}")
     if "exit_code" not in case:
         raise UsageError("exit_code is missing", "Use null if it never started or noface ended it, -N for a signal N.")
@@ -114,9 +115,12 @@ def _judge_agent(case: Case) -> dict[str, Any]:
     if output := case.get("stdout"):
         if not Path(output).is_file():
             raise UsageError(f"stdout: {output} is no file", "Give the path of the file that holds the output.")
-        with Path(output).open("rb") as file:
-            while piece := file.read(_CHUNK_BYTES):
-                reader.feed(piece)
+        try:
+            with Path(output).open("rb") as file:
+                while piece := file.read(_CHUNK_BYTES):
+                    reader.feed(piece)
+        except OSError as error:
+            raise UsageError(f"stdout: cannot read {output}: {error.strerror}") from error
     try:
         clock = local_clock(case.get("now"), case.get("zone") or None)
     except ValueError as error:

@@ -206,10 +206,7 @@ def passed_patterns(config: Config) -> tuple[str, ...]:
 
 
 def attempt_environment(
-    config: Config,
-    repository: Repository,
-    launcher: Launcher,
-    bubblewrap: Bubblewrap | None = None,
+    config: Config, repository: Repository, launcher: Launcher, bubblewrap: Bubblewrap | None = None
 ) -> AttemptEnvironment:
     """Return what attempts work with. `bubblewrap` comes from `bubblewrap_for`."""
     from noface.agents.base import AGENTS
@@ -221,14 +218,10 @@ def attempt_environment(
         agents=AGENTS,
         slots_dir=slots_dir(config, repository),
         setup=setup_rules(config),
-        limits=SlotLimits(
-            wanted=RubbishRules(files=config.limits.wanted),
-        ),
+        limits=SlotLimits(wanted=RubbishRules(files=config.limits.wanted)),
         state_marker=str(repository.state_dir),
         diff_limits=DiffLimits(
-            config.limits.max_changed_files,
-            config.limits.max_changed_lines,
-            config.limits.test_keys,
+            config.limits.max_changed_files, config.limits.max_changed_lines, config.limits.test_keys
         ),
         sandbox=sandbox_rules(config, bubblewrap),
         address=_address(config, repository, bubblewrap),

@@ -164,6 +164,10 @@ BAD = [
     ({"id": "x", "exit_code": 1, "comand": "make"}, "unknown key 'comand'"),
     ({"id": "x", "exit_code": 1, "stdout": 5}, "expected text"),
     ({"id": "x", "exit_code": 1, "stderr": "/"}, "cannot read"),
+    ({"id": "x", "exit_code": 1, "repo_files": 5}, "expected a list"),
+    ({"id": "x", "exit_code": 1, "repo_files": {"a": 1}}, "expected a list"),
+    ({"id": "x", "exit_code": 1, "seconds": float("nan")}, "expected a number"),
+    ({"id": "x", "exit_code": 1, "limit_s": 10**400}, "expected a number"),
 ]  # fmt: skip
 BAD_WORKERS = [
     ({"agent": "claud", "exit_code": 1}, "Did you mean claude?"), ({"exit_code": 1}, "agent is missing"),
@@ -171,6 +175,9 @@ BAD_WORKERS = [
     ({"agent": "codex", "exit_code": 1, "edited": "yes"}, "true or false"),
     ({"agent": "codex", "exit_code": 1, "zone": "Mars/Base"}, "Mars/Base"),
     ({"agent": "codex", "exit_code": 1, "now": float("inf")}, "expected a number"),
+    ({"agent": "codex", "exit_code": 1, "now": -float("inf")}, "expected a number"),
+    ({"agent": "codex", "exit_code": 1, "now": 1e15}, "expected a number"),
+    ({"agent": "codex", "exit_code": 1, "stdout": "/proc/self/mem"}, "cannot read"),
     ({"agent": "codex", "exit_code": 1, "stdout": "/tmp"}, "no file"),
 ]  # fmt: skip
 
