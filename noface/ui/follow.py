@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def sources(directory: Path, gate: str = "") -> list[Source]:
 
 def _gates(directory: Path) -> Iterator[Source]:
     for folder, where in (("gates", ""), ("landing", " on the merge with main")):
-        files = sorted((directory / folder).glob("**/*"), key=lambda path: path.stat().st_mtime)
+        files = sorted((directory / folder).glob("**/*"), key=_written_at)
         for path in files[:_FILES_MAX]:
             if path.suffix in (".out", ".err"):
                 again = ", once more" if path.parent.name.startswith(("again-", "steady-")) else ""
@@ -86,6 +87,12 @@ def _gates(directory: Path) -> Iterator[Source]:
                 place = " on main" if "main" in parts else " with main's tests" if "judges" in parts else where
                 errors = ", errors" if path.suffix == ".err" else ""
                 yield Source(path, f"gate {path.stem}{place}{again}{errors}", path.stem)
+
+
+def _written_at(path: Path) -> float:
+    with suppress(OSError):  # it may be gone
+        return path.stat().st_mtime
+    return 0.0
 
 
 def _questions(directory: Path) -> Iterator[Source]:

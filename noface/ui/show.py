@@ -128,10 +128,7 @@ def _gate(gate: GateRun) -> str:
 
 
 _ANSWER_ROWS_MAX = 8
-_OPEN = {
-    None: "it is being asked",
-    "INTERRUPTED": "it was cut short, and is asked again",
-}
+_OPEN = {None: "it is being asked", "INTERRUPTED": "it was cut short, and is asked again"}
 
 
 def asked_lines(asked: QuestionRow, now: float, width: int) -> Iterator[str]:
@@ -207,11 +204,7 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
 def _head(document: Story, now: float, width: int) -> Iterator[str]:
     issue = document.issue
     yield from painted(hanging(issue.title, width, f"{issue.id}  "), "title")
-    facts = [
-        tried(len(document.attempts), issue.attempts),
-        money(issue.cost_usd),
-        f"priority {issue.priority}",
-    ]
+    facts = [tried(len(document.attempts), issue.attempts), money(issue.cost_usd), f"priority {issue.priority}"]
     yield f"  {paint(issue.status, issue.status)} · " + " · ".join(fact for fact in facts if fact)
     reason = issue.reason
     if issue.until is not None and issue.status == "waiting":

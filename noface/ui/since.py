@@ -34,7 +34,7 @@ def until_when(text: str, now: float) -> float:
     """Return the next time that a clock shows `text`, of local time, in epoch seconds. Raises UsageError."""
     here = datetime.fromtimestamp(now).astimezone().replace(tzinfo=None)
     try:
-        clock = time.fromisoformat(text.strip().zfill(5))
+        clock = time.fromisoformat(text.strip().zfill(5) if _CLOCK.fullmatch(text.strip()) else "")
     except ValueError:
         raise UsageError(f'--until: "{clean(text)[:80]}" is no time of the clock', "Write it as 07:00.") from None
     return (datetime.combine(here.date(), clock) + timedelta(days=clock <= here.time())).timestamp()

@@ -15,7 +15,7 @@ from noface.model.actions import Ask
 from noface.model.attempt import Judged, Snapshot
 from noface.model.history import Topic
 from noface.model.worker_run import AgentRun, EndedBy
-from noface.ui.follow import Tail
+from noface.ui.follow import Tail, sources
 
 SLOT = "/home/ada/.cache/noface/shop-ab12/agent-0"
 RUN = AgentRun(0, None, EndedBy.ITSELF, 1.0)
@@ -342,6 +342,12 @@ def test_an_issue_without_attempts_is_waited_for_only_while_a_noface_is_at_work(
 
 
 # The growing file
+
+
+def test_a_file_that_goes_while_the_logs_are_listed_ends_nothing(tmp_path):
+    (tmp_path / "gates").mkdir()
+    (tmp_path / "gates" / "check.out").symlink_to("gone")
+    assert [source.path.name for source in sources(tmp_path, "check")] == ["check.out"]
 
 
 def test_a_tail_reads_a_file_that_comes_later_and_what_is_added(tmp_path):

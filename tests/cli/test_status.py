@@ -299,7 +299,7 @@ def test_until_is_the_next_time_that_the_clock_shows(text, minutes):
     assert until_when(text, now) == now + minutes * 60
 
 
-@pytest.mark.parametrize("text", ["25:00", "soon", "mon 07:00", "", "8h"])
+@pytest.mark.parametrize("text", ["25:00", "soon", "mon 07:00", "", "8h", "07:00Z", "T07:00", "070000", "today 07:00"])
 def test_what_is_no_time_of_the_clock_is_told(text):
     with pytest.raises(UsageError, match="is no time of the clock"):
         until_when(text, 0.0)
