@@ -26,8 +26,7 @@ def at_work(project, number):
 def deadly(project):
     """A project whose issue 1 is worked on for a long time."""
     project.play(
-        ("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]),
-        ("2", 0, [{"write": "two.txt", "text": "2"}]),
+        ("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), ("2", 0, [{"write": "two.txt", "text": "2"}])
     )
     project.issue(1)
     project.commit()

@@ -5,15 +5,7 @@ import json
 import pytest
 from support.cases import first_ones
 from support.policy_story import K, decide, failed, interrupted, policy
-from support.spending import (
-    World,
-    answer,
-    configure,
-    fed,
-    only_attempt,
-    program,
-    result,
-)
+from support.spending import World, answer, configure, fed, only_attempt, program, result
 
 from noface.agents.claude import ClaudeAgent
 from noface.attempt.worker.agent_watch import at_least

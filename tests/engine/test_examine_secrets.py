@@ -65,11 +65,7 @@ def test_an_added_key_is_found_and_masked(found, text, kind, secret):
     secrets, masked = found({"a.txt": "one\n"}, {"a.txt": f"one\n{text}"})
     assert {each.type for each in secrets} == {each.type for each in told(masked)} == {kind}
     failure = secret_failure(secrets, Masker())
-    assert (failure.kind, failure.rule, failure.location) == (
-        FailureKind.BOUNDARY_VIOLATION,
-        "secret-added",
-        "a.txt",
-    )
+    assert (failure.kind, failure.rule, failure.location) == (FailureKind.BOUNDARY_VIOLATION, "secret-added", "a.txt")
     assert kind in failure.message
     assert secret not in masked + repr(failure)
     assert "+one" not in masked  # what was there is untouched

@@ -16,8 +16,7 @@ BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))
 boxes = pytest.mark.skipif(not BUBBLEWRAP.works, reason=f"no sandbox here: {BUBBLEWRAP.problem}")
 watches = pytest.mark.skipif(not available(), reason="this kernel does not tell of connects")
 routed = pytest.mark.skipif(
-    "\t00000000\t" not in Path("/proc/net/route").read_text(),
-    reason="this machine has no way to the outside",
+    "\t00000000\t" not in Path("/proc/net/route").read_text(), reason="this machine has no way to the outside"
 )
 OUTSIDE = "grep -q '[[:space:]]00000000[[:space:]]' /proc/net/route"
 """A gate that is green only with a way to the outside."""

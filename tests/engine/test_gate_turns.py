@@ -96,10 +96,7 @@ def test_who_would_rather_be_alone_waits_for_a_while_and_knows_then_who_was_ther
     """A gate may wait for what this very one holds up: it must not wait for ever."""
     turns = GateTurns()
     long, brief = Turn("long", alone=False), Turn("brief", alone=True, patience_s=0.1)
-    with (
-        turns.turn(long, Canceller(), lambda: None),
-        turns.turn(brief, Canceller(), lambda: None) as granted,
-    ):
+    with turns.turn(long, Canceller(), lambda: None), turns.turn(brief, Canceller(), lambda: None) as granted:
         assert granted is brief
         assert tuple(brief.beside) == ("long",)
 

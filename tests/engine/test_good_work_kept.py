@@ -69,10 +69,7 @@ def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_it
         ]
     }
     wise = f'\n[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nplanner = "wise"\n'
-    project.config(
-        f"{DIVIDE}{wise}",
-        gate="! grep -qrs bad . --include=*.txt || { echo FAIL: bad; exit 1; }",
-    )
+    project.config(f"{DIVIDE}{wise}", gate="! grep -qrs bad . --include=*.txt || { echo FAIL: bad; exit 1; }")
     whole = [{"write": f"{name}/w.txt", "text": f"whole {name}\n"} for name in ("one", "two", "three", "four")]
     ask = [{"say": "```json\n" + json.dumps(plan) + "\n```"}]
     project.play(

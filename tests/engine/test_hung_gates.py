@@ -22,10 +22,7 @@ def test_where_a_hung_gate_stood_is_told(project, loops):
     project.write(".gitignore", "__pycache__/\n")
     project.write("shop.py", "def total(n):\n    return n\n")
     project.write("test_shop.py", TEST)
-    project.play(
-        ("1", 0, [{"write": "shop.py", "text": loops}]),
-        ("2", 0, [{"write": "waits", "text": "x"}]),
-    )
+    project.play(("1", 0, [{"write": "shop.py", "text": loops}]), ("2", 0, [{"write": "waits", "text": "x"}]))
     for number in (1, 2):
         project.issue(number, max_attempts=1)
     project.commit()

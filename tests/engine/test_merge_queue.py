@@ -146,7 +146,7 @@ def test_two_that_break_each_other_are_told_apart_from_the_innocent_beside_them(
             "landing_intent:2",
             "landing_files_updated:2",
             "landing_recorded:2",
-        ],
+        ]
     ),
 )
 def test_a_run_that_is_killed_while_several_land_goes_on(project, name):

@@ -48,11 +48,7 @@ def test_a_library_that_is_not_installed_costs_two_calls_at_most(project):
     uses = [
         {"write": "tests/test_pad.py", "text": "import os\nimport leftpad\n\ndef test_pad():\n    assert leftpad.pad\n"}
     ]
-    project.play(
-        ("1", 0, uses),
-        ("2", 1, uses),
-        ("2", 2, [*uses, {"write": "requirements.txt", "text": "leftpad\n"}]),
-    )
+    project.play(("1", 0, uses), ("2", 1, uses), ("2", 2, [*uses, {"write": "requirements.txt", "text": "leftpad\n"}]))
     project.commit()
     project.run(code=3)
     assert project.statuses() == {"1": "blocked", "2": "merged"}

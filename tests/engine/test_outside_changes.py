@@ -24,10 +24,7 @@ def test_branches_tags_configuration_and_hooks_that_changed_are_named(tmp_path):
     write(bench.path, {".git/hooks/post-checkout": "#!/bin/sh\n"})
     found = differences(before, persons_state(bench.plumbing), MAIN)
     assert [what.split()[:2] for what in found[:3]] == [["branch", "gone"], ["branch", "moved"], ["tag", "v1"]]
-    assert found[3:] == (
-        f"{bench.path}/.git/config was changed",
-        f"{bench.path}/.git/hooks/post-checkout was changed",
-    )
+    assert found[3:] == (f"{bench.path}/.git/config was changed", f"{bench.path}/.git/hooks/post-checkout was changed")
 
 
 def test_main_moved_by_landings_alone_was_moved_by_nobody_else(tmp_path):

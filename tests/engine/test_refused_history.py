@@ -75,13 +75,7 @@ def by_another_program(project):
     of_a_person(project, commit)
 
 
-WAYS = (
-    put_back,
-    by_another_program,
-    interrupted,
-    mended,
-    of_a_person,
-)
+WAYS = (put_back, by_another_program, interrupted, mended, of_a_person)
 
 
 @pytest.mark.parametrize(

@@ -42,9 +42,7 @@ def test_the_planner_answers_an_unsure_worker_and_its_answer_reaches_the_next_pr
     answer = {"answers": [{"question": "which file?", "answer": "b.txt, code 4711"}], "summary": "write b.txt"}
     roles(project, "planner")
     project.play(
-        ("7", 1, says(unsure)),
-        ("7", 1, says(answer), "clarification"),
-        ("7", 2, [{"write": "b.txt", "text": "b"}]),
+        ("7", 1, says(unsure)), ("7", 1, says(answer), "clarification"), ("7", 2, [{"write": "b.txt", "text": "b"}])
     )
     project.issue(7)
     project.commit()
@@ -461,8 +459,7 @@ def test_work_that_takes_back_all_that_was_left_lands_nothing(project):
 @pytest.mark.thorough
 def test_earlier_work_that_is_left_alone_is_examined_before_the_gates_decide(project):
     project.play(
-        ("7", 1, [{"write": "elsewhere.txt", "text": "x"}, {"exit": 3}]),
-        ("7", 0, [{"say": "it is all there"}]),
+        ("7", 1, [{"write": "elsewhere.txt", "text": "x"}, {"exit": 3}]), ("7", 0, [{"say": "it is all there"}])
     )
     project.issue(7, paths=["b.txt"])
     project.commit()

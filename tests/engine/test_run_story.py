@@ -22,8 +22,7 @@ def test_a_change_that_passes_is_merged_as_one_commit_with_trailers(project):
 
 def test_a_red_gate_keeps_the_change_out_and_the_next_prompt_says_why(project):
     project.play(
-        ("7", 1, [{"write": "bad", "text": "x"}, {"write": "c.txt", "text": "c"}]),
-        ("7", 2, [{"delete": "bad"}]),
+        ("7", 1, [{"write": "bad", "text": "x"}, {"write": "c.txt", "text": "c"}]), ("7", 2, [{"delete": "bad"}])
     )
     project.config(gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }")
     project.issue(7)
@@ -192,10 +191,7 @@ def test_dry_run_changes_nothing(project):
 
 
 def test_once_settles_only_what_is_ready_now(project):
-    project.play(
-        ("1", 0, [{"write": "one", "text": "1"}]),
-        ("2", 0, [{"write": "two", "text": "2"}]),
-    )
+    project.play(("1", 0, [{"write": "one", "text": "1"}]), ("2", 0, [{"write": "two", "text": "2"}]))
     project.issue(1)
     project.issue(2, depends_on=["1"])
     project.commit()
@@ -251,8 +247,7 @@ def test_what_a_gate_leaves_in_kept_paths_is_gone_before_the_next_issue(project)
     project.write("t.sh", "true\n")
     project.write(".gitignore", "env/\n")
     project.play(
-        ("1", 0, [{"write": "t.sh", "text": "touch env/poison; exit 1\n"}]),
-        ("2", 0, [{"write": "b.txt", "text": "b"}]),
+        ("1", 0, [{"write": "t.sh", "text": "touch env/poison; exit 1\n"}]), ("2", 0, [{"write": "b.txt", "text": "b"}])
     )
     project.issue(1, max_attempts=1)
     project.issue(2)

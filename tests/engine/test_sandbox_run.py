@@ -494,7 +494,7 @@ NEEDS = {  # the agent, what its program does, the key, and the place in the hom
     "state": ("command", "echo '{{}}' > {home}/tools/state.json || exit 1", "write", "tools"),
 }
 BLAMED = {  # what a program does that misses nothing, or has worked
-    "worked": "echo x > b.txt; cat {home}/.cache/tool/bin/cli",
+    "worked": "echo x > b.txt; cat {home}/.cache/tool/bin/cli"
 }
 
 

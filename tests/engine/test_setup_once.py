@@ -85,8 +85,7 @@ def test_what_a_worker_writes_where_setup_ran_is_copied_nowhere(project):
     project.write("a.txt", "right\n")
     forge = "for want in ../../*/*/env/want; do touch -r $want stamp; echo wrong > $want; touch -r stamp $want; done; rm stamp"
     project.play(
-        ("1", 0, [{"write": "b.txt", "text": "b"}]),
-        ("2", 0, [{"shell": forge}, {"write": "a.txt", "text": "wrong\n"}]),
+        ("1", 0, [{"write": "b.txt", "text": "b"}]), ("2", 0, [{"shell": forge}, {"write": "a.txt", "text": "wrong\n"}])
     )
     project.issue(1)
     project.issue(2, max_attempts=1)

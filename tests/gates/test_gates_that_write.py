@@ -82,12 +82,7 @@ def test_a_fixing_gate_may_not_change_what_judges_or_is_protected(written, path)
     assert blocked["task"] == "Correct the gate make, then run again"
 
 
-@pytest.mark.parametrize(
-    ("text", "issue", "rule"),
-    [
-        ("AKIA$(echo Q7RZ2LXJ4M6VN3PB)", {}, "secret-added"),
-    ],
-)
+@pytest.mark.parametrize(("text", "issue", "rule"), [("AKIA$(echo Q7RZ2LXJ4M6VN3PB)", {}, "secret-added")])
 def test_what_a_fixing_gate_makes_is_examined_like_all_work(project, text, issue, rule):
     make = f"test ! -e b.txt || echo {text} > names.md"
     project.config(gate("docs", make, fixes=True), gate="test -e a.txt")

@@ -124,7 +124,7 @@ test("runs another", () => {
 REPORTS = {
     "jest": '{"run":"jest","root":"CHECKOUT"}\n{"id":"CHECKOUT/a.test.js::outer > passes","outcome":"PASSED"}\n'
     '{"id":"CHECKOUT/a.test.js::outer > fails","outcome":"FAILED"}\n'
-    '{"id":"CHECKOUT/a.test.js::outer > skips","outcome":"SKIPPED"}\n{"end":true}\n',
+    '{"id":"CHECKOUT/a.test.js::outer > skips","outcome":"SKIPPED"}\n{"end":true}\n'
 }
 
 

@@ -103,9 +103,7 @@ def test_a_way_through_links_ends():
 
 def test_a_worker_s_filter_script_does_not_run_when_its_work_lands(project):
     mark = project.path.parent / "it-ran"
-    project.play(
-        ("7", 1, [{"shell": f"echo 'touch {mark}; cat' > tools/smudge.sh; echo 2 > x.dat"}]),
-    )
+    project.play(("7", 1, [{"shell": f"echo 'touch {mark}; cat' > tools/smudge.sh; echo 2 > x.dat"}]))
     project.write("tools/smudge.sh", "cat\n")
     project.write(".gitattributes", "*.dat filter=f\n")
     project.write("x.dat", "1\n")

@@ -12,14 +12,7 @@ from support.processes import wait_for
 from noface.data import table
 from noface.errors import RemoteError, UsageError
 from noface.git.command import Git
-from noface.git.remote import (
-    FETCHED,
-    Rejected,
-    choose_remote,
-    environment,
-    find_remote,
-    run_within,
-)
+from noface.git.remote import FETCHED, Rejected, choose_remote, environment, find_remote, run_within
 from noface.git.remote_causes import RemoteCause, reason_of
 from noface.git.repository import discover
 

@@ -12,10 +12,7 @@ keep = ["{kept}"]
 
 @pytest.mark.parametrize(
     ("kept", "link"),
-    [
-        pytest.param("node_modules", "node_modules", marks=pytest.mark.thorough),
-        ("web/node_modules", "web"),
-    ],
+    [pytest.param("node_modules", "node_modules", marks=pytest.mark.thorough), ("web/node_modules", "web")],
 )
 def test_setup_does_not_write_through_a_link_that_a_worker_put_in_place_of_a_kept_path(project, kept, link):
     precious = project.folder / "precious"

@@ -57,11 +57,7 @@ def test_every_writing_is_taken_out_of_texts_and_bytes_and_named_in_patches(text
 @pytest.mark.parametrize("value", ["password", "app_test_db", "hunter-two"])
 def test_short_and_plain_values_are_looked_for_in_no_other_writing(value):
     masker = Masker({value: "DB_PASSWORD"})
-    for text in (
-        base64.b64encode(value.encode()).decode(),
-        value.encode().hex(),
-        value[::-1],
-    ):
+    for text in (base64.b64encode(value.encode()).decode(), value.encode().hex(), value[::-1]):
         assert masker.text(text) == text
 
 

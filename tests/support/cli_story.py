@@ -147,11 +147,7 @@ class Story:
         )
         self.attempt(issue, 1, red_test(), action=again)
         self.attempt(
-            issue,
-            2,
-            red_test("assert 403 == 200"),
-            action=stronger,
-            notes=("protected files put back: conftest.py",),
+            issue, 2, red_test("assert 403 == 200"), action=stronger, notes=("protected files put back: conftest.py",)
         )
         return self
 

@@ -6,17 +6,7 @@ anybody answers, each list over and over again, so that nothing ends by itself.
 
 from dataclasses import dataclass, field, replace
 
-from noface.model.actions import (
-    Action,
-    Ask,
-    AwaitIssues,
-    Block,
-    Land,
-    RequestApproval,
-    RunWorker,
-    Skip,
-    WaitUntil,
-)
+from noface.model.actions import Action, Ask, AwaitIssues, Block, Land, RequestApproval, RunWorker, Skip, WaitUntil
 from noface.model.attempt import Interrupted, Judged, NotStarted, PastAttempt
 from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Verdict
