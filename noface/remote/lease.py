@@ -116,19 +116,19 @@ class RepositoryLease(Station):
                 continue
             self._renew_at = self._context.clock.now() + _AGAIN_S  # whoever takes it meanwhile is seen then
             with suppress(RemoteError):
-                yield from call(self._renew, always=True)
+                if (who := (yield from call(self._renew, always=True))) is not None:  # raised here it ends the run now
+                    lost = f"this run has lost the repository's lease, and lands nothing more{who}"
+                    raise LockedError(lost, "Its work is kept, and so is what was under way here.")
 
-    def _renew(self, cancel: Canceller) -> None:
-        """Renew the lease, in a thread. Raises RemoteError, LockedError if another noface has taken it."""
+    def _renew(self, cancel: Canceller) -> str | None:
+        """Renew the lease, in a thread; if another noface has it, return what is known of that. Raises RemoteError."""
         commit, there = self._there(cancel)
-        ours = there is not None and there.run == self._context.run_id
-        if ours:
-            with suppress(LockedError):
-                self._take(commit, there, cancel)
-                return
-        who = "" if ours else f": {there.held_by() if there is not None else 'it was removed'}"
-        lost = f"this run has lost the repository's lease, and lands nothing more{who}"
-        raise LockedError(lost, "Its work is kept, and so is what was under way here.")
+        if there is None or there.run != self._context.run_id:
+            return f": {there.held_by() if there is not None else 'it was removed'}"
+        with suppress(LockedError):
+            self._take(commit, there, cancel)
+            return None
+        return ""
 
     def _there(self, cancel: Canceller) -> tuple[str, Lease | None]:
         """Return the commit of the lease on the remote, "" for none, and what it says. Raises RemoteError."""

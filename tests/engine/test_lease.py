@@ -155,7 +155,7 @@ def test_what_a_killed_run_had_is_free_for_others_once_its_lease_is_over(project
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["lease_taken", pytest.param("lease_given_back", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", ["lease_taken", "lease_given_back"])
 def test_the_own_clone_goes_on_at_once_after_a_kill(project, remote, name):
     assert project.noface("run", NOFACE_FAILPOINT=f"{name}:1:kill").returncode == KILLED
     wait_for(lambda: not project.processes())
@@ -222,6 +222,19 @@ def test_a_lease_is_renewed_and_one_that_another_machine_has_taken_ends_the_run(
     assert remote.git("rev-parse", LEASE) == taken
 
 
+def test_a_run_that_has_lost_its_lease_during_a_gate_lands_nothing(project, remote):
+    git, message = f"git -C '{remote.path}'", theirs(time.time() + 1000)
+    lost = f"{git} update-ref {LEASE} $({git} commit-tree -m '{message}' $({git} mktree </dev/null))"
+    gate = f"! test -e 7.txt || ({lost}; echo 400 >'{project.folder}/slept'; sleep 8)"
+    project.config(f"{PUSH}[[gates]]\nname = 'slow'\ncommand = {json.dumps(gate)}\n")
+    project.commit("a slow gate")
+    project.git("push", "-q", "origin", "main")
+    before = remote.main
+    done = clocked(project)
+    assert "lost the repository's lease, and lands nothing more: atlas until" in " ".join(done.stderr.split())
+    assert (remote.main, project.git("rev-parse", "main")) == (before, before)
+
+
 def test_a_copy_of_a_clone_that_takes_the_lease_ends_the_first_one(remote, run):
     lease = RepositoryLease()
     with lease.held(run, Canceller()):
@@ -230,6 +243,17 @@ def test_a_copy_of_a_clone_that_takes_the_lease_ends_the_first_one(remote, run):
             run.clock.ahead = 400.0
             with pytest.raises(LockedError):
                 renewed(lease.stories()[0])
+
+
+def test_a_server_that_takes_no_lease_is_told_and_work_goes_on_and_without_pushing_none_is_taken(remote, run):
+    (hook := remote.path / "hooks/update").write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    with RepositoryLease().held(run, Canceller()):
+        assert run.announced == ["lease_refused"]
+    hook.unlink()
+    run.settings.config.landing.publishes = False
+    with RepositoryLease().held(run, Canceller()):
+        assert not held(remote)
 
 
 def test_no_work_begins_before_a_remote_that_is_away_has_given_the_lease(project, remote, run):

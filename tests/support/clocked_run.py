@@ -2,8 +2,8 @@
 
 `python -m support.clocked_run STEP_S [argument of noface run ...]`: each sleep of the run takes STEP_S seconds of its
 time. How many seconds it has slept so far stands in the file `slept` beside the repository, where workers can read it:
-a provider that is away for forty minutes is a worker that fails until 2400 stand there. With NOFACE_TEST_KILL_AT the
-process kills itself once it has slept so long.
+a provider that is away for forty minutes is a worker that fails until 2400 stand there. A larger number that one writes
+there is the time from then on. With NOFACE_TEST_KILL_AT the process kills itself once it has slept so long.
 """
 
 import os
@@ -31,6 +31,7 @@ class FastClock(Clock):
         self._file.write_text(f"{self._slept:.0f}")
 
     def now(self) -> float:
+        self._slept = max(self._slept, float(self._file.read_text() or 0))
         return time.time() + self._slept
 
     def monotonic(self) -> float:
