@@ -50,12 +50,12 @@ class ConnectWatch:
     outside may hold on behalf of the command, as the engine of containers does.
     """
 
-    def __init__(self, descriptor: int, named: list[str]) -> None:
+    def __init__(self, descriptor: int, named: list[str], ports: dict[int, set[str]]) -> None:
         self.descriptor = descriptor
         self.foreign: dict[str, str] = {}
         self._named = frozenset(named)
         self._own: set[int] = set()
-        self._ports, self._sockets = _listening(), _unix_listening()
+        self._ports, self._sockets = ports, _unix_listening()
 
     def answer(self) -> None:
         """Let one connect go on, after a look at where it leads."""
@@ -117,6 +117,10 @@ def watching(named: list[str], *, boxed: bool) -> ConnectWatch | None:
     abi = _ABI.get(os.uname().machine)
     if abi is None or sys.platform != "linux":
         return None
+    try:
+        ports = _listening()
+    except OSError:
+        return None  # the kernel does not tell of sockets
     machine, connect, seccomp = abi
     rules = ((_LOAD, 0, 0, 4), (_IF_EQUAL, 0, 3, machine), (_LOAD, 0, 0, 0), (_IF_EQUAL, 0, 1, connect))
     program = b"".join(struct.pack("HBBI", *rule) for rule in (*rules, (_RETURN, 0, 0, _ASK), (_RETURN, 0, 0, _ALLOW)))
@@ -129,15 +133,7 @@ def watching(named: list[str], *, boxed: bool) -> ConnectWatch | None:
     if descriptor < 0:
         return None
     os.set_inheritable(descriptor, False)
-    return ConnectWatch(descriptor, named)
-
-
-def available() -> bool:
-    """Try, in a process of its own, whether connects can be watched here as they are outside a sandbox."""
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0 if watching([], boxed=True) is not None else 1)
-    return os.waitpid(pid, 0)[1] == 0
+    return ConnectWatch(descriptor, named, ports)
 
 
 def _listening() -> dict[int, set[str]]:
@@ -217,9 +213,7 @@ def strangers(met: tuple[tuple[str, str], ...]) -> dict[str, str]:
     others = {}
     for name, inode in met:
         process = _listener(name)
-        if process is None and inode:
-            continue
-        if process is not None and inode and process.name() in _PUBLISH:
+        if inode and (process is None or process.name() in _PUBLISH):
             continue
         others[name] = _described(process)
     return others

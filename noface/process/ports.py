@@ -1,7 +1,7 @@
 """Ranges of ports, each of one workspace as long as noface runs.
 
-A range is ten ports that the kernel gives to no outgoing connection. noface binds its first and does not listen there:
-no other noface on this machine takes the range then, and however noface ends, the kernel gives it back.
+A range is ten ports below those that Linux, as it comes, gives to outgoing connections. noface binds its first and does
+not listen there: no other noface on this machine takes the range then, and at noface's end the kernel gives it back.
 """
 
 import errno
@@ -10,7 +10,7 @@ from itertools import chain
 from threading import Lock
 
 SIZE = 10
-_STARTS = range(20_000, 32_760, SIZE)  # below are those that servers are known by, above those of outgoing connections
+_STARTS = range(20_000, 32_760, SIZE)  # below are those that servers are known by
 
 
 class PortRanges:

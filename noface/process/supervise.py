@@ -202,10 +202,11 @@ def _no_box(command: Command) -> str:
     if unseen is None:
         return f"the sandbox could not be made: {words}"
     env = dict(command.env)
-    place = shutil.which(unseen[1], path=env.get("PATH", os.defpath))
+    name = str(Path(command.cwd, unseen[1])) if "/" in unseen[1] else unseen[1]
+    place = shutil.which(name, path=env.get("PATH", os.defpath))
     if place is None:
         number = errno.EACCES if unseen[2].startswith("Permission") else errno.ENOENT
-        return explain({"step": "exec", "name": unseen[1], "errno": number, "text": unseen[2]}, command.argv, env)
+        return explain({"step": "exec", "name": name, "errno": number, "text": unseen[2]}, command.argv, env)
     folder = Path(place).resolve().parent
     return f'{NOT_SHOWN} {place}, or what it runs with: name its folder, [sandbox] show = ["{folder}"]'
 

@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.processes import watches_connects
 
-from noface.process.connections import available
 from noface.process.sandbox import CONNECTORS, find_bubblewrap
 
 BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))
 boxes = pytest.mark.skipif(not BUBBLEWRAP.works, reason=f"no sandbox here: {BUBBLEWRAP.problem}")
-watches = pytest.mark.skipif(not available(), reason="this kernel does not tell of connects")
+watches = pytest.mark.skipif(not watches_connects(), reason="this kernel does not tell of connects")
 routed = pytest.mark.skipif(
     "\t00000000\t" not in Path("/proc/net/route").read_text(), reason="this machine has no way to the outside"
 )

@@ -367,6 +367,12 @@ def test_a_program_that_the_box_hides_is_told_with_the_key_that_shows_it(boxed, 
     assert f'[sandbox] show = ["{program.parent}"]' in ended.error
 
 
+def test_a_program_of_the_workspace_that_may_not_be_run_is_told_as_that(boxed, tmp_path):
+    assert boxed("", program="./agent.sh").exit_code is None  # makes the folders
+    (tmp_path / "work/agent.sh").write_text("#!/bin/sh\n")
+    assert f"program not executable: {tmp_path}/work/agent.sh" in boxed("", program="./agent.sh").error
+
+
 def test_what_a_program_has_put_where_a_cache_is_is_there_for_the_next(boxed, tmp_path):
     boxed("mkdir ~/.npm/deep && echo kept > ~/.npm/deep/x; echo lost > ~/x")
     shutil.rmtree(tmp_path / "fresh")

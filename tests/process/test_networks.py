@@ -12,16 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.processes import watches_connects
 
 from noface.model.access import Network
-from noface.process.connections import available, strangers
+from noface.process.connections import strangers
 from noface.process.sandbox import CONNECTORS, Box, find_bubblewrap
 from noface.process.supervise import Command, Ladder, Launcher
 
 ROOT = Path(__file__).parents[2]
 BUBBLEWRAP = find_bubblewrap(shutil.which("bwrap"))
 boxes = pytest.mark.skipif(not BUBBLEWRAP.works, reason=f"no sandbox here: {BUBBLEWRAP.problem}")
-watches = pytest.mark.skipif(not available(), reason="this kernel does not tell of connects")
+watches = pytest.mark.skipif(not watches_connects(), reason="this kernel does not tell of connects")
 ASK = "import socket, sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 5); print(s.recv(99).decode())"
 SERVE = (
     "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1])));"
@@ -60,6 +61,13 @@ def ran(tmp_path):
         return ended, log.read_text()
 
     return ran
+
+
+@pytest.mark.parametrize("files", [3, 4])
+def test_a_command_begins_also_where_the_kernel_tells_of_no_sockets(files):
+    alone = "import resource; from noface.process import connections as c; c.libc(); resource.setrlimit"
+    code = f"{alone}(resource.RLIMIT_NOFILE, ({files}, {files})); c.watching([], boxed=True)"
+    subprocess.run([sys.executable, "-c", code], check=True, stdin=subprocess.DEVNULL)
 
 
 @contextmanager
