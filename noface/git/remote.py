@@ -138,19 +138,9 @@ class Remote:
 
     def fetch(self, *refspecs: str, cancel: Canceller | None = None) -> None:
         """Fetch into refs below `refs/noface/`. Raises RemoteError."""
-        options = (
-            "--quiet",
-            "--no-tags",
-            # FETCH_HEAD is the person's, who may be about to merge it.
-            "--no-write-fetch-head",
-            "--no-recurse-submodules",
-            "--no-auto-maintenance",
-            "--no-write-commit-graph",
-            # Else git moves the person's own refs/remotes as well (law 3).
-            "--refmap=",
-            "--no-prune",
-            "--no-prune-tags",
-        )
+        # FETCH_HEAD is the person's, who may be about to merge it; nor are their refs/remotes to move (law 3).
+        quiet = ("--quiet", "--no-write-fetch-head", "--refmap=", "--no-tags", "--no-prune", "--no-prune-tags")
+        options = (*quiet, "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-commit-graph")
         # From git 2.48 on a fetch sets refs/remotes/NAME/HEAD, which is the person's (law 3).
         follow = ("-c", f"remote.{self.name}.followRemoteHEAD=never")
         with self._fetching:  # of two at once that update a ref the second would fail, since it is not as it was
@@ -163,6 +153,9 @@ class Remote:
             commit = held[0].get(self.main)
             here = self._repository.git().run("rev-parse", "--verify", "--quiet", self.fetched).text
             if commit not in (None, here):
+                for other in self._repository.git().ask("for-each-ref", "--format=%(refname)", FETCHED).split():
+                    if other != self.fetched:  # a former main counts no more, and `a` and `a/b` cannot both be refs
+                        self._repository.git().run("update-ref", "-d", other)
                 self.fetch(f"+{self.main}:{self.fetched}", cancel=cancel)
         return held
 
@@ -278,8 +271,8 @@ _LOOK_AGAIN_S = 0.2
 
 
 def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Canceller | None = None) -> Output:
-    """Run a git command, and end it with all it has started after `seconds_max`, or once `cancel` says so."""
-    process = git.open(*args)
+    """Run a git command; after `seconds_max`, or once `cancel` says so, end it with all it has started."""
+    process, ended = git.open(*args), False
     deadline = time.monotonic() + seconds_max
     try:
         while True:
@@ -291,9 +284,10 @@ def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Cancel
                 if cancel is not None and cancel.cancelled:
                     return Output(-SIGKILL, b"", "it was interrupted")
             else:
+                ended = True
                 return Output(process.returncode, out, err.decode("utf-8", "replace"))
     finally:
-        if process.poll() is None:
+        if not ended:  # git itself may be gone, and what it has started hold its pipes
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, SIGKILL)  # it has a session of its own
             end_process(process)

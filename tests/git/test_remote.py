@@ -117,6 +117,13 @@ def test_a_branch_that_the_remote_lacks_is_told_with_the_one_its_head_names(work
     assert origin(work).fetch_main() == ({}, "refs/heads/trunk")
 
 
+@pytest.mark.parametrize("of_another", ["main/old", "trunk"])
+def test_what_was_fetched_of_another_branch_gives_way(work, of_another):
+    git(work, "update-ref", f"{FETCHED}{of_another}", "main")
+    origin(work).fetch_main()
+    assert refs(work, FETCHED).split()[0::2] == [f"{FETCHED}main"]
+
+
 def test_a_shallow_clone_and_sha256_are_fetched_and_pushed_to_like_others(tmp_path):
     work = a_clone(tmp_path / "sha256", "--object-format=sha256")
     theirs = pushed_by_another(work)
@@ -268,13 +275,20 @@ def test_a_remote_that_cannot_be_reached_is_told_with_its_cause_and_no_password(
     assert refs(work, FETCHED) == ""
 
 
-def test_a_git_that_hangs_is_ended_with_all_it_started(work):
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        ("wait", ("-c", "core.sshCommand=../hang", "ls-remote", "ssh://host/x")),
+        ("exit", ("-c", "alias.x=!../hang", "x")),
+    ],
+    ids=["all", "what is left of it"],
+)
+def test_a_git_that_hangs_is_ended_with_all_it_started(work, end, how):
     pids = work.parent / "pids"
     script = work.parent / "hang"
-    script.write_text(f"#!/bin/sh\nsleep 1000 & echo $! >> '{pids}'\necho $$ >> '{pids}'\nwait\n")
+    script.write_text(f"#!/bin/sh\nsleep 1000 & echo $! >> '{pids}'\necho $$ >> '{pids}'\n{end}\n")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    git_hanging = Git.user(str(work))
-    output = run_within(git_hanging, ("-c", f"core.sshCommand={script}", "ls-remote", "ssh://host/x"), 1.0)
+    output = run_within(Git.user(str(work)), how, 1.0)
     assert output.code < 0
     assert reason_of(output.stderr).cause is RemoteCause.AWAY
     wait_for(lambda: not [pid for pid in pids.read_text().split() if alive(pid)], 20.0)
