@@ -152,6 +152,9 @@ class _Search:
         place = _as_in(self.home, os.path.normpath(folder))
         if self._inside(place):
             self._installation(place)
+        self._links(folder)
+
+    def _links(self, folder: str) -> None:
         for entry in _entries(folder):
             if entry.is_symlink():
                 self.program(entry.path)
@@ -186,8 +189,9 @@ class _Search:
         parent = str(path.parent)
         if "node_modules" in path.parts:
             self.show(str(Path(*path.parts[: path.parts.index("node_modules") + 1])))
-        elif os.path.exists(f"{parent}/pyvenv.cfg"):
+        elif parent != self.home and os.path.exists(f"{parent}/pyvenv.cfg"):
             self.show(parent)
+            self._links(f"{parent}/bin")  # to the Python that it was made of
         elif path.name in self.known["programs"]:
             self.show(folder)
             if parent != self.home and any(os.path.isdir(f"{parent}/{mark}") for mark in self.known["marks"]):

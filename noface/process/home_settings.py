@@ -6,6 +6,7 @@ without its login: a private index that is left out would be taken for the publi
 
 import os
 import re
+import tomllib
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -66,7 +67,12 @@ def rebuilt(source: str, path: str) -> bytes:
             taken = taken and (bool(harmless) or not key)
             kept += [each for each in (head, harmless) if each] if harmless else []
             head = "" if harmless else head
-    return "".join(f"{line}\n" for line in kept).encode()
+    text = "".join(f"{line}\n" for line in kept)
+    try:
+        tomllib.loads(text if path.endswith((".toml", "cargo/config")) else "")
+    except tomllib.TOMLDecodeError:  # a line within a value was left out
+        return b""
+    return text.encode()
 
 
 def holds_credentials(path: str, *, script: bool = False) -> bool:

@@ -153,8 +153,7 @@ def home_mounts(home: Home, beyond: Iterable[str] = ()) -> Iterator[Mount]:
         yield from _left(home, "", (*home.rules, *taken))
     readable = [path for path, rule in home.rules.items() if rule is HomeRule.READ]
     for path in sorted(home.rules):
-        inside = below(path, readable) and path not in readable
-        yield from _shown_inside(home, path) if inside else _placed(home, path)
+        yield from (_shown_inside if below(os.path.dirname(path), readable) else _placed)(home, path)
 
 
 def cache_of(home: Home, path: str) -> tuple[str, str] | None:
@@ -203,18 +202,15 @@ def _placed(home: Home, path: str) -> Iterator[Mount]:
 
 
 def _shown_inside(home: Home, path: str) -> Iterator[Mount]:
-    """Yield what lies over a part of a place that can be read, where nothing can be made."""
+    """Yield what lies over a part of a place that can be read, where nothing can be made, nor behind a link."""
     place = f"{home.path}/{path}"
-    if os.path.exists(place):
-        match home.rules[path]:
-            case HomeRule.HIDDEN:
-                yield hide(place)
-            case HomeRule.PRIVATE:
-                yield "--bind", _made(home.cache(path)), place
-            case HomeRule.SHARED:
-                yield "--bind", place, place
-            case _:
-                pass
+    rule = home.rules[path] if os.path.exists(place) else None
+    if rule is HomeRule.HIDDEN:
+        yield hide(place)
+    elif rule is HomeRule.PRIVATE:
+        yield "--bind", _made(home.cache(path)), place
+    elif rule in _PERSONS and os.path.realpath(place) == f"{os.path.realpath(home.path)}/{path}":
+        yield "--bind" if rule is HomeRule.SHARED else "--ro-bind", place, place
 
 
 def _left(home: Home, folder: str, taken: tuple[str, ...]) -> Iterator[Mount]:

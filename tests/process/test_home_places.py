@@ -123,6 +123,8 @@ def test_of_an_ordinary_developers_home_no_secret_can_be_read_and_every_toolchai
         ("apps/other", False),  # nobody knows what else lies beside a program
         ("go/bin/gopls", True),
         (".volta/bin/node", True),
+        ("dev/py312/bin/python3", True),  # a program of an environment that was made of it
+        ("dev/py313/bin/python3", True),  # nor is it missed by a link to such a program
         (".local/bin/deploy", False),  # a script that sets a token
         (".rustup/private", False),  # only the person may read it, unlike what lies beside it
         (".nvm/versions/node/v20.1.0/etc/npmrc", False),
@@ -147,11 +149,18 @@ def test_what_leads_to_a_place_decides_whether_it_is_shown(home, path, shown):
         (home / each).write_text("token = 'abcdefgh1'" if "credentials" in each else "x")
     (home / ".npmrc").write_text("cafile=~/certs/npm.pem\n")
     (home / "certs/mine.pem").chmod(0o600)
+    for number in (312, 313):
+        for each in (home / f"envs/{number}/bin/pytest", home / f"dev/py{number}/bin/python3"):
+            each.parent.mkdir(parents=True)
+            each.touch(0o755)
+        (home / f"envs/{number}/pyvenv.cfg").touch()
+        (home / f"envs/{number}/bin/python").symlink_to(home / f"dev/py{number}/bin/python3")
+    (home / "bin/pt").symlink_to(home / "envs/313/bin/pytest")
     names = {"NAMED_HOME": "named", "HELD_HOME": ".held", "SSL_CERT_FILE": "certs/ca.pem", "MY_KEY": "certs/mine.pem"}
     names |= {"PIP_CACHE_DIR": ".cache/pip", "OTHER_CACHE": "caches/.cache/pip", "CARGO_HOME": "cargo"}
     variables = {name: f"{home}/{place}" for name, place in names.items()}
     variables["PATH"] = f"{_path(home)}:{home}/repo/bin"
-    programs = programs_in("python ~/agents/run.py {prompt}", str(home), begins=True)
+    programs = programs_in("python ~/agents/run.py {prompt} ~/envs/312/bin/pytest", str(home), begins=True)
     readable, hidden = needed(str(home), variables, programs, (f"{home}/repo",))
     above = {path, *map(str, Path(path).parents)}
     assert (bool(above & set(readable)) and path not in hidden) is shown
@@ -202,6 +211,7 @@ def test_what_lies_elsewhere_behind_a_link_of_the_home_is_hidden_where_it_is_onl
         (".yarnrc.yml", "nodeLinker: node-modules\nnpmScopes:\n  me:\n    npmAuthToken: x\n", "nodeLinker: node-modules\n"),
         (".cargo/config.toml", '[build]\nrustflags = [\n  "-C",\n]\n[registries.me]\nindex = "sparse+https://u:p@h/"\ntoken = "x"\n', '[build]\nrustflags = [\n  "-C",\n]\n[registries.me]\nindex = "sparse+https://h/"\n'),
         (".config/uv/uv.toml", 'offline = false\n[[index]]\nurl = "https://h/s"\npassword = "x"\n', 'offline = false\n[[index]]\nurl = "https://h/s"\n'),
+        (".config/uv/uv.toml", 'extra-index-url = ["https://h/x",\n  "https://h/a1b2c3d4e5f6g7h8i9"]\noffline = true\n', ""),
         (".npmrc", None, ""),
     ],
 )  # fmt: skip

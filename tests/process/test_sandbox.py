@@ -269,6 +269,12 @@ def test_a_copy_is_made_of_regular_files_only(made, tmp_path):
     assert not (tmp_path / "fresh/state").exists()
 
 
+def test_nothing_is_mounted_at_a_link_in_a_place_that_can_be_read(made):
+    rules = {"a": HomeRule.READ, "a/read": HomeRule.READ, "a/shared": HomeRule.SHARED, "a/own": HomeRule.SHARED}
+    mounts = made(("a/own", "dotfiles/x"), rules, links={"a/read": "../dotfiles/x", "a/shared": "../dotfiles/x"})
+    assert {path for path in mounts if path.startswith("a")} == {"a", "a/own"}
+
+
 def test_a_secret_in_a_place_that_can_be_read_is_covered(made):
     rules = {"tools": HomeRule.READ, "tools/token": HomeRule.HIDDEN, "tools/store": HomeRule.PRIVATE}
     mounts = made(("tools/token", "tools/x", "tools/store/y"), rules)
