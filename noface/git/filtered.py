@@ -11,6 +11,7 @@ noface does not fetch them either: there is no workspace before a person has.
 
 import hashlib
 import json
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -130,10 +131,8 @@ def _files(git: Git) -> dict[str, str]:
 
 
 def _kept_otherwise(persons: Git, oids: Mapping[str, str]) -> Iterator[Filtered]:
-    fields = persons.answer(
-        "check-attr", "--cached", "-z", "--stdin", "filter", "working-tree-encoding", stdin=_fed(oids)
-    )
-    values = fields.stdout.decode("utf-8", "surrogateescape").split("\0")
+    asked = ("check-attr", "--cached", "-z", "--stdin", "filter", "working-tree-encoding")
+    values = persons.answer(*asked, stdin=_fed(oids)).stdout.decode("utf-8", "surrogateescape").split("\0")
     keys = persons.run("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(smudge|process)$").parts
     configured = {key.removeprefix("filter.").rpartition(".")[0] for key in keys}
     for path, attribute, value in zip(values[::3], values[1::3], values[2::3], strict=False):
@@ -226,9 +225,14 @@ def _read(record_file: Path) -> dict[str, list[str]]:
 
 def _digest(file: Path) -> str:
     try:
-        if file.is_symlink() or not file.is_file():
-            return ""
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
+        status = file.lstat()
+        known = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return _digest_of(file, known) if stat.S_ISREG(status.st_mode) else ""
     except OSError:
         return ""
+
+
+@lru_cache(maxsize=4096)
+def _digest_of(file: Path, _status: tuple[int, ...]) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

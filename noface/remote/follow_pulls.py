@@ -182,7 +182,7 @@ class PullFollower(Station):
             return False
         merges = look.pull.mergeable is not None or look.pull.state is not PullState.OPEN
         asks = not merges and look.unchanged < _ASKED_AGAIN_MAX
-        return asks or self._changes.get(pull.number, 0.0) > (look.pull.updated_at or 0.0)
+        return asks or self._changes.get(pull.number, 0.0) > (look.pull.updated_at or float("inf"))
 
     def _has_word(self, pull: Followed) -> bool:
         """True if somebody there is yet to be answered, of which no list of changes tells."""
