@@ -26,15 +26,15 @@ _SHALLOW_BYTES_MAX = 1 << 30
 _ATTRIBUTES = "* !filter !working-tree-encoding\n"
 
 
-def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "", attributes: str = "") -> Path:
-    """Make the git dir at `git_dir`, or bring it up to date, with its ignore rules and `attributes`; return it."""
+def make_private_git_dir(repository: Repository, git_dir: Path, ignored: str = "") -> Path:
+    """Make the git dir at `git_dir`, or bring it up to date, with its ignore rules; return it."""
     for folder in (repository.state_dir, git_dir.parent, git_dir, *(git_dir / name for name in _OWN_FOLDERS)):
         ordinary_folder(folder)
     # A `commondir` of an agent's, say, would have git read another configuration.
     _remove_others(git_dir)
     write_text(git_dir / "HEAD", "ref: refs/heads/none\n")
     write_text(git_dir / "config", config_text(repository))
-    write_text(git_dir / "info" / "attributes", f"{_ATTRIBUTES}{attributes}")
+    write_text(git_dir / "info" / "attributes", _ATTRIBUTES)
     write_text(git_dir / "info" / "exclude", ignored)
     copy_shallow(repository.common_dir, git_dir)
     return git_dir

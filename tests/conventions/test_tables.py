@@ -92,7 +92,7 @@ def test_the_table_of_topics_has_words_for_each_topic_and_outcome():
 
 
 AGENT_KEYS = {
-    "install", "environment", "instructions", "tells_cost", "tells_nothing", "tells_quota", "presets", "provider", "elsewhere", "login", "homes",
+    "install", "environment", "instructions", "tells_cost", "tells_nothing", "presets", "provider", "elsewhere", "login", "homes",
     "resumes", "takes_schema", "errors", "tested", "install_tested", "oldest",
     "tool_processes",
     "settings", "permissions", "permissions_boxed", "wants_files", "tools_fixed", "tools_none", "owned_options",
