@@ -121,6 +121,15 @@ def test_a_store_begins_empty_and_a_pack_that_a_killed_noface_protected_is_let_g
     assert not (packs / "pack-2.pack").exists()
 
 
+def test_many_small_packs_become_few_and_lose_nothing_that_a_ref_holds(tmp_path):
+    bench = a_bench(tmp_path)
+    for number in range(41):
+        commit = bench.plumbing.commit_tree(bench.plumbing.tree("main"), (bench.main,), f"{number}\n")
+        bench.plumbing.refs.apply(RefUpdate(f"refs/noface/issues/{number}/1", commit))
+    assert len(list(bench.plumbing.repository.objects.glob("pack/*.pack"))) < 5
+    git(bench.path, "fsck", "--strict", "--connectivity-only")
+
+
 @pytest.mark.parametrize("name", first_ones([f"{REF}.lock", "refs/heads/noface/7.lock"]))
 def test_a_lock_left_on_a_ref_of_noface_s_own_is_taken_away(tmp_path, name):
     bench = a_bench(tmp_path)

@@ -1,5 +1,6 @@
 """Secrets stay out of logs, prompts, events and reports, whoever printed them (I12)."""
 
+import base64
 import json
 import os
 
@@ -332,7 +333,7 @@ beside=$(dirname $NOFACE_ORDER_FILE)
 mkdir -p $beside/db; echo $MY_TOKEN | tee $beside/chat.md > $beside/db/chat.md
 git add -A; git -c user.name=a -c user.email=a@b commit -qm "with $MY_TOKEN" --allow-empty
 echo done $NOFACE_ATTEMPT > b.txt
-rm -f c-*; test $NOFACE_ATTEMPT != 1 || touch "c-$MY_TOKEN.txt"
+rm -f c-* d.txt e.txt; test $NOFACE_ATTEMPT != 1 || { touch "c-$MY_TOKEN.txt"; echo "key = $MY_TOKEN" > d.txt; printf "$MY_TOKEN" | base64 > e.txt; }
 echo '```json'
 echo '{"status": "done", "summary": "s '$MY_TOKEN'", "risks": ["r '$MY_TOKEN'"], "gaps": ["g '$MY_TOKEN'"],'
 echo ' "questions": ["q '$MY_TOKEN'"], "needs": ["'$MY_TOKEN'"]}'
@@ -348,6 +349,7 @@ cat > junit.xml <<X
 X
 grep -q 3 b.txt
 """
+ENCODED = base64.b64encode(VALUE.encode()).decode()
 PIECE = VALUE[:10]
 """A value that is cut off before it is masked would leave this."""
 
@@ -381,7 +383,9 @@ def test_a_run_in_which_everybody_tells_a_secret_keeps_and_prints_it_nowhere(pro
     assert PIECE not in done.stdout + done.stderr
     first, second, third = project.attempts("7")
     assert first["outcome"] == "BOUNDARY_VIOLATION"  # its name would have been public
-    assert "MY_TOKEN in c-[masked by noface: MY_TOKEN].txt" in first["failure"]["message"]
+    for told in ("MY_TOKEN in c-[masked by noface: MY_TOKEN].txt", "MY_TOKEN in d.txt", "MY_TOKEN in e.txt"):
+        assert told in first["failure"]["message"]
+    assert ENCODED not in "".join(path.read_text("latin-1") for path in project.state.rglob("diff.patch"))
     assert second["failure"]["failing_tests"] == ["c.test[***MY_TOKEN***]"]
     assert third["outcome"] == "PASSED"
     assert PIECE not in project.git("log", "--format=%B", "-3", "main")
