@@ -112,8 +112,11 @@ class _Examination:
         checks, issue = checks_of(order.gates), "\n".join(words_of(order.issue))
         paths = {decoded(change.path) for change in self.files}
         lines = [line for line in changed_lines(self.patch) if line.path in paths]
-        found = {phrase: words for phrase, words in evading_lines(lines, checks).items() if words not in issue}
-        named = tuple(sorted({*found.values()}))[:_EVASIONS_MAX]
+        found = {
+            phrase: {each for each in words if each not in issue}
+            for phrase, words in evading_lines(lines, checks).items()
+        }
+        named = tuple(sorted(set[str]().union(*found.values())))[:_EVASIONS_MAX]
         on_main = plumbing.texts(order.main, plumbing.files_with(order.main, named)[:_PLACES_MAX], _MANIFEST_BYTES_MAX)
         known = {
             words
@@ -121,7 +124,7 @@ class _Examination:
             for words, check in evasions(text, checks)
             if check != ASKS or (is_code(path) and part_of(path) is Part.PRODUCT)
         }
-        yield from (phrase for phrase, words in found.items() if words not in known)
+        yield from (phrase for phrase, words in found.items() if words - known)
         yield from replaced_frameworks(lines)
 
     def _refused(self) -> Iterator[Unfit]:

@@ -207,10 +207,6 @@ class _Steadiness:
         return replace(self._red, failure=failure, failing_tests=failure.failing_tests)
 
 
-def _may_pass(red: Failure) -> bool:
-    return red.kind in _MAY_PASS and red.rule != CHANGED_FILES
-
-
 def _short_of_coverage(red: GateResult) -> bool:
     """True if the output speaks of a coverage that was not reached, which no list of tests shows."""
     folder = Path(red.stdout_log).parent

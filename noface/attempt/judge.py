@@ -12,14 +12,7 @@ from noface.attempt.fixes import take_fixes
 from noface.attempt.gate_session import CutShort
 from noface.attempt.left_out import without_files
 from noface.attempt.libraries import with_library
-from noface.attempt.not_in_change import (
-    TOO_BIG,
-    TOO_MANY,
-    left_ungated,
-    unchanged,
-    with_places,
-    with_put_back,
-)
+from noface.attempt.not_in_change import TOO_BIG, TOO_MANY, left_ungated, unchanged, with_places, with_put_back
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
 from noface.git.taken_back import WorkOnMain, bring_onto

@@ -6,15 +6,7 @@ from dataclasses import dataclass, field
 
 from noface.attempt.protected_files import Reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.judges import (
-    Part,
-    builds,
-    is_hidden,
-    part_of,
-    sources,
-    steers_by_name,
-    with_main_judging,
-)
+from noface.integrity.judges import Part, builds, is_hidden, part_of, sources, steers_by_name, with_main_judging
 from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import names_file, names_folder, names_module, stem_of, uses_code, word_of
 

@@ -20,16 +20,7 @@ from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.snapshot import SlotSnapshot
 from noface.git.workspace import give_git
-from noface.model.attempt import (
-    AttemptOrder,
-    AttemptReport,
-    Finished,
-    Interrupted,
-    Judged,
-    NotStarted,
-    Snapshot,
-    Work,
-)
+from noface.model.attempt import AttemptOrder, AttemptReport, Finished, Interrupted, Judged, NotStarted, Snapshot, Work
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
 from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
@@ -160,11 +151,7 @@ def _finished_before(attempt: Attempt, finished: Finished) -> Judging:
 
 
 def _recorded(
-    attempt: Attempt,
-    agent: AgentRun,
-    taken: SlotSnapshot,
-    report: WorkerReport | None,
-    broken: UnreadableReport | None,
+    attempt: Attempt, agent: AgentRun, taken: SlotSnapshot, report: WorkerReport | None, broken: UnreadableReport | None
 ) -> Judging:
     order = attempt.order
     notes = (f"the worker's report is malformed: {broken.violation}",) if broken is not None else ()

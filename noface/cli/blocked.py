@@ -28,11 +28,11 @@ def blocked(
     Issues that are blocked, wait for your approval, or cannot land.
     """
     from noface.cli.fast_path import overview
-    from noface.ui.blocked import blocked_document
+    from noface.ui.blocked import blocked_document, without_gone
     from noface.ui.blocked_page import blocked_page, issues_page
 
     known = overview(Path.cwd(), config)
-    waiting, held = known.waiting_for_a_person(), known.held()
+    waiting, held = without_gone(known.waiting_for_a_person(), Path.cwd()), known.held()
     if not issue_ids:
         edited = known.waiting_for_a_person(edited=True)
         return VerbResult(blocked_document(waiting, held), partial(blocked_page, edited=edited))

@@ -63,10 +63,7 @@ def agent(
 
 
 group = partial(
-    grouped,
-    "Name the failure of a gate or worker by its output, as JSON.",
-    {"gate": gate, "agent": agent},
-    _any,
+    grouped, "Name the failure of a gate or worker by its output, as JSON.", {"gate": gate, "agent": agent}, _any
 )
 
 

@@ -7,14 +7,7 @@ from pathlib import Path
 
 from noface.attempt.isolation import home_of
 from noface.cli.policy_records import model_specs, policy
-from noface.cli.wiring import (
-    RunOptions,
-    bubblewrap_for,
-    gate_specs,
-    sandbox_rules,
-    settings,
-    slots_dir,
-)
+from noface.cli.wiring import RunOptions, bubblewrap_for, gate_specs, sandbox_rules, settings, slots_dir
 from noface.config.idle import idle_settings, open_doors
 from noface.config.sections import Config
 from noface.data.extras import extra

@@ -101,9 +101,7 @@ def suggest(
 
 
 group = partial(
-    grouped,
-    "List, test and propose hints for failures.",
-    {"list": list_hints, "test": try_on, "suggest": suggest},
+    grouped, "List, test and propose hints for failures.", {"list": list_hints, "test": try_on, "suggest": suggest}
 )
 
 

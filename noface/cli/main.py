@@ -14,18 +14,8 @@ from noface.process.startup import prepare_streams
 
 EXTRA, EXTRA_GROUP = "extra", "extra.group"
 SECTIONS: dict[str, dict[str, str]] = {
-    "Set up": {
-        "init": "init",
-        "doctor": "doctor",
-        "config": "config.group",
-        "policy": "policy",
-    },
-    "Work": {
-        "issues": "issues.group",
-        "run": "run",
-        "pause": "run",
-        "resume": "run",
-    },
+    "Set up": {"init": "init", "doctor": "doctor", "config": "config.group", "policy": "policy"},
+    "Work": {"issues": "issues.group", "run": "run", "pause": "run", "resume": "run"},
     "Look": {
         "status": "status",
         "report": "report",
@@ -34,12 +24,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "logs": "logs",
         "board": EXTRA,
     },
-    "Decide": {
-        "approve": "decide",
-        "reject": "decide",
-        "retry": "retry",
-        "skip": "retry",
-    },
+    "Decide": {"approve": "decide", "reject": "decide", "retry": "retry", "skip": "retry"},
 }
 """The verbs as `noface --help` lists them: heading → verb → module of this package, whose function of that name it is.
 
@@ -47,9 +32,7 @@ SECTIONS: dict[str, dict[str, str]] = {
 """
 
 SUBVERBS: dict[str, dict[str, str]] = {
-    "config": {
-        "hints": "hints.group",
-    },
+    "config": {"hints": "hints.group"},
     "tools": {
         "demo": "demo",
         "night": EXTRA_GROUP,

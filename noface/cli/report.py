@@ -1,7 +1,6 @@
 """`noface report`: the night on one page, in a terminal or as one HTML file."""
 
 from errno import EDQUOT, ENOSPC
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,14 +32,14 @@ def report(
 
     from noface.cli.session import open_session
     from noface.report.page import headline, night_page
-    from noface.report.read import line_counts, read_night
+    from noface.report.read import read_night
     from noface.ui import page
     from noface.ui.since import since_when
 
     session, now = open_session(config), time.time()
     at = since_when(since, now, session.reader.night_began())
     location = session.location
-    night = read_night(session.reader, at, now, partial(line_counts, location.root))
+    night = read_night(session.reader, at, now, location.root)
     if html is None:
         lines = night_page(night, page.width())
         if as_json or not sys.stdin.isatty() or not sys.stdout.isatty() or len(lines) < get_terminal_size().lines:

@@ -33,6 +33,7 @@ def show(
 
     from noface.cli.session import open_session
     from noface.ui import page
+    from noface.ui.blocked import without_gone
     from noface.ui.issues import find_issue
     from noface.ui.logs import last_lines, removed
     from noface.ui.show import story_page
@@ -40,7 +41,7 @@ def show(
 
     session = open_session(config)
     reader = session.reader
-    row = find_issue(reader, issue_id)
+    [row] = without_gone([find_issue(reader, issue_id)], session.location.root)
     if report:
         page.show_json(_abort_report(row))
         return None

@@ -28,8 +28,7 @@ _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _KEY_PART = re.compile(r"""([A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*(\.[ \t]*)?""")
 # A multi-line string may end in up to two quotes of its own before the closing three.
 _STRING = re.compile(
-    r'''"""(?:\\.|[^\\])*?"{3,5}(?!")|\'\'\'.*?'{3,5}(?!')|"(?:\\.|[^"\\\n])*"|'[^'\n]*\'''',
-    re.DOTALL,
+    r'''"""(?:\\.|[^\\])*?"{3,5}(?!")|\'\'\'.*?'{3,5}(?!')|"(?:\\.|[^"\\\n])*"|'[^'\n]*\'''', re.DOTALL
 )
 _SCALAR = re.compile(r"[^,\]}#\r\n]+")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

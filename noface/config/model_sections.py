@@ -34,13 +34,7 @@ from noface.config.values import (
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import ModelSpec
-from noface.recovery.retry_policy import (
-    ChangedTests,
-    Policy,
-    ReviewRules,
-    RoleModels,
-    When,
-)
+from noface.recovery.retry_policy import ChangedTests, Policy, ReviewRules, RoleModels, When
 
 ToolWord = Annotated[Tool, *one_of(Tool)]
 PermissionsWord = Annotated[Permissions, *one_of(Permissions)]
@@ -146,10 +140,7 @@ class LadderRung(Section):
     attempts: int = setting(1, "attempts before the next step", ge=1)
     think: bool = setting(False, "ask for extended thinking")
     parallel: int = setting(
-        1,
-        "so many workers make each attempt at once, its model and others of its tier; the best lands",
-        ge=1,
-        le=8,
+        1, "so many workers make each attempt at once, its model and others of its tier; the best lands", ge=1, le=8
     )
     answers: Items[Answer] = setting(
         (), "the failure kinds and categories it answers; by default all", ["TEST_FAILURE", "complexity"]
@@ -194,10 +185,7 @@ class Retry(Section, json_schema_extra=_one_ladder):
         " code 4, and the next one goes on",
     )
     transient_retries: int | None = setting(
-        None,
-        "block an issue after so many such failures in a row; by default none is blocked for that",
-        3,
-        ge=0,
+        None, "block an issue after so many such failures in a row; by default none is blocked for that", 3, ge=0
     )
     backoff_base: Pause = setting(
         _policy["backoff_base_s"],

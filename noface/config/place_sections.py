@@ -17,11 +17,7 @@ from noface.config.values import (
     one_of,
     setting,
 )
-from noface.data.trackers import (
-    DEFAULT_LABEL,
-    DEFAULT_TRACKER,
-    TRACKERS,
-)
+from noface.data.trackers import DEFAULT_LABEL, DEFAULT_TRACKER, TRACKERS
 from noface.recovery.ground import LandingMode
 
 

@@ -23,14 +23,8 @@ from noface.config.model_sections import (
 )
 from noface.config.place_sections import Executor, Github, Landing, Notify, Tracker
 from noface.config.project_sections import Gate, GateRule, Keep, Limits, Project, Protect, Run, Sandbox
-from noface.config.values import (
-    Items,
-    Section,
-)
-from noface.data.trackers import (
-    TrackerSettings,
-    tracker_settings,
-)
+from noface.config.values import Items, Section
+from noface.data.trackers import TrackerSettings, tracker_settings
 from noface.errors import ConfigError
 
 GATE_EXAMPLE = '[[gates]]\nname = "unit"\ncommand = "python -m pytest -q"\nkind = "test"'

@@ -164,8 +164,8 @@ _DURATION_SCHEMA = WithJsonSchema(
         "anyOf": [
             {"type": "string", "pattern": DURATION_PATTERN},
             {"type": "number", "minimum": 0, "maximum": DURATION_MAX_S},
-        ],
-    },
+        ]
+    }
 )
 
 
@@ -235,11 +235,7 @@ Service = Annotated[
 ]
 """A server on this machine."""
 Hours = Annotated[
-    str,
-    *_spelt(
-        r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$",
-        'times of the clock such as "22:30-07:00"',
-    ),
+    str, *_spelt(r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$", 'times of the clock such as "22:30-07:00"')
 ]
 """From one time of the clock to another, "" for never."""
 ClusterAddress = Annotated[

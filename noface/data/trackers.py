@@ -53,12 +53,7 @@ TRACKERS = {
         "",
         remote=True,
     ),
-    "beads": TrackerEntry(
-        "issues of beads (bd)",
-        EXTRAS["tracker beads"],
-        EXTRAS["fingerprint beads"],
-        ".beads",
-    ),
+    "beads": TrackerEntry("issues of beads (bd)", EXTRAS["tracker beads"], EXTRAS["fingerprint beads"], ".beads"),
 }
 DEFAULT_TRACKER = "files"
 DEFAULT_LABEL = "ready-for-agent"

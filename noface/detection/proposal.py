@@ -58,7 +58,7 @@ It is checked against this schema:
 """
 _ENDS = re.compile(r"(&&|\|\||[;\n|&])")
 _NOTHING = re.compile(
-    r"(?:\S*/)?(?:true|:|exit(?:\s+0)?|echo\b.*|printf\b.*|sleep\b.*|(?:python3?|perl|ruby|node)\s+-[ec]\s*['\"]?(?:pass|1)?)|set\s+\+e"
+    r"(?:\S*/)?(?:true|:|exit(?:\s+0)?|echo\b.*|printf\b.*|sleep\b.*|(?:python[\d.]*|perl|ruby|node)\s+-[ec]\s*(['\"]?)(?:pass|\d+)?\s*;?\1)|set\s+\+e"
 )
 _STARTS = re.compile(r"(?:(?:/usr)?(?:/bin/)?(?:env|command|exec|time|nice|(?:ba|da|z)?sh\s+-\w*c)\s+)+")
 _SWALLOWS = re.compile(r"(?:tee|cat|head|tail|sed|awk)\b.*")

@@ -99,12 +99,7 @@ def _by_error(evidence: AgentEvidence, error: AgentError, clock: WallClock) -> A
 
 
 def _verdict(
-    evidence: AgentEvidence,
-    kind: FailureKind,
-    name: str,
-    line: str,
-    error: AgentError,
-    match: Match | None = None,
+    evidence: AgentEvidence, kind: FailureKind, name: str, line: str, error: AgentError, match: Match | None = None
 ) -> AgentVerdict:
     resource = match.rule.resource if match else None
     usage, limit = _amounts(evidence, error, resource) if resource else (None, None)

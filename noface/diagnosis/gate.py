@@ -8,14 +8,7 @@ from dataclasses import replace
 
 from noface.data import Patterns
 from noface.diagnosis.context import Context, context_of, known_tools
-from noface.diagnosis.decide import (
-    Decision,
-    decide_failure,
-    exit_findings,
-    ran_out_of_time,
-    read_report,
-    timeout_line,
-)
+from noface.diagnosis.decide import Decision, decide_failure, exit_findings, ran_out_of_time, read_report, timeout_line
 from noface.diagnosis.evidence import Counts, GateEvidence, GateVerdict, Reading, RuleMatch
 from noface.diagnosis.readers import READERS
 from noface.diagnosis.readers.counts import find_counts

@@ -167,15 +167,24 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        # Some readers take a comment, a trailing comma, or one more value after the first.
-        last, here = text[: error.pos].rstrip()[-1:], text[error.pos : error.pos + 1]
-        trailing = error.msg.startswith("Illegal trailing comma") or (last == "," and here in ("]", "}"))
-        lenient = here == "/" or trailing or (error.msg == "Extra data" and here not in ("]", "}", ",", ":"))
-        meant = lenient and not _SYNTAX["strict_json"].search(path)
+        meant = not _SYNTAX["strict_json"].search(path) and _lenient(text)
         return None if meant or not text.strip() or _SYNTAX["template"].search(text) else (error.lineno, error.msg)
     except (ValueError, RecursionError):  # huge numbers, deep nesting: readers differ
         return None
     return None
+
+
+def _lenient(text: str) -> bool:
+    """True if it is JSON with comments or trailing commas, or several values one after the other."""
+    text = _SYNTAX["json_comment"].sub(lambda match: match[1] or (" " if match[2] is None else "/"), text)
+    text = _SYNTAX["json_last_comma"].sub(lambda match: match[1] or "", text)
+    decoder, at = json.JSONDecoder(), 0
+    try:
+        while begins := re.compile(r"\S").search(text, at):
+            at = decoder.raw_decode(text, begins.start())[1]
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def parse_toml(text: str) -> Mapping[str, Any]:

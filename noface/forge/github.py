@@ -56,11 +56,7 @@ query($owner: String!, $name: String!, $number: Int!, $after: String) {
 }"""
 _COMMENT = re.compile(r"#discussion_r(\d{1,20})\Z")
 _THREAD_PAGES_MAX = 20
-_MERGE_METHODS = (
-    ("allow_merge_commit", "MERGE"),
-    ("allow_squash_merge", "SQUASH"),
-    ("allow_rebase_merge", "REBASE"),
-)
+_MERGE_METHODS = (("allow_merge_commit", "MERGE"), ("allow_squash_merge", "SQUASH"), ("allow_rebase_merge", "REBASE"))
 
 
 class People:

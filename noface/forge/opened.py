@@ -49,6 +49,5 @@ def check_installed() -> None:
         from noface.process.installation import bringing
 
         raise UsageError(
-            f"GitHub needs a library that is not installed ({error.name}).",
-            f"Install it: `{bringing('github')}`.",
+            f"GitHub needs a library that is not installed ({error.name}).", f"Install it: `{bringing('github')}`."
         ) from error

@@ -10,15 +10,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from noface.model.pull_request import (
-    Check,
-    CheckState,
-    PullRequest,
-    PullReview,
-    PullState,
-    ReviewComment,
-    ReviewState,
-)
+from noface.model.pull_request import Check, CheckState, PullRequest, PullReview, PullState, ReviewComment, ReviewState
 from noface.model.quoting import short
 
 Object = Mapping[str, Any]

@@ -6,17 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from noface.errors import GitError
-from noface.git.fast_forward import (
-    Blocked,
-    Move,
-    carry_out,
-    cut_off,
-    index_is_at,
-    lock,
-    lock_of,
-    put_back,
-    unlock,
-)
+from noface.git.fast_forward import Blocked, Move, carry_out, cut_off, index_is_at, lock, lock_of, put_back, unlock
 from noface.git.plumbing import Plumbing
 from noface.git.refs import RefUpdate
 from noface.git.stored import LINK_MODE

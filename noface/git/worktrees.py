@@ -26,12 +26,7 @@ _IN_PROGRESS = {
     "rebase-apply": "a rebase",
     "BISECT_LOG": "a bisect",
 }
-_WILL_COME_BACK = (
-    "rebase-merge/head-name",
-    "rebase-apply/head-name",
-    "rebase-merge/update-refs",
-    "BISECT_START",
-)
+_WILL_COME_BACK = ("rebase-merge/head-name", "rebase-apply/head-name", "rebase-merge/update-refs", "BISECT_START")
 
 
 @dataclass(frozen=True, slots=True)

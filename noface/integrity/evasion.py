@@ -43,16 +43,15 @@ def evasions(text: str, checks: Collection[str]) -> Iterator[tuple[str, str]]:
                 yield match[0].strip(), check
 
 
-def evading_lines(lines: Collection[ChangedLine], checks: Collection[str]) -> dict[str, str]:
+def evading_lines(lines: Collection[ChangedLine], checks: Collection[str]) -> dict[str, set[str]]:
     """Return the added lines of the product that evade checks, as phrases, each with its words; what moves is none."""
     removed = {line.text.strip() for line in lines if line.removed}
-    return {
-        f"{line.path} {'asks whether it is being tested' if check == ASKS else 'excuses its code from a check'}:"
-        f" `{_shown(line)}`": words
-        for line in _of_product(lines)
-        if line.text.strip() not in removed
-        for words, check in evasions(line.text, checks)
-    }
+    found = dict[str, set[str]]()
+    for line in _of_product(lines):
+        for words, check in evasions(line.text, checks) if line.text.strip() not in removed else ():
+            how = "asks whether it is being tested" if check == ASKS else "excuses its code from a check"
+            found.setdefault(f"{line.path} {how}: `{_shown(line)}`", set()).add(words)
+    return found
 
 
 def _of_product(lines: Iterable[ChangedLine]) -> Iterator[ChangedLine]:
@@ -86,10 +85,10 @@ def replaced_frameworks(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
     found = dict[str, None]()
     for line in _of_product(lines):
         names = known[line.path]
-        if imports := _IMPORTS.match(line.text):
-            names.update(re.findall(r"\w+", f"{imports['as'] or imports['module'] or ''} {imports['names'] or ''}"))
-        elif (required := _REQUIRES.search(line.text)) and _BINDS.match(line.text):
+        if (required := _REQUIRES.search(line.text)) and _BINDS.match(line.text):
             names.update(re.findall(r"\w+", line.text[: required.start()]))
+        elif imports := _IMPORTS.match(line.text):
+            names.update(re.findall(r"\w+", f"{imports['as'] or imports['module'] or ''} {imports['names'] or ''}"))
         elif (named := _NAMED.match(line.text)) and named[2] in names:
             names.add(named[1])
         elif (replaces := _REPLACES.search(line.text)) and names & {*filter(None, replaces.groups())}:

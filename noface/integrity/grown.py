@@ -10,6 +10,7 @@ from noface.integrity.form import python_tree
 from noface.integrity.tampering import is_test_file
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _HOOKS = ("pytest_", "collect_ignore", "__")
 _DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "cache", "lru_cache"})
@@ -26,13 +27,22 @@ def growth(main: str, now: str) -> frozenset[str] | str:
     before, after = python_tree(main), python_tree(now)
     if before is None or after is None:
         return "it cannot be parsed"
-    old, new = _statements(before), _statements(after)
-    if lost := [node for text, node in old.items() if text not in new]:
+    old, new = [*_statements(before)], [*_statements(after)]
+    imported = {text: node for text, node in old if isinstance(node, _IMPORTS)}
+    kept = [(text, node) for text, node in reversed(old) if text not in imported]
+    more = list[ast.stmt]()
+    for text, node in new:
+        if kept and text == kept[-1][0]:
+            kept.pop()
+        elif text not in imported:
+            more.append(node)
+    missing = imported.keys() - {text for text, _ in new}
+    if lost := [node for _, node in kept[-1:]] + [node for text, node in imported.items() if text in missing]:
         return f"it changes line {lost[0].lineno} of main's"
-    taken = {name for node in old.values() for name in _bound(node)} | {*dir(builtins)}
+    taken = {name for _, node in old for name in _bound(node)} | {*dir(builtins)}
     taken.update(table("integrity")["fixtures"]["built_in"])
     names = set[str]()
-    for node in (node for text, node in new.items() if text not in old):
+    for node in more:
         if not _only_defines(node):
             return f"line {node.lineno} does more than define a name"
         for name in _bound(node):
@@ -42,8 +52,8 @@ def growth(main: str, now: str) -> frozenset[str] | str:
     return frozenset(names)
 
 
-def _statements(tree: ast.Module) -> dict[str, ast.stmt]:
-    result: dict[str, ast.stmt] = {}
+def _statements(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield what each statement says, and the statement; names that are imported together one by one."""
     for node in tree.body:
         if isinstance(node, ast.Import):
             parts: list[ast.stmt] = [ast.Import([alias], lineno=node.lineno) for alias in node.names]
@@ -51,8 +61,7 @@ def _statements(tree: ast.Module) -> dict[str, ast.stmt]:
             parts = [ast.ImportFrom(node.module, [alias], node.level, lineno=node.lineno) for alias in node.names]
         else:
             parts = [node]
-        result |= {ast.dump(part): part for part in parts}
-    return result
+        yield from ((ast.dump(part), part) for part in parts)
 
 
 def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:
@@ -64,7 +73,7 @@ def asked_for(text: str, names: frozenset[str]) -> frozenset[str]:
 def _bound(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
         yield node.name
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+    elif isinstance(node, _IMPORTS):
         yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
     else:
         yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))

@@ -93,9 +93,9 @@ def generated(paths: Collection[str], on_main: Collection[str] = ()) -> frozense
     return frozenset(path for path in paths if is_generated(path) or not marked.isdisjoint(above(path)))
 
 
-def new_folders(paths: Collection[str], on_main: Collection[str], beside: Collection[str] = ()) -> dict[str, int]:
-    """Return the outermost folders of `paths` without a file of main or `beside`, with their numbers, most first."""
-    others = {folder for path in (*on_main, *beside) for folder in above(path)} if paths else set()
+def new_folders(paths: Collection[str], on_main: Collection[str]) -> dict[str, int]:
+    """Return the outermost folders of `paths` without a file of main, with their numbers, most first."""
+    others = {folder for path in on_main for folder in above(path)} if paths else set()
     tops = (next((folder for folder in above(path) if folder not in others), "") for path in paths)
     return dict(Counter(filter(None, tops)).most_common())
 

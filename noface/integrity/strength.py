@@ -19,6 +19,7 @@ _Key = tuple[str, ...]
 _VALUE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|`(?:\\.|[^`\\])*`|\b\d[\w.]*')
 _CALL = re.compile(r"\b([A-Za-z_]\w*)!?\(")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_VARIABLE = re.compile(r"(?<![\w.$])[A-Za-z_]\w*+(?![(!])")
 _GOES_ON = re.compile(r"\s*([)\]}>{]|(?:end|else|elif|except|catch|finally|rescue|ensure|then|fi|done|esac)\b)")
 _ENDS = re.compile(r"\s*(?:return|raise\s+unittest\.SkipTest|sys\.exit|process\.exit|exit)\b")
 _BLANKS = re.compile(r" (?!\w)|(?<!\w) ")
@@ -184,6 +185,12 @@ def _values(line: str) -> Counter[str]:
     return Counter(each.replace("'", '"') for each in _VALUE.findall(line))
 
 
+def _form(line: str) -> str:
+    """Return an assertion with its variables, which are neither called nor below another name, numbered."""
+    kept, names = {"in", *_tests("assertion_word").findall(line)}, dict[str, str]()
+    return _VARIABLE.sub(lambda name: name[0] if name[0] in kept else names.setdefault(name[0], f"${len(names)}"), line)
+
+
 def _plain(line: str) -> str:
     return _BLANKS.sub("", " ".join(line.split())).rstrip(";,")
 
@@ -210,7 +217,8 @@ def weaker(main: Texts, now: Texts) -> Weaker:
     for body, other in changed:
         asserted, kept = body.asserts(old_helpers), other.asserts(helpers) if other is not None else ()
         net = len(asserted) - len(kept)
-        missing = min(net, gained.missing((Counter(asserted) - Counter(kept)).elements(), kept)) if net > 0 else 0
+        gone = (Counter(asserted) - Counter(kept)).elements()
+        missing = min(net, gained.missing(gone, kept, gone=other is None)) if net > 0 else 0
         if other is not None:
             how = _emptied(body, len(asserted), len(kept), missing)
         elif body.test or body.name in old_helpers:
@@ -233,9 +241,13 @@ class _Gained:
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = Counter(lines)
         self._values = sum(map(_values, self._lines.elements()), Counter[str]())
+        self._forms = {line: _form(line) for line in self._lines if asserting(line)}
 
-    def missing(self, lost: Iterable[str], own: Iterable[str] = ()) -> int:
-        """Count the lost lines that nothing gained makes up for: the same line, or all its values."""
+    def missing(self, lost: Iterable[str], own: Iterable[str] = (), *, gone: bool = False) -> int:
+        """Count the lost lines that nothing gained makes up for: the same line, or all its values.
+
+        Of a body that is `gone` an assertion without values may name its variables otherwise.
+        """
         lines, pool, count = self._lines - Counter(dict.fromkeys(own, self._lines.total())), Counter(self._values), 0
         for line in lost:
             values = _values(line)
@@ -244,6 +256,12 @@ class _Gained:
                 pool -= values
             elif values and values <= pool:
                 pool -= values
+            elif (
+                gone
+                and not values
+                and (alike := next((each for each in lines if self._forms.get(each) == _form(line)), ""))
+            ):
+                lines -= Counter([alike])
             else:
                 count += 1
         return count
@@ -252,7 +270,7 @@ class _Gained:
 def _gone(body: Body, asserted: tuple[str, ...], gained: _Gained) -> str:
     """Say that a body is gone, "" if others gain what it asserts, or calls where it asserts nothing."""
     asserted = asserted or tuple(_plain(line) for line in body.lines if _CALL.search(line))
-    lacking = not asserted or 2 * gained.missing(asserted) > len(asserted) - (len(asserted) == 1)
+    lacking = not asserted or 2 * gained.missing(asserted, gone=True) > len(asserted) - (len(asserted) == 1)
     return "is gone" if lacking else ""
 
 

@@ -108,10 +108,12 @@ def propose(
             groups.setdefault((past.failure.kind, name), []).append(past)
     proposals: list[HintProposal] = []
     for group in sorted(groups.values(), key=len, reverse=True):
+        if len(proposals) == PROPOSALS_MAX:
+            break
         # A proposal made before may match these as well: two hints for one failure would say the same twice.
         rest = [past for past in group if past.key not in covered]
-        proposal = _proposal(rest, looked_at, search, fix_of, least)
-        if proposal is not None and len(proposals) < PROPOSALS_MAX:
+        proposal = _proposal(rest, looked_at, search, fix_of, least) if _issues(rest) >= least else None
+        if proposal is not None:
             proposals.append(proposal)
             covered.update(past.key for past in proposal.would_match)
     return tuple(proposals)

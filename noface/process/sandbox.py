@@ -17,14 +17,7 @@ from noface.model.access import Network, port_of
 from noface.process.files import is_folder, kind_at
 from noface.process.home_places import below, outermost
 from noface.process.own_network import HOLDER
-from noface.process.sandbox_home import (
-    Home,
-    Mount,
-    cache_of,
-    hide,
-    home_mounts,
-    make_mount_point,
-)
+from noface.process.sandbox_home import Home, Mount, cache_of, hide, home_mounts, make_mount_point
 from noface.process.supervisor import BOX_GATE, BOX_INFO, BOX_STATUS
 
 _FLAGS = (

@@ -111,11 +111,7 @@ class Launcher:
                 self._idle.notify_all()
 
     def _run(
-        self,
-        command: Command,
-        cancel: Canceller | None,
-        on_output: OnOutput | None,
-        on_quiet: OnQuiet | None,
+        self, command: Command, cancel: Canceller | None, on_output: OnOutput | None, on_quiet: OnQuiet | None
     ) -> Exit:
         began = time.monotonic()
 

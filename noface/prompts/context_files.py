@@ -32,12 +32,7 @@ ContextFile = tuple[str, float, tuple[str, ...]]
 
 
 def context_files(
-    issue: Issue,
-    failure: Failure | None,
-    named: tuple[str, ...],
-    tracked: tuple[str, ...],
-    most: int,
-    search: Search,
+    issue: Issue, failure: Failure | None, named: tuple[str, ...], tracked: tuple[str, ...], most: int, search: Search
 ) -> tuple[ContextFile, ...]:
     """Return up to `most` of the `tracked` paths, best first. `named` are those that advice names."""
     failed = "\n".join((failure.location or "", failure.message, *failure.evidence)) if failure is not None else ""

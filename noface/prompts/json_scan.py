@@ -8,21 +8,22 @@ place, so that no part of the text is read more than a few times.
 import json
 import re
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _SHOWN_MAX = 20
 _ENDING_MAX = 6
 _HEAD = 300
+_WINDOW = 4_000
+"""So much is decoded first: an error counts all lines before it, and most objects that are none end soon."""
 _RECURSION = 900
 """So many brackets at least stood in what Python's decoder found too deep."""
 
 _OPENING = re.compile(r'\{[ \t\r\n]*+["}]')
-_KEY = re.compile(r'"([^"\\\n]{1,200})"[ \t\r\n]*+:')
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]:]', re.DOTALL)
 _END = re.compile(r"[ \t\r\n]*+\Z")
 _CUT_OFF = re.compile(r"[-+.\w\\]*+")
-_JSON_FENCE = re.compile(
-    r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+json\b(?P<inside>.*?)(?:^[ \t]*+\1|\Z)", re.MULTILINE | re.DOTALL | re.IGNORECASE
-)
+_FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(\w*+)", re.MULTILINE)
 
 
 def _constant(name: str) -> None:
@@ -58,7 +59,7 @@ Scan = tuple[tuple[JsonObject, ...], tuple[BrokenObject, ...]]
 
 def scan(text: str) -> Scan:
     """Return the objects of a text; total."""
-    fences = deque(match.span("inside") for match in _JSON_FENCE.finditer(text))
+    fences = deque(_json_fences(text))
     objects: list[JsonObject] = []
     broken: list[BrokenObject] = []
     at = 0
@@ -88,15 +89,25 @@ def place(text: str, at: int) -> str:
 def _read(text: str, start: int) -> BrokenObject | int:
     """Return where an object ends, or what is wrong with it."""
     try:
-        return _DECODER.raw_decode(text, start)[1]
+        return start + _end(text, start)
     except RecursionError:
         return BrokenObject(
             start, start + _RECURSION, "it is nested too deeply", keys=_keys(text, start, start + _HEAD)
         )
     except json.JSONDecodeError as error:
-        return _stopped(text, start, error.pos, error.msg)
+        return _stopped(text, start, start + error.pos, error.msg)
     except ValueError as error:  # a number that JSON or Python does not have: where the object ends is not known
         return BrokenObject(start, start + 1, str(error).partition(" for ")[0], keys=_keys(text, start, start + _HEAD))
+
+
+def _end(text: str, start: int) -> int:
+    window = text[start : start + _WINDOW]
+    try:
+        return _DECODER.raw_decode(window)[1]
+    except json.JSONDecodeError as error:
+        if len(window) < _WINDOW or (error.pos < _WINDOW - _ENDING_MAX and not error.msg.startswith("Unterminated")):
+            raise
+    return _DECODER.raw_decode(text[start:])[1]
 
 
 def _stopped(text: str, start: int, at: int, message: str) -> BrokenObject:
@@ -111,4 +122,23 @@ def _stopped(text: str, start: int, at: int, message: str) -> BrokenObject:
 
 
 def _keys(text: str, start: int, end: int) -> frozenset[str]:
-    return frozenset(_KEY.findall(text, start, end))
+    """Return the keys of the outermost object."""
+    keys, depth, last = set[str](), 0, ""
+    for part in _TOKEN.findall(text, start, end):
+        if part == ":" and depth == 1 and last.startswith('"'):
+            keys.add(last[1:-1])
+        depth += (part in "{[") - (part in "}]")
+        last = part
+    return frozenset(keys)
+
+
+def _json_fences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the contents of ```json fences begin and end; one that is never closed goes to the end."""
+    opened = None
+    for line in (*_FENCE.finditer(text), None):
+        if opened is not None and (line is None or (line[1].startswith(opened[1]) and not line[2])):
+            if opened[2].lower() == "json":
+                yield opened.end(), line.start() if line else len(text)
+            opened = None
+        elif opened is None:
+            opened = line

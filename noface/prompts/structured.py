@@ -49,10 +49,7 @@ def violation(value: object, schema: Mapping[str, Any]) -> Invalid | None:
     error = min(errors, key=lambda each: (each.validator == "additionalProperties", each.json_path))
     path = error.json_path.removeprefix("$").removeprefix(".")
     return Invalid(
-        f"at {path or 'the top level'}: {_words(error)}",
-        _wanted_type(error),
-        type_name(error.instance),
-        path,
+        f"at {path or 'the top level'}: {_words(error)}", _wanted_type(error), type_name(error.instance), path
     )
 
 
@@ -137,7 +134,9 @@ def validate(text: str, schema: Mapping[str, Any], name: str) -> Value | Invalid
         result = broken_answer(read, begun[-1])
     else:
         result = check(read, picked, schema)
-        result = broken_answer(read, begun[-1]) if begun and isinstance(result, Invalid) else result
+        value = load(read, picked) if begun and isinstance(result, Invalid) else ""
+        if not isinstance(value, str) and value.keys().isdisjoint(schema.get("properties", ())):
+            result = broken_answer(read, begun[-1])
     return finished(result, text, name) if isinstance(result, Invalid) else result
 
 

@@ -115,26 +115,28 @@ def mark_of(left_out: int) -> str:
 
 def ends_of(text: str, chars_max: int) -> tuple[str, int]:
     """Return a clean text and how many characters it has; of a longer one two ends of `chars_max` characters."""
+    """Return a clean text and how many characters it has; of a longer one two ends, with a NUL between them."""
     if len(text) <= chars_max:
         whole = clean(text).rstrip("\n")
         return whole, len(whole)
     half = chars_max // 2
-    ends = clean(text[:half]) + clean(text[len(text) - half :]).rstrip("\n")
-    return ends, len(text) - 2 * half + len(ends)
+    ends = f"{clean(text[:half])}\0{clean(text[len(text) - half :]).rstrip(chr(10))}"
+    return ends, len(text) - 2 * half + len(ends) - 1
 
 
 def shorten(text: str, bytes_max: int, chars: int) -> tuple[str, int]:
     """Return a clean text in `bytes_max` bytes, and how many of its `chars` are gone; at least a mark."""
     bare = mark_of(chars)
-    if chars == len(text) and size(text) <= max(bytes_max, size(bare)):
+    first, cut, last = text.partition("\0")
+    if not cut and size(text) <= max(bytes_max, size(bare)):
         return text, 0
     room = bytes_max - size(bare) - 2
     if room < _ENDS_MIN:
         return bare, chars
     # Cut as text first: of a log of many megabytes only this much is encoded.
-    head = text[:room].encode("utf-8", "replace")[: room // 2].decode("utf-8", "ignore")
+    head = first[:room].encode("utf-8", "replace")[: room // 2].decode("utf-8", "ignore")
     rest = room - size(head)
-    tail = text[-rest:].encode("utf-8", "replace")[-rest:].decode("utf-8", "ignore")
+    tail = (last if cut else text)[-rest:].encode("utf-8", "replace")[-rest:].decode("utf-8", "ignore")
     left_out = chars - len(head) - len(tail)
     return f"{head}\n{mark_of(left_out)}\n{tail}", left_out
 

@@ -183,9 +183,10 @@ def block_request(
         report=abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     )
     steps = _steps(issue, action.kind.info.first_step, branch, request.failing)
-    if action.kind is FailureKind.MERGE_CONFLICT and branch and history.current:
-        files = shlex.join(conflicts_of(history.current[-1])[:_PATHS_SHOWN])
-        steps += (f"See main's side, with the issue of each commit: git log -p {branch}.. -- {files}",)
+    paths = next(filter(None, map(conflicts_of, reversed(history.current))), ())
+    if action.kind is FailureKind.MERGE_CONFLICT and branch and paths:
+        files = f" -- {shlex.join(paths)}" if len(paths) <= _PATHS_SHOWN else ""
+        steps += (f"See main's side, with the issue of each commit: git log -p {branch}..{files}",)
     request = replace(request, next_steps=steps)
     request = with_options(request, options_of_blocked(issue, action, history, branch, configured))
     if action.limit:

@@ -123,14 +123,7 @@ from noface.recovery.policy_state import (
     trailing,
     unusable,
 )
-from noface.recovery.retry_policy import (
-    REJECTED_BY_PERSON,
-    REJECTED_BY_REVIEWER,
-    ROUNDS_MAX,
-    Policy,
-    RoleModels,
-    Rung,
-)
+from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, ROUNDS_MAX, Policy, RoleModels, Rung
 from noface.recovery.rules_charged import by_strategy, recover, same_again, says_contract
 from noface.recovery.rules_outside import backoff, outside, wait
 from noface.recovery.rules_passed import changed_tests, landing
@@ -398,10 +391,7 @@ def _again(state: PolicyState, now: float) -> Action | None:
     model = same_model(attempts, state.ladder)
     if failure.kind is FailureKind.OUTPUT_FORMAT:
         return RunWorker(
-            Mode.SAME,
-            model,
-            "the answer was malformed: once more with a reminder of its form",
-            think=state.last.think,
+            Mode.SAME, model, "the answer was malformed: once more with a reminder of its form", think=state.last.think
         )
     why = "not the worker's fault: nothing is charged"
     if failure.kind is FailureKind.MERGE_CONFLICT:

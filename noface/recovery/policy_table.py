@@ -103,7 +103,6 @@ ATTEMPTS_MAX = 60
 _STEPS_MAX = 4 * ATTEMPTS_MAX
 _WAITS_MAX = 3
 """So many waits for a provider are simulated if nothing but time ends them."""
-_ANY_ISSUE = History(Issue("ID", "any issue"))
 _ORDINARY = (FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE)
 """The kinds that may stand for the others where it matters only that failures repeat."""
 
@@ -150,15 +149,13 @@ def terminal(action: Action) -> bool:
     return isinstance(action, Terminal)
 
 
-def course(
-    policy: Policy, kind: FailureKind, begun: History = _ANY_ISSUE, repeats: Repeats | None = None
-) -> SimulatedIssue:
-    """Simulate an issue of which every attempt fails with `kind`, to the bitter end; `begun` has no attempts yet."""
+def course(policy: Policy, kind: FailureKind, repeats: Repeats | None = None) -> SimulatedIssue:
+    """Simulate an issue of which every attempt fails with `kind`, to the bitter end."""
     usually = repeats or USUALLY.get(kind, Repeats.NOTHING)
     failing = _ordinary(policy) if kind is FailureKind.NO_PROGRESS else kind
     trouble = Trouble(failing, usually, policy.roles.reviewer)
     tiers = dict(policy.tiers)
-    history = begun
+    history = History(Issue("ID", "any issue"))
     now, away, steps = 0.0, dict[str, float](), list[SimulatedStep]()
     while len(steps) < _STEPS_MAX and len(history.attempts) < ATTEMPTS_MAX:
         action = next_action(history, policy, now, jitter=1.0, away=away)

@@ -326,7 +326,7 @@ def standing(checks: Collection[Check]) -> str:
         return "pending"
     if states & {CheckState.FAILED, CheckState.NEEDS_PERSON, CheckState.CANCELLED}:
         return "failed"
-    return "passed" if CheckState.PASSED in states else "none"
+    return "passed" if states else "none"
 
 
 def is_answered(followed: Followed) -> bool:

@@ -246,12 +246,9 @@ _UNTOLD = "Retry"
 
 
 def abort_report(
-    issue: Issue,
-    attempts: tuple[PastAttempt, ...],
-    advice: "tuple[Advice, ...]",
-    kind: FailureKind,
-    reason: str,
+    issue: Issue, attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]", kind: FailureKind, reason: str
 ) -> GivenUp:
+    """Return the report of an issue that is given up (K6)."""
     """Return the report of an issue that is given up (K6)."""
     return GivenUp(
         id=issue.id,

@@ -201,8 +201,8 @@ def _context_gap(state: PolicyState) -> Action | None:
         return None
     if failure.category is Category.CONTEXT_GAP and _same_kind_twice(state):
         refused = {attempt.model for attempt in state.attempts if attempt.outcome == FailureKind.AGENT_REFUSED}
-        higher = climb_higher(state, f"{state.last.model} refuses") if state.last.model in refused else None
-        if higher is not None and higher.model not in refused:
+        higher = climb_higher(state, f"{state.last.model} refuses")
+        if failure.kind is FailureKind.AGENT_REFUSED and higher is not None and higher.model not in refused:
             return higher
         return Block(failure.kind, "the worker still does not know what to do")
     planner = state.policy.roles.planner

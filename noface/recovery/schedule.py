@@ -41,14 +41,7 @@ BREAKER_AFTER, BREAKER_WAIT_S = 5, 600.0
 
 
 def tripped(
-    before: Breaker | None,
-    model: str,
-    *,
-    started_at: float,
-    now: float,
-    until: float,
-    kind: str,
-    reason: str,
+    before: Breaker | None, model: str, *, started_at: float, now: float, until: float, kind: str, reason: str
 ) -> Breaker:
     """Return the breaker after a transient failure of an attempt begun at `started_at`; a longer wait stands."""
     if before is not None and started_at < before.since:

@@ -48,10 +48,7 @@ def with_commits_there(context: RunContext, issue: Issue, number: int, candidate
     context.pulls.adopted(context.clock.now(), issue.id, tip)
     message = f"Join what was committed on the pull request of issue {issue.id}\n"
     return make_and_hold(
-        plumbing,
-        hold_ref(issue.id, "joined"),
-        lambda: plumbing.commit_tree(tree, (candidate, tip, main), message),
-        str,
+        plumbing, hold_ref(issue.id, "joined"), lambda: plumbing.commit_tree(tree, (candidate, tip, main), message), str
     )
 
 

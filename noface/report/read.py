@@ -1,6 +1,6 @@
 """Reads the rows that a night is made of."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -11,11 +11,9 @@ from noface.git.repository import discover
 from noface.model.taxonomy import INTERRUPTED
 from noface.report.night import Night
 from noface.store.reader import Reader
-from noface.ui.blocked import blocked_document
+from noface.ui.blocked import blocked_document, without_gone
 from noface.ui.landed import landed_issue, ranked
 from noface.ui.status import latest_run
-
-LineCounts = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]
 
 
 def line_counts(root: Path, commits: Collection[str]) -> Mapping[str, tuple[int, int]]:
@@ -27,8 +25,8 @@ def line_counts(root: Path, commits: Collection[str]) -> Mapping[str, tuple[int,
         return {}
 
 
-def read_night(reader: Reader, since: float, now: float, counts_of: LineCounts | None = None) -> Night:
-    """Return what was done since a time; `now` is epoch seconds, `counts_of` is `line_counts` of a repository."""
+def read_night(reader: Reader, since: float, now: float, root: Path | None = None) -> Night:
+    """Return what was done since a time; `now` is epoch seconds, `root` is the repository, where it is there."""
     run = latest_run(reader)
     attempts = reader.attempts_since(since)
     if run is None or not run.running:
@@ -39,17 +37,17 @@ def read_night(reader: Reader, since: float, now: float, counts_of: LineCounts |
             for each in attempts
         ]
     landed = [landed_issue(reader, each) for each in reader.landed() if each.at >= since]
-    counts = counts_of([each.commit for each in landed if each.commit]) if counts_of is not None else {}
+    counts = line_counts(root, [each.commit for each in landed if each.commit]) if root is not None else {}
     landed = [
         each._replace(added=known[0], deleted=known[1]) if (known := counts.get(each.commit or "")) else each
         for each in landed
     ]
-    pulls = reader.pull_urls()
+    pulls, waiting = reader.pull_urls(), reader.waiting_for_a_person()
     return Night(
         since=since,
         at=now,
         run=run,
-        needs=blocked_document(reader.waiting_for_a_person(), reader.held()),
+        needs=blocked_document(without_gone(waiting, root) if root is not None else waiting, reader.held()),
         review=tuple(row._replace(pull_url=pulls.get(row.id)) for row in reader.in_review()),
         landed=tuple(ranked(landed)),
         quotas=reader.quotas(now),

@@ -226,7 +226,6 @@ def taken_back(reader: Reader, row: IssueRow) -> UsageError | None:
         return UsageError(f"issue {name}, of which {row.id} was a part, has landed without it", ADD_ANOTHER)
     if parent.status in _GOES_ON_WITHOUT:
         return UsageError(
-            f"issue {row.id} was withdrawn: its parent, issue {name}, goes on without it",
-            f"See: noface show {name}",
+            f"issue {row.id} was withdrawn: its parent, issue {name}, goes on without it", f"See: noface show {name}"
         )
     return None

@@ -35,7 +35,7 @@ _DENIED = re.compile(r"(?:\bnot|n't|\bno longer|\bnever)[ \t]+(?:been[ \t]+|be[ 
 _DENIED_CHARS = 40
 _REFERENCE = re.compile(
     r"(?:https?://(?P<host>[^\s/]{1,255})/(?P<place>[\w.-]{1,100}/[\w.-]{1,100})/(?:issues|pull)/(?P<number>\d{1,10})\b"
-    r"|(?P<other>[\w.-]{1,100}/[\w.-]{1,100})?\#(?P<plain>\d{1,10})\b|\bGH-(?P<gh>\d{1,10})\b)",
+    r"|(?P<other>[\w.-]{1,100}/[\w.-]{1,100})?\#(?P<plain>\d{1,10})\b|\bGH-(?P<gh>\d{1,10})\b)"
 )
 _BETWEEN = re.compile(r"(?:#[\w-]+)?[ \t]*(?:,[ \t]*(?:and\b|or\b)?|;|&|\+|\band\b|\bor\b)[ \t]*", re.IGNORECASE)
 _VERDICT = re.compile(

@@ -220,9 +220,7 @@ def _row(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
     end = f"{_spent(row)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
     title_room = max(width - id_cells - cells(end) - 5, 1)
     first = Text.assemble(
-        (f" {pad(_name(row), id_cells)}", "bold cyan"),
-        f"  {pad(row.facts.title, title_room)}",
-        (f"  {end}", "dim"),
+        (f" {pad(_name(row), id_cells)}", "bold cyan"), f"  {pad(row.facts.title, title_room)}", (f"  {end}", "dim")
     )
     room = max(width - id_cells - 3, 1)
     what = fit(_what(row), room)

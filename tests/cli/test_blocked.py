@@ -95,6 +95,16 @@ def test_a_single_issue_has_its_page_at_once(project):
     assert project.noface("blocked").stdout.startswith("1  One\n  attempt 1 waits for your approval: ")
 
 
+def test_a_branch_that_is_gone_is_in_no_command(project, night):
+    def told():
+        [block] = project.shown("blocked", "2")["blocked"]
+        return [*block["next_steps"], *block["options"], *block["commands"], project.noface("show", "2").stdout]
+
+    assert [said for said in told() if "noface/002" in said]
+    project.git("branch", "-D", "noface/002")
+    assert [said for said in told() if "noface/002" in said] == []
+
+
 def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
     night.attempt("005", 1, red_test()).ask("005", Topic.BREAKDOWN, text="divided into 005.1")
     night.questions.parts_failed(night.tick(), "005", 'What could not be done:\n[{"id": "005.1"}]')

@@ -42,9 +42,7 @@ def test_a_setting_that_does_nothing_is_told(text, said, mended):
 
 @cases(
     ("text", "said"),
-    [
-        ('[sandbox]\nnetwork = "off"\nhide = ["/srv"]\n', "[sandbox] network, hide: do nothing without noface's own"),
-    ],
+    [('[sandbox]\nnetwork = "off"\nhide = ["/srv"]\n', "[sandbox] network, hide: do nothing without noface's own")],
 )
 def test_what_only_the_sandbox_can_do_is_told_where_there_is_none(text, said):
     (note,) = told(text, boxed=False)

@@ -22,10 +22,7 @@ def test_a_check_is_a_function_and_a_line_and_honest_work_passes_it(project):
     text = judge.read_text().replace("\nCHECKS: tuple", CHECK, 1).replace("    _change_breaks_a_rule,\n", LINE, 1)
     judge.write_text(text)
     project.config()
-    project.play(
-        ("1", 0, [{"write": "a.txt", "text": "\tone\n"}]),
-        ("2", 0, [{"write": "b.txt", "text": "two\n"}]),
-    )
+    project.play(("1", 0, [{"write": "a.txt", "text": "\tone\n"}]), ("2", 0, [{"write": "b.txt", "text": "two\n"}]))
     for number in (1, 2):
         project.issue(number, max_attempts=1)
     project.commit()

@@ -30,11 +30,7 @@ errors | data
 LEVEL = {name.strip(): row for row, line in enumerate(ROWS.splitlines()) for name in line.split("|")}
 PURE = {"model", "diagnosis", "integrity", "secrets", "prompts", "recovery", "knowledge"}
 IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "subprocess", "threading", "socket", "pathlib", "shutil"}
-APART = {
-    "demo",
-    "__init__",
-    "__main__",
-}  # the demo's worker is an ordinary command: it knows nothing of noface
+APART = {"demo", "__init__", "__main__"}  # the demo's worker is an ordinary command: it knows nothing of noface
 
 
 @cache

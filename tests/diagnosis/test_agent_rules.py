@@ -12,14 +12,7 @@ from support.corpus_score import RECORDINGS, load
 
 from noface.data import table
 from noface.diagnosis.agent import asked_by_program, classify, meaning_of, stops_mid_sentence, without_changes
-from noface.diagnosis.agent_errors import (
-    AgentError,
-    AgentEvidence,
-    first_words,
-    matches,
-    rules_of,
-    starting_rules,
-)
+from noface.diagnosis.agent_errors import AgentError, AgentEvidence, first_words, matches, rules_of, starting_rules
 from noface.diagnosis.reset_times import WallClock
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind

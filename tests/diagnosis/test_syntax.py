@@ -118,7 +118,16 @@ def test_what_no_parser_can_bear_is_left_to_the_gates():
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [('{\n  "a": 1\n  "b": 2\n}\n', 3), ('{"a": }\n', 1), ('{"a": 1\n', 2), ('["a", "b"\n"c"]', 2), ("hello\n", 1)],
+    [
+        *(
+            ('{\n  "a": 1\n  "b": 2\n}\n', 3),
+            ('{"a": }\n', 1),
+            ('{"a": 1\n', 2),
+            ('["a", "b"\n"c"]', 2),
+            ("hello\n", 1),
+        ),
+        *(('{"a": 1} oops', 1), ('{"a": 1, /* c */ "b": }', 1), ('{"a": [1,2,], "b": }', 1), ('{"a": 1} /* open', 1)),
+    ],
 )
 def test_broken_json_is_named(text, line):
     found = broken("json", text)

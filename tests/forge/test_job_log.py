@@ -24,10 +24,7 @@ def stamped(lines, first="\ufeff"):
             [*SET_UP, *CHECKOUT, "##[error]fatal: unable to access", *AFTER],
             [*CHECKOUT, "##[error]fatal: unable to access"],
         ),
-        (
-            [*CHECKOUT, "##[error]a warning of its own", *TEST, "##[error]another"],
-            [*TEST, "##[error]another"],
-        ),
+        ([*CHECKOUT, "##[error]a warning of its own", *TEST, "##[error]another"], [*TEST, "##[error]another"]),
         (
             ["##[group]Run sleep 9999", "##[error]The operation was canceled.", *AFTER],
             ["##[group]Run sleep 9999", "##[error]The operation was canceled."],

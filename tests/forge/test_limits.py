@@ -6,15 +6,7 @@ from types import NoneType
 
 import pytest
 
-from noface.forge.limits import (
-    Away,
-    HttpReply,
-    Refused,
-    Request,
-    judged,
-    judged_graphql,
-    outage_wait,
-)
+from noface.forge.limits import Away, HttpReply, Refused, Request, judged, judged_graphql, outage_wait
 
 NOW = 1_800_000_000.0
 ASKED = Request("POST /repos/acme/shop/issues", "acme/shop", "github.com", "GH_TOKEN")

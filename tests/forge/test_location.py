@@ -92,9 +92,4 @@ def test_what_is_not_on_github_is_told_with_the_key_that_mends_it(remote, reposi
 def test_only_a_companys_own_server_wants_tokens_of_its_own():
     assert [
         is_enterprise_server(host) for host in ("git.acme.example", "github.com", "acme.ghe.com", "127.0.0.1:1")
-    ] == [
-        True,
-        False,
-        False,
-        False,
-    ]
+    ] == [True, False, False, False]

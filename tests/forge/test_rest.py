@@ -212,10 +212,7 @@ def test_a_redirect_keeps_verb_and_body(renamed, client):
 LABELS = f"{PATH}/labels"
 
 
-@pytest.mark.parametrize(
-    ("verb", "path", "status"),
-    [("get", PATH, 301), ("post", LABELS, 307)],
-)
+@pytest.mark.parametrize(("verb", "path", "status"), [("get", PATH, 301), ("post", LABELS, 307)])
 @pytest.mark.parametrize(
     "hops",
     [

@@ -33,6 +33,7 @@ def test_a_folder_that_becomes_a_repository_is_found(before, after):
     assert made_repositories(changes, frozenset(before)) == ("t/fixture",)
     assert made_repositories(changes, frozenset(before), ("t/**",)) == ()
     assert made_repositories(changes, frozenset(before), ("other/**",)) == ("t/fixture",)
+    assert made_repositories(changes, frozenset(before), ("t/fixture/HEAD", "t/fixture/o*")) == ("t/fixture",)
 
 
 @pytest.mark.parametrize(

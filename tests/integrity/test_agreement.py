@@ -33,11 +33,7 @@ AGREES = {
     "skipped": (TWO, run("a=P b=P c=S", 2)),
 }
 DISAGREES = {
-    "a new test failed": (
-        TWO,
-        run("a=P b=P c=F", 2),
-        "it ended as if no test had failed, but these did: c",
-    ),
+    "a new test failed": (TWO, run("a=P b=P c=F", 2), "it ended as if no test had failed, but these did: c"),
     "a summary of fewer": (TWO, run("a=P b=P", 1), "2 tests are reported to have passed, but its summary counts 1"),
     "no summary": (TWO, run("a=P b=P"), "2 tests are reported to have passed, but it printed no summary"),
 }

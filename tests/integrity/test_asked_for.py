@@ -11,12 +11,7 @@ ISSUE = (
     "The shop is slow.\n\n**`price()` takes a currency**,\nas its 2nd argument. Amounts stay. Wir nehmen auch Müll an.",
     "A note: totals are rounded up.",
 )
-LINES = (
-    "    assert price(1, 'EUR') == '1 EUR'",
-    "-    assert round_total(3)",
-    "# Müll",
-    "test_price",
-)
+LINES = ("    assert price(1, 'EUR') == '1 EUR'", "-    assert round_total(3)", "# Müll", "test_price")
 
 
 @pytest.mark.parametrize(

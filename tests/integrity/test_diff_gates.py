@@ -7,12 +7,7 @@ import pytest
 from noface.integrity.diff.gates import Manifest, changed_gates, may_steer
 
 PACKAGE = {
-    "scripts": {
-        "test": "npm run lint && jest",
-        "lint": "eslint .",
-        "build": "tsc",
-        "pretest": "node check.js",
-    },
+    "scripts": {"test": "npm run lint && jest", "lint": "eslint .", "build": "tsc", "pretest": "node check.js"},
     "jest": {"testEnvironment": "node"},
 }
 PYPROJECT = """\

@@ -65,7 +65,7 @@ def test_other_words_excuse_nothing(line):
 
 
 def test_new_lines_of_the_product_count_and_what_moves_does_not():
-    old, new = "x = f()  # noqa: E731", "y = g() # noqa: F632"
+    old, new = "x = f()  # noqa: E731", "y = g() # noqa: F632 # type: ignore"
     lines = [
         ChangedLine("a.py", True, old, 0),
         ChangedLine("b.py", False, old, 0),
@@ -73,9 +73,8 @@ def test_new_lines_of_the_product_count_and_what_moves_does_not():
         ChangedLine("tests/test_b.py", False, new, 0),
         ChangedLine("notes.md", False, new, 0),
     ]
-    assert evading_lines(lines, ("check",)) == {
-        "b.py excuses its code from a check: `y = g() # noqa: F632`": "# noqa: F632"
-    }
+    words = {"# noqa: F632", "# type: ignore"}
+    assert evading_lines(lines, ("check",)) == {f"b.py excuses its code from a check: `{new}`": words}
 
 
 @cases(
@@ -153,6 +152,7 @@ def test_other_lines_are_not(path, line):
         ("shop.py", ("    import pytest as py", "py.raises = quiet")),
         ("shop.py", ("from _pytest.runner import CallInfo as ci", "    ci.from_call = classmethod(quiet)")),
         ("shop.py", ("from unittest import case as ca", 'setattr(ca, "skip", quiet)')),
+        ("shop.js", ("import mocha, { Runner } from 'mocha'", "Runner.prototype.fail = () => {};")),
         ("shop.js", ("import as from 'node:assert/strict';", "as.throws = () => {};")),
         ("shop.js", ("const ru = require('mocha').Runner.prototype;", "ru.fail = function () {};")),
         ("shop.js", ("const ex = expect;", "ex.extend({ toBe: pass });")),

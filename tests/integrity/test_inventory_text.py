@@ -234,12 +234,7 @@ RECORDED = {
         {"stock::tests::adds": "PASSED", "stock::all::fails": "FAILED", "stock::tests::flaky": "PASSED"},
         True,
     ),
-    "nextest, cut off": (
-        "",
-        NEXTEST_CUT,
-        {"stock::tests::adds": "PASSED", "stock::all::fails": "FAILED"},
-        False,
-    ),
+    "nextest, cut off": ("", NEXTEST_CUT, {"stock::tests::adds": "PASSED", "stock::all::fails": "FAILED"}, False),
 }
 
 

@@ -150,13 +150,7 @@ def test_a_rust_file_is_judged_by_main_s_test_module():
 
 def test_a_file_that_takes_the_place_of_what_came_from_outside_is_named():
     main = ["src/shop/__init__.py", "tests/test_a.py", "src/area.ts", "json/__init__.py"]
-    paths = (
-        "pytest.py",
-        "src/requests/__init__.py",
-        "area.pth",
-        "node_modules/ms/index.js",
-        "src/area.js",
-    )
+    paths = ("pytest.py", "src/requests/__init__.py", "area.pth", "node_modules/ms/index.js", "src/area.js")
     found = shadowing([change(path, "A") for path in paths], main, {"requests", "random", "json"})
     assert [phrase.partition(" ")[0] for phrase in found] == list(paths)
     fine = (

@@ -6,9 +6,7 @@ compared rows of tables and calls as well found it in these and 2 more. Nobody h
 
 import pytest
 
-from noface.integrity.strength import (
-    weaker,
-)
+from noface.integrity.strength import weaker
 
 PY = """\
 import pytest
@@ -129,6 +127,7 @@ HELPER = (
     ("old", "new"),
     [
         (TWO, TWO.replace("test_a", "test_squares")),
+        ("def test_a():\n    got = f()\n    assert got.ok\n", "def test_b():\n    made = f()\n    assert made.ok\n"),
         (TWO, PARAMETRIZED),
         (TWO, SPLIT),
         (SPLIT, TWO),
@@ -140,7 +139,7 @@ HELPER = (
         (TWO, TWO.replace("assert", "check").replace(" == ", ", ").replace("check ", "check(").replace("\n", ")\n")),
         (PY, PY.replace("    assert price(cents) == text", '    """Say so."""\n    got = price(cents)\n    assert got == text')),
     ],
-    ids=["renamed", "parametrized", "split", "merged", "merged and parametrized", "with a helper", "other values",
+    ids=["renamed", "with a variable", "parametrized", "split", "merged", "merged and parametrized", "with a helper", "other values",
          "in a class", "over several lines", "with other words", "in two steps"],
 )  # fmt: skip
 def test_tests_that_are_rewritten_and_ask_for_as_much_lose_nothing(old, new):
@@ -245,10 +244,7 @@ func TestA(t *testing.T) {
 
 @pytest.mark.parametrize(
     ("path", "old", "new", "value"),
-    [
-        ("a.test.js", EACH, EACH_ROWS, "250"),
-        ("a_test.go", ONE_BY_ONE, STRUCTS, '"2.50"'),
-    ],
+    [("a.test.js", EACH, EACH_ROWS, "250"), ("a_test.go", ONE_BY_ONE, STRUCTS, '"2.50"')],
 )
 def test_what_is_asserted_may_stand_in_rows_over_several_lines_or_in_calls_of_what_asserts(path, old, new, value):
     now = weaker({path: old}, {path: new})

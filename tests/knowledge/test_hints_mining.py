@@ -1,6 +1,7 @@
 """Hints proposed from failures that came again and again (N16)."""
 
 import tomllib
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -52,6 +53,12 @@ def test_what_one_issue_alone_had_is_not_proposed():
     assert mine(*failures, least=3) == ()
     assert len(mine(*failures, least=2)) == 1
     assert mine(*(fail("4", number, "the basket of Ann is empty") for number in (1, 2, 3))) == ()
+
+
+def test_failures_that_only_one_issue_had_take_no_time():
+    began = process_time()
+    assert mine(*(fail(str(n), 1, f"the basket of {n} is empty", f"s{n}") for n in range(2_000))) == ()
+    assert process_time() - began < 3
 
 
 def test_what_passes_by_itself_is_passed_over():

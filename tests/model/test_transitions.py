@@ -7,11 +7,7 @@ from noface.model.taxonomy import IssueStatus
 from noface.model.transitions import NEW, unexpected
 from noface.store.pull_requests import PullStep
 
-STATES = {
-    "issue": set(IssueStatus),
-    "pull_request": {NEW, *PullStep},
-    "landing": {"intent", "landed", "dropped"},
-}
+STATES = {"issue": set(IssueStatus), "pull_request": {NEW, *PullStep}, "landing": {"intent", "landed", "dropped"}}
 
 
 def test_each_state_is_one_that_there_is_and_can_be_reached():

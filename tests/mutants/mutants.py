@@ -23,16 +23,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TABLE = HERE / "mutants.toml"
 PASSED, FAILED = 0, 1
-IMPORTED_BY_MOST = (
-    "git",
-    "jsonschema",
-    "pydantic",
-    "pytest",
-    "regex",
-    "rich.console",
-    "typer.testing",
-    "yaml",
-)
+IMPORTED_BY_MOST = ("git", "jsonschema", "pydantic", "pytest", "regex", "rich.console", "typer.testing", "yaml")
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,6 +303,7 @@ def test_a_blocked_worker_says_why_and_what_it_needs():
         '{"state": {"status": "done"}}',
         'if (x) { "status" }',
         'The endpoint answers {"status": "ok", ',
+        '{"job": {"status": "blocked", \'x\': 1}}',
         "The reducer sets { status: 'done' } now.",
     ],
 )

@@ -183,13 +183,7 @@ def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
         past(3, "SYNTAX_ERROR", model="big", cost=1.0),
     )
     advice = (Advice(Topic.DIAGNOSIS, 2, strategy="alternative_approach", model="wise", cost_usd=0.25),)
-    found = abort_report(
-        Issue("7", "Seven"),
-        attempts,
-        advice,
-        FailureKind.SYNTAX_ERROR,
-        "all 3 attempts are used up",
-    )
+    found = abort_report(Issue("7", "Seven"), attempts, advice, FailureKind.SYNTAX_ERROR, "all 3 attempts are used up")
     assert json.loads(json.dumps(encode(found))) == {
         "id": "7",
         "title": "Seven",

@@ -148,3 +148,5 @@ def test_both_ends_of_a_long_text_stay():
     head, tail = re.split(r"\n\[… \d+ characters left out …\]\n", excerpt(text, 300))
     assert head.startswith("line 0\n")
     assert tail.endswith("\nline 99")
+    coloured = excerpt("".join(f"\x1b[31m\x1b[1m<{number}>\x1b[0m" for number in range(100)), 500)
+    assert ["<0>" in coloured, coloured.count("<1>"), coloured.count("<99>")] == [True, 1, 1]

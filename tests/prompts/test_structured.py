@@ -61,6 +61,8 @@ def wrong(text):
         '```json\n{"answer": "yes"}\n```\nSee also {"answer": "not in a fence"}',
         '```python\nx = {"answer": "code"}\n```\n{"answer": "yes"}',
         '```json\nnothing\n```\n{"answer": "yes"}',
+        '````markdown\n```json\n{"answer": "quoted"}\n```\n````\n{"answer": "yes"}',
+        '```\n~~~json\n{"answer": "quoted"}\n~~~\n```\n{"answer": "yes"}',
         '{"answer": "ye\\u0073"}',
         '[{"answer": "yes"}]',
         '{"answer": bad} {"answer": "yes"}',
@@ -101,13 +103,7 @@ def test_braces_and_fences_inside_strings_are_text():
             "string",
             "kind",
         ),
-        (
-            '{"answer": "a", "share": 1.5}',
-            "at share: maximum is 1, got 1.5",
-            "number",
-            "number",
-            "share",
-        ),
+        ('{"answer": "a", "share": 1.5}', "at share: maximum is 1, got 1.5", "number", "number", "share"),
         (
             '{"answer": "' + 21 * "x" + '"}',
             'at answer: maxLength is 20, got "' + 21 * "x" + '"',
@@ -152,6 +148,8 @@ def test_a_text_that_ends_within_its_object_is_called_truncated(text):
 
 
 def test_an_answer_that_is_cut_off_is_not_replaced_by_the_example_before_it():
+    assert wrong('{"answer": "a",} {"answer": 3}').path == "answer"
+    assert wrong('{"answer": "a",} {"other": 3}').actual_type == "malformed"
     assert wrong('For example {"answer": "old"}. Mine: {"answer": "ne').actual_type == "truncated"
     assert read('{"answer": "yes"} and then the text ends in {"') == GOOD
     assert read('{"answer": "yes"} not one of ours: {"other": [1, ') == GOOD

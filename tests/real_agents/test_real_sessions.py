@@ -68,9 +68,7 @@ def test_a_program_that_does_not_find_the_session_begins_afresh_in_the_same_atte
 
 
 LIMIT = replace(
-    scenario("rate_limited"),
-    answers=(Answer(edit="b.txt", text="done"), Answer(say="Done.")),
-    fails_from=2,
+    scenario("rate_limited"), answers=(Answer(edit="b.txt", text="done"), Answer(say="Done.")), fails_from=2
 )
 """The provider's limit is reached after the first answer."""
 

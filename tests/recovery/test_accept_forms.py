@@ -122,12 +122,7 @@ def test_a_part_cannot_say_itself_what_it_may_change():
 
 def test_a_planner_s_command_is_never_run_by_a_shell(project):
     mark = project.folder / "ran"
-    parts = {
-        "children": [
-            part("b", accept=[f"touch {mark}; test -e b.py"]),
-            part("c", accept=["test -e c.py"]),
-        ]
-    }
+    parts = {"children": [part("b", accept=[f"touch {mark}; test -e b.py"]), part("c", accept=["test -e c.py"])]}
     project.config(
         f'\n[models.wise]\nagent = "scripted"\ntier = 3\ncommand = "{project.script}"\n[roles]\nplanner = "wise"\n'
     )

@@ -240,6 +240,10 @@ def test_the_other_side_of_a_conflict_can_be_seen():
     assert "scrub.py (caa494d6: Mask mail)" in told["question"]
     side = "See main's side, with the issue of each commit: git log -p noface/7.. -- scrub.py 'a b.py'"
     assert told["next_steps"][-1] == side
+    stopped = PastAttempt(2, "small", 1, "INTERRUPTED", charged=False)
+    assert block(conflict, stopped, kind=FailureKind.MERGE_CONFLICT)["next_steps"][-1] == side
+    many = attempt(1, moved, FailureKind.MERGE_CONFLICT, evidence=tuple("abcdef"))
+    assert block(many, kind=FailureKind.MERGE_CONFLICT)["next_steps"][-1] == side.partition(" -- ")[0]
     assert not [step for step in block(attempt(1))["next_steps"] if "side" in step]
 
 

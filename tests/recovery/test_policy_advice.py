@@ -173,6 +173,7 @@ def test_what_a_model_refuses_twice_another_is_asked_to_do_and_a_confusion_is_a_
     assert isinstance(decide(*refused, failed(K.AGENT_REFUSED, "big"), policy=ASKING), Block)
     unsure = [failed(K.AGENT_CONFUSION), said(Topic.CLARIFICATION), failed(K.AGENT_CONFUSION)]
     assert isinstance(decide(*unsure, policy=ASKING), Block)
+    assert isinstance(decide(failed(K.AGENT_REFUSED), *unsure, policy=ASKING), Block)
 
 
 def test_a_gap_that_is_to_be_answered_with_feedback_gets_no_context():

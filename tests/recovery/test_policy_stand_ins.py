@@ -44,10 +44,7 @@ def test_a_model_whose_agent_misses_something_in_the_sandbox_begins_no_issue():
 def test_another_model_of_the_tier_works_while_the_provider_is_away():
     switched = decide(LIMITED, policy=TWINS)
     assert switched == RunWorker(
-        Mode.SWITCH,
-        "twin",
-        "RATE_LIMITED: twin is of the same tier and works meanwhile",
-        instead_of=("small", LATER),
+        Mode.SWITCH, "twin", "RATE_LIMITED: twin is of the same tier and works meanwhile", instead_of=("small", LATER)
     )
 
 

@@ -23,10 +23,7 @@ FIRST = {
     Strategy.BLOCK: Block(K.UNKNOWN, "[retry.strategies] {kind} = block"),
     Strategy.WAIT: WaitUntil("small", NOW + 15, "{kind}: retry 1"),
     Strategy.SWITCH: RunWorker(
-        Mode.SWITCH,
-        "twin",
-        "{kind}: twin is of the same tier and works meanwhile",
-        instead_of=("small", NOW + 15),
+        Mode.SWITCH, "twin", "{kind}: twin is of the same tier and works meanwhile", instead_of=("small", NOW + 15)
     ),
 }
 WORKING = [kind for kind in K if kind.category not in (Category.TRANSIENT, Category.ENVIRONMENT)]

@@ -3,19 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from support.policy_story import (
-    ISSUE,
-    NOW,
-    ROLES,
-    K,
-    conflict,
-    decide,
-    depends,
-    failed,
-    fails,
-    policy,
-    said,
-)
+from support.policy_story import ISSUE, NOW, ROLES, K, conflict, decide, depends, failed, fails, policy, said
 
 from noface.model.actions import Ask, AwaitIssues, Block, Mode, RunWorker, WaitUntil
 from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING

@@ -4,15 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from noface.model.pull_request import (
-    Check,
-    CheckState,
-    PullRequest,
-    PullReview,
-    PullState,
-    ReviewComment,
-    ReviewState,
-)
+from noface.model.pull_request import Check, CheckState, PullRequest, PullReview, PullState, ReviewComment, ReviewState
 from noface.recovery.polling import Pace, next_time
 from noface.recovery.polling import answered as asked_again
 from noface.recovery.pull_answers import replies_of
@@ -31,6 +23,7 @@ from noface.recovery.pull_rounds import (
     check_key,
     decide,
     pace_of,
+    standing,
 )
 from noface.recovery.review_words import asking, command_of, points_text, unheard, without_talk
 
@@ -313,3 +306,9 @@ def test_a_question_that_changed_nothing_is_answered_to_who_asked_it():
     assert (reply[0], reply[2]) == (0, "@alice Nothing was changed by attempt 2.\n\n> It keeps the order.")
     ((in_thread,), _) = replies_of(round_of(points=POINTS[:1]), "Since it is.", (), pushed=False, clean=str)
     assert in_thread[2] == "Nothing was changed by attempt 2.\n\n> Since it is."
+
+
+def test_checks_that_were_skipped_or_are_neutral_have_passed():
+    skipped = Check("docs", CheckState.SKIPPED)
+    checks = ((), (skipped,), (GREEN, skipped), (RUNNING, RED), (RED, skipped))
+    assert [*map(standing, checks)] == ["none", "passed", "passed", "pending", "failed"]

@@ -83,10 +83,7 @@ def test_blocks_is_a_dependency_and_closed_ones_are_met(beads):
         bead("bd-3", status="closed"),
         bead("bd-4", status="tombstone"),
     )
-    assert {issue.id: issue.depends_on for issue in backlog.issues} == {
-        "bd-1": ("bd-2",),
-        "bd-2": (),
-    }
+    assert {issue.id: issue.depends_on for issue in backlog.issues} == {"bd-1": ("bd-2",), "bd-2": ()}
 
 
 def test_a_parent_waits_for_its_children_and_a_child_for_what_blocks_its_parent(beads):

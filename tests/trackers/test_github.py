@@ -111,10 +111,7 @@ def test_a_copy_of_other_settings_is_fetched_anew(tracker, open_tracker, ann):
     ann.opens_issue("First", "b", labels=[LABEL])
     ann.opens_issue("Second", "b", labels=["other"])
     tracker.refresh()
-    for keys, expected in (
-        ({"label": "other"}, ["2"]),
-        ({"label": ""}, ["1", "2"]),
-    ):
+    for keys, expected in (({"label": "other"}, ["2"]), ({"label": ""}, ["1", "2"])):
         other = open_tracker(**keys)
         with pytest.raises(UsageError, match="no copy"):
             other.backlog()
@@ -432,8 +429,7 @@ def test_a_lost_answer_to_the_comment_leaves_one_comment(tracker, ann, repo, git
 
 
 @pytest.mark.parametrize(
-    ("end", "why"),
-    [("transfer", "transferred to another"), ("delete", "deleted"), ("hide", "not to be found")],
+    ("end", "why"), [("transfer", "transferred to another"), ("delete", "deleted"), ("hide", "not to be found")]
 )
 def test_an_issue_that_is_gone_is_passed_over_and_told_as_what_became_of_it(tracker, ann, repo, github, end, why):
     other = github.repository("acme/other", private=end == "hide")

@@ -21,13 +21,7 @@ from noface.model.taxonomy import FailureKind
 from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.options import Configured
 from noface.recovery.pull_rounds import ClosedUnmerged, Followed, PullSeen, RoundDue, TakenByPerson
-from noface.recovery.requests import (
-    accept_request,
-    branch_request,
-    closed_request,
-    rounds_request,
-    taken_pull_request,
-)
+from noface.recovery.requests import accept_request, branch_request, closed_request, rounds_request, taken_pull_request
 from noface.recovery.said import notice_of
 from noface.store.overview import Overview
 from noface.store.publications import Publications

@@ -110,14 +110,7 @@ def _way(data: dict[str, Any]) -> Way:
     lists = {key: tuple(data.pop(key, ())) for key in ("delete", "alone", "paths", "accept", "may_change", "needs")}
     tables = {key: data.pop(key, {}) for key in ("write", "mode")}
     kind = Kind(data.pop("kind"))
-    return Way(
-        kind=kind,
-        shell=data.pop("shell", ""),
-        whole_in=data.pop("whole_in", ""),
-        **lists,
-        **tables,
-        **data,
-    )
+    return Way(kind=kind, shell=data.pop("shell", ""), whole_in=data.pop("whole_in", ""), **lists, **tables, **data)
 
 
 def apply(way: Way, tree: Path, env: Mapping[str, str]) -> None:

@@ -13,13 +13,7 @@ from noface.store import decisions
 from noface.store.records import IssueRow
 from noface.ui.issues import find_issue
 
-VERBS = {
-    "approve": "Approve",
-    "reject": "Reject",
-    "retry": "Retry",
-    "skip": "Skip",
-    "note": "Keep the note",
-}
+VERBS = {"approve": "Approve", "reject": "Reject", "retry": "Retry", "skip": "Skip", "note": "Keep the note"}
 """What can be decided, and what its button says."""
 _FOR_LATER = ("ready", "waiting", "running", "landing")
 _NOTHING_RUN = ("nothing has run yet, so there is nothing to decide", "Start with: noface run")

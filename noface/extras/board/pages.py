@@ -5,7 +5,7 @@ Whatever a template puts out is escaped, and cleaned of what drives a terminal: 
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -19,10 +19,10 @@ from noface.extras.board.live_logs import LiveLogs, SoFar
 from noface.extras.board.night_html import body
 from noface.extras.board.reviews import LineReview, attempt_diff, kept_review
 from noface.extras.board.state import OpenState, displayed
-from noface.report.read import line_counts, read_night
+from noface.report.read import read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
-from noface.ui.blocked import BlockedDocument, blocked_document
+from noface.ui.blocked import BlockedDocument, blocked_document, without_gone
 from noface.ui.issues import find_issue
 from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
 from noface.ui.show import action_words
@@ -155,8 +155,7 @@ class Pages:
         """Return the page of the night, by default of the newest run. Raises UsageError for a time that is none."""
         now = time.time()
         at = since_when(since or "run", now, state.reader.night_began())
-        counts_of = partial(line_counts, state.location.root)
-        night = read_night(state.reader, at, now, counts_of)
+        night = read_night(state.reader, at, now, state.location.root)
         text = Markup(body(night, f"{base}/issue"))  # noqa: S704 - its own template has escaped what is in it
         return self.render("report.html", base, body=text, since=since)
 
@@ -173,7 +172,7 @@ class Pages:
             "attempt": attempt,
             "numbers": [a.number for a in attempts],
         }
-        values["document"] = document = show_document(state.reader, row)
+        values["document"] = document = show_document(state.reader, *without_gone([row], state.location.root))
         values |= {"seen": displayed(state.reader, row.id), "verbs": possible(row) if state.exists else ()}
         if tab == "story":
             values |= {"issue": state.issue(row), "said": _Said()}
@@ -188,12 +187,7 @@ class Pages:
 
 
 def _of_query(wanted: BoardQuery) -> dict[str, str]:
-    return {
-        "find": wanted.find,
-        "state": wanted.state,
-        "only": "problems" * wanted.problems,
-        "all": wanted.everything,
-    }
+    return {"find": wanted.find, "state": wanted.state, "only": "problems" * wanted.problems, "all": wanted.everything}
 
 
 def _card(

@@ -15,14 +15,7 @@ from noface.ui.blocked_page import blocked_page
 from noface.ui.narrate import EventFacts, printable, words
 from noface.ui.text import count
 
-TOPICS = (
-    "issue_blocked",
-    "issue_approval",
-    "overage_asked",
-    "provider_away",
-    "main_red",
-    "run_ended",
-)
+TOPICS = ("issue_blocked", "issue_approval", "overage_asked", "provider_away", "main_red", "run_ended")
 """The events that are told."""
 DIGEST_S = 300.0
 """One message in this time at most: what happens meanwhile is told together."""

@@ -61,12 +61,7 @@ class Outbox(Station):
     last_s = LAST_WORDS_S
 
     def __init__(
-        self,
-        context: RunContext,
-        quiet_hours: str,
-        urls: Iterable[Service],
-        answers: Iterable[Service],
-        on_event: str,
+        self, context: RunContext, quiet_hours: str, urls: Iterable[Service], answers: Iterable[Service], on_event: str
     ) -> None:
         self._context, self._quiet_hours, self._on_event = context, quiet_hours, on_event
         self.answers = tuple(answers)

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _FOLDER = __file__.rpartition("/")[0]
-_ATTACH = {
-    "_pytest.config": "attach_pytest",
-    "unittest.case": "attach_unittest",
-}
+_ATTACH = {"_pytest.config": "attach_pytest", "unittest.case": "attach_unittest"}
 _reporter: dict[str, object] = {}
 
 

@@ -22,16 +22,18 @@ def made_repositories(
 ) -> tuple[str, ...]:
     """Return the folders that are a repository after the change, and were none on main or have other settings now.
 
-    Letter case counts for nothing: on a person's file system it may mean nothing. `may_change` lifts what it names.
+    Letter case counts for nothing: on a person's file system it may mean nothing. `may_change` lifts a folder all
+    of whose written parts it names.
     """
-    written = {c.path for c in changes if c.status != "D" and not matches_any(c.path, may_change)}
-    if not _parts(written):
+    written = {c.path for c in changes if c.status != "D"}
+    unasked = _parts(path for path in written if not matches_any(path, may_change))
+    if not unasked:
         return ()
     before, after = _parts(on_main), _parts((on_main - {c.path for c in changes if c.status == "D"}) | written)
     own = {folder for folder, names in before.items() if any(map(names.issuperset, _MARKS))}
     made = {folder for folder, names in after.items() if any(map(names.issuperset, _MARKS))}
     settings = {folder for folder, names in _parts(written).items() if not names.isdisjoint(_RUNS)}
-    return tuple(sorted((made - own) | (made & settings)))
+    return tuple(sorted(((made - own) | (made & settings)) & unasked.keys()))
 
 
 def _parts(paths: Iterable[str]) -> dict[str, set[str]]:

@@ -19,15 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from noface.integrity.state.fsck_facts import (
-    DatabaseFacts,
-    Facts,
-    Fault,
-    FaultKind,
-    LandingFacts,
-    RepairKind,
-    Severity,
-)
+from noface.integrity.state.fsck_facts import DatabaseFacts, Facts, Fault, FaultKind, LandingFacts, RepairKind, Severity
 from noface.integrity.state.landed import TrailedCommit
 from noface.model.taxonomy import IssueStatus
 
