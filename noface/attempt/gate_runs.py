@@ -28,7 +28,7 @@ from noface.gates.run import OTHERS_SERVER, comparable, log_names, names_suffice
 from noface.integrity.inventory import compared
 from noface.integrity.unsteady import WHOLE_GATE, Known, excused, failed_in, of_the_change, passed_in
 from noface.model.access import Network
-from noface.model.failure import CHANGED_FILES, Failure
+from noface.model.failure import CHANGED_FILES
 from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.listed import UnsteadyTest
 from noface.model.quoting import some
