@@ -35,16 +35,16 @@ def greet() -> VerbResult:
     """Greet whoever reads this."""
     return VerbResult(Greeting("hello"), greeting_page)
 '''
-LINE = '        "greet": "greet",\n'
+WORK = '"Work": {'
 
 
-def test_a_verb_is_a_page_a_module_and_a_line_of_the_table(tmp_path: Path):
+def test_a_verb_is_a_page_a_module_and_an_entry_of_the_table(tmp_path: Path):
     package = tmp_path / "noface"
     copytree(ROOT / "noface", package, ignore=ignore_patterns("__pycache__"))
     (package / "ui" / "greet.py").write_text(PAGE)
     (package / "cli" / "greet.py").write_text(VERB)
     table = package / "cli" / "main.py"
-    table.write_text(table.read_text().replace('        "run": "run",\n', f'        "run": "run",\n{LINE}'))
+    table.write_text(table.read_text().replace(WORK, f'{WORK}"greet": "greet", '))
 
     def noface(*arguments: str) -> str:
         command = [sys.executable, "-P", "-m", "noface", *arguments]
