@@ -97,10 +97,7 @@ def _settle(context: RunContext, remote: str, old: str, new: str) -> None:
         return
     paths = f": {', '.join(result.paths)}" if isinstance(result, Blocked) and result.paths else ""
     why = result.reason if isinstance(result, Blocked) else f"{name} was moved meanwhile"
-    raise FollowError(
-        f"{name} cannot follow {remote}: {why}{paths}.",
-        "Clear the way, then run again. To work on main as it is here: [landing] fetch = false.",
-    )
+    raise FollowError(f"{name} cannot follow {remote}: {why}{paths}.", "Clear the way, then run again.")
 
 
 def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ _WILDCARDS = frozenset("*?")
 
 @cache
 def default_protected() -> tuple[str, ...]:
-    """Return what is protected where `[protect] paths` does not say (`default` of protected.toml)."""
+    """Return `default` of protected.toml."""
     return tuple(table("protected")["default"])
 
 

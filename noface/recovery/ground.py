@@ -84,7 +84,7 @@ def _standing(
                 f"{seen.main} and {seen.remote_main} went different ways: {seen.main} has {_commits(ours)} that"
                 f" {seen.remote_main} lacks, and lacks {_commits(theirs)} of it.",
                 f"Bring them together: `git pull --rebase {seen.remote} {seen.remote_main.partition('/')[2]}`, or"
-                " merge. Nothing was started. To work without looking at the remote: [landing] fetch = false.",
+                " merge. Nothing was started.",
             )
         case LandingMode.PUSH if ours:
             return UnpushedError(

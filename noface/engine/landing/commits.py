@@ -1,6 +1,6 @@
 """The commits that leave noface: those that are to be main, and those that are pushed for pull requests.
 
-They are by the person whose repository it is; `[landing]` says whether they are signed, signed off, and name the agent.
+They are by the person whose repository it is; `[landing]` says whether they are signed, and signed off.
 """
 
 from collections.abc import Callable, Sequence
