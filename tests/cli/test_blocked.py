@@ -97,12 +97,11 @@ def test_a_single_issue_has_its_page_at_once(project):
 
 def test_a_branch_that_is_gone_is_in_no_command(project, night):
     def told():
-        [block] = project.shown("blocked", "2")["blocked"]
-        return [*block["next_steps"], *block["options"], *block["commands"], project.noface("show", "2").stdout]
+        return str(project.shown("blocked", "2")) + project.noface("show", "2").stdout
 
-    assert [said for said in told() if "noface/002" in said]
+    assert "noface/002" in told()
     project.git("branch", "-D", "noface/002")
-    assert [said for said in told() if "noface/002" in said] == []
+    assert "noface/002" not in told()
 
 
 def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):

@@ -132,11 +132,9 @@ def test_a_linter_that_is_red_on_main_may_only_report(project):
     project.config(extra=linter.format("lint") + linter.format("js.x"))
     project.issue(7)
     project.commit()
-    assert (
-        "To have linters only report: `noface config set gates.lint.hard false 'gates.\"js.x\".hard' false`."
-        in " ".join(refused(project, code=3).split())
-    )
-    project.noface("config", "set", "gates.lint.hard", "false", 'gates."js.x".hard', "false")
+    command = "noface config set gates.lint.hard false 'gates.\"js.x\".hard' false"
+    assert command in " ".join(refused(project, code=3).split())
+    project.noface(*command.replace("'", "").split()[1:])
     project.run()
     assert project.statuses() == {"7": "merged"}
 
