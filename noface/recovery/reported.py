@@ -249,7 +249,6 @@ def abort_report(
     issue: Issue, attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]", kind: FailureKind, reason: str
 ) -> GivenUp:
     """Return the report of an issue that is given up (K6)."""
-    """Return the report of an issue that is given up (K6)."""
     return GivenUp(
         id=issue.id,
         title=issue.title,
