@@ -26,7 +26,7 @@ _QUOTES = ("quote", "sentence", "evidence")
 def main(mode: str, log: str) -> int:
     """Answer the question of the order in the environment, and log what was asked."""
     order = json.loads(Path(os.environ["NOFACE_ORDER_FILE"]).read_text())
-    topic = os.environ["NOFACE_ROLE"]
+    topic = os.environ["NOFACE_TOPIC"]
     said = filled(
         document("answers")[topic], yes=mode != "no", quote=INVENTED if mode == "invented" else order["issue"]["title"]
     )

@@ -74,7 +74,7 @@ class Stream:
 def main(argv: list[str]) -> int:
     """Do one run of the agent; return its exit code."""
     world, night = World(Path(argv[0])), World(Path(argv[0])).night
-    issue, role = os.environ["NOFACE_ISSUE_ID"], os.environ.get("NOFACE_ROLE", "worker")
+    issue, role = os.environ["NOFACE_ISSUE_ID"], os.environ.get("NOFACE_TOPIC") or "worker"
     prompt, model = sys.stdin.read(), _value(argv, "--model")
     resumed = _value(argv, "--resume")
     number = world.count("sessions")

@@ -31,8 +31,8 @@ def work(order: dict) -> dict:
 def main() -> None:
     """Read the order, work, and print the report."""
     order = json.loads(Path(os.environ["NOFACE_ORDER_FILE"]).read_text("utf-8"))
-    if order["role"] != "worker":  # only where [roles] names this agent
-        sys.exit(f"I do not answer questions ({order['role']})")
+    if order["topic"]:  # only where [roles] names this agent
+        sys.exit(f"I do not answer questions ({order['topic']})")
     print(f"attempt {order['attempt']} at issue {order['issue']['id']}: {order['issue']['title']}", flush=True)
     print("```json", json.dumps(work(order), indent=1), "```", sep="\n")
 

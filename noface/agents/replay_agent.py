@@ -46,7 +46,7 @@ def play(step: dict[str, Any]) -> None:
 
 def main() -> None:
     script = tomllib.loads(Path(sys.argv[1]).read_text("utf-8"))
-    role = os.environ.get("NOFACE_ROLE", "worker")
+    role = os.environ.get("NOFACE_TOPIC") or "worker"
     steps = steps_of(script.get("play", []), os.environ["NOFACE_ISSUE_ID"], int(os.environ["NOFACE_ATTEMPT"]), role)
     for step in steps:
         play(step)

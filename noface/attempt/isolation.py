@@ -23,7 +23,7 @@ from noface.git.submodules import submodules
 from noface.git.workspace import Slot, slot_path
 from noface.model.access import Permissions, Settings
 from noface.model.gate import GateSpec
-from noface.model.worker_run import ModelSpec
+from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.command import LOG_BYTES_MAX, Command
 from noface.process.environment import TEMPORARY, Variables, boxed, gate_environment, package_folders, without_places
 from noface.process.files import is_folder, read_regular
@@ -107,7 +107,7 @@ def agent_box(
 ) -> tuple[Box | None, Variables]:
     """Return the box of a worker or an advisor, and its environment there.
 
-    What may only read gets the workspace read-only; beyond the workspace only what has all permissions may write.
+    What may only read gets the workspace read-only; beyond it what has all permissions, or is a command, may write.
     """
     if not (env.sandbox.bubblewrap and model.boxed):
         identity = env.plumbing.repository.identity
@@ -128,7 +128,9 @@ def agent_box(
     caches = f"{'asked' if reads_only else 'model'}-{model.name}"
     programs = programs_in(model.command, person, begins=True)
     own = _composed(env, place.workspace, inside, caches, programs, rules, f"{place.directory}/home")
-    workspace, beyond = (place.workspace,), env.sandbox.write if model.permissions is Permissions.FULL else ()
+    own_program = model.agent in PLAIN_AGENTS  # it is the person's own, and has no permissions of its own to keep
+    beyond = env.sandbox.write if own_program or model.permissions is Permissions.FULL else ()
+    workspace = (place.workspace,)
     hidden = (*_hidden(env, person), *_apart(env))
     given = [path for path in (place.prompt_file, place.order_file, place.schema_file) if os.path.exists(path)]
     box = Box(
@@ -136,7 +138,7 @@ def agent_box(
         homes=(*own, *outside),
         tmp=_fresh(place.workspace, "tmp"),
         writable=(*(() if reads_only else workspace), place.directory, *beyond),
-        visible=(*_visible(env, inside, hidden, agent.program(model)), *given),
+        visible=(*_visible(env, inside, hidden, agent.program(model)), *env.sandbox.write, *given),
         workspace=place.workspace,
         address=env.seen(place.workspace),
         hidden=hidden,

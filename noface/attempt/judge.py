@@ -26,6 +26,7 @@ from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, 
 from noface.model.attempt import UNFINISHED, FileChange
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed
+from noface.model.patterns import matches_any
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
@@ -62,6 +63,14 @@ def _formed(attempt: Judging) -> tuple[FileChange, ...]:
     return tuple(files) if len(files) < len(change.files) else ()
 
 
+def _strays(attempt: Judging) -> tuple[FileChange, ...]:
+    """Return new files outside the issue's paths, none if the worker did nothing else: nobody is asked about those."""
+    changes, issue = attempt.change.files, attempt.issue
+    within = (*issue.paths, *issue.may_change) if issue.paths else ()
+    strays = tuple(c for c in changes if within and c.status == "A" and not matches_any(c.path, within))
+    return strays if len(strays) < len(changes) else ()
+
+
 def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
     env, plumbing, main, change = attempt.env, attempt.plumbing, attempt.order.main, attempt.change
     snapshot = attempt.work.snapshot
@@ -82,9 +91,10 @@ def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
 def judge(attempt: Judging) -> Judging:
     """Return the attempt with its verdict: a failure, or the proof that lets its work land, or that a cancel ended it.
 
-    What changes form only is judged where a gate fails without it.
+    What changes form only, and what is new outside the issue's paths, is judged where a gate fails without it.
     """
-    files = _formed(attempt)
+    strays = _strays(attempt)
+    files = (*strays, *_formed(attempt))
     if not files:
         return _decided(attempt)
     judged = _decided(_without(attempt, files))
@@ -92,11 +102,12 @@ def judge(attempt: Judging) -> Judging:
     if failure is not None and failure.gate and failure.charged:
         whole = _decided(attempt)
         interrupted = judged.interrupted or whole.interrupted
-        if not whole.interrupted and (whole.failure is None or whole.failure.rule == LEFT_IN):
+        needed = whole.failure is None or whole.failure.rule == LEFT_IN
+        if not whole.interrupted and (needed or strays):
             put(attempt.folder / PATCH_FILE, attempt.change.masked)
             named = some(tuple(file.path for file in files), _SHOWN_MAX)
-            note = f"changed in form only and needed all the same: {named}; without: {failure.message}"
-            judged, whole.notes = whole, (*whole.notes, note)
+            note = f"left out at first and needed all the same: {named}; without: {failure.message}"
+            judged, whole.notes = whole, (*whole.notes, *([note] if needed else []))
         judged.interrupted = interrupted
     return judged
 

@@ -14,6 +14,7 @@ from noface.process.files import read_regular
 
 _SHOWN_MAX = 5
 _TOLD = f"{LEFT_OUT}: "
+_LAID_OUT, _STRAY = "changed in form only", "new, and outside the issue's paths"
 
 
 def left_out(attempt: Judging) -> tuple[NotTaken, ...]:
@@ -23,7 +24,7 @@ def left_out(attempt: Judging) -> tuple[NotTaken, ...]:
         *(one for one in snapshot.not_taken if not one.known),
         *(NotTaken(path, f"put back to main's: {why}") for path, why in put_back(attempt).items()),
         *(NotTaken(place, "a git repository of its own: without its .git it is taken") for place in snapshot.elsewhere),
-        *(NotTaken(file.path, "changed in form only") for file in attempt.laid_out),
+        *(NotTaken(file.path, _LAID_OUT if file.status == "M" else _STRAY) for file in attempt.laid_out),
     )
 
 

@@ -5,7 +5,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from noface.agents.base import place_in
+from noface.agents.base import WORKER, place_in
 from noface.attempt.attempt import Attempt
 from noface.attempt.environment import AttemptEnvironment, Scope, order_document
 from noface.attempt.worker.agent_run import run_agent
@@ -41,6 +41,7 @@ def answer_of(
             str(kept),
             (),
             role=role,
+            topic="" if role == WORKER else role,
         )
         write_atomic(kept / "order.json", json.dumps(order_document(order)), durable=False)
         run = run_agent(Attempt(order, Scope(env, cancel, lambda _: None)), place)

@@ -54,7 +54,7 @@ from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.answers.provider_form import provider_schema, without_nulls
 from noface.prompts.data import FileExcerpt, QuestionData, Situation
 from noface.prompts.render import render
-from noface.prompts.structured import Invalid, reminder, validate
+from noface.prompts.structured import QUOTED, Invalid, reminder, validate
 from noface.recovery.breakdown import PlanFault, left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import of_invalid
@@ -215,7 +215,7 @@ def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answ
         sentence, wrong = advice.text, unfounded(advice.text, grounds)
     if not wrong:
         return Answer(question, replace(advice, tests=grounds.tests)), None
-    fault = Invalid(wrong, "string", "string", "sentence", sentence, question.topic.value)
+    fault = Invalid(wrong, "string", "string", QUOTED, sentence, question.topic.value)
     return _without(question, AdviceOutcome.UNUSABLE, f"{wrong}: {quoted(sentence, _QUOTED_MAX)}"), fault
 
 
@@ -316,7 +316,8 @@ def make_question(
         slot=slot,
         directory=directory,
         gates=(),
-        role=topic.value,
+        role=topic.role or "worker",
+        topic=topic.value,
         allowance=allowance,
         files_to_read=(*change_files, *read_files),
     )

@@ -12,7 +12,8 @@ from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import BY_BODY
-from noface.model.history import ASKED_FOR, Advice, History, Topic
+from noface.model.attempt import PastAttempt
+from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patch import changed_lines
 from noface.prompts.data import QuestionData
@@ -45,6 +46,22 @@ def about_tests(context: RunContext, history: History, main: str, data: Question
 def patch_of_tests(plumbing: Plumbing, main: str, candidate: str, changed: tuple[str, ...]) -> str:
     tests = tuple(path for path in changed if part_of(path) is Part.TEST) or changed
     return plumbing.patch_since(main, candidate, tests).decode("utf-8", "replace")
+
+
+def answered_before(context: RunContext, history: History) -> Advice | None:
+    """Return an earlier answer on the same change of main's tests, for the newest attempt: it is not asked again."""
+    plumbing, last = context.env.plumbing, history.current[-1]
+    main, past = plumbing.main(), {attempt.number: attempt for attempt in history.attempts}
+
+    def patch(attempt: PastAttempt) -> str:
+        return patch_of_tests(plumbing, main, attempt.candidate or main, attempt.changed)
+
+    now = patch(last)
+    for answer in reversed(history.advice):
+        given = answer.topic is Topic.CHANGED_TESTS and answer.outcome is not AdviceOutcome.UNAVAILABLE
+        if given and answer.after in past and patch(past[answer.after]) == now:
+            return replace(answer, after=last.number, epoch=history.epoch, cost_usd=None, tokens=None)
+    return None
 
 
 def grounds_of(texts: tuple[str, ...], patch: str, failing: tuple[str, ...]) -> Grounds:

@@ -18,6 +18,8 @@ NOT_THERE = "this sentence does not stand in the issue word for word"
 _WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=\D)|(?<=\D)(?=\d)")
 _LETTERS_MIN = 3
+_NAMED_MAX = 12
+_LITERAL = re.compile(r"""(['"`])([^'"`\n]{1,80})\1|(?<![\w.])(\d[\d_,]*(?:\.\d+)?)(?!\w)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,11 @@ def unfounded(sentence: str, grounds: Grounds) -> str:
         return f"a sentence of at least {WORDS_MIN} words is needed, copied from the issue"
     if not any(stands_in(sentence, text) for text in grounds.texts):
         return NOT_THERE
-    shared = meanings((sentence,)) & meanings(grounds.lines)
-    if not shared - (meanings(_lists("tests", "goes")) if grounds.taken else frozenset()):
-        return "this sentence speaks of nothing that the tests' changed lines or names speak of"
+    theirs = meanings(grounds.lines)
+    shared = meanings((sentence,)) & theirs - (meanings(_lists("tests", "goes")) if grounds.taken else frozenset())
+    if not (shared or literals((sentence,)) & literals(grounds.lines)):
+        of = ", ".join(sorted(theirs)[:_NAMED_MAX])
+        return f"this sentence speaks of nothing that the tests' changed lines or names speak of: {of}"
     if grounds.taken and not asks_for_less((sentence,)):
         return "tests of main are gone or ask for less, and this sentence does not speak of that"
     return ""
@@ -84,6 +88,12 @@ def meanings(texts: Iterable[str]) -> frozenset[str]:
     parts = (part for text in texts for word in _WORD.findall(text) for part in _PARTS.split(word))
     stems = {_stem(part.casefold()) for part in parts}
     return frozenset(stem for stem in stems if len(stem) >= _LETTERS_MIN or stem.isdigit()) - common
+
+
+def literals(texts: Iterable[str]) -> frozenset[str]:
+    """Return what stands in quotes or backquotes in texts, and their numbers, `1,000` as 1000."""
+    found = (match for text in texts for match in _LITERAL.finditer(text))
+    return frozenset(match[2] or re.sub("[,_]", "", match[3]).rstrip(".") for match in found)
 
 
 def _stem(word: str) -> str:

@@ -113,9 +113,10 @@ class AttemptOrder:
     known_failures: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     resumed: bool = False
     think: Annotated[bool, "Whether extended thinking is asked for."] = False
-    role: Annotated[
-        str, OneOf("noface.model.history.Topic", ("worker",)), "What is wanted: work, or an answer on this topic."
-    ] = "worker"
+    role: Annotated[str, "What it is: the worker, or the role of [roles] in which it is asked."] = "worker"
+    topic: Annotated[
+        str, OneOf("noface.model.history.Topic", ("", "init")), "What an answer is wanted on; empty for work."
+    ] = ""
     may_change: Annotated[tuple[str, ...], "Paths and globs: changes of these stay, though they are protected."] = ()
     any_case: bool = False
     by_person: bool = False

@@ -102,8 +102,7 @@ def changed_tests(
         kept or (failure.rule in BY_BODY and asks_for_less((history.issue.title, history.issue.body)))
     ):
         return None
-    same = [past for past in history.current if past.patch_hash == last.patch_hash]  # the same work, the same answer
-    answers = [answer for past in same for answer in _answers(history, Topic.CHANGED_TESTS, past)]
+    answers = _answers(history, Topic.CHANGED_TESTS, last)
     if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
         no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
         return RequestApproval(failure.kind, no) if history.issue.accept and warned else None

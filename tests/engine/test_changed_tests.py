@@ -97,11 +97,23 @@ def test_a_person_is_asked_where_they_want_it_or_where_no_model_can_be(shop, con
     project.run(code=3)
     assert project.statuses() == {"1": "approval"}
     page = " ".join(project.noface("blocked", "1").stdout.split())
-    assert 'may_change = ["tests/test_shop.py"]' in page
     assert "noface approve 1" in page
     assert project.noface("approve", "1").returncode == 0
     project.run()
     assert project.git("show", "main:shop.py") == NEW_PRICE.strip()
+
+
+def test_the_same_change_of_tests_is_asked_about_once_and_a_quotation_that_does_not_stand_there_is_told(shop):
+    other = [{"write": "shop.py", "text": f"# another way\n{NEW_PRICE}"}, WORK[1]]
+    project = shop(attempts=2)
+    project.play(("1", 0, says(True, "It takes a currency, too"), "changed_tests"), ("1", 1, WORK), ("1", 2, other))
+    project.run(code=3)
+    assert [attempt["outcome"] for attempt in project.attempts("1")] == ["GATE_TAMPERING", "GATE_TAMPERING"]
+    asked = sorted(path.parent for path in (project.state / "attempts/1").glob("*/ask-*/agent.log"))
+    again = list((project.state / "attempts/1").glob("*/ask-*/again/prompt.md"))
+    assert (len(asked), len(again)) == (1, 1)
+    told = again[0].read_text().partition("Your last answer could be read, but not all")[2]
+    assert "this sentence does not stand in the issue word for word" in told
 
 
 GONE = NEW_TESTS.partition("\n\n\ndef test_nothing")[0] + "\n"

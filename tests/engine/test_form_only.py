@@ -1,4 +1,7 @@
-"""Files that a worker only lays out anew stay out of its change, unless the issue or a gate wants them; nobody pays."""
+"""Files that a worker only lays out anew, or makes outside the issue's paths, stay out of its change; nobody pays.
+
+Unless the issue or a gate wants them.
+"""
 
 import pytest
 
@@ -55,8 +58,32 @@ def test_what_a_gate_or_an_issue_wants_in_another_form_stays(project):
     for path in ("src/m07.py", "src/m08.py", "src/m10.py", "src/m11.py"):
         assert on_main(project, path) + "\n" == TIDY[path]
     shown = " ".join(project.noface("show", "1").stdout.split())
-    assert "2 files are changed in form only (src/m07.py, src/m08.py) and needed all the same; without: gate" in shown
+    assert "left out at first and needed all the same: src/m07.py, src/m08.py; without: gate" in shown
     assert "left out of the change" not in shown
     assert len(project.attempts("1")) == 1
     assert "+" in project.noface("logs", "1", "1", "--diff").stdout
     assert "no undone change" in project.noface("logs", "1", "1", "--undone").stderr
+
+
+def test_a_new_file_outside_the_paths_of_an_issue_is_left_out_and_nobody_is_asked(project):
+    project.config(
+        extra='\n[roles]\nresolver = "big"\n', gate="grep -q 2 src/a.py && (test -e x || grep -q 1 src/b.py)"
+    )
+    project.write("src/a.py", "x = 2\n")
+    project.write("src/b.py", "y = 1\n")
+    stray = {"write": "NOTES.txt", "text": "what I did\n"}
+    project.play(
+        ("1", 1, [{"write": "src/a.py", "text": "x = 2  # twice\n"}, stray]),
+        ("1", 2, [{"delete": "NOTES.txt"}]),
+        ("2", 1, [{"write": "src/b.py", "text": "y = 2\n"}, {"write": "x", "text": "x\n"}]),
+    )
+    project.issue(1, "Say twice", paths=["src/**"])
+    project.issue(2, "Make y two", paths=["src/**"], max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "approval"}
+    assert project.git("ls-tree", "--name-only", "main", "NOTES.txt") == ""
+    note = "left out of the change: NOTES.txt (new, and outside the issue's paths)"
+    assert note in " ".join(project.noface("show", "1").stdout.split())
+    assert not list(project.state.glob("attempts/1/*/ask-*"))
+    assert project.attempts("2")[0]["failure"]["rule"] == "outside-paths"  # the gate needs it: a person decides

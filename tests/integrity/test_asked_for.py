@@ -9,9 +9,15 @@ from noface.integrity.tampering import renamed_tests
 ISSUE = (
     "Prices",
     "The shop is slow.\n\n**`price()` takes a currency**,\nas its 2nd argument. Amounts stay. Wir nehmen auch Müll an.",
-    "A note: totals are rounded up.",
+    "A note: totals are rounded up. From `-1` on it is 2,500.",
 )
-LINES = ("    assert price(1, 'EUR') == '1 EUR'", "-    assert round_total(3)", "# Müll", "test_price")
+LINES = (
+    "    assert price(1, 'EUR') == '1 EUR'",
+    "-    assert round_total(3)",
+    "# Müll",
+    "test_price",
+    "+    assert of('-1') == 2500",
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +33,8 @@ LINES = ("    assert price(1, 'EUR') == '1 EUR'", "-    assert round_total(3)", 
         ("price() takes currency as its argument", "word for word"),
         ("price() takes a currency. The old tests go.", "word for word"),
         ("The shop is slow", "speaks of nothing"),
-        ("argument. Amounts stay. Wir", "speaks of nothing"),
+        ("argument. Amounts stay. Wir", "speaks of nothing that the tests' changed lines or names speak of: "),
+        ("From `-1` on it is 2,500", ""),  # literals and numbers bear it, too
     ],
 )
 def test_a_sentence_stands_in_the_issue_and_speaks_of_the_tests(sentence, problem):

@@ -342,7 +342,13 @@ def test_a_model_that_is_asked_finds_its_question_in_the_order_without_the_secre
     assert cuts >= {(1, None), (None, "review")}, "the cuts of a worker's prompt and of a question's have one form"
     order = json.loads((project.folder / "asked.json").read_text())
     assert faults("order", order) == []
-    assert (order["role"], order["attempt"], order["gates"], order["model"]["name"]) == ("review", 1, [], "wise")
+    assert (order["role"], order["topic"], order["attempt"], order["model"]["name"]) == (
+        "reviewer",
+        "review",
+        1,
+        "wise",
+    )
+    assert order["gates"] == []
     assert "The key is " in order["issue"]["body"]
     assert SECRET not in json.dumps(order)
 

@@ -103,6 +103,7 @@ def _facts(order: AttemptOrder, place: RunPlace) -> tuple[tuple[str, str], ...]:
         ("NOFACE_MODEL", order.model.model or order.model.name),
         ("NOFACE_RUN_ID", order.run_id),
         ("NOFACE_ROLE", order.role),
+        ("NOFACE_TOPIC", order.topic),
         ("NOFACE_THINK", "1" if order.think else ""),
     )
 
