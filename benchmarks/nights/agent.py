@@ -204,7 +204,7 @@ def _play(turn: dict[str, Any], issue: str, prompt: str, stream: Stream, world: 
     words = turn.get("words", f"Issue {issue} is done, and its tests pass.")
     match turn.get("ends", "well"):
         case "well":
-            report = turn.get("report", json.dumps({"status": "done", "summary": words, "confidence": 0.9}))
+            report = turn.get("report", json.dumps({"status": "done", "summary": words}))
             asked = '"status"' in prompt or bool(resumed)
             stream.result(f"{words}\n\n```json\n{report}\n```" if asked and report else words, cost, tokens)
             return 0

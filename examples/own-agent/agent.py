@@ -25,7 +25,7 @@ def work(order: dict) -> dict:
         file.write_text("\n".join(sorted(words)) + "\n", "utf-8")
         print(f"sorted {file}", flush=True)  # any output is a sign of life, and is shown by `noface logs ID`
     names = ", ".join(map(str, files))
-    return {"status": "done", "summary": f"Sorted {names}.", "confidence": 0.9, "risks": []}
+    return {"status": "done", "summary": f"Sorted {names}."}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ _TEXT_CHARS_MAX = 100_000
 _TALK = frozenset({
     FailureKind.NO_DIFF,
     FailureKind.AGENT_CONFUSION,
+    FailureKind.AGENT_BLOCKED,
     FailureKind.AGENT_REFUSED,
     FailureKind.TIMEOUT,
     FailureKind.REVIEW_REJECTED,

@@ -363,7 +363,7 @@ def _limits(issue: Issue, topic: Topic, forms: AcceptForms) -> tuple[str, ...]:
 
 def _questions(last: PastAttempt) -> tuple[str, ...]:
     from_failure = last.failure.questions if last.failure is not None else ()
-    from_report = (*last.report.questions, *last.report.gaps) if last.report is not None else ()
+    from_report = (*last.report.asks, *last.report.gaps) if last.report is not None else ()
     return tuple(dict.fromkeys((*from_failure, *from_report)))
 
 

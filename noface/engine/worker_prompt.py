@@ -15,7 +15,7 @@ from noface.model.attempt import HINTED, PastAttempt, failure_of
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind, instruction_for, reaches_workers
-from noface.prompts.answers.forms import example_of
+from noface.prompts.answers.forms import schema_of
 from noface.prompts.data import PromptData, Quote, Situation, situation_for
 from noface.recovery.done_already import CHECK, DONE_ALREADY
 from noface.recovery.partly_done import GO_ON, LEFT_UNDONE, PARTLY_DONE
@@ -98,7 +98,7 @@ def prompt_data(
         on_main=on_main.failure if on_main is not None else None,
         points=tuple(point for point in history.open_points if point not in asked),
         read_first=() if set(there) & set(agent.instructions) else there[:1],
-        report_example=json.dumps(example_of("report"), indent=1),
+        report_example="\n".join(map(json.dumps, schema_of("report")["examples"])),
         think=action.think,
         earlier_form=settings.earlier_form,
     )
@@ -186,6 +186,7 @@ find a change that answers both."""
 _NO_POINT_OF_FAILURE = (
     FailureKind.NO_DIFF,
     FailureKind.AGENT_CONFUSION,
+    FailureKind.AGENT_BLOCKED,
     FailureKind.AGENT_REFUSED,
     FailureKind.AGENT_CRASH,
     FailureKind.MERGE_CONFLICT,

@@ -220,4 +220,4 @@ def _put_before(attempt: PastAttempt) -> tuple[object, ...]:
     """Return what a person sees who decides on an attempt: its work, and the words of a worker that asks."""
     failure, report = attempt.failure, attempt.report
     words = failure.message if failure is not None and not attempt.patch_hash else ""
-    return failure is None, attempt.patch_hash, words, report.questions if report is not None else ()
+    return failure is None, attempt.patch_hash, words, report.asks if report is not None else ()

@@ -138,6 +138,17 @@ class ReportStatus(StrEnum):
     DONE = "done"
     PARTIAL = "partial"
     BLOCKED = "blocked"
+    ALREADY_DONE = "already_done"
+    TOO_LARGE = "too_large"
+
+
+class Asked(StrEnum):
+    """Who can answer a question: the project's files, whoever may choose, a person alone."""
+
+    PROJECT = "project"
+    CHOICE = "choice"
+    PERSON = "person"
+    ANYBODY = ""
 
 
 class BlockedReason(StrEnum):
@@ -150,18 +161,51 @@ class BlockedReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a worker's, and who can answer it; `str` gives its text."""
+
+    text: Annotated[str, "What is asked."]
+    who: Annotated[Asked, OneOf(Asked), "Who can answer: its files, who may choose, a person; empty: unsaid."] = (
+        Asked.ANYBODY
+    )
+    place: Annotated[str, "Where in the project the answer is looked for; may be empty."] = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedTest:
+    """An expectation of main's tests that a worker changed, as the issue asks in its words."""
+
+    test: Annotated[str, "The test."]
+    sentence: Annotated[str, "The sentence of the issue that asks for it."]
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerReport:
     """What a worker says of its work; evidence outranks it (law 10)."""
 
     status: Annotated[ReportStatus, OneOf(ReportStatus), "How it sees it."]
     summary: Annotated[str, "What was done, or what stops it."] = ""
-    confidence: Annotated[float | None, "How sure it is, from 0 to 1."] = None
+    unverified: Annotated[tuple[str, ...], "What it did not verify."] = ()
     blocked_reason: Annotated[BlockedReason | None, OneOf(BlockedReason), "Why it cannot go on."] = None
     risks: Annotated[tuple[str, ...], "What could be wrong with the work."] = ()
     gaps: Annotated[tuple[str, ...], "What was missing."] = ()
-    questions: Annotated[tuple[str, ...], "What it asks."] = ()
+    made_up: Annotated[tuple[str, ...], "What it assumed or invented, because it was not given."] = ()
+    questions: Annotated[tuple[Question, ...], "What it asks."] = ()
+    evidence: Annotated[str, "The command that shows that it is done already."] = ""
+    parts: Annotated[tuple[str, ...], "What it would divide the issue into."] = ()
+    changed_tests: Annotated[tuple[ChangedTest, ...], "Expectations of main's tests that it changed."] = ()
     needs: Annotated[tuple[str, ...], "Ids of issues that must be merged first."] = ()
     left: Annotated[tuple[str, ...], "What of the issue it has not done."] = ()
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        return tuple(question.text for question in self.questions)
+
+    def asked_of(self, who: Asked) -> tuple[str, ...]:
+        return tuple(question.text for question in self.questions if question.who is who)
 
 
 @dataclass(frozen=True, slots=True)

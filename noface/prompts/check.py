@@ -185,7 +185,7 @@ _FULL = PromptData(
     read_first=("AGENTS.md",),
     instruction=instruction_for(FailureKind.TEST_FAILURE),
     strategy=action_instruction("RetryWithFeedback"),
-    report_example='{"status": "done", "summary": "…", "confidence": 0.9, "questions": []}',
+    report_example='{"status": "done", "summary": "…"}',
     think=True,
     earlier_form=EarlierForm.FULL_OUTPUT,
 )

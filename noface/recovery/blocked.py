@@ -152,7 +152,7 @@ def _questions_of(attempt: PastAttempt | None) -> tuple[str, ...]:
     if attempt is None:
         return ()
     failure = attempt.failure.questions if attempt.failure is not None else ()
-    report = attempt.report.questions if attempt.report is not None else ()
+    report = attempt.report.asks if attempt.report is not None else ()
     return tuple(dict.fromkeys(text for text in (short(q, 1000) for q in (*failure, *report)) if text))
 
 
@@ -347,5 +347,5 @@ def _unclear(history: History, *, gaps: bool) -> Iterator[str]:
         if attempt.failure is not None:
             yield from attempt.failure.questions
         if attempt.report is not None:
-            yield from attempt.report.questions
+            yield from attempt.report.asks
             yield from attempt.report.gaps if gaps else ()

@@ -46,7 +46,7 @@ def partly_done(report: WorkerReport, gates: tuple[GateResult, ...]) -> Failure 
         rule=PARTLY_DONE,
         signature=PARTLY_DONE,
         evidence=(f"{len(gates)} gate(s) passed; the worker's report says partial",),
-        questions=report.questions,
+        questions=report.asks,
         charged=False,
     )
 

@@ -7,6 +7,7 @@ P2, P8): RESOURCE_EXHAUSTION names the resource; everything else is a TASK_FAILU
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from noface.model.attempt import PastAttempt, failure_of
@@ -16,7 +17,7 @@ from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
 from noface.model.request import GivenUp
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
-from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
+from noface.model.worker_run import Asked, BlockedReason, ReportStatus, UnreadableReport, WorkerReport
 
 if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
     from noface.model.history import Advice, PartFailure
@@ -25,38 +26,40 @@ if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
 _KINDS = {
     BlockedReason.BOUNDARY_VIOLATION: FailureKind.BOUNDARY_VIOLATION,
     BlockedReason.CONTRACT_CHANGE: FailureKind.BOUNDARY_VIOLATION,
-    BlockedReason.DEPENDENCY_ISSUE: FailureKind.AGENT_CONFUSION,
-    BlockedReason.UNCLEAR: FailureKind.AGENT_CONFUSION,
+    BlockedReason.DEPENDENCY_ISSUE: FailureKind.AGENT_BLOCKED,
+    BlockedReason.UNCLEAR: FailureKind.AGENT_BLOCKED,
 }
 
 
 def of_report(report: WorkerReport | None) -> Failure | None:
     """Return the failure that a report tells of, None if it calls the work done; to wait for others is free (K5)."""
-    if report is None or report.status is ReportStatus.DONE:
+    if report is None or report.status in (ReportStatus.DONE, ReportStatus.ALREADY_DONE):
         return None
-    reason_given = report.summary or (report.questions or report.gaps or ("it gives no reason",))[0]
-    if report.status is ReportStatus.PARTIAL:
-        message = f"the worker reports that it is only partly done: {reason_given}"
-        return Failure(
-            FailureKind.RESOURCE_EXHAUSTED,
-            message,
-            rule=REPORT_PARTIAL,
-            signature=REPORT_PARTIAL,
-            resource="turns",
-            evidence=(message,),
-            questions=report.questions,
-        )
+    said = report.summary or (report.asks or report.gaps or ("it gives no reason",))[0]
+    person = report.asked_of(Asked.PERSON)
+    if report.status is ReportStatus.TOO_LARGE:
+        message = f"the worker reports that it is too large for one issue: {said}"
+        return _limit(message, TOO_LARGE, report, charged=False)
+    if report.status is ReportStatus.PARTIAL and not person:
+        return _limit(f"the worker reports that it is only partly done: {said}", REPORT_PARTIAL, report)
     reason = report.blocked_reason or BlockedReason.UNCLEAR
-    message = f"the worker reports that it is blocked ({reason.value.replace('_', ' ')}): {reason_given}"
+    kind = FailureKind.AGENT_BLOCKED if person else _KINDS[reason]
+    message = f"the worker reports that it is blocked ({reason.value.replace('_', ' ')}): {said}"
     return Failure(
-        _KINDS[reason],
+        kind,
         message,
         rule=_UNCLEAR if reason is BlockedReason.UNCLEAR else f"report-{reason.value.replace('_', '-')}",
         signature=f"report-{reason.value}",
         evidence=(message, *report.gaps),
-        questions=report.questions,
+        questions=report.asks,
         charged=reason is not BlockedReason.DEPENDENCY_ISSUE,
     )
+
+
+def _limit(message: str, rule: str, report: WorkerReport, *, charged: bool = True) -> Failure:
+    kind, evidence = FailureKind.RESOURCE_EXHAUSTED, (message, *report.parts)
+    failure = Failure(kind, message, rule, signature=rule, evidence=evidence, questions=report.asks, charged=charged)
+    return failure if rule == TOO_LARGE else replace(failure, resource="turns")
 
 
 FILES_QUOTED = "files quoted in the prompt, with their scores: "
@@ -64,6 +67,8 @@ FILES_QUOTED = "files quoted in the prompt, with their scores: "
 _UNCLEAR = "report-unclear"
 REPORT_PARTIAL = "report-partial"
 """The rule of a worker's report that calls its work part of the issue, where that is no progress."""
+TOO_LARGE = "report-too-large"
+"""The rule of a worker's report that wants the issue divided."""
 UNREADABLE = "report-unreadable"
 """The rule of failures of workers whose report breaks its form."""
 
@@ -174,8 +179,7 @@ _XML = re.compile(r"\.(?:xml|xsd|xsl|xslt|xhtml|svg|pom|wsdl|plist|resx|xaml|\w{
 
 
 def _gaps(failure: Failure) -> tuple[str, ...]:
-    unclear = failure.kind is FailureKind.AGENT_CONFUSION and failure.rule == _UNCLEAR
-    return failure.evidence[1:] if unclear else ()
+    return failure.evidence[1:] if failure.rule == _UNCLEAR else ()
 
 
 def subtask_failure(failed: "PartFailure") -> dict[str, Any]:

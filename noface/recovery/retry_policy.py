@@ -14,6 +14,7 @@ from noface.model.failure import Failure
 from noface.model.history import Advice
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
+from noface.model.quoting import short
 from noface.model.taxonomy import FailureKind, Strategy
 
 REJECTED_BY_REVIEWER = "reviewer"
@@ -42,7 +43,8 @@ class ChangedTests(StrEnum):
     LAND = "land"
 
 
-RISKY_FILES, RISKY_LINES, RISKY_CONFIDENCE = 10, 300, 0.6
+RISKY_FILES, RISKY_LINES = 10, 300
+_SAID_MAX = 200
 """A change of more files or lines than one reads at a sitting, or a worker less sure than this, is a risk."""
 
 
@@ -79,9 +81,8 @@ def _risk(rules: ReviewRules, issue: Issue, attempt: PastAttempt) -> str:
         return f"it changes {len(attempt.changed)} files"
     if attempt.lines > RISKY_LINES:
         return f"it changes {attempt.lines} lines"
-    confidence = attempt.report.confidence if attempt.report is not None else None
-    if confidence is not None and confidence < RISKY_CONFIDENCE:
-        return f"its worker is only {confidence:.0%} sure of it"
+    if attempt.report is not None and attempt.report.unverified:
+        return f"its worker did not verify {short(attempt.report.unverified[0], _SAID_MAX)}"
     if not issue.accept and attempt.changed and not any(is_test_file(path) for path in attempt.changed):
         return "it comes without a test"
     return ""

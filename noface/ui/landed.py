@@ -132,10 +132,9 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
         if gates:
             yield _rule(name, text=some(gates, _NAMES_MAX))
     if report is not None:
-        if report.confidence is not None and report.confidence < rules["confidence_below"]:
-            yield _rule("unsure", share=f"{report.confidence:.0%}")
         # It landed before anybody answered; what was answered is asked by an earlier attempt.
-        for name, texts in (("asked", report.questions), ("risk", report.risks), ("left", report.left)):
+        said = (("made_up", report.made_up), ("asked", report.asks), ("unverified", report.unverified))
+        for name, texts in (*said, ("risk", report.risks), ("left", report.left)):
             if texts:
                 yield _rule(name, text=fit(clean(texts[0]), _TEXT_CELLS_MAX))
     if grown := sum(last.lines >= limit for limit in rules["lines"]):

@@ -21,13 +21,20 @@ _REPORT = (
     "says never makes work pass: the gates decide."
 )
 _REPORTED = {
-    "status": "done: finished; partial: it ran out of room or turns, a smaller step is ordered next; "
-    "blocked: it cannot go on, `blocked_reason` says why.",
+    "status": "done: finished; partial: `left` names the rest, which is ordered next; blocked: it cannot go on, "
+    "`blocked_reason` says why; already_done: main has it all, `evidence` shows that; too_large: it should become "
+    "the issues in `parts`.",
     "summary": "What was done, or what stops it.",
-    "confidence": "How sure it is that the work is right, from 0 to 1. A reviewer may be asked where it is low.",
+    "unverified": "What it did not verify. A reviewer may be asked to look at it.",
     "risks": "What could be wrong with the work.",
     "gaps": "What was missing to do it well: shown to a person.",
-    "questions": "What must be answered before it can go on.",
+    "made_up": "Values, data or behaviour that it assumed or invented, since they were not given. It is told once to "
+    "take them out and ask; then a person is asked.",
+    "questions": "What must be answered before it can go on: a text, or an object that says who can answer: project "
+    "(`place` says where), choice (whoever may choose) or person.",
+    "evidence": "The command that shows that it is done already: noface runs it on main.",
+    "parts": "What the issue should be divided into.",
+    "changed_tests": "Expectations of main's tests that were changed, each with the issue's sentence that asks for it.",
     "blocked_reason": "boundary_violation: it must change what it may not; contract_change: a test or an interface is "
     "wrong; dependency_issue: other issues must be done first, `needs` names them; unclear: see `questions`.",
     "needs": "Ids of the issues that must be merged first.",

@@ -80,12 +80,15 @@ def _report(attempt: AttemptRow, width: int) -> Iterator[str]:
     asked = attempt.failure.questions if attempt.failure is not None else ()
     if report is not None:
         reason = f", {str(report.blocked_reason).replace('_', ' ')}" if report.blocked_reason else ""
-        sure = f", confidence {report.confidence:.2g}" if report.confidence is not None else ""
         summary = f": {report.summary}" if report.summary else ""
-        claim = f"{report.status}{reason}{sure}{summary}"
+        claim = f"{report.status}{reason}{summary}"
         yield from hanging(claim, width, "  the worker reports: ", "    ", rows_max=_SAID_ROWS_MAX)
-        asked = tuple(dict.fromkeys([*asked, *report.questions]))
-        for items, title in ((report.left, "left"), (report.risks, "risk"), (report.gaps, "gap")):
+        asked = tuple(dict.fromkeys([*asked, *report.asks]))
+        evidence = (report.evidence,) if report.evidence else ()
+        changed = tuple(f'{each.test}, since "{each.sentence}"' for each in report.changed_tests)
+        said = ((report.made_up, "made up"), (report.left, "left"), (report.parts, "part"), (evidence, "evidence"))
+        more = ((changed, "changed test"), (report.unverified, "not verified"), (report.risks, "risk"))
+        for items, title in (*said, *more, (report.gaps, "gap")):
             yield from _items(items, title, width)
     yield from _items(asked, "it asks", width)
 

@@ -1,6 +1,7 @@
 """`noface show` and `noface blocked`: the story of an issue, and what a person is told to do."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
@@ -8,7 +9,7 @@ from support.cli_story import Story, red_test, usual_night, write_issue
 from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import BlockedReason, ReportStatus, Usage, WorkerReport
+from noface.model.worker_run import BlockedReason, Question, ReportStatus, Usage, WorkerReport
 
 
 @pytest.fixture
@@ -90,12 +91,11 @@ def test_a_very_long_message_is_cut_on_the_page_and_whole_in_json(project):
 REPORT = WorkerReport(
     ReportStatus.BLOCKED,
     "Which rates are meant is not said.",
-    0.4,
-    BlockedReason.UNCLEAR,
-    ("Rounding differs for JPY.",),
-    ("No rates for CHF were given.", "No sample order."),
-    ("Which rates?",),
-    ("003",),
+    blocked_reason=BlockedReason.UNCLEAR,
+    risks=("Rounding differs for JPY.",),
+    gaps=("No rates for CHF were given.", "No sample order."),
+    questions=(Question("Which rates?"),),
+    needs=("003",),
 )
 
 
@@ -117,11 +117,15 @@ def test_the_json_tells_what_workers_reported_and_what_was_asked(project, recove
     assert first["report"] == {
         "status": "blocked",
         "summary": "Which rates are meant is not said.",
-        "confidence": 0.4,
+        "unverified": [],
         "blocked_reason": "unclear",
         "risks": ["Rounding differs for JPY."],
         "gaps": ["No rates for CHF were given.", "No sample order."],
-        "questions": ["Which rates?"],
+        "made_up": [],
+        "questions": [{"text": "Which rates?", "who": "", "place": ""}],
+        "evidence": "",
+        "parts": [],
+        "changed_tests": [],
         "needs": ["003"],
         "left": [],
     }
@@ -187,7 +191,8 @@ def test_the_report_of_an_issue_given_up_is_printed_as_json(project, night):
 def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(project):
     write_issue(project.path, "1-x", "One")
     evil = "\x1b]0;owned\x07red \u202egnp.exe\r\nBlocked\n  The question\nAttempt 9  PASSED"
-    worker = WorkerReport(ReportStatus.BLOCKED, evil, None, BlockedReason.UNCLEAR, (evil,), (evil,), (evil,))
+    worker = WorkerReport(ReportStatus.BLOCKED, evil, blocked_reason=BlockedReason.UNCLEAR, risks=(evil,), gaps=(evil,))
+    worker = replace(worker, questions=(Question(evil),))
     confused = Failure(FailureKind.AGENT_CONFUSION, evil, "r", questions=(evil,))
     story = Story(project.path).sync().run().attempt("1", 1, confused, worker=worker)
     story.ask("1", Topic.DIAGNOSIS, model="m\x1b[2J", cause=evil, text=evil, paths=(evil,)).block("1").close()

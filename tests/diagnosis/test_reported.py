@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.worker_run import Asked, BlockedReason, Question, ReportStatus, WorkerReport
 from noface.recovery.reported import of_report
 
 B = BlockedReason
@@ -21,11 +21,16 @@ def test_without_a_report_nothing_is_reported():
 
 
 def test_work_that_is_called_done_is_left_to_its_evidence():
-    assert of_report(WorkerReport(ReportStatus.DONE, "all done", risks=("x",), gaps=("y",), questions=("z",))) is None
+    assert (
+        of_report(WorkerReport(ReportStatus.DONE, "all done", risks=("x",), gaps=("y",), questions=(Question("z"),)))
+        is None
+    )
 
 
 def test_work_that_is_partly_done_is_not_whole():
-    failure = of_report(WorkerReport(ReportStatus.PARTIAL, "the parser is missing", questions=("which dialect?",)))
+    failure = of_report(
+        WorkerReport(ReportStatus.PARTIAL, "the parser is missing", questions=(Question("which dialect?"),))
+    )
     assert failure.kind is K.RESOURCE_EXHAUSTED
     assert failure.message == "the worker reports that it is only partly done: the parser is missing"
     assert failure.charged
@@ -38,8 +43,8 @@ def test_work_that_is_partly_done_is_not_whole():
     [
         (B.BOUNDARY_VIOLATION, K.BOUNDARY_VIOLATION, True),
         (B.CONTRACT_CHANGE, K.BOUNDARY_VIOLATION, True),
-        (B.DEPENDENCY_ISSUE, K.AGENT_CONFUSION, False),
-        (B.UNCLEAR, K.AGENT_CONFUSION, True),
+        (B.DEPENDENCY_ISSUE, K.AGENT_BLOCKED, False),
+        (B.UNCLEAR, K.AGENT_BLOCKED, True),
     ],
 )
 def test_every_reason_to_be_blocked_is_a_failure_of_its_own(reason, kind, charged):
@@ -55,7 +60,7 @@ def test_a_block_without_a_reason_is_unclear():
 
 
 def test_gaps_are_evidence_and_questions_go_to_a_person():
-    failure = blocked(B.UNCLEAR, gaps=("no sample file",), questions=("which rate?",))
+    failure = blocked(B.UNCLEAR, gaps=("no sample file",), questions=(Question("which rate?"),))
     assert failure.evidence == (failure.message, "no sample file")
     assert failure.questions == ("which rate?",)
 
@@ -63,8 +68,8 @@ def test_gaps_are_evidence_and_questions_go_to_a_person():
 @pytest.mark.parametrize(
     ("report", "said"),
     [
-        ({"summary": "s", "questions": ("q",), "gaps": ("g",)}, "s"),
-        ({"questions": ("q", "r"), "gaps": ("g",)}, "q"),
+        ({"summary": "s", "questions": (Question("q"),), "gaps": ("g",)}, "s"),
+        ({"questions": (Question("q"), Question("r")), "gaps": ("g",)}, "q"),
         ({"gaps": ("g",)}, "g"),
         ({}, "it gives no reason"),
     ],
@@ -83,18 +88,18 @@ TEXTS = st.lists(st.text(max_size=20), max_size=3).map(tuple)
         WorkerReport,
         status=st.sampled_from(ReportStatus),
         summary=st.text(max_size=30),
-        confidence=st.none() | st.floats(0, 1),
+        unverified=TEXTS,
         risks=TEXTS,
         gaps=TEXTS,
-        questions=TEXTS,
+        questions=st.lists(st.builds(Question, st.text(max_size=20), st.sampled_from(Asked))).map(tuple),
         blocked_reason=st.none() | st.sampled_from(BlockedReason),
         needs=TEXTS,
     )
 )
 def test_a_report_can_only_say_that_something_is_missing(report):
     failure = of_report(report)
-    assert (failure is None) == (report.status is ReportStatus.DONE)
+    assert (failure is None) == (report.status in (ReportStatus.DONE, ReportStatus.ALREADY_DONE))
     if failure is not None:
         assert failure.signature
         assert failure.retry_at is None
-        assert failure.charged == (not failure.signature.endswith("dependency_issue"))
+        assert failure.charged == (not failure.signature.endswith(("dependency_issue", "too-large")))

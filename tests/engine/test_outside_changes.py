@@ -63,7 +63,7 @@ def test_a_commit_on_main_during_an_attempt_is_said_in_the_run_and_in_show(proje
 def a_red_main(project, *plays):
     """Break main while the worker of issue 1 is at it; return the run, and the file that counts the worker's calls."""
     calls = project.folder / "calls"
-    done = '{"status": "done", "summary": "wrote one.txt", "confidence": 0.9}'
+    done = '{"status": "done", "summary": "wrote one.txt"}'
     told = [{"shell": f"echo call >> {calls}"}, {"say": f"```json\n{done}\n```"}]
     project.play(
         ("1", 0, [{"write": "one.txt", "text": "1"}, {"sleep": 2}, *told]),

@@ -49,7 +49,7 @@ def test_the_planner_answers_an_unsure_worker_and_its_answer_reaches_the_next_pr
     project.run()
     assert kinds(project, "7") == ["AddContext", "Land"]
     assert "code 4711" in project.prompt("7", 2)
-    assert project.attempts("7")[0]["outcome"] == "AGENT_CONFUSION"
+    assert project.attempts("7")[0]["outcome"] == "AGENT_BLOCKED"
 
 
 def test_a_malformed_answer_gets_one_reminder_that_names_the_violation(project):

@@ -11,7 +11,7 @@ GATE = (
     " && { test ! -e src/wrong.txt || { echo 'src/wrong.txt:1: error: two is no number'; exit 1; }; }"
 )
 UNSURE = {"status": "blocked", "blocked_reason": "unclear", "summary": "?", "questions": ["Which parser is meant?"]}
-DONE = json.dumps({"status": "done", "summary": "I have written a number", "confidence": 1.0})
+DONE = json.dumps({"status": "done", "summary": "I have written a number"})
 
 
 def part(prompt, heading):

@@ -6,7 +6,7 @@ CUT_OFF = (
 PARTIAL = "{'status': 'partial', 'summary': 'half of it', 'questions': ['Is the old format still read?'],}"
 UNCLEAR = '{"status": "blocked", "blocked_reason": "unclear", "summary": "which?", "gaps": ["no sample of the format"]}'
 DONE = '{"status": "done", "summary": "all of it",}'
-WHOLE = '{"status": "done", "summary": "all of it", "confidence": 0.9}'
+WHOLE = '{"status": "done", "summary": "all of it"}'
 
 
 def test_a_plain_worker_that_asks_about_its_work_is_answered_and_not_called_lazy_or_broken(project):
@@ -26,14 +26,7 @@ def test_a_plain_worker_that_asks_about_its_work_is_answered_and_not_called_lazy
     project.commit()
     project.run(code=3)
     outcomes = [project.attempts(str(number))[0]["outcome"] for number, _ in enumerate(models)]
-    assert outcomes == [
-        "AGENT_CONFUSION",
-        "AGENT_CONFUSION",
-        "AGENT_CRASH",
-        "MISCONFIGURED",
-        "PASSED",
-        "AGENT_CONFUSION",
-    ]
+    assert outcomes == ["AGENT_CONFUSION", "AGENT_CONFUSION", "AGENT_CRASH", "MISCONFIGURED", "PASSED", "AGENT_BLOCKED"]
     questions = {row["id"]: row["question"] for row in project.shown("blocked")["blocked"]}
     assert asks in questions["0"]
     assert asks in questions["1"]
@@ -86,7 +79,7 @@ def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(p
 
 
 def part(left):
-    return {"say": f'{{"status": "partial", "summary": "{left}", "confidence": 0.5}}'}
+    return {"say": f'{{"status": "partial", "summary": "{left}"}}'}
 
 
 def test_a_part_that_passes_every_gate_is_free_and_the_next_attempt_does_what_is_left(project):

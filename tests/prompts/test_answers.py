@@ -10,7 +10,7 @@ from support.cases import cases
 
 from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.taxonomy import DiagnosisStrategy
-from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
+from noface.model.worker_run import BlockedReason, Question, ReportStatus, UnreadableReport, WorkerReport
 from noface.prompts.answers.forms import ANSWERS, example_of, schema_of
 from noface.prompts.answers.report import find_report, unreadable
 from noface.prompts.structured import Invalid, reminder, validate
@@ -259,10 +259,10 @@ def test_a_breakdown_as_advice_only_tells_its_titles():
 
 def test_a_workers_report_is_found_in_its_last_message():
     found, invalid = find_report(
-        'All done.\n```json\n{"status": "done", "summary": " It works. ", "confidence": 1}\n```'
+        'All done.\n```json\n{"status": "done", "summary": " It works. ", "unverified": ["all"]}\n```'
     )
     assert invalid is None
-    assert found == WorkerReport(ReportStatus.DONE, "It works.", 1.0)
+    assert found == WorkerReport(ReportStatus.DONE, "It works.", ("all",))
 
 
 def test_a_blocked_worker_says_why_and_what_it_needs():
@@ -282,7 +282,7 @@ def test_a_blocked_worker_says_why_and_what_it_needs():
             ReportStatus.BLOCKED,
             risks=("slow",),
             gaps=("no schema",),
-            questions=("Which?",),
+            questions=(Question("Which?"),),
             blocked_reason=BlockedReason.DEPENDENCY_ISSUE,
             needs=("12",),
         ),
@@ -316,14 +316,14 @@ def test_a_message_without_a_report_is_no_failure(text):
     [
         (
             '{"status": "finished", "summary": "s"}',
-            'at status: expected one of "done", "partial", "blocked", got "finished"',
+            'at status: expected one of "done", "partial", "blocked", "already_done", "too_large", got "finished"',
         ),
         ('{"status": "DONE"}', 'got "DONE"'),
         ('{"status": "blocked"}', "'blocked_reason' is a required property"),
         ('{"status": "blocked", "questions": [""]}', "'blocked_reason' is a required property"),
         ('{"status": "blocked", "blocked_reason": null}', 'expected one of "boundary_violation", "contract_change"'),
         ('{"status": "blocked", "blocked_reason": "bored"}', 'got "bored"'),
-        ('{"status": "done", "confidence": 90}', "maximum is 1, got 90"),
+        ('{"status": "blocked", "questions": [{"who": "me"}]}', "'blocked_reason' is a required property"),
         ('{"status": "done", "risks": "none"}', 'at risks: expected array, got string "none"'),
         ('{"status": "done", "needs": ["../12"]}', "the id '../12' is not usable"),
         ('{"status": "done", "status": "blocked"}', 'the key "status" stands twice'),
@@ -346,7 +346,7 @@ def test_a_report_that_was_tried_and_is_wrong_says_what(text, said):
 def test_a_blocked_report_with_a_question_and_none_of_our_reasons_asks_it(reason):
     found, invalid = find_report(f'{{"status": "blocked", "questions": ["Which of the two APIs?"]{reason}}}')
     assert invalid is None
-    assert (found.status, found.blocked_reason, found.questions) == (
+    assert (found.status, found.blocked_reason, found.asks) == (
         ReportStatus.BLOCKED,
         BlockedReason.UNCLEAR,
         ("Which of the two APIs?",),
@@ -369,7 +369,7 @@ def test_whoever_cannot_go_on_and_asks_is_heard_in_other_words_than_ours(text):
     found, invalid = find_report(text)
     assert invalid is None
     assert (found.status, found.blocked_reason) == (ReportStatus.BLOCKED, BlockedReason.UNCLEAR)
-    assert found.questions == ("Which of the two APIs?",)
+    assert found.asks == ("Which of the two APIs?",)
 
 
 @cases(

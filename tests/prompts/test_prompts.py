@@ -111,7 +111,7 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
 def test_the_report_is_asked_for_at_the_end_with_its_example():
     prompt = told(Situation.FIRST, report_example='{"status": "done"}')
     assert headings(prompt)[-1] == "Your report"
-    for word in ("status", "confidence", "risks", "gaps", "questions", "blocked_reason", "needs"):
+    for word in ("status", "unverified", "risks", "gaps", "questions", "blocked_reason", "needs"):
         assert f"`{word}`" in section(prompt, "Your report")
 
 

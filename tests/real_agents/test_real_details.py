@@ -40,7 +40,11 @@ def test_work_lands_alone_and_its_report_cost_tokens_and_session_are_kept(real, 
     assert (real.project.path / "b.txt").read_text() == "done\n"
     assert real.kept() <= OWN_FILES
     report = attempt["report"]
-    assert (report["status"], report["confidence"], report["risks"]) == ("done", 0.75, ["None that I know of"])
+    assert (report["status"], report["unverified"], report["risks"]) == (
+        "done",
+        ["Long names"],
+        ["None that I know of"],
+    )
     usage = json.loads((real.project.state / "attempts/1/1/report.json").read_text())["agent"]["usage"]
     requests = len(real.model.requests)
     assert requests == (1 if cli == "aider" else 2) or cli == "claude"

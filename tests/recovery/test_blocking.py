@@ -16,7 +16,7 @@ from noface.model.failure import Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.taxonomy import PASSED, FailureKind
-from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
+from noface.model.worker_run import BlockedReason, Question, ReportStatus, WorkerReport
 from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.options import Configured, edit_command
 
@@ -36,8 +36,8 @@ def attempt(number, message="red", kind=FailureKind.TEST_FAILURE, model="small",
     )
 
 
-def reported(**values):
-    return WorkerReport(ReportStatus.BLOCKED, **values)
+def reported(questions=(), **values):
+    return WorkerReport(ReportStatus.BLOCKED, questions=tuple(map(Question, questions)), **values)
 
 
 def block(

@@ -43,18 +43,13 @@ def test_without_a_reviewer_or_without_a_reason_nothing_is_reviewed():
 TESTED = {"changed": ("a.py", "tests/test_a.py"), "lines": 10}
 
 
-def sure(confidence):
-    """A worker's report that says how sure it is."""
-    return WorkerReport(ReportStatus.DONE, confidence=confidence)
-
-
 @pytest.mark.parametrize(
     ("risk", "why"),
     [
         ({"changed": tuple(f"tests/test_{n}.py" for n in range(11))}, "it changes 11 files"),
         ({**TESTED, "lines": 301}, "it changes 301 lines"),
         ({**TESTED, "changed": ("db/a.sql", "tests/test_a.py")}, "it changes db/a.sql"),
-        ({**TESTED, "report": sure(0.59)}, "its worker is only 59% sure of it"),
+        ({**TESTED, "report": WorkerReport(ReportStatus.DONE, unverified=("JPY",))}, "its worker did not verify JPY"),
         ({"changed": ("a.py",), "lines": 10}, "it comes without a test"),
     ],
 )
@@ -66,7 +61,7 @@ def test_a_risk_is_named_in_the_reason(risk, why):
 
 
 def test_a_small_tested_change_that_its_worker_is_sure_of_is_no_risk():
-    assert isinstance(decide(passed(**TESTED, report=sure(0.6)), policy=RISKY), Land)
+    assert isinstance(decide(passed(**TESTED, report=WorkerReport(ReportStatus.DONE)), policy=RISKY), Land)
     assert isinstance(decide(passed(**{**TESTED, "lines": 300}), policy=RISKY), Land)
     accepted = replace(ISSUE, accept=("make check",))
     assert isinstance(decide(passed(changed=("a.py",)), policy=RISKY, issue=accepted), Land)

@@ -15,7 +15,7 @@ from noface.model.actions import Mode, RunWorker
 from noface.model.codec import shown as document_of
 from noface.model.gate import GateResult
 from noface.model.history import Topic
-from noface.model.worker_run import ReportStatus, WorkerReport
+from noface.model.worker_run import Question, ReportStatus, WorkerReport
 from noface.report.page import night_page
 from noface.report.read import read_night
 from noface.ui.published import published
@@ -167,7 +167,7 @@ def test_what_speaks_for_a_look_is_told_in_few_words_and_ranked(project):
         write_issue(project.path, f"{number}-x", f"Issue {number}")
     story = Story(project.path).sync().run()
     story.attempt("1", 1, changed=("a.txt",))
-    doubtful = WorkerReport(ReportStatus.DONE, confidence=0.4, left=("the second half",))
+    doubtful = WorkerReport(ReportStatus.DONE, unverified=("JPY",), left=("the second half",))
     story.attempt("2", 1, changed=("src/migrations/1.sql", "src/a.py"), worker=doubtful)
     again = RunWorker(Mode.FEEDBACK, "claude-sonnet", "it is told why")
     story.attempt("3", 1, red_test(), action=again).attempt("3", 2, red_test(), action=again)
@@ -180,7 +180,11 @@ def test_what_speaks_for_a_look_is_told_in_few_words_and_ranked(project):
         (
             "2",
             8,
-            ["its worker left undone: the second half", "touches the database's schema", "its worker is 40% sure"],
+            [
+                "its worker left undone: the second half",
+                "touches the database's schema",
+                "its worker did not verify: JPY",
+            ],
         ),
         ("3", 3, ["took 4 attempts"]),
         ("1", 0, []),
@@ -193,7 +197,7 @@ def test_a_question_that_nobody_answered_and_work_without_any_test_are_looked_at
     for number in range(1, 7):
         write_issue(project.path, f"{number}-x", f"Issue {number}")
     story = Story(project.path).sync().run()
-    asked = WorkerReport(ReportStatus.DONE, questions=("Tabs or blanks?",))
+    asked = WorkerReport(ReportStatus.DONE, questions=(Question("Tabs or blanks?"),))
     story.attempt("1", 1, changed=("a.txt",), worker=asked)
     story.attempt("2", 1, changed=("src/a.py", "src/b.py", "src/c.py"))
     own = GateResult(replace(GATE, name="accept"), "t" * 40, 0, 1.0)

@@ -10,7 +10,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from noface.model.worker_run import BlockedReason, ReportStatus, UnreadableReport, WorkerReport
+from noface.model.worker_run import (
+    Asked,
+    BlockedReason,
+    ChangedTest,
+    Question,
+    ReportStatus,
+    UnreadableReport,
+    WorkerReport,
+)
 from noface.prompts.answers.forms import schema_of, strings
 from noface.prompts.json_scan import BrokenObject, JsonObject, scan
 from noface.prompts.structured import (
@@ -68,7 +76,7 @@ def _as_question(value: Value | str) -> Value | None:
 
 
 _OTHER_NOTATION = re.compile(
-    r"\{[^{}]{0,2000}?['\"]?\bstatus['\"]?\s*[:=]\s*['\"]?(?:done|partial|blocked)\b[^{}]{0,4000}"
+    r"\{[^{}]{0,2000}?['\"]?\bstatus['\"]?\s*[:=]\s*['\"]?(?:done|partial|blocked|already_done|too_large)\b[^{}]{0,4000}"
 )
 _QUOTES = "keys and strings must stand in double quotes"
 
@@ -121,6 +129,7 @@ def unreadable(answer: str, wrong: Invalid) -> UnreadableReport:
 
 
 def _words(value: object) -> str:
+    value = value.get("text") if isinstance(value, dict) else value  # a question
     return value.strip()[:_WORDS_MAX] if isinstance(value, str) else ""
 
 
@@ -136,20 +145,32 @@ def _other_keys() -> frozenset[str]:
 
 def _report(value: Mapping[str, Any]) -> WorkerReport:
     """Return the report that a value which satisfies the schema gives; what is done has nothing left."""
-    confidence, reason, left = value.get("confidence"), value.get(_REASON), strings(value, "left")
+    reason, left = value.get(_REASON), strings(value, "left")
     status = ReportStatus(value[_STATUS])
     status = ReportStatus.PARTIAL if status is ReportStatus.DONE and left else status
     return WorkerReport(
         status=status,
         summary=value.get("summary", "").strip(),
-        confidence=float(confidence) if confidence is not None else None,
+        unverified=strings(value, "unverified"),
         risks=strings(value, "risks"),
         gaps=strings(value, "gaps"),
-        questions=strings(value, "questions"),
+        made_up=strings(value, "made_up"),
+        questions=tuple(filter(str, map(_question, value.get("questions", ())))),
+        evidence=value.get("evidence", "").strip(),
+        parts=strings(value, "parts"),
+        changed_tests=tuple(
+            ChangedTest(each["test"].strip(), each["sentence"].strip()) for each in value.get("changed_tests", ())
+        ),
         blocked_reason=BlockedReason(reason) if reason and status is ReportStatus.BLOCKED else None,
         needs=strings(value, "needs"),
         left=left,
     )
+
+
+def _question(value: str | Mapping[str, Any]) -> Question:
+    if isinstance(value, str):
+        return Question(value.strip())
+    return Question(value["text"].strip(), Asked(value.get("who", "")), value.get("place", "").strip())
 
 
 def _is_report(text_read: str, candidate: JsonObject) -> bool:
