@@ -52,7 +52,7 @@ from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage, as_role
 from noface.process.failpoints import hit
 from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.answers.provider_form import provider_schema, without_nulls
-from noface.prompts.data import FileExcerpt, QuestionData, Situation
+from noface.prompts.data import FileExcerpt, QuestionData, Quote, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import QUOTED, Invalid, reminder, validate
 from noface.recovery.breakdown import PlanFault, left_out, plan_children
@@ -265,7 +265,7 @@ def make_question(
     main = context.env.plumbing.main()
     forms = AcceptForms((*(gate.command for gate in context.settings.gates), *issue.accept))
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
-    words = earlier_answers(history, topic) if topic is not Topic.REVIEW else arguments(history)
+    words = earlier_answers(history, topic) if topic is not Topic.REVIEW else (*arguments(history), *_doubts(last))
     data = QuestionData(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
@@ -323,6 +323,21 @@ def make_question(
     )
     now, ids = context.clock.now(), known_ids(context)
     return Question(row, issue, topic, order, history.epoch, now, ids, protection, forms, grounds=grounds)
+
+
+def _doubts(last: PastAttempt) -> tuple[Quote, ...]:
+    """Return what a worker says itself that a reviewer should look at."""
+    report = last.report
+    if report is None:
+        return ()
+    parts = (
+        ("Not verified", report.unverified),
+        ("May be wrong", report.risks),
+        ("Not given", report.gaps),
+        ("Made up", report.made_up),
+    )
+    text = "\n".join(f"{name}: {each}" for name, texts in parts for each in texts)
+    return (Quote("What its worker says may be wrong with it", text, last.model),) if text else ()
 
 
 def _files(context: RunContext, history: History, topic: Topic, start: str, main: str) -> tuple[FileExcerpt, ...]:

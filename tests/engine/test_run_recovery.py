@@ -148,7 +148,14 @@ def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(proj
         "points": [{"file": "b.txt", "line": 1, "problem": "must say please, code 99"}],
     }
     project.play(
-        ("7", 1, [{"write": "b.txt", "text": "b"}]),
+        (
+            "7",
+            1,
+            [
+                {"write": "b.txt", "text": "b"},
+                *says({"status": "done", "unverified": ["real mail"], "risks": ["slow"]}),
+            ],
+        ),
         ("7", 1, says(changes), "review"),
         ("7", 2, [{"write": "b.txt", "text": "please b"}]),
         ("7", 2, says({"verdict": "approve", "summary": "fine"}), "review"),
@@ -160,6 +167,8 @@ def test_a_reviewer_s_points_reach_the_worker_and_its_approval_lets_it_land(proj
     assert (first["outcome"], first["charged"]) == ("REVIEW_REJECTED", False)
     assert second["outcome"] == "PASSED"
     assert "code 99" in project.prompt("7", 2)
+    (asked,) = (project.state / "attempts/7/1").glob("ask-*/prompt.md")
+    assert "Not verified: real mail\nMay be wrong: slow" in asked.read_text()
     assert (project.path / "b.txt").read_text() == "please b"
 
 
