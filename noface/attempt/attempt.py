@@ -17,7 +17,7 @@ from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import earlier_notes
 from noface.model.attempt import MET, AttemptOrder, FileChange, Snapshot, Work
 from noface.model.failure import Failure, PriorFailure
-from noface.model.gate import GateResult, Proof
+from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.scratch import ASIDE
@@ -213,6 +213,6 @@ class Judging(Attempt):
         """The failure of a worker that changed nothing, unless no gate has judged what it was given."""
         return None if self.ungated else self.nothing
 
-    def prove(self, tree: str, main: str, *, commit: str = "") -> Proving:
+    def prove(self, tree: str, main: str, *, commit: str = "", gates: tuple[GateSpec, ...] | None = None) -> Proving:
         task = self.task(tree, commit or self.snapshot.candidate, main)
-        return Proving(self.scope, task, self.order.gates, self.issue)
+        return Proving(self.scope, task, self.order.gates if gates is None else gates, self.issue)

@@ -25,12 +25,12 @@ from noface.integrity.rubbish import says
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, with_bodies
 from noface.model.attempt import UNFINISHED, FileChange
 from noface.model.failure import UNCHANGED, Failure
-from noface.model.gate import GateResult, all_hard_passed
+from noface.model.gate import GateResult, all_hard_passed, worst
 from noface.model.patterns import matches_any
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
-from noface.recovery.done_already import done_already, nothing_left, says_done
+from noface.recovery.done_already import DISPROVEN, claim_of, disproven, done_already, evidence_gate
 from noface.recovery.partly_done import PARTLY_DONE, partly_done, rest_reported
 from noface.recovery.reported import of_report, of_unreadable
 from noface.secrets.masked_records import masked_snapshot, named_anew
@@ -144,7 +144,7 @@ def _workspace_is_gone(attempt: Judging) -> Failure | None:
 def _program_was_out_of_reach(attempt: Judging) -> Failure | None:
     nothing, agent = attempt.idle, attempt.work.agent
     silent = nothing is not None and nothing.kind is FailureKind.NO_DIFF
-    says_why = bool(says_done(attempt.work.report, agent.last_words))
+    says_why = attempt.work.report is not None and attempt.work.report.status is ReportStatus.ALREADY_DONE
     return agent.out_of_reach if nothing is not None and (agent.error or (silent and not says_why)) else None
 
 
@@ -169,20 +169,22 @@ def _too_many_or_too_big(attempt: Judging) -> Failure | None:
 
 
 def _nothing_was_done(attempt: Judging) -> Failure | None:
-    """Refuse what changes nothing; that there is nothing to do counts if every gate, and `accept`, passes on main."""
+    """Refuse what changes nothing; that main has it counts if every gate, `accept` and the evidence pass there."""
     nothing, agent, report = attempt.idle, attempt.work.agent, attempt.work.report
     if nothing is None:
         return None
-    words = says_done(report, agent.last_words) or nothing_left(attempt.issue, report, agent.last_words)
+    claim = claim_of(attempt.issue, report, agent.last_words)
     plain = nothing.kind is FailureKind.NO_DIFF and nothing.rule == UNCHANGED and agent.error is None
-    plumbing, snapshot, gates = attempt.plumbing, attempt.snapshot, attempt.order.gates
+    plumbing, snapshot = attempt.plumbing, attempt.snapshot
     left_alone = not snapshot.protected_edits and snapshot.candidate_tree == plumbing.tree(attempt.order.main)
-    if not (words and plain and left_alone):
+    if not (claim and plain and left_alone):
         return nothing
-    main = plumbing.main()
-    on_main = attempt.prove(plumbing.tree(main), main, commit=main)
-    ran = on_main.run_gates()
-    attempt.gates = ran.results
+    words, evidence = claim
+    main, gates = plumbing.main(), (*attempt.order.gates, *([evidence_gate(evidence)] if evidence else []))
+    ran = attempt.prove(plumbing.tree(main), main, commit=main, gates=gates).run_gates()
+    attempt.gates, red = ran.results, worst(ran.results)
+    if evidence and red is not None:
+        return disproven(words, red, told=any(earlier.rule == DISPROVEN for earlier in attempt.order.earlier))
     if ran.failure is not None or not all_hard_passed(gates, ran.results):
         return nothing
     return done_already(words, main, accepted=bool(attempt.issue.accept))
@@ -306,7 +308,7 @@ def _part(attempt: Judging) -> WorkerReport | None:
     order, work = attempt.order, attempt.work
     if work.agent.error is not None or order.issue.accept:
         return None
-    silent = work.report is None and work.unreadable is None and not says_done(None, work.agent.last_words)
+    silent = work.report is None and work.unreadable is None
     if silent and any(earlier.rule == PARTLY_DONE for earlier in order.earlier):
         return WorkerReport(ReportStatus.PARTIAL, "it does not say whether what was left is done")
     return work.report if rest_reported(work.report) else None

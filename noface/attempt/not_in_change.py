@@ -20,7 +20,6 @@ from noface.model.protection import Protection
 from noface.model.quoting import some, speaks
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ReportStatus
-from noface.recovery.done_already import says_done
 from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
 from noface.recovery.retry_policy import TEXT_EDITED
 
@@ -65,7 +64,7 @@ def unchanged(attempt: Judging) -> Failure:
     if snapshot.not_taken and sought:
         ignored = tuple(one for one in snapshot.not_taken if one.ignored)
         reminded = any(before.rule == NOT_TAKEN for before in order.earlier)
-        if not says_done(work.report, agent.last_words) or (ignored and not reminded):
+        if status is not ReportStatus.ALREADY_DONE or (ignored and not reminded):
             return only_these(ignored or snapshot.not_taken, snapshot.aside, order.issue.paths)
     unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
     report = work.report
@@ -83,7 +82,7 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
     order, work, change = attempt.order, attempt.work, attempt.change
     if any(last.rule == PULL_QUESTION for last in order.earlier[-1:]):
         return nothing.rule == UNCHANGED and bool(change.files) and bool(work.agent.last_words.strip())
-    words, status = work.agent.last_words, work.report.status if work.report is not None else None
+    status = work.report.status if work.report is not None else None
     alone = nothing.rule == UNREADABLE or (
         nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (_ELSEWHERE, NOT_TAKEN)
     )
@@ -91,7 +90,7 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
         last.kind in _NOT_THE_GATES or last.rule in _OF_FILES_LEFT_OUT or last.rule in (TEXT_EDITED, LEFT_IN)
         for last in order.earlier[-1:]
     )
-    done = status is ReportStatus.DONE or bool(says_done(work.report, words))
+    done = status in (ReportStatus.DONE, ReportStatus.ALREADY_DONE)
     of_main = any(
         last.kind == FailureKind.TEST_FAILURE
         and last.rule != UNSTEADY_BY_CHANGE
@@ -105,6 +104,8 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
 def _nothing_changed(attempt: Judging) -> Failure:
     order, work, agent = attempt.order, attempt.work, attempt.work.agent
     summary = work.report.summary if work.report is not None else agent.last_words
+    if work.report is not None and work.report.status is ReportStatus.ALREADY_DONE and agent.error is None:
+        return _no_diff(attempt, summary)
     if order.model.agent in PLAIN_AGENTS:
         silent = agent.error is None or agent.error.rule == f"command-exit-{agent.exit_code}"
         ended = agent.error.excerpt if agent.error is not None else ""  # a question, if nothing else explains its end
@@ -132,9 +133,9 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
         message += f". {instead(order.protection, protected)}"
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
-    return Failure(
-        FailureKind.NO_DIFF, message, rule=UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words
-    )
+    kind, told = FailureKind.NO_DIFF, any(earlier.rule == UNCHANGED for earlier in order.earlier)
+    failure = Failure(kind, message, UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words)
+    return replace(failure, charged=told or not words or bool(protected))  # whoever says why is told how to say it
 
 
 def _elsewhere(attempt: Judging, message: str, places: tuple[str, ...]) -> Failure:

@@ -229,11 +229,6 @@ def meaning_of(last_words: str) -> Failure:
     return Failure(FailureKind.NO_DIFF, sentences[-1] if sentences else "", "nothing-changed")
 
 
-def claims_done(words: str) -> bool:
-    """True if a worker says that what was asked is there already, or that nothing has to change."""
-    return bool(_WORDS["done"].search(words[-_WORDS_MAX:]))
-
-
 def stops_mid_sentence(text: str) -> bool:
     """True if a text looks cut off: several words, and no sign that ends a sentence, a list or a code block."""
     last = text.rstrip().rpartition("\n")[2].strip()

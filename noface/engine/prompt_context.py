@@ -29,6 +29,7 @@ from noface.prompts.check import faults, suggestion, variables
 from noface.prompts.context_files import ContextFile, context_files
 from noface.prompts.data import SUFFIX, FileExcerpt, Quote
 from noface.prompts.render import BUILT_IN
+from noface.recovery.done_already import DISPROVEN
 from noface.recovery.reported import FILES_QUOTED
 from noface.recovery.retry_policy import REJECTED_BY_PERSON
 from noface.store.questions import Questions, recorded_history
@@ -114,7 +115,7 @@ def _printed(attempt: PastAttempt, failure: Failure) -> str:
     if failure.rule == REJECTED_BY_PERSON:
         return ""  # it is a note to the worker already
     words, printed = attempt.last_output.strip(), failure.excerpt.strip()
-    if failure.gate is not None or words in printed:
+    if failure.gate is not None or failure.rule == DISPROVEN or words in printed:
         return failure.excerpt
     return words if printed in words else f"{words}\n{printed}"
 

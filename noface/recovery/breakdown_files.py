@@ -93,7 +93,7 @@ These parts come before; what they did is in your working directory, and not to 
 {chr(10).join(f"- {part.id}: {part.title}: {_some(part.paths)}" for part in parts)}
 
 Go through the whole issue point by point. What is there already stays as it is; do what is missing. If nothing is, \
-change nothing, and report status "done" with the evidence.
+change nothing, and report status "already_done".
 {_whole(parent)}"""
     title, waits = f"{parent.title[:_TITLE_CHARS_MAX]} (the rest)", tuple(part.id for part in parts)
     part = make_child(parent, ids[0], title=title, body=body, paths=parent.paths, depends_on=waits)

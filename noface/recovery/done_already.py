@@ -1,13 +1,13 @@
 """What follows where a worker changes nothing because it finds the issue done: one more look, then a person is asked.
 
-The claim counts only as one if nothing was changed and every gate passes on main. Only an issue's own `accept` that
-is green on main closes it without a person.
+The claim counts only as one if nothing was changed, and every gate and the worker's own evidence pass on main. Only an
+issue's own `accept` that is green on main closes it without a person. Prose claims nothing.
 """
 
-from noface.diagnosis.agent import claims_done
 from noface.model.actions import Action, Mode, RequestApproval, RunWorker, Skip
 from noface.model.attempt import failure_of
 from noface.model.failure import Failure
+from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Verdict
 from noface.model.issue import Issue
 from noface.model.quoting import quoted
@@ -17,29 +17,49 @@ from noface.recovery.policy_state import PolicyState, climb, same_model, trailin
 
 DONE_ALREADY = "done-already"
 """The rule of a worker's finding that there is nothing to do."""
+DISPROVEN, EVIDENCE = "done-disproven", "evidence"
+"""The rule of such a finding that a command on main speaks against, and the name of the worker's own command."""
 CHECK = (
     "Nothing was changed: the last worker found that the issue is done already. Check that critically. For each point"
     " of the issue find the code that does it, and run what shows it. If anything is missing, do it. If all of it is"
-    ' there, change nothing, and report status "done" with the evidence: files with lines, commands with their output.'
+    ' there, change nothing, and report status "already_done" with a command in `evidence` that shows it.'
 )
 """What the next worker is told."""
 _LOOKS = 2
 _QUOTED_MAX = 300
 
 
-def says_done(report: WorkerReport | None, last_words: str) -> str:
-    if report is not None and report.status is not ReportStatus.DONE:
-        return ""
-    texts = (report.summary if report is not None else "", last_words)
-    return next((text.strip() for text in texts if claims_done(text)), "")
+def claim_of(issue: Issue, report: WorkerReport | None, last_words: str) -> tuple[str, str] | None:
+    """Return what a worker says who changed nothing since nothing is left, and its evidence; None if it does not.
+
+    Of a part that is one without evidence; of the rest, silence is.
+    """
+    if report is not None and report.status is ReportStatus.ALREADY_DONE and report.evidence:
+        return report.summary or report.evidence, report.evidence
+    done = report is not None and report.status in (ReportStatus.DONE, ReportStatus.ALREADY_DONE)
+    if issue.parent is None or not (done or (report is None and issue.rest)):
+        return None
+    return (report.summary if report is not None else last_words.strip()) or "nothing was left to do", ""
 
 
-def nothing_left(issue: Issue, report: WorkerReport | None, last_words: str) -> str:
-    """Return what a worker says who changed nothing of a part since nothing is left; of the rest, silence does."""
-    if issue.parent is None or (report is not None and report.status is not ReportStatus.DONE):
-        return ""
-    silent = report is None and issue.rest
-    return last_words.strip() or "nothing was left to do" if silent or report is not None else ""
+def evidence_gate(command: str) -> GateSpec:
+    """Return a worker's evidence as what is run on main after the gates, as they are."""
+    return GateSpec(EVIDENCE, command, canary=False)
+
+
+def disproven(words: str, red: GateResult, *, told: bool) -> Failure:
+    """Return what a claim comes to that a command on main speaks against; it is charged to who was `told` so before."""
+    found = red.failure.message if red.failure is not None else "it fails"
+    return Failure(
+        FailureKind.NO_DIFF,
+        f"the worker reports that it is done already ({quoted(words, _QUOTED_MAX)}), and on main"
+        f" {quoted(red.gate.command, _QUOTED_MAX)} fails: {found}",
+        rule=DISPROVEN,
+        signature=DISPROVEN,
+        evidence=(f"nothing was changed, and {red.gate.name} is red on main", found),
+        excerpt=red.failure.excerpt if red.failure is not None else "",
+        charged=told,
+    )
 
 
 def done_already(words: str, main: str, *, accepted: bool) -> Failure:

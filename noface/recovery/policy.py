@@ -102,14 +102,14 @@ from noface.model.budget import (
     limit_of,
     passed_by,
 )
-from noface.model.failure import Failure
+from noface.model.failure import UNCHANGED, Failure
 from noface.model.history import History, Topic, Verdict
 from noface.model.quoting import short, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import BlockedReason
 from noface.recovery.candidates import with_candidates
 from noface.recovery.closing import closed_or_looked_at
-from noface.recovery.done_already import closed_or_asked
+from noface.recovery.done_already import DISPROVEN, closed_or_asked
 from noface.recovery.partly_done import PARTLY_DONE, PARTS_MAX, free_parts
 from noface.recovery.policy_state import (
     Attempts,
@@ -350,6 +350,12 @@ def _why_again(last: PastAttempt) -> str:
     return f"ended at the {owner}'s {limit_of(last.signature)}; nothing is charged"
 
 
+_TOLD_ONCE = {
+    LEFT_IN: "it passed; its worker is told once of what it may have forgotten in it",
+    UNCHANGED: "it changed nothing, and is told once how to say that nothing has to change",
+    DISPROVEN: "it is told once that its evidence fails",
+}
+"""What a worker is told once, by the rule of its failure."""
 UNCHARGED_RETRIES_MAX = 3
 CONFLICTS_BEFORE_RESOLVER = 2
 
@@ -364,9 +370,10 @@ def _again(state: PolicyState, now: float) -> Action | None:
     if failure.rule == PARTLY_DONE and len(free_parts(attempts)) <= PARTS_MAX:
         model, why = same_model(attempts, state.ladder), "part of it is done and passes: the rest is next, for nothing"
         return RunWorker(Mode.SAME, model, why, think=state.last.think)
-    if failure.rule == LEFT_IN:
-        why = "it passed; its worker is told once of what it may have forgotten in it, for nothing"
-        return RunWorker(Mode.SAME, same_model(attempts, state.ladder), why, think=state.last.think)
+    if failure.rule in _TOLD_ONCE:
+        chosen = by_strategy(state) if failure.kind in dict(state.policy.strategies) else None
+        told = f"{_TOLD_ONCE[failure.rule]}; nothing is charged"
+        return chosen or RunWorker(Mode.SAME, same_model(attempts, state.ladder), told, think=state.last.think)
     diagnosis = state.advised(Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:
         return same_again(state, diagnosis, now)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 CLAIM = "Nothing to change: a.txt already holds the total (a.txt:1), and `test -e a.txt` passes."
-REPORT = json.dumps({"status": "done", "summary": CLAIM})
+REPORT = json.dumps({"status": "already_done", "summary": CLAIM, "evidence": "test -e a.txt"})
 
 
 def prompt(project, issue, number):
@@ -33,7 +33,11 @@ def test_what_is_done_already_is_looked_at_once_more_and_then_asked_about(projec
     ] * 2
     assert "Check that critically" in prompt(project, "1", 2)
     assert "a.txt already holds the total" in prompt(project, "1", 2)
-    assert [a["charged"] for a in project.attempts("4")] == [True, True]
+    told, *charged = project.attempts("4")
+    assert (told["charged"], told["failure"]["rule"]) == (False, "done-disproven")
+    assert '"test -e wanted.txt" fails' in prompt(project, "4", 2)
+    assert [each["charged"] for each in charged] == [True, True]
+    assert [(gate["name"], gate["passed"]) for gate in first["gates"]][-1] == ("evidence", True)
     (asked,) = [each for each in project.shown("blocked")["blocked"] if each["id"] == "1"]
     assert asked["wants"] == "done"
     assert asked["question"].startswith("Is issue 1 done already?")
@@ -44,6 +48,28 @@ def test_what_is_done_already_is_looked_at_once_more_and_then_asked_about(projec
     assert project.statuses()["1"] == "skipped"
     project.run(code=3)
     assert project.statuses()["2"] == "merged"
+
+
+def test_prose_claims_nothing_and_evidence_that_fails_is_shown_to_who_gave_it(project):
+    """Issue 1 is done, and its worker says so in prose first; of 2 the evidence fails, and its second worker works."""
+    project.config()
+    project.issue(1)
+    project.issue(2)
+    wrong = json.dumps({"status": "already_done", "summary": "it is there", "evidence": "echo no such line; false"})
+    works = [{"write": "two.txt", "text": "2"}]
+    project.play(("1", 1, [{"say": "Already so on main."}]), ("1", 0, [{"say": REPORT}]), ("2", 1, [{"say": wrong}]), ("2", 2, works))  # fmt: skip
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "approval", "2": "merged"}
+    rules = [(each["failure"]["rule"], each["charged"]) for each in project.attempts("1")]
+    assert rules == [("tree-unchanged", False), ("done-already", False), ("done-already", False)]
+    assert 'report status "already_done"' in prompt(project, "1", 2)
+    assert "You must change code" not in prompt(project, "1", 2)
+    assert (project.attempts("2")[0]["failure"]["rule"], project.attempts("2")[0]["charged"]) == (
+        "done-disproven",
+        False,
+    )
+    assert "no such line" in prompt(project, "2", 2)
 
 
 @pytest.mark.thorough
