@@ -15,7 +15,7 @@ from noface.git.guarded import PROTECTED
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these
 from noface.model.attempt import Snapshot
-from noface.model.failure import UNCHANGED, Failure
+from noface.model.failure import UNCHANGED, WORKER, Failure
 from noface.model.protection import Protection
 from noface.model.quoting import some, speaks
 from noface.model.taxonomy import FailureKind
@@ -134,7 +134,7 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
         message += f". {instead(order.protection, protected)}"
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
     kind, told = FailureKind.NO_DIFF, any(earlier.rule == UNCHANGED for earlier in order.earlier)
-    failure = Failure(kind, message, UNCHANGED, signature="NO_DIFF", evidence=evidence, excerpt=last_words)
+    failure = Failure(kind, message, UNCHANGED, signature=kind, evidence=evidence, excerpt=last_words, by=WORKER)
     return replace(failure, charged=told or not words or bool(protected))  # whoever says why is told how to say it
 
 

@@ -24,7 +24,7 @@ from noface.diagnosis.agent_errors import (
 )
 from noface.diagnosis.reset_times import WallClock, reset_time, retry_after
 from noface.diagnosis.text import signature_of
-from noface.model.failure import Failure
+from noface.model.failure import WORKER, Failure
 from noface.model.json_record import parsed
 from noface.model.quoting import to_the_point
 from noface.model.taxonomy import Category, FailureKind
@@ -144,6 +144,7 @@ def _by_words(agent: str, last_words: str, talked: AgentVerdict | None) -> Agent
         key_line=meaning.message,
         evidence=("nothing was changed", *((meaning.message,) if meaning.message else ())),
         excerpt=last_words[-_EXCERPT_MAX:],
+        by=WORKER,
         signature=signature_of(meaning.kind, meaning.message, ()),
         also_matched=lost,
         questions=meaning.questions,
@@ -176,7 +177,7 @@ def _interrupted(evidence: AgentEvidence) -> AgentVerdict:
     kind, how = _ENDS.get(evidence.ended_by, (FailureKind.AGENT_CRASH, evidence.ended_by))
     message, rule = f"the worker was {how}", f"{evidence.agent}-ended-{evidence.ended_by}"
     excerpt, signature = evidence.last_words[-_EXCERPT_MAX:], signature_of(kind, rule, ())
-    return AgentVerdict(kind, message, rule, evidence=(message,), excerpt=excerpt, signature=signature)
+    return AgentVerdict(kind, message, rule, evidence=(message,), excerpt=excerpt, signature=signature, by=WORKER)
 
 
 def _line(text: str) -> str:

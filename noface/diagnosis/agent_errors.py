@@ -134,6 +134,7 @@ class AgentVerdict:
     questions: tuple[str, ...] = ()
     usage: float | None = None
     limit: float | None = None
+    by: str = ""
 
     @property
     def failure(self) -> Failure | None:
@@ -148,6 +149,7 @@ class AgentVerdict:
             signature=self.signature,
             evidence=self.evidence,
             excerpt=self.excerpt,
+            by=self.by,
             retry_at=self.retry_at,
             questions=self.questions,
             charged=not kind.category.external,

@@ -8,7 +8,7 @@ from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.diagnosis.scan import ProjectRules
 from noface.diagnosis.text import signature_of
-from noface.model.failure import Failure
+from noface.model.failure import REVIEWER, Failure
 from noface.model.pull_request import Check
 from noface.model.quoting import one_line, short, some
 from noface.model.taxonomy import FailureKind
@@ -114,8 +114,8 @@ def _unread(check: Check, name: str, why: str) -> Failure:
     )
 
 
-def review_failure(who: tuple[str, ...], words: str, points: str, how: str = "", *, asks_only: bool = False) -> Failure:
-    """Return the failure of work whose reviewers ask for changes, or only ask; `how` says how to answer."""
+def review_failure(who: tuple[str, ...], words: str, points: str, *, asks_only: bool = False) -> Failure:
+    """Return the failure of work whose reviewers ask for changes, or only ask."""
     asked = "has a question" if asks_only else "asked for changes"
     return Failure(
         FailureKind.REVIEW_REJECTED,
@@ -123,9 +123,10 @@ def review_failure(who: tuple[str, ...], words: str, points: str, how: str = "",
         rule=PULL_QUESTION if asks_only else PULL_REVIEW,
         signature=signature_of(FailureKind.REVIEW_REJECTED, " ".join(points.split()), ()),
         evidence=(words,),
-        excerpt=f"{points}\n\n{how}" if how else points,
+        excerpt=points,
         charged=not asks_only,
         points=tuple(points.split("\n\n")),  # those of each reviewer
+        by=REVIEWER,
     )
 
 
@@ -138,8 +139,6 @@ def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
     first, others = ranked[0], ranked[1:]
     also = f" (also red: {', '.join(str(other.gate) for other in others)})" if others else ""
     more = [_summary(other) for other in others[:_ALSO_MAX]]
-    if review is not None:
-        more.append(f"{review.message}\n\n{review.excerpt}")
     return replace(
         first,
         message=f"{first.message}{also}",

@@ -25,6 +25,7 @@ from noface.engine.orders import protection_for
 from noface.engine.prompt_context import (
     arguments,
     attempt_directory,
+    compare_with_main,
     earlier_answers,
     files_given,
     landed_parts,
@@ -52,7 +53,7 @@ from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage, as_role
 from noface.process.failpoints import hit
 from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.answers.provider_form import provider_schema, without_nulls
-from noface.prompts.data import FileExcerpt, QuestionData, Quote, Situation
+from noface.prompts.data import QuestionData, Quote, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import QUOTED, Invalid, reminder, validate
 from noface.recovery.breakdown import PlanFault, left_out, plan_children
@@ -265,6 +266,7 @@ def make_question(
     main = context.env.plumbing.main()
     forms = AcceptForms((*(gate.command for gate in context.settings.gates), *issue.accept))
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
+    merges = topic is Topic.MERGE_CONFLICT
     words = earlier_answers(history, topic) if topic is not Topic.REVIEW else (*arguments(history), *_doubts(last))
     data = QuestionData(
         issue=issue,
@@ -275,8 +277,10 @@ def make_question(
         note=note,
         advice=(*words, *quotes_of(history)),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
-        files=_files(context, history, topic, start, main),
-        answer_schema=json.dumps(ANSWERS[topic].schema),
+        files=related_files(context, history, start)[0] if topic is Topic.CLARIFICATION else (),
+        main_patch=main_since(context.env.plumbing, last, main, conflicts_of(last)) if merges else "",
+        compare=compare_with_main(context),
+        whole_patch=topic in (Topic.REVIEW, Topic.CHANGED_TESTS, Topic.MISSING),
         limits=_limits(issue, topic, forms),
         questions=_questions(last),
         paths=_paths(issue, topic, last),
@@ -338,14 +342,6 @@ def _doubts(last: PastAttempt) -> tuple[Quote, ...]:
     )
     text = "\n".join(f"{name}: {each}" for name, texts in parts for each in texts)
     return (Quote("What its worker says may be wrong with it", text, last.model),) if text else ()
-
-
-def _files(context: RunContext, history: History, topic: Topic, start: str, main: str) -> tuple[FileExcerpt, ...]:
-    if topic is Topic.CLARIFICATION:
-        return related_files(context, history, start)[0]
-    last = history.current[-1]
-    text = main_since(context.env.plumbing, last, main, conflicts_of(last)) if topic is Topic.MERGE_CONFLICT else ""
-    return (FileExcerpt("what main has changed there since, below what brought it", text),) if text else ()
 
 
 def record_question(context: RunContext, history: History, topic: Topic, model: str = "", directory: str = "") -> int:

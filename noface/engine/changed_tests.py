@@ -32,13 +32,7 @@ def about_tests(context: RunContext, history: History, main: str, data: Question
         grounds = replace(grounds, taken=True, lines=(*removed, *_names(failing)))
     earlier = tuple(replace(each, summary="") for each in prior_failures(context, issue, (last,)))
     asked = QuestionData(
-        issue,
-        data.answer_example,
-        gates=data.gates,
-        earlier=earlier,
-        patch=patch,
-        note=data.note,
-        answer_schema=data.answer_schema,
+        issue, data.answer_example, gates=data.gates, earlier=earlier, patch=patch, note=data.note, whole_patch=True
     )
     return asked, grounds
 

@@ -14,9 +14,10 @@ from noface.errors import ConfigError, GitError
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Plumbing
 from noface.git.refs import slug
+from noface.integrity.inventory import file_of
 from noface.model.attempt import PastAttempt
 from noface.model.codec import view
-from noface.model.failure import Failure, PriorFailure
+from noface.model.failure import REVIEWER, WORKER, Failure, PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.patterns import matches_any
@@ -26,12 +27,10 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ModelSpec
 from noface.process.files import read_regular
 from noface.prompts.check import faults, suggestion, variables
-from noface.prompts.context_files import ContextFile, context_files
-from noface.prompts.data import SUFFIX, FileExcerpt, Quote
+from noface.prompts.context_files import context_files
+from noface.prompts.data import SUFFIX, Quote, RelatedFile
 from noface.prompts.render import BUILT_IN
-from noface.recovery.done_already import DISPROVEN
 from noface.recovery.reported import FILES_QUOTED
-from noface.recovery.retry_policy import REJECTED_BY_PERSON
 from noface.store.questions import Questions, recorded_history
 from noface.store.reader import Reader
 
@@ -62,7 +61,6 @@ def files_given(
 _OUTCOME_CHARS_MAX = 300
 _PATCH_BYTES_MAX = 1_000_000
 _FILES_MAX = 5
-_FILE_BYTES_MAX = 8_000
 _SEARCH_SECONDS_MAX = 10.0
 
 _TITLES = {
@@ -86,7 +84,8 @@ def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
 
 def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[PriorFailure, ...]:
     """Return the failed attempts in the form that the next worker gets: it knows commands, and no names of gates."""
-    commands = {gate.name: gate.command for gate in context.gates_for(issue)}
+    gates = context.gates_for(issue)
+    commands, own = {gate.name: gate.command for gate in gates}, {gate.name for gate in gates if gate.accept}
     inside = re.compile(rf"{re.escape(str(context.env.slots_dir))}/[\w.-]{{1,100}}/[^/\s]{{1,255}}/")
     return tuple(
         view(
@@ -96,11 +95,13 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             model=attempt.model,
             kind=attempt.outcome,
             message=inside.sub("", _without_gates(failure, commands)),
-            excerpt=inside.sub("", _printed(attempt, failure)),
+            excerpt=inside.sub("", failure.excerpt if failure.by in _QUOTED or failure.kind in _READ else ""),
+            said=inside.sub("", _said(attempt, failure)),
             charged=attempt.charged,
             command=commands.get(failure.gate or "", ""),
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
+            whose=_whose(context, failure, attempt.changed, accept=failure.gate in own),
             summary=attempt.report.summary
             if attempt.report is not None
             else attempt.last_output.strip().rpartition("\n")[2],
@@ -110,14 +111,37 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
     )
 
 
-def _printed(attempt: PastAttempt, failure: Failure) -> str:
-    """Return what was printed; where no gate failed that begins with the end of what the worker put out (K3)."""
-    if failure.rule == REJECTED_BY_PERSON:
-        return ""  # it is a note to the worker already
-    words, printed = attempt.last_output.strip(), failure.excerpt.strip()
-    if failure.gate is not None or failure.rule == DISPROVEN or words in printed:
-        return failure.excerpt
-    return words if printed in words else f"{words}\n{printed}"
+def _whose(context: RunContext, failure: Failure, changed: tuple[str, ...], *, accept: bool) -> str:
+    """Return whose the failing tests are: the issue's, main's, or the worker's own; "" if that is not known."""
+    if accept:
+        return "issue"
+    paths = tuple(dict.fromkeys(file_of(test) for test in failure.failing_tests))
+    plumbing = context.env.plumbing
+    on_main = plumbing.entries(plumbing.main(), paths) if paths else {}
+    if paths and all(path in on_main for path in paths):
+        return "main"
+    return "own" if paths and all(path in changed and path not in on_main for path in paths) else ""
+
+
+_QUOTED = ("", REVIEWER)
+"""Whose words stand below a failure: what its worker put out has a place of its own, and so has a person's note."""
+_READ = (FailureKind.OUTPUT_FORMAT,)
+"""Of these the excerpt is the answer that could not be read, which its template shows."""
+_SPEAKS = (
+    FailureKind.NO_DIFF,
+    FailureKind.AGENT_CONFUSION,
+    FailureKind.AGENT_BLOCKED,
+    FailureKind.AGENT_REFUSED,
+    FailureKind.AGENT_CRASH,
+    FailureKind.TIMEOUT,
+    FailureKind.RESOURCE_EXHAUSTED,
+)
+"""The kinds of failures that the end of what a worker put out may explain (K3)."""
+
+
+def _said(attempt: PastAttempt, failure: Failure) -> str:
+    words = attempt.last_output.strip() or (failure.excerpt.strip() if failure.by == WORKER else "")
+    return words if failure.gate is None and failure.kind in _SPEAKS else ""
 
 
 _LIMIT_OF = re.compile(r" \((?:idle_)?timeout of [^()\n]{1,100}\)")
@@ -129,6 +153,11 @@ def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
     if failure.kind is FailureKind.NO_DIFF:
         message = message.partition("; its last words: ")[0]  # they stand below, in full
     return _LIMIT_OF.sub("", message, count=1).partition(TO_ADD_IT)[0]
+
+
+def compare_with_main(context: RunContext) -> str:
+    """Return the command that shows in a workspace what is there against main (`give_git`)."""
+    return f"git diff origin/{context.env.plumbing.repository.main_name}"
 
 
 def patch_of(context: RunContext, issue: Issue, number: int) -> str:
@@ -218,8 +247,8 @@ def _text(advice: Advice) -> str:
     return "\n".join(part for part in (cause, advice.text) if part)
 
 
-def related_files(context: RunContext, history: History, commit: str) -> tuple[tuple[FileExcerpt, ...], str]:
-    """Return the files that may help, as they are in `commit`, and the note on how they were chosen."""
+def related_files(context: RunContext, history: History, commit: str) -> tuple[tuple[RelatedFile, ...], str]:
+    """Return the files of `commit` that may help, each with why, and the note on how they were chosen."""
     plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
     named = tuple(path for advice in history.asked for path in advice.paths)
     tree = plumbing.tree(commit)
@@ -233,27 +262,13 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[t
     issues = context.tracker.protected  # an issue's own file speaks of nothing but the issue
     paths = tuple(path for path in plumbing.paths(tree) if not matches_any(path, issues))
     matches = context_files(history.issue, failure, named, paths, _FILES_MAX, search)
-    entries = plumbing.entries(commit, tuple(path for path, *_ in matches))
-    quoted: dict[ContextFile, FileExcerpt] = {}
-    with plumbing.blobs() as blobs:
-        for match in matches:
-            path, _, words = match
-            mode, oid = entries.get(path, ("", ""))
-            data = blobs.read(oid, _FILE_BYTES_MAX * 20) if mode.startswith("100") else None
-            if data is not None and b"\0" not in data:
-                quoted[match] = FileExcerpt(path, _around(data.decode("utf-8", "replace"), words))
-    scores = ", ".join(f"{path} ({score:.2f})" for path, score, _ in quoted)
-    return tuple(quoted.values()), f"{FILES_QUOTED}{scores}" if scores else ""
+    scores = ", ".join(f"{path} ({score:.2f})" for path, score, _ in matches)
+    files = (RelatedFile(path, _why(words)) for path, _, words in matches)
+    return tuple(files), f"{FILES_QUOTED}{scores}" if scores else ""
 
 
-_BEFORE_CHARS = 1_000
-
-
-def _around(text: str, words: tuple[str, ...]) -> str:
-    places = [at for word in words if (at := text.lower().find(word)) >= 0]
-    start = max(0, min(places, default=0) - _BEFORE_CHARS) if len(text) > _FILE_BYTES_MAX else 0
-    start = text.rfind("\n", 0, start) + 1
-    return f"{'[…]' if start else ''}{text[start : start + _FILE_BYTES_MAX]}"
+def _why(words: tuple[str, ...]) -> str:
+    return f"it has the words of the issue: {', '.join(words)}" if words else "it is named"
 
 
 def built_in() -> dict[str, str]:

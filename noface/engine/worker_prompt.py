@@ -7,7 +7,15 @@ from noface.diagnosis.known_causes import known_cause
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
 from noface.engine.main_checks import recorded_on_main
-from noface.engine.prompt_context import ON_THE_FAILURE, main_since, patch_of, prior_failures, quotes_of, related_files
+from noface.engine.prompt_context import (
+    ON_THE_FAILURE,
+    compare_with_main,
+    main_since,
+    patch_of,
+    prior_failures,
+    quotes_of,
+    related_files,
+)
 from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
@@ -20,8 +28,9 @@ from noface.prompts.data import PromptData, Quote, Situation, situation_for
 from noface.recovery.done_already import CHECK, DONE_ALREADY
 from noface.recovery.partly_done import GO_ON, LEFT_UNDONE, PARTLY_DONE
 from noface.recovery.policy_state import alternating, identical
+from noface.recovery.pull_answers import HOW
 from noface.recovery.reported import REPORT_PARTIAL
-from noface.recovery.retry_policy import REJECTED_BY_PERSON
+from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER
 from noface.recovery.start import conflicts_of
 from noface.store.reader import Reader
 
@@ -48,7 +57,7 @@ def prompt_data(
     issue, settings = history.issue, context.settings
     failed = tuple(attempt for attempt in history.attempts if attempt.failure is not None)
     reached = tuple(attempt for attempt in failed if reaches_workers(attempt.outcome, charged=attempt.charged))
-    last, last_reaching = (row[-1] if row else None for row in (failed, reached))
+    last, last_reaching = failed[-1] if failed else None, _told(reached, start)
     reached_with = last_reaching.failure if last_reaching is not None else None
     hung = reached_with is not None and reached_with.kind is FailureKind.TIMEOUT and reached_with.gate is not None
     name = Mode.FEEDBACK.value if hung and action.name == Mode.REDUCE else action.name  # then the change loops
@@ -67,7 +76,6 @@ def prompt_data(
     related, chosen = related_files(context, history, given.commit) if unsure else ((), "")
     orders, on_main = orders_of(history, name, start, last_reaching), recorded_on_main(context.reader, issue)
     left = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
-    beside = left and last and left.number != last.number and left.patch_hash != last.patch_hash
     conflicts, main_patch = start.reason is StartReason.CONFLICT, ""
     if left is not None and left.main != given.main and (conflicts or start.holds):
         paths = start.without or (conflicts_of(left) if conflicts else ()) or left.changed
@@ -79,11 +87,12 @@ def prompt_data(
         gates=context.gates_for(issue),
         protected=given.protected,
         earlier=prior_failures(context, issue, failed),
+        told=last_reaching.number if last_reaching is not None else 0,
         start=start,
         cut_off=cut_off_before(context, history, start, given.main),
         patch=patch_of(context, issue, quoted) if quoted else "",
         main_patch=main_patch,
-        previous_patch=patch_of(context, issue, last.number) if last and beside else "",
+        compare=compare_with_main(context),
         hints=hints,
         note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
         rejected_note=rejected,
@@ -103,6 +112,14 @@ def prompt_data(
         earlier_form=settings.earlier_form,
     )
     return situation, data
+
+
+def _told(reached: tuple[PastAttempt, ...], start: StartPoint) -> PastAttempt | None:
+    """Return whose failure is told in full: the newest, or that of the work in the workspace if gates judged both."""
+    gated = [each for each in reached if each.failure is not None and each.failure.gate is not None]
+    if gated and gated[-1] is reached[-1]:
+        return next((each for each in gated if each.number == start.holds), gated[-1])
+    return reached[-1] if reached else None
 
 
 def _since_then(reader: Reader, history: History, note: str) -> str:
@@ -146,14 +163,17 @@ def orders_of(history: History, action: str, start: StartPoint, last: PastAttemp
     if last.failure.rule in _OWN:
         return Orders(_OWN[last.failure.rule])
     own = instruction_for(last.outcome, by_gate=last.failure.gate is not None)
+    if last.failure.points and last.failure.rule != REJECTED_BY_REVIEWER:
+        own = f"{own} {HOW}"  # people asked for it on the pull request
     own = LEFT_UNDONE if last.failure.rule in (PARTLY_DONE, REPORT_PARTIAL) else own
     charged = tuple(attempt for attempt in history.current if attempt.charged)
     redone = start.reason is StartReason.CUT_OFF or start.earlier is EarlierWork.REDO
     kept = redone or situation_for(action, last.outcome) in _ABOUT_THE_FAILURE
-    stuck = "" if kept else _stuck(charged)
+    stuck = "" if kept or last.outcome == FailureKind.NO_DIFF else _stuck(charged)  # there is no change to repeat
     if _way_described(history) and not kept:
         return Orders(f"{stuck} {own}".strip(), _ANOTHER_WAY, another_way=True)
-    strategy = _strategy(action, start, last) if not stuck or action != Mode.FEEDBACK else ""
+    guided = action == Mode.ESCALATE and bool(quotes_of(history))  # who is told a way needs no fresh look
+    strategy = _strategy(action, start, last) if not guided and (not stuck or action != Mode.FEEDBACK) else ""
     return Orders(f"{stuck} {own}".strip(), strategy, another_way=bool(stuck))
 
 
@@ -186,6 +206,7 @@ find a change that answers both."""
 _NO_POINT_OF_FAILURE = (
     FailureKind.NO_DIFF,
     FailureKind.AGENT_CONFUSION,
+    FailureKind.AGENT_BLOCKED,
     FailureKind.AGENT_BLOCKED,
     FailureKind.AGENT_REFUSED,
     FailureKind.AGENT_CRASH,

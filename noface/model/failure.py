@@ -20,6 +20,8 @@ OUT_OF_REACH = "out-of-reach"
 """The rule of an agent that misses what its sandbox hides or makes read-only."""
 OUTSIDE_CAUSE = "outside-cause"
 """The rule of a plain command whose final error may pass by itself."""
+WORKER, REVIEWER, PERSON = "worker", "reviewer", "person"
+"""Whose words an excerpt can be; what programs printed is nobody's."""
 NO_ANSWER = "page-for-an-answer"
 """The rule of a plain command that ended with a web page, or half a document, in place of its provider's answer."""
 
@@ -42,8 +44,8 @@ class Failure:
     """Why an attempt failed, with the rule and the lines that decided (law 10: never an agent's prose).
 
     `charged` is False if something other than the worker is to blame (law 8). `resource` is what ran out, `usage` and
-    `limit` how much of it. `points` are what a review asks for. `expected_type` and `actual_type` are in JSON's words
-    (P6).
+    `limit` how much of it. `points` are what a review asks for. `by` is the one author of `excerpt`: WORKER, REVIEWER,
+    PERSON, or "" for programs. `expected_type` and `actual_type` are in JSON's words (P6).
     """
 
     kind: Annotated[FailureKind, OneOf(FailureKind), "Why."]
@@ -67,6 +69,7 @@ class Failure:
     expected_type: str = ""
     actual_type: str = ""
     points: tuple[str, ...] = ()
+    by: str = ""
 
     @property
     def ran_out(
@@ -111,3 +114,7 @@ class PriorFailure:
     summary: Annotated[str, "What its worker said of it; may be empty."] = ""
     questions: Annotated[tuple[str, ...], "What its worker asked."] = ()
     also: Annotated[tuple[int, ...], "The numbers of earlier attempts that failed the same way."] = ()
+    whose: Annotated[str, "Whose the failing tests are: main, own or issue; empty if that is not known."] = ""
+    by: Annotated[str, "Whose words the excerpt is: reviewer; empty for what programs printed."] = ""
+    points: Annotated[tuple[str, ...], "What a review asks for."] = ()
+    said: Annotated[str, "The end of what its worker put out, if that tells why; may be empty."] = ""

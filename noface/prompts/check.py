@@ -16,7 +16,7 @@ from noface.model.issue import Issue
 from noface.model.protection import default_protected
 from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind, instruction_for
-from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
+from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, RelatedFile, Situation
 from noface.prompts.render import BUILT_IN, environment
 from noface.prompts.text import whole
 from noface.prompts.values import parts_of, values_of
@@ -165,10 +165,12 @@ _ALIKE: dict[str, Any] = {
     "gates": _GATES,
     "earlier": _EARLIER,
     "patch": _PATCH,
+    "main_patch": _PATCH,
+    "compare": "git diff origin/main",
     "note": "Use no library for this.",
     "advice": _ADVICE,
     "lessons": ("TEST_FAILURE in src/count.py: splitting on any white space helped",),
-    "files": (FileExcerpt("src/count.py", "def words(text):\n    return 0\n"),),
+    "files": (RelatedFile("src/count.py", "it has the words count, hyphen"),),
     "points": ("src/count.py:2: An empty file is not counted.",),
 }
 _FULL = PromptData(
@@ -176,8 +178,6 @@ _FULL = PromptData(
     protected=(*default_protected(), "tests/test_count.py", "issues/**"),
     start=StartPoint(StartReason.CUT_OFF, 2, "c"),
     cut_off=CutOff("the provider could not answer any more", True, ("a.py:3",), True),
-    previous_patch=_PATCH,
-    main_patch=_PATCH,
     hints=("Words are separated by any white space.",),
     rejected_note="The help text is missing.",
     diagnosis=_ADVICE,
@@ -192,7 +192,6 @@ _FULL = PromptData(
 _FULL_QUESTION = QuestionData(
     **_ALIKE,
     answer_example='{"cause": "…"}',
-    answer_schema='{"type": "object"}',
     limits=("At most 8 parts.",),
     questions=("Do hyphenated words count as one?",),
     paths=("src/cli.py",),

@@ -26,11 +26,11 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class FileExcerpt:
-    """A file of the project, or a piece of it, that may help (K3)."""
+class RelatedFile:
+    """A file of the project that may help, and why (K3): who reads of it stands in the checkout."""
 
     path: str
-    text: str
+    why: str
 
 
 class EarlierForm(StrEnum):
@@ -45,8 +45,9 @@ class EarlierForm(StrEnum):
 class PromptData:
     """What a worker's prompt is made of.
 
-    `earlier` are the failed attempts, oldest first. `patch` is the diff of the attempt that `start` names, else the
-    newest attempt's; `previous_patch` the newest one's if that is another, `main_patch` what main has changed since.
+    `earlier` are the failed attempts, oldest first; `told` is the number of the one told in full (0: the newest).
+    `patch` is the diff of the attempt that `start` names, else the newest attempt's; `main_patch` what main has changed
+    since. `compare` is the command that shows what is in the workspace against main.
     `hints` are the user's, `instruction` and `strategy` noface's; `diagnosis`, `advice` and `lessons` are quoted as
     data. `on_main` is how the issue's own commands fail there. `points` are what reviews asked for that is open.
     `notes` are for a person.
@@ -56,11 +57,12 @@ class PromptData:
     gates: tuple[GateSpec, ...]
     protected: tuple[str, ...] = ()
     earlier: tuple[PriorFailure, ...] = ()
+    told: int = 0
     start: StartPoint = NOTHING_YET
     cut_off: CutOff | None = None
     patch: str = ""
-    previous_patch: str = ""
     main_patch: str = ""
+    compare: str = ""
     hints: tuple[str, ...] = ()
     note: str = ""
     rejected_note: str = ""
@@ -70,7 +72,7 @@ class PromptData:
     diagnosis: tuple[Quote, ...] = ()
     advice: tuple[Quote, ...] = ()
     lessons: tuple[str, ...] = ()
-    files: tuple[FileExcerpt, ...] = ()
+    files: tuple[RelatedFile, ...] = ()
     on_main: Failure | None = None
     points: tuple[str, ...] = ()
     read_first: tuple[str, ...] = ()
@@ -85,8 +87,9 @@ class PromptData:
 class QuestionData:
     """What a question to another model is made of. What PromptData has too means the same here.
 
-    `limits` are sentences of noface ("at most 8 parts"), `questions` the worker's, `paths` the files it is about,
-    `others` the other issues as lines ("8: Add a button"), `results` what the gates found in work under review.
+    `whole_patch`: the answer is about each line of it. `limits` are sentences of noface ("at most 8 parts"),
+    `questions` the worker's, `paths` the files it is about, `others` the other issues as lines ("8: Add a button"),
+    `results` what the gates found in work under review.
     """
 
     issue: Issue
@@ -94,11 +97,13 @@ class QuestionData:
     gates: tuple[GateSpec, ...] = ()
     earlier: tuple[PriorFailure, ...] = ()
     patch: str = ""
+    whole_patch: bool = False
+    main_patch: str = ""
+    compare: str = ""
     note: str = ""
     advice: tuple[Quote, ...] = ()
     lessons: tuple[str, ...] = ()
-    files: tuple[FileExcerpt, ...] = ()
-    answer_schema: str = ""
+    files: tuple[RelatedFile, ...] = ()
     limits: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()

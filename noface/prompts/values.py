@@ -1,6 +1,6 @@
 """Turns prompt data into what can be cut (parts, in the order of cutting) and what templates see (values).
 
-Cut first are the oldest attempts' lines, then related files, lessons, diffs, the excerpt, advice, notes, and the
+Cut first are the oldest attempts' lines, then lessons, diffs, the excerpt, advice, notes, and the
 issue's text last. The rules, the user's hints and the form of the report are never cut.
 """
 
@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from noface.model.failure import Failure, PriorFailure
+from noface.model.patch import patch_files
 from noface.model.taxonomy import reaches_workers
-from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, protected_excerpt
-from noface.prompts.text import Item, Kept, Pieces, PromptPart, clean, ends_of, excerpt, line
+from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, Situation, protected_excerpt
+from noface.prompts.text import Item, Kept, Pieces, PromptPart, clean, ends_of, excerpt, line, size
 
 _OLDER_EXCERPT_BYTES_MAX = 2_000
 _OLDER_MESSAGE_CHARS_MAX = 200
@@ -20,17 +21,17 @@ _OLDER_PATHS_SHOWN = 8
 _OLDER_SUMMARY_CHARS_MAX = 300
 _LESSON_CHARS_MAX = 4_000
 _NAME_CHARS_MAX = 60
-_PATCH_BYTES_MAX = 24_000
-"""Of a diff whose work lies in the workspace, or that a worker gets beside such work: the files tell the rest."""
+_PATCH_BYTES_MAX = 4_000
+"""A longer diff is told by its files, and by the command that shows it: who reads of it stands in the checkout."""
+_EXCERPT_BYTES_MAX = 4_000
 _NOTHING = Kept()
 
 
 def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPart, ...]:
     """Return what can be cut, in the order of cutting; of each text no more than `chars_max` characters are read."""
-    failure, older = _newest(data.earlier)
+    failure, older = _newest(data)
     number = _patch_number(data)
     quotes = (*_diagnosis(data), *data.advice)
-    files = [(f"the file {line(file.path, _NAME_CHARS_MAX)}", file.text) for file in data.files]
     advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in quotes]
     parts = [
         PromptPart(
@@ -39,7 +40,6 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
             rows=True,
             bytes_max=data.earlier_bytes_max,
         ),
-        _whole("files", "the related files", 5, files, chars_max),
         # The lines of a lesson stay as they are: most are those of a diff, and it stands between fences.
         PromptPart(
             *("lessons", "lessons", 5),
@@ -47,21 +47,23 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
             rows=True,
         ),
     ]
-    if isinstance(data, PromptData):
-        newest = failure.number if failure is not None else number
-        previous = _one("previous_patch", f"the diff of attempt {newest}", 6, data.previous_patch, chars_max)
-        parts.append(replace(previous, bytes_max=_PATCH_BYTES_MAX) if _held(data) else previous)
-    else:
+    if isinstance(data, QuestionData):
         parts.append(_rows("others", "other issues", 6, data.others))
-    patch = _one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max)
-    parts.append(replace(patch, bytes_max=_PATCH_BYTES_MAX) if _held(data) else patch)
+    if listed := _files_in_place_of(data):
+        rows = tuple(_item("files of the diff", f"{path} {added} {deleted}") for path, added, deleted in listed)
+        parts.append(PromptPart("patch_files", "the files of the diff", 9, rows, rows=True))
+    else:
+        patch = _one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max)
+        parts.append(patch if _whole_patch(data) else replace(patch, bytes_max=_PATCH_BYTES_MAX))
     if failure is not None:
-        parts.append(_one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max))
+        excerpt_part = _one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max)
+        parts.append(replace(excerpt_part, bytes_max=_EXCERPT_BYTES_MAX))
+        parts.append(_one("said", f"what the worker of attempt {failure.number} said", 4, failure.said, chars_max))
     parts.append(_whole("advice", "the advice", 11, advice, chars_max))
     points = [(f"point {number} of the reviews", point) for number, point in enumerate(data.points, 1)]
     parts.append(_whole("points", "the points of reviews", 6, points, chars_max))
+    parts.append(_one("main_patch", "what main has changed", 4, data.main_patch, chars_max))
     if isinstance(data, PromptData):
-        parts.append(_one("main_patch", "what main has changed", 4, data.main_patch, chars_max))
         failing = data.on_main.excerpt if data.on_main is not None else ""
         parts.append(_one("on_main", "what the issue's own commands print on main", 4, failing, chars_max))
         parts.append(_one("rejected_note", "the note on the rejected work", 6, data.rejected_note, chars_max))
@@ -72,26 +74,31 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
 
 def values_of(situation: Situation, data: PromptData | QuestionData, pieces: Pieces) -> dict[str, Any]:
     """Return the variables of a template, with the cut texts in place of the whole ones."""
-    failure, older = _newest(data.earlier)
+    failure, older = _newest(data)
     kept = pieces.get("older", _NOTHING)
     before = [_condensed(one, data.earlier_form) for one in older[len(older) - len(kept.texts) :]]
     quotes = _as_cut((*_diagnosis(data), *data.advice), pieces, "advice")
     explained = len(_diagnosis(data)) if quotes else 0
+    listed = pieces.get("patch_files", _NOTHING)
     common: dict[str, Any] = {
         "situation": situation.value,
         "issue": replace(data.issue, body=_text(pieces, "body")),
         "body_left_out": "body" in pieces and not _text(pieces, "body"),
         "gates": data.gates,
-        "failure": replace(failure, excerpt=_text(pieces, "excerpt")) if failure is not None else None,
+        "failure": replace(failure, excerpt=_text(pieces, "excerpt"), said=_text(pieces, "said")) if failure else None,
         "older": before,
         "tried": _grouped((*before, *([_condensed(failure, EarlierForm.NOTES_ONLY)] if failure is not None else []))),
         "older_left_out": kept.left_out,
         "patch": _text(pieces, "patch"),
+        "patch_files": _files_in_place_of(data)[: len(listed.texts)],
+        "patch_files_left_out": listed.left_out,
+        "compare": data.compare,
+        "main_patch": _text(pieces, "main_patch"),
         "patch_number": _patch_number(data),
         "lessons": pieces.get("lessons", _NOTHING).texts,
         "lessons_left_out": pieces.get("lessons", _NOTHING).left_out,
         "advice": quotes[explained:],
-        "files": _as_cut(data.files, pieces, "files"),
+        "files": data.files,
         "note": _text(pieces, "note"),
         "points": pieces.get("points", _NOTHING).texts,
     }
@@ -100,8 +107,16 @@ def values_of(situation: Situation, data: PromptData | QuestionData, pieces: Pie
     return common | _question_values(data, pieces)
 
 
-def _held(data: PromptData | QuestionData) -> bool:
-    return isinstance(data, PromptData) and bool(data.start.holds)
+def _whole_patch(data: PromptData | QuestionData) -> bool:
+    return isinstance(data, QuestionData) and data.whole_patch
+
+
+def _files_in_place_of(data: PromptData | QuestionData) -> tuple[tuple[str, int, int], ...]:
+    """Return the files of a diff that is too long to be quoted, each with the number of lines added and deleted."""
+    if size(data.patch) <= _PATCH_BYTES_MAX or _whole_patch(data):
+        return ()
+    signs = ((each.new or each.old or each.named, [row.sign for row in each.rows]) for each in patch_files(data.patch))
+    return tuple((path, rows.count("+"), rows.count("-")) for path, rows in signs)
 
 
 def _diagnosis(data: PromptData | QuestionData) -> tuple[Quote, ...]:
@@ -109,20 +124,19 @@ def _diagnosis(data: PromptData | QuestionData) -> tuple[Quote, ...]:
 
 
 def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
-    failure, older = _newest(data.earlier)
+    failure, older = _newest(data)
     return {
         "protected": protected_excerpt(data.protected, data.issue.accept),
         "start": data.start,
         "cut_off": data.cut_off,
         "best": next((one for one in data.earlier if data.start.holds and one.number == data.start.holds), None),
-        "previous_patch": _text(pieces, "previous_patch"),
-        "main_patch": _text(pieces, "main_patch"),
         "base_failure": _base_failure(data, failure, older),
-        "on_main": _on_main(data, failure, older, _text(pieces, "on_main")),
+        "on_main": _on_main(data, failure, _text(pieces, "on_main")),
         "read_first": data.read_first,
         "instruction": data.instruction,
         "strategy": data.strategy,
         "another_way": data.another_way,
+        "newer": failure is not None and any(one.number > failure.number for one in older),
         "think": data.think,
         "hints": data.hints,
         "rejected_note": _text(pieces, "rejected_note"),
@@ -138,11 +152,10 @@ def _base_failure(
     return next((one for one in older if one.number == data.start.holds and one.command), None)
 
 
-def _on_main(
-    data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...], excerpt: str
-) -> Failure | None:
-    own = failure is not None and (failure.command or _base_failure(data, failure, older) is not None)
-    return None if data.on_main is None or own else replace(data.on_main, excerpt=excerpt)
+def _on_main(data: PromptData, failure: PriorFailure | None, excerpt: str) -> Failure | None:
+    """Return how the issue's own commands fail on main; nothing if work is in the workspace that may mend that."""
+    newer = data.start.holds or (failure is not None and failure.command)
+    return None if data.on_main is None or newer else replace(data.on_main, excerpt=excerpt)
 
 
 def _question_values(data: QuestionData, pieces: Pieces) -> dict[str, Any]:
@@ -154,13 +167,15 @@ def _question_values(data: QuestionData, pieces: Pieces) -> dict[str, Any]:
         "results": data.results,
         "limits": data.limits,
         "answer_example": data.answer_example,
-        "answer_schema": data.answer_schema,
     }
 
 
-def _newest(earlier: tuple[PriorFailure, ...]) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
-    known = tuple(failure for failure in earlier if reaches_workers(failure.kind, charged=failure.charged))
-    return (known[-1], _grouped(known[:-1])) if known else (None, ())
+def _newest(data: PromptData | QuestionData) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
+    """Return the failure that is told in full, and the others."""
+    known = tuple(failure for failure in data.earlier if reaches_workers(failure.kind, charged=failure.charged))
+    number = data.told if isinstance(data, PromptData) else 0
+    told = next((each for each in known if each.number == number), known[-1] if known else None)
+    return told, _grouped(tuple(each for each in known if each is not told))
 
 
 def _grouped(failures: tuple[PriorFailure, ...]) -> tuple[PriorFailure, ...]:
@@ -176,7 +191,7 @@ def _grouped(failures: tuple[PriorFailure, ...]) -> tuple[PriorFailure, ...]:
 def _patch_number(data: PromptData | QuestionData) -> int:
     if isinstance(data, PromptData) and data.start.number:
         return data.start.number
-    failure, _ = _newest(data.earlier)
+    failure, _ = _newest(data)
     newest = failure or (data.earlier[-1] if data.earlier else None)
     return newest.number if newest is not None else 0
 
@@ -219,7 +234,7 @@ def _text(pieces: Pieces, key: str) -> str:
     return texts[0] if texts else ""
 
 
-def _as_cut(records: Sequence[Quote | FileExcerpt], pieces: Pieces, key: str) -> list[Quote | FileExcerpt]:
+def _as_cut(records: Sequence[Quote], pieces: Pieces, key: str) -> list[Quote]:
     """Return records with what is left of their texts; none if the whole part is left out."""
     texts = pieces.get(key, _NOTHING).texts
     return [replace(record, text=text) for record, text in zip(records, texts, strict=True)] if texts else []

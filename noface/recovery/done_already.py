@@ -6,7 +6,7 @@ issue's own `accept` that is green on main closes it without a person. Prose cla
 
 from noface.model.actions import Action, Mode, RequestApproval, RunWorker, Skip
 from noface.model.attempt import failure_of
-from noface.model.failure import Failure
+from noface.model.failure import WORKER, Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.history import Verdict
 from noface.model.issue import Issue
@@ -72,6 +72,7 @@ def done_already(words: str, main: str, *, accepted: bool) -> Failure:
         signature=DONE_ALREADY,
         evidence=(f"nothing was changed, and {checked} ({main[:12]})",),
         excerpt=words,
+        by=WORKER,
         charged=False,
     )
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from noface.model.attempt import PastAttempt, failure_of
-from noface.model.failure import Failure
+from noface.model.failure import WORKER, Failure
 from noface.model.failure_document import Details, Steps, TaskFailure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
@@ -62,7 +62,7 @@ def _limit(message: str, rule: str, report: WorkerReport, *, charged: bool = Tru
     return failure if rule == TOO_LARGE else replace(failure, resource="turns")
 
 
-FILES_QUOTED = "files quoted in the prompt, with their scores: "
+FILES_QUOTED = "files named in the prompt, with their scores: "
 """What the note begins with that tells how the files of a prompt were chosen."""
 _UNCLEAR = "report-unclear"
 REPORT_PARTIAL = "report-partial"
@@ -83,6 +83,7 @@ def of_unreadable(report: UnreadableReport) -> Failure:
         signature=UNREADABLE,
         evidence=tuple(text for text in (report.violation, report.summary, *report.gaps) if text),
         excerpt=report.original,
+        by=WORKER,
         questions=report.questions,
         expected_type=report.expected_type,
         actual_type=report.actual_type,

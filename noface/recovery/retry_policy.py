@@ -10,7 +10,7 @@ from enum import StrEnum
 from noface.integrity.tampering import is_test_file
 from noface.model.attempt import PastAttempt
 from noface.model.budget import Budget
-from noface.model.failure import Failure
+from noface.model.failure import REVIEWER, Failure
 from noface.model.history import Advice
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
@@ -101,6 +101,7 @@ def rejection(advice: Advice) -> Failure:
         excerpt=advice.text,
         charged=False,
         points=advice.points,
+        by=REVIEWER,
     )
 
 

@@ -17,7 +17,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateSpec
 from noface.model.pull_request import Check, CheckState, PullRequest, PullReview, PullState
 from noface.process.command import Canceller
-from noface.recovery.pull_answers import HOW, Reply
+from noface.recovery.pull_answers import Reply
 from noface.recovery.pull_rounds import (
     TAKEN,
     CommittedThere,
@@ -97,7 +97,7 @@ def look_at(eyes: PullReader, followed: Followed, before: Look | None, now: floa
             reviews = decision.reviews
             who = tuple(dict.fromkeys(review.author for review in reviews))
             words = (first_words(reviews), points_text(reviews))
-            asked = review_failure(who, *words, HOW, asks_only=decision.asks_only) if reviews else None
+            asked = review_failure(who, *words, asks_only=decision.asks_only) if reviews else None
             failure = masked_record(together(charged, asked), eyes.masker)
             for review in decision.reviews:
                 if not words_of(review):  # it was seen above

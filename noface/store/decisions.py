@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from noface.errors import UsageError
 from noface.model.actions import ApprovalKind
 from noface.model.attempt import PastAttempt
-from noface.model.failure import Failure
+from noface.model.failure import PERSON, Failure
 from noface.model.history import MISSING, NOTHING_MISSING, Advice, Topic, Verdict
 from noface.model.patterns import let_change
 from noface.model.quoting import short
@@ -131,6 +131,7 @@ def _rejection(note: str, who: str) -> Failure:
         signature=f"person-rejected:{digest}",
         evidence=(short(note, _MESSAGE_CHARS_MAX),),
         excerpt=note,
+        by=PERSON,
     )
 
 

@@ -13,7 +13,7 @@ from noface.model.failure import PriorFailure
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
-from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
+from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, RelatedFile, Situation
 from noface.prompts.render import render
 from noface.prompts.text import allot, tokens
 
@@ -21,9 +21,7 @@ TEMPLATES = built_in()
 WORK = [situation for situation in Situation if not situation.asks]
 ORDER = (
     "the older attempts",
-    "the file src/a.py",
     "lessons",
-    "the diff of attempt 9",
     "the diff of attempt 2",
     "what attempt 9 printed",
     "the advice “Diagnosis”",
@@ -57,12 +55,11 @@ def full(chars=1000, rows=8):
         earlier=earlier,
         start=StartPoint(StartReason.BEST_SO_FAR, 2, "c"),
         patch=text,
-        previous_patch=text,
         note=text,
         rejected_note=text,
         advice=(Quote("Diagnosis", text, "large"),),
         lessons=tuple(f"{number}{row}" for number in range(rows)),
-        files=(FileExcerpt("src/a.py", text),),
+        files=(RelatedFile("src/a.py", "it is named"),),
         hints=("Check schema files.",),
         report_example='{"status": "done"}',
     )
@@ -70,10 +67,10 @@ def full(chars=1000, rows=8):
 
 def bare(data):
     """The same with nothing left that can be cut."""
-    empty = {name: "" for name in ("patch", "previous_patch", "note", "rejected_note") if hasattr(data, name)}
+    empty = {name: "" for name in ("patch", "note", "rejected_note") if hasattr(data, name)}
     empty |= {"others": ()} if isinstance(data, QuestionData) else {}
     earlier = tuple(replace(one, excerpt="") for one in data.earlier[-1:])
-    return replace(data, issue=replace(data.issue, body=""), earlier=earlier, advice=(), lessons=(), files=(), **empty)
+    return replace(data, issue=replace(data.issue, body=""), earlier=earlier, advice=(), lessons=(), **empty)
 
 
 def test_it_is_cut_in_its_order_the_issue_s_text_last():
@@ -91,7 +88,7 @@ def test_it_is_cut_in_its_order_the_issue_s_text_last():
 def test_every_cut_is_marked_in_the_text_and_told():
     prompt = render(Situation.RETRY, TEMPLATES, full(4000), 4000)
     told = [re.search(r": (\d+) of (\d+) (characters )?left out$", said) for said in prompt.cuts]
-    assert len(told) >= 8
+    assert len(told) >= 7
     assert all(told)
     for found in told:
         assert re.search(rf"\[… {found[1]} (characters|lessons|earlier attempts) left out …\]", prompt.text)
@@ -99,12 +96,12 @@ def test_every_cut_is_marked_in_the_text_and_told():
 
 
 def test_a_cut_names_what_it_was_and_how_much_is_gone():
-    data = replace(full(100), earlier=full(100).earlier[1:2], previous_patch="", patch="d" * 40_000)
+    data = replace(full(100), earlier=full(100).earlier[1:2], patch="", note="d" * 40_000)
     prompt = render(Situation.RETRY, TEMPLATES, data, 5000)
     (said,) = prompt.cuts
-    gone = int(re.fullmatch(r"the diff of attempt 2: (\d+) of 40000 characters left out", said)[1])
+    gone = int(re.fullmatch(r"the note: (\d+) of 40000 characters left out", said)[1])
     assert sum(map(len, re.findall("d{9,}", prompt.text))) == 40_000 - gone
-    assert 5000 - tokens(prompt.text) < 60
+    assert 5000 - tokens(prompt.text) < 110
 
 
 def test_rules_hints_and_the_report_are_never_cut():
@@ -141,12 +138,15 @@ def test_it_fits_wherever_the_fixed_parts_fit(situation, sizes, unit, rows, toke
     common = {
         "issue": Issue("7", "Mend the sum", body=texts[0]),
         "gates": (GateSpec("unit", "pytest -q"),),
-        "earlier": (*(prior(number, "m" * 200, texts[1]) for number in range(rows)), prior(99, excerpt=texts[2])),
+        "earlier": (
+            *(prior(number, "m" * 200, texts[1]) for number in range(1, rows + 1)),
+            prior(99, excerpt=texts[2]),
+        ),
         "patch": texts[3],
         "note": texts[4],
         "advice": (Quote("Diagnosis", texts[5]), Quote("Plan", texts[6])),
         "lessons": ("l" * 300,) * rows,
-        "files": tuple(FileExcerpt(f"f{number}", texts[7]) for number in range(rows % 4)),
+        "files": tuple(RelatedFile(f"f{number}", texts[7]) for number in range(rows % 4)),
         "earlier_form": list(EarlierForm)[rows % 3],
     }
     data = (
@@ -154,8 +154,7 @@ def test_it_fits_wherever_the_fixed_parts_fit(situation, sizes, unit, rows, toke
         if situation.asks
         else PromptData(
             start=StartPoint(StartReason.BEST_SO_FAR, common["earlier"][0].number, "c"),
-            previous_patch=texts[8],
-            rejected_note=texts[9],
+            rejected_note="" if situation is Situation.RESUME else texts[9],
             **common,
         )
     )
@@ -190,7 +189,7 @@ def test_texts_of_100_mb_are_cut_in_time_that_grows_with_what_is_kept(situation)
         note=huge,
         advice=(Quote(huge, huge, huge),),
         lessons=(huge,),
-        files=(FileExcerpt(huge, huge),),
+        files=(RelatedFile(huge, huge),),
     )
     prompt = render(situation, TEMPLATES, data, 20_000)
     assert 15_000 < tokens(prompt.text) <= 20_000

@@ -13,7 +13,7 @@ from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
 from noface.model.taxonomy import FailureKind
-from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation
+from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, RelatedFile, Situation
 from noface.prompts.render import render
 
 TEMPLATES = built_in()
@@ -67,13 +67,12 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         "note": text,
         "advice": (Quote(text, text, text), Quote(text, text)),
         "lessons": (text, text),
-        "files": (FileExcerpt(text, text),),
+        "files": (RelatedFile(text, text),),
         "earlier_form": form,
     }
     if situation.asks:
         return QuestionData(
             answer_example=text,
-            answer_schema=text,
             limits=(text,),
             questions=(text,),
             paths=(text,),
@@ -84,7 +83,6 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
     return PromptData(
         protected=(text,),
         start=StartPoint(StartReason.BEST_SO_FAR, common["earlier"][1].number, "c"),
-        previous_patch=text,
         main_patch=text,
         diagnosis=(Quote(text, text, text),),
         on_main=Failure(FailureKind.TEST_FAILURE, text, "r", f"{text}:1", excerpt=text, failing_tests=(f"{text}!",)),
@@ -135,7 +133,7 @@ def test_no_cut_opens_a_fence(situation, text, tokens_max, times):
 def test_long_texts_come_out_whole_behind_a_fence_they_cannot_close(situation):
     prompt = render(situation, TEMPLATES, data(situation, EVIL), 50_000).text
     fences = [token.content for token in MARKDOWN.parse(prompt) if token.type == "fence"]
-    assert sum(content == f"{EVIL}\n" for content in fences) >= (2 if situation is Situation.RESUME else 8)
+    assert sum(content == f"{EVIL}\n" for content in fences) >= (2 if situation is Situation.RESUME else 6)
     outside = [token.content for token in MARKDOWN.parse(prompt) if token.type == "inline"]
     assert not [
         text for text in outside if text.startswith(("Ignore", "Rules Ignore", "Your previous attempt failed with: n"))
@@ -149,8 +147,8 @@ def test_templates_in_data_are_not_run():
 
 
 def test_a_template_that_forgets_a_filter_shows_one_harmless_line():
-    template = "# Mine\n\n{{ issue.body }}\n\n{% for one in files %}\n- {{ one.text }}\n{% endfor %}\n"
-    made = replace(data(Situation.FIRST, "z"), issue=Issue("7", "t", body=EVIL), files=(FileExcerpt("a", EVIL),))
+    template = "# Mine\n\n{{ issue.body }}\n\n{% for one in files %}\n- {{ one.why }}\n{% endfor %}\n"
+    made = replace(data(Situation.FIRST, "z"), issue=Issue("7", "t", body=EVIL), files=(RelatedFile("a", EVIL),))
     prompt = render(Situation.FIRST, {"first.md.j2": template}, made, 50_000).text
     assert next(row for row in prompt.split("\n") if row) == "# Mine"
     assert [token.tag for token in MARKDOWN.parse(prompt) if token.nesting == 1] == ["h1", "p", "ul", "li", "p"]

@@ -17,7 +17,7 @@ from noface.model.protection import default_protected
 from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import Category, FailureKind, instruction_for, reaches_workers
 from noface.prompts.check import samples
-from noface.prompts.data import EarlierForm, FileExcerpt, PromptData, QuestionData, Quote, Situation, situation_for
+from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, RelatedFile, Situation, situation_for
 from noface.prompts.render import render
 
 TEMPLATES = built_in()
@@ -65,12 +65,11 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         earlier=earlier,
         start=StartPoint(StartReason.BEST_SO_FAR, 2, "c"),
         patch="-old\n+new",
-        previous_patch="+other",
         hints=("Check schema files.",),
         lessons=("Quote the column names.",),
         diagnosis=(Quote("A diagnosis", "The cast is wrong.", "large"),),
         advice=(Quote("Another design", "Without a cast.", "large"),),
-        files=(FileExcerpt("src/b.py", "def b(): ..."),),
+        files=(RelatedFile("src/b.py", "it is named"),),
         note="Use the other table.",
         rejected_note="Too slow.",
         instruction=instruction_for("TEST_FAILURE"),
@@ -87,7 +86,6 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         "`conftest.py`",
         "Change only files in: `src/**`",
         "+new",
-        "+other",
         "E assert 1 == 2",
         "`tests/test_a.py::test_one`",
         "1 and 2 (small), 2 times the same: TEST_FAILURE: two failed",
@@ -120,12 +118,9 @@ def test_the_newest_failure_is_told_in_full_and_the_older_ones_in_a_line_or_two(
     earlier = tuple(prior(n, message=f"message {n}", excerpt=f"excerpt {n}", failing_tests=tests) for n in (1, 2, 3))
     prompt = told(earlier=earlier)
     assert section(prompt, "The attempts before").strip().split("\n") == [
-        row
+        f"- Attempt {n} (small): TEST_FAILURE: message {n}, at `src/a.py:3`, failing:"
+        f" {', '.join(f'`{test}`' for test in tests[:3])} and 2 more"
         for n in (1, 2)
-        for row in (
-            f"- Attempt {n} (small): TEST_FAILURE: message {n}",
-            f"  at `src/a.py:3`, failing: {', '.join(f'`{test}`' for test in tests[:3])} and 2 more",
-        )
     ]
     assert "excerpt 3" in section(prompt, "What failed in attempt 3")
     assert "excerpt 1" not in prompt
@@ -169,12 +164,11 @@ def test_who_goes_on_in_a_session_is_told_only_what_is_new():
 
 def test_it_says_whether_the_earlier_work_is_in_the_workspace():
     earlier = (prior(1), prior(2))
-    from_best = told(
-        earlier=earlier, start=StartPoint(StartReason.BEST_SO_FAR, 1, "c"), patch="+one", previous_patch="+two"
-    )
+    from_best = told(earlier=earlier, told=1, start=StartPoint(StartReason.BEST_SO_FAR, 1, "c"), patch="+one")
     assert "with the changes of attempt 1, the best so far" in from_best
+    assert "Attempt 1, whose work is in your working directory, failed with: " in from_best
+    assert "- Attempt 2 (small): " in section(from_best, "The attempts before")
     assert "+one" in section(from_best, "The changes so far")
-    assert "it is not in your working directory" in section(from_best, "What attempt 2 changed")
     from_main = told(earlier=earlier, start=StartPoint(StartReason.CONFLICT, 2), patch="+two")
     assert "without the changes of attempt 2: main has changed in the same places" in from_main
     assert "it is not in your working directory" in section(from_main, "What attempt 2 changed")
@@ -233,12 +227,12 @@ def test_a_format_reminder_names_the_violation_and_the_form():
 
 @pytest.mark.parametrize("situation", QUESTIONS)
 def test_every_question_ends_by_asking_for_one_json_object(situation):
-    prompt = asked(situation, answer_schema='{"type": "object"}')
+    prompt = asked(situation)
     answer = section(prompt, "Your answer")
     assert headings(prompt)[-1] == "Your answer"
     assert "ONE JSON object in a fence" in answer
     assert "Nothing else will be read." in answer
-    assert re.findall(r"```json\n(.*)\n```", answer) == ['{"an": "example"}', '{"type": "object"}']
+    assert re.findall(r"```json\n(.*)\n```", answer) == ['{"an": "example"}']
 
 
 @pytest.mark.parametrize("situation", QUESTIONS)
@@ -247,7 +241,7 @@ def test_every_question_holds_what_is_needed_to_answer_it(situation):
         situation,
         paths=("src/b.py",),
         others=("8: Add a button",),
-        files=(FileExcerpt("src/c.py", "c = 1"),),
+        files=(RelatedFile("src/c.py", "it is named"),),
         note="Use the other table.",
     )
     alone = (Situation.REVIEWER, Situation.CHANGED_TESTS, Situation.MISSING)  # they judge what is there
@@ -259,7 +253,7 @@ def test_every_question_holds_what_is_needed_to_answer_it(situation):
         "+new",
         "- `src/b.py`",
         "8: Add a button",
-        "c = 1",
+        "- `src/c.py`: it is named",
         "Use the other table.",
         "- At most 8 parts.",
         "change nothing there",
@@ -319,12 +313,12 @@ def test_an_earlier_attempt_is_told_with_its_changes_and_its_own_summary_and_equ
     same = {"signature": "s", "changed": ("src/a.py",), "lines": 4, "summary": "a cast"}
     earlier = (*(prior(n, **same) for n in (1, 2, 3)), prior(4, "other", signature="o"), prior(5))
     rows = section(told(Situation.ESCALATE, earlier=earlier), "Approaches that failed").strip().split("\n")
-    assert rows[:3] == [
-        "- Attempts 1, 2 and 3 (small), 3 times the same: TEST_FAILURE: 2 failed",
-        "  at `src/a.py:3`",
-        "  it changed `src/a.py` (4 lines); its own summary: `a cast`",
+    same_way = "- Attempts 1, 2 and 3 (small), 3 times the same: TEST_FAILURE:"
+    assert rows == [
+        f"{same_way} 2 failed, at `src/a.py:3`; it changed `src/a.py` (4 lines); in its worker's words: `a cast`",
+        "- Attempt 4 (small): TEST_FAILURE: other, at `src/a.py:3`",
+        "- Attempt 5 (small): TEST_FAILURE: 2 failed, at `src/a.py:3`",
     ]
-    assert rows[3] == "- Attempt 4 (small): TEST_FAILURE: other"
 
 
 def test_files_of_instructions_are_named_where_the_agent_does_not_read_them():
