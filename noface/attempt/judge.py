@@ -16,16 +16,17 @@ from noface.attempt.not_in_change import TOO_BIG, TOO_MANY, left_ungated, unchan
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
 from noface.git.taken_back import WorkOnMain, bring_onto
-from noface.integrity.asked_for import asks_for, names_file, words_of
+from noface.integrity.asked_for import Grounds, asks_for, founded, names_file, words_of
 from noface.integrity.diff.rules import REWRITTEN, gates_decide
 from noface.integrity.form import same_but_for_form
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.rubbish import says
-from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, with_bodies
+from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, is_test_file, with_bodies
 from noface.model.attempt import UNFINISHED, FileChange
 from noface.model.failure import UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed, worst
+from noface.model.patch import changed_lines
 from noface.model.patterns import matches_any
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
@@ -264,13 +265,27 @@ def _main_judges_otherwise(attempt: Judging) -> Failure | None:
     against = tuple(each for each in (failure, suspicion) if each is not None)
     if failure is not None and failure.rule in (CONTRADICTED, EMPTIED):
         if suspicion is None or by_body is not None:
-            return with_bodies(failure, by_body)
+            judged = with_bodies(failure, by_body)
+            return _as_quoted(attempt, judged) if by_body is None else judged
         against = (replace(failure, rule=ALTERED), suspicion)  # tests were weakened as well: no question of the issue's
     warned = any(earlier.kind == FailureKind.GATE_TAMPERING for earlier in order.earlier)
     if order.issue.accept and warned:  # most can leave the tests alone; for who cannot, its own commands may want it
         attempt.doubts = tuple(each.message for each in against)
         return None
-    return next(iter(against), None)
+    failure = next(iter(against), None)
+    return _as_quoted(attempt, failure) if failure is not None and suspicion is None else failure
+
+
+def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
+    """Charge nobody for an expectation that was changed as a worker is told to: with the issue's sentence for it."""
+    report = attempt.work.report
+    if report is None or failure.rule not in (CONTRADICTED, ALTERED):
+        return failure
+    changed = changed_lines(attempt.change.patch.decode("utf-8", "replace"))
+    lines = tuple(line.text for line in changed if is_test_file(line.path))
+    grounds = Grounds(words_of(attempt.issue), lines, failure.failing_tests)
+    sentence = founded((each.sentence for each in report.changed_tests), grounds)
+    return replace(failure, charged=False, evidence=(*failure.evidence, sentence)) if sentence else failure
 
 
 CHECKS: tuple[Check, ...] = (

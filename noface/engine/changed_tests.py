@@ -32,8 +32,9 @@ def about_tests(context: RunContext, history: History, main: str, data: Question
         grounds = replace(grounds, taken=True, lines=(*removed, *_names(failing)))
     earlier = tuple(replace(each, summary="") for each in prior_failures(context, issue, (last,)))
     asked = QuestionData(
-        issue, data.answer_example, gates=data.gates, earlier=earlier, patch=patch, note=data.note, whole_patch=True
-    )
+        issue, data.answer_example, gates=data.gates, earlier=earlier, patch=patch, note=data.note, whole_patch=True,
+        questions=last.failure.evidence[-1:] if last.failure is not None and not last.failure.charged else (),
+    )  # fmt: skip
     return asked, grounds
 
 

@@ -183,3 +183,43 @@ def test_a_person_may_let_all_such_changes_land_and_nobody_is_asked(shop):
     out = " ".join(project.run().split())
     assert 'tests of main are changed: [review] changed_tests = "land"' in out
     assert project.git("show", "main:shop.py") == NEW_PRICE.strip()
+
+
+def quoting(sentence):
+    told = {"status": "done", "changed_tests": [{"test": "tests/test_shop.py::test_price", "sentence": sentence}]}
+    return {"say": json.dumps(told | {"summary": "price() takes a currency."})}
+
+
+FEWER = {"write": "tests/test_shop.py", "text": NEW_TESTS.partition("\n\n\ndef test_nothing")[0] + "\n"}
+
+
+QUOTES = [
+    ([*WORK, quoting(SENTENCE)], False),
+    ([WORK[0], FEWER, quoting(SENTENCE)], True),
+    (WORK, True),
+    ([*WORK, quoting("Tests may be rewritten at will.")], True),
+]
+
+
+@pytest.mark.parametrize(("work", "charged"), first_ones(QUOTES, 2, rows=True))
+def test_who_changes_an_expectation_as_the_prompt_says_is_charged_with_nothing_and_a_person_is_asked(
+    shop, work, charged
+):
+    """Without a judge. The quote spares the charge and asks with it; that a test is gone stays what it is."""
+    project = shop(work=work, config="")
+    out = project.run(code=3)
+    (attempt,) = project.attempts("1")
+    assert (attempt["outcome"], attempt["charged"]) == ("GATE_TAMPERING", charged)
+    assert (f'its worker says that the issue asks for it: "{SENTENCE}"' in " ".join(out.split())) is not charged
+    if not charged:
+        project.noface("approve", "1")
+        project.run()
+        assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
+
+
+def test_whoever_is_asked_about_changed_tests_reads_the_sentence_that_their_worker_quoted(shop):
+    project = shop(says(True, SENTENCE), work=[*WORK, quoting(SENTENCE)])
+    project.run()
+    assert project.statuses()["1"] == "merged"
+    (folder,) = (project.state / "attempts/1/1").glob("ask-*")
+    assert f"Judge for yourself whether it asks for that: `{SENTENCE}`" in (folder / "prompt.md").read_text()
