@@ -161,7 +161,7 @@ class History:
     """An issue with its finished attempts, oldest first, all epochs; `epoch` is the present one.
 
     `model` and `attempts_max` are what a person set when they unblocked it. `unanswered` is what questions that were
-    cut short have used since.
+    cut short have used since. `family_runs` are the worker runs of a divided issue and all its parts.
     """
 
     issue: Issue
@@ -172,6 +172,7 @@ class History:
     model: str | None = None
     attempts_max: int | None = None
     unanswered: Spent = field(default_factory=Spent)
+    family_runs: int = 0
 
     @property
     def current(self) -> tuple[PastAttempt, ...]:

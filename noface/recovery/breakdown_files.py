@@ -51,8 +51,8 @@ def split_by_files(
     made = generated(work)
     groups = _grouped(_with_tests(_fit(parent, tuple(path for path in work if path not in made))), children_max)
     ids = child_ids(parent, len(groups), known_ids)
-    if len(groups) < least or isinstance(ids, str):
-        return ()
+    if len(groups) < least or isinstance(ids, str) or [set(parent.paths)] == [*map(set, groups)]:
+        return ()  # too few, or all of them the issue again
     groups.sort(key=_only_tests)
     subjects = ids[: sum(not _only_tests(group) for group in groups)]
     needs = [() if place < len(subjects) else subjects for place in range(len(groups))]
@@ -106,9 +106,9 @@ def _some(paths: tuple[str, ...]) -> str:
 
 def _child(parent: Issue, ids: tuple[str, ...], groups: list[Group], place: int, depends_on: tuple[str, ...]) -> Issue:
     group = groups[place]
-    others = "\n".join(
-        f"- {own_id}: {_some(paths)}" for own_id, paths in zip(ids, groups, strict=True) if paths is not group
-    )
+    rows = (f"- {own_id}: {_some(paths)}\n" for own_id, paths in zip(ids, groups, strict=True) if paths is not group)
+    listed = "".join(rows)
+    others = f"The other parts, which are worked on by themselves:\n\n{listed}" if listed else ""
     body = f"""\
 This is part {place + 1} of {len(groups)} of issue {parent.id}.
 
@@ -116,10 +116,7 @@ Only this part: do what the issue asks for in these files, and leave all others 
 
 {chr(10).join(f"- {code(path)}" for path in group)}
 
-The other parts, which are worked on by themselves:
-
-{others}
-{_whole(parent)}"""
+{others}{_whole(parent)}"""
     title = f"{parent.title[:_TITLE_CHARS_MAX]} (part {place + 1} of {len(groups)}: {group[0].rpartition('/')[2][:60]})"
     return make_child(parent, ids[place], title=title, body=body, paths=group, depends_on=depends_on)
 

@@ -171,6 +171,8 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     attempts = history.current
     if (closing := closed_or_looked_at(history, policy.roles, away, now)) is not None:
         return closing
+    if not attempts and (spent := _family_limit(history, policy, FailureKind.RESOURCE_EXHAUSTED)) is not None:
+        return spent
     if not attempts:
         first = ladder[0]
         named = history.model or history.issue.model
@@ -250,8 +252,20 @@ def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
         return Block(kind, _used_up(cap, len(history.current) - charged))
+    if (spent := _family_limit(history, policy, kind)) is not None:
+        return spent
     refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
     return Block(kind, refusal.reason, refusal.limit) if refusal is not None else None
+
+
+FAMILY_CAPS_MAX = 3
+"""How many times its cap an issue and all its parts may take together: then a person is asked."""
+
+
+def _family_limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
+    most = FAMILY_CAPS_MAX * policy.cap(history.issue, history.attempts_max)
+    runs = history.family_runs
+    return Block(kind, f"it and its parts took {runs} worker runs, of at most {most}") if runs >= most else None
 
 
 def _used_up(cap: int, uncharged: int) -> str:

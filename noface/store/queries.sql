@@ -132,6 +132,19 @@ WHERE p.issue_id = ? ORDER BY key.key;
 -- name: gates_counted
 SELECT json_extract(data, '$.gate'), COUNT(*) FROM events WHERE kind = ? AND run_id = ? GROUP BY 1;
 
+-- name: family_outcomes
+WITH RECURSIVE
+    up(id, parent) AS (
+        SELECT id, parent FROM issues WHERE id = ?
+        UNION SELECT issues.id, issues.parent FROM issues JOIN up ON issues.id = up.parent
+    ),
+    family(id, epoch) AS (
+        SELECT id, epoch FROM issues WHERE id IN (SELECT id FROM up WHERE parent IS NULL)
+        UNION SELECT issues.id, issues.epoch FROM issues JOIN family ON issues.parent = family.id
+    )
+SELECT attempts.outcome FROM attempts JOIN family ON attempts.issue_id = family.id AND attempts.epoch = family.epoch
+WHERE attempts.outcome IS NOT NULL AND (SELECT count(*) FROM family) > 1;
+
 -- name: mains
 SELECT main FROM attempts UNION SELECT old FROM landings UNION SELECT new FROM landings WHERE state = 'landed'
 UNION SELECT base FROM pull_requests;

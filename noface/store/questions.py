@@ -163,4 +163,5 @@ def recorded_history(reader: Reader, questions: Questions, issue: Issue, state: 
         state.wanted_model,
         state.wanted_attempts,
         questions.unanswered(issue.id, state.epoch),
+        reader.family_runs(issue.id),
     )

@@ -16,7 +16,7 @@ from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
 from noface.model.issue import IssueState
 from noface.model.listed import UnsteadyTest
-from noface.model.taxonomy import IssueStatus
+from noface.model.taxonomy import INTERRUPTED, IssueStatus, reaches_workers
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
@@ -138,6 +138,11 @@ class Reader(Overview):
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
         """Return an issue's finished attempts as the policy sees them, in the order in which they were decided on."""
         return as_decided(_past(row) for row in self._db.rows(_PAST, issue_id))
+
+    def family_runs(self, issue_id: str) -> int:
+        """Return how many worker runs an issue and all its parts took that nothing outside ended; 0 if undivided."""
+        outcomes = (row["outcome"] for row in self._db.rows(query("family_outcomes"), issue_id))
+        return sum(each != INTERRUPTED and reaches_workers(each, charged=False) for each in outcomes)
 
     def mains(self) -> frozenset[str]:
         """Return the commits where main stood, as far as attempts, landings and pull requests tell."""

@@ -263,6 +263,23 @@ def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diff(project)
         assert f"- `{path}`" in project.prompt(slug("7.2"), 1)
 
 
+def test_an_issue_and_all_its_parts_take_three_times_its_cap_of_worker_runs_and_then_a_person_is_asked(project):
+    """The bound takes nothing from honest parts: what lands at its first run has room for as many as are allowed."""
+    strategies = '[retry.strategies]\nTEST_FAILURE = "breakdown"\n'
+    project.config(strategies, gate="! grep -qsr bad x || { echo FAIL: got bad, want good; exit 1; }")
+    bad = [{"shell": "mkdir -p x; for n in a b c d; do echo bad $NOFACE_ATTEMPT >> x/$n.txt; done"}]
+    project.play(("*", 0, bad))
+    project.issue(7, max_attempts=2)
+    project.commit()
+    out = project.run(code=3)
+    assert sum(len(project.attempts(name)) for name in project.statuses()) == 6, out
+    assert project.statuses()["7"] == "blocked"
+    assert "took 6 worker runs, of at most 6" in " ".join(project.noface("blocked").stdout.split())
+    assert project.noface("retry", "7").returncode == 0
+    project.run(code=3)
+    assert len(project.attempts("7")) == 2, "who is asked may have it tried again"
+
+
 # Approval
 
 

@@ -70,6 +70,9 @@ def test_what_cannot_be_split_is_left_whole():
     assert changed("a.py", "b.py", children_max=1) == []
     assert changed("a.py", least=1) == [("a.py",)]
     assert changed("a.py", "b.py", parent=Issue("x" * 64, "t")) == []
+    assert changed("a.py", least=1, parent=Issue("7.1", "t", paths=("a.py",))) == [], "it is the part itself"
+    alone = split_by_files(Issue("7", "t"), (("a.py",), ()), 4, (), least=1)[0]
+    assert "The other parts" not in alone.body
 
 
 def test_files_that_no_part_may_name_are_left_out():
