@@ -175,3 +175,15 @@ def test_a_slow_worker_a_gate_that_hangs_and_a_conflict_are_told_with_what_happe
     assert "Make them again on top of what is there now." in part(conflict, "This attempt")
     assert "+theirs" in part(conflict, "What main has changed there since")
     assert "+mine" in part(conflict, "What attempt 1 changed")
+
+
+def test_a_long_diff_is_told_by_its_files_and_the_command_that_shows_it_works_in_the_sandbox(project):
+    project.config(gate="! grep -qs bad big.txt || { echo FAIL: bad; exit 1; }", sandbox="bubblewrap")
+    seen = {"shell": "git diff origin/main > seen.txt && sed -i s/bad/good/ big.txt"}
+    project.play(("1", 1, [{"write": "big.txt", "text": "bad line\n" * 600}]), ("1", 2, [seen]))
+    project.issue(1, "Write much")
+    project.commit()
+    project.run()
+    told = project.prompt("1", 2)
+    assert "- `big.txt`: +600 -0\n\n`git diff origin/main` shows it." in part(told, "The changes so far")
+    assert project.git("show", "main:seen.txt").count("+bad line") == 600

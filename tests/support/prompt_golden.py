@@ -9,7 +9,7 @@ from pathlib import Path
 
 from noface.engine.prompt_context import built_in
 from noface.model.codec import decode
-from noface.prompts.data import PromptData, Situation
+from noface.prompts.data import PromptData, QuestionData, Situation
 from noface.prompts.render import render
 
 FOLDER = Path(__file__).parent.parent / "prompts" / "reviewed"
@@ -25,8 +25,9 @@ def prompt(name: str) -> str:
     """Return a prompt as the templates make it now."""
     given = json.loads((FOLDER / f"{name}.json").read_text())
     usual = {"protected": (FOLDER / "protected.txt").read_text().splitlines()}
-    data = decode(PromptData, usual | given["data"])
-    return render(Situation(given["situation"]), built_in(), data, TOKENS_MAX).text
+    situation = Situation(given["situation"])
+    data = decode(QuestionData, given["data"]) if situation.asks else decode(PromptData, usual | given["data"])
+    return render(situation, built_in(), data, TOKENS_MAX).text
 
 
 if __name__ == "__main__":
