@@ -24,7 +24,7 @@ from noface.integrity.not_taken import with_missing
 from noface.integrity.rubbish import says
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, is_test_file, with_bodies
 from noface.model.attempt import UNFINISHED, FileChange
-from noface.model.failure import UNCHANGED, Failure
+from noface.model.failure import MADE_UP, UNCHANGED, Failure
 from noface.model.gate import GateResult, all_hard_passed, worst
 from noface.model.patch import changed_lines
 from noface.model.patterns import matches_any
@@ -33,7 +33,7 @@ from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.done_already import DISPROVEN, claim_of, disproven, done_already, evidence_gate
 from noface.recovery.partly_done import PARTLY_DONE, partly_done, rest_reported
-from noface.recovery.reported import of_report, of_unreadable
+from noface.recovery.reported import REPORT_PARTIAL, left_so, made_up, of_made_up, of_report
 from noface.secrets.masked_records import masked_snapshot, named_anew
 
 _SHOWN_MAX = 10
@@ -197,11 +197,12 @@ def _secrets_are_added(attempt: Judging) -> Failure | None:
 
 def _half_is_done(attempt: Judging) -> Failure | None:
     """Refuse half of the work, which must not land; only `accept` can tell it from all of it."""
-    return _unfinished(attempt) if not attempt.issue.accept and _part(attempt) is None else None
+    told = _part(attempt) is not None or _own_word(attempt) is not None  # that is for the gates to say
+    return _unfinished(attempt) if not attempt.issue.accept and not told else None
 
 
 def _notes_in_its_place(attempt: Judging) -> Failure | None:
-    return only_notes(attempt) if not attempt.issue.accept else None
+    return only_notes(attempt) if not attempt.issue.accept and _own_word(attempt) is None else None
 
 
 def _change_breaks_a_rule(attempt: Judging) -> Failure | None:
@@ -240,6 +241,8 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
         failure = (work.agent.error if unproven.of_work else None) or unproven.failure
     if failure is None:
         return None
+    if (word := _own_word(attempt)) is not None:
+        return left_so(word, failure)
     missing = with_missing(failure, snapshot.not_taken, snapshot.aside, attempt.issue.paths)
     failure = attempt.proving.beside_main(missing or failure).failure
     if failure.charged:
@@ -250,6 +253,9 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
 
 
 def _only_part_is_done(attempt: Judging) -> Failure | None:
+    word = _own_word(attempt) if not attempt.issue.accept else None
+    if word is not None:
+        return left_so(word)
     part = _part(attempt)
     return (partly_done(part, attempt.gates) or _unfinished(attempt)) if part is not None else None
 
@@ -288,6 +294,13 @@ def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
     return replace(failure, charged=False, evidence=(*failure.evidence, sentence)) if sentence else failure
 
 
+def _something_is_made_up(attempt: Judging) -> Failure | None:
+    """Tell a worker once that what was not given to it is to be asked for; after that a person is asked."""
+    report = attempt.work.report
+    told = any(earlier.rule == MADE_UP for earlier in attempt.order.earlier)
+    return of_made_up(report) if report is not None and made_up(report) and not told else None
+
+
 CHECKS: tuple[Check, ...] = (
     # How the worker's run ended, by what the system and the agent's typed events tell.
     _disk_is_full,
@@ -306,6 +319,7 @@ CHECKS: tuple[Check, ...] = (
     _gates_are_red,
     _only_part_is_done,
     _main_judges_otherwise,
+    _something_is_made_up,
     forgotten,
 )
 """What may speak against an attempt, in the order in which it is asked: the first that has something to say decides."""
@@ -313,9 +327,16 @@ CHECKS: tuple[Check, ...] = (
 
 def _unfinished(attempt: Judging) -> Failure | None:
     work = attempt.work
-    unread = work.unreadable
-    reported = of_report(work.report) or (of_unreadable(unread) if unread and unread.unfinished else None)
+    unread, status = work.unreadable or (None, None)
+    unfinished = status in (ReportStatus.PARTIAL, ReportStatus.BLOCKED, ReportStatus.TOO_LARGE)
+    reported = of_report(work.report) or (unread if unfinished else None)
     return work.agent.error or reported
+
+
+def _own_word(attempt: Judging) -> Failure | None:
+    """Return why a worker that ended well says that it cannot go on, or that the issue is too large."""
+    reported = of_report(attempt.work.report) if attempt.work.agent.error is None else None
+    return reported if reported is not None and reported.rule != REPORT_PARTIAL else None
 
 
 def _part(attempt: Judging) -> WorkerReport | None:

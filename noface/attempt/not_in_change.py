@@ -20,7 +20,8 @@ from noface.model.protection import Protection
 from noface.model.quoting import some, speaks
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ReportStatus
-from noface.recovery.reported import UNREADABLE, of_report, of_unreadable
+from noface.prompts.answers.report import UNREADABLE
+from noface.recovery.reported import of_report
 from noface.recovery.retry_policy import TEXT_EDITED
 
 _SHOWN_MAX = 10
@@ -33,6 +34,7 @@ _NOT_THE_GATES = (
     FailureKind.UNKNOWN,
     FailureKind.AGENT_CRASH,
     FailureKind.AGENT_CONFUSION,
+    FailureKind.AGENT_BLOCKED,
     FailureKind.TIMEOUT,
     FailureKind.RESOURCE_EXHAUSTED,
     FailureKind.BASELINE_RED,
@@ -66,7 +68,7 @@ def unchanged(attempt: Judging) -> Failure:
         reminded = any(before.rule == NOT_TAKEN for before in order.earlier)
         if status is not ReportStatus.ALREADY_DONE or (ignored and not reminded):
             return only_these(ignored or snapshot.not_taken, snapshot.aside, order.issue.paths)
-    unread = of_unreadable(work.unreadable) if work.unreadable is not None and agent.error is None else None
+    unread = work.unreadable[0] if work.unreadable is not None and agent.error is None else None
     report = work.report
     if report is not None and report.status is ReportStatus.PARTIAL and report.questions:
         report = replace(report, status=ReportStatus.BLOCKED)  # it has done no part: what it asks keeps it from that
@@ -135,7 +137,8 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
     kind, told = FailureKind.NO_DIFF, any(earlier.rule == UNCHANGED for earlier in order.earlier)
     failure = Failure(kind, message, UNCHANGED, signature=kind, evidence=evidence, excerpt=last_words, by=WORKER)
-    return replace(failure, charged=told or not words or bool(protected))  # whoever says why is told how to say it
+    says_why = attempt.work.report is not None or (bool(words) and order.model.agent not in PLAIN_AGENTS)
+    return replace(failure, charged=told or not says_why or bool(protected))  # it is told once how to say it
 
 
 def _elsewhere(attempt: Judging, message: str, places: tuple[str, ...]) -> Failure:

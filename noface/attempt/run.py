@@ -20,10 +20,20 @@ from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref
 from noface.git.snapshot import SlotSnapshot
 from noface.git.workspace import give_git
-from noface.model.attempt import AttemptOrder, AttemptReport, Finished, Interrupted, Judged, NotStarted, Snapshot, Work
+from noface.model.attempt import (
+    AttemptOrder,
+    AttemptReport,
+    Finished,
+    Interrupted,
+    Judged,
+    NotStarted,
+    Snapshot,
+    Unreadable,
+    Work,
+)
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
-from noface.model.worker_run import AgentRun, EndedBy, UnreadableReport, Usage, WorkerReport
+from noface.model.worker_run import AgentRun, EndedBy, Usage, WorkerReport
 from noface.process.failpoints import hit
 from noface.process.files import HeldFolder, read_regular, real_folder
 from noface.prompts.answers.report import find_report, unreadable
@@ -151,10 +161,10 @@ def _finished_before(attempt: Attempt, finished: Finished) -> Judging:
 
 
 def _recorded(
-    attempt: Attempt, agent: AgentRun, taken: SlotSnapshot, report: WorkerReport | None, broken: UnreadableReport | None
+    attempt: Attempt, agent: AgentRun, taken: SlotSnapshot, report: WorkerReport | None, broken: Unreadable | None
 ) -> Judging:
     order = attempt.order
-    notes = (f"the worker's report is malformed: {broken.violation}",) if broken is not None else ()
+    notes = (f"the worker's report is malformed: {broken[0].evidence[0]}",) if broken is not None else ()
     change, own = attempt.keep_patches(taken)
     changed = taken.changed or ((order.by_person or order.unjudged) and bool(taken.snapshot.changes))
     snapshot = masked_snapshot(taken.snapshot, attempt.env.masker, own)

@@ -230,6 +230,11 @@ def meaning_of(last_words: str) -> Failure:
     return Failure(FailureKind.NO_DIFF, sentences[-1] if sentences else "", "nothing-changed")
 
 
+def invents(words: str) -> bool:
+    """True if a report says that something in the work is made up: that is looked at, and decides nothing."""
+    return bool(_WORDS["invented"].search(words))
+
+
 def stops_mid_sentence(text: str) -> bool:
     """True if a text looks cut off: several words, and no sign that ends a sentence, a list or a code block."""
     last = text.rstrip().rpartition("\n")[2].strip()

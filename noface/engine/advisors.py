@@ -23,10 +23,11 @@ from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.model.worker_run import Usage
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
+from noface.recovery.breakdown import as_named
 from noface.recovery.breakdown_files import TouchedFiles, rest_of, split_by_files
 from noface.recovery.closing import left_by, missing
 from noface.recovery.named import changed_text
-from noface.recovery.policy_state import excused
+from noface.recovery.policy_state import excused, parts_named
 from noface.recovery.retry_policy import CHILDREN_MAX, rejection
 from noface.recovery.schedule import waited_for
 from noface.secrets.masked_records import masked_record
@@ -55,7 +56,11 @@ def split(
     """Divide an issue by the files of its largest diff, and what is not in them, or by what is missing at last."""
     last, known = past[-1].number, known_ids(context)
     before = landed_parts(context, issue)
-    if lacking := missing(history_of(context.reader, context.questions, issue, context.reader.state(issue.id))):
+    history = history_of(context.reader, context.questions, issue, context.reader.state(issue.id))
+    by = "by files"
+    if children := as_named(issue, parts_named(history), known):
+        by = "as named"
+    elif lacking := missing(history):
         children = rest_of(issue, before, (lacking,), known)
     else:
         tried = tuple(attempt for attempt in past if attempt.epoch == epoch)
@@ -68,7 +73,7 @@ def split(
         why = "the diff does not divide into parts"
         return Advice(Topic.BREAKDOWN, last, AdviceOutcome.UNUSABLE, epoch, cause=why), ()
     names = ", ".join(child.id for child in children)
-    return Advice(Topic.BREAKDOWN, last, epoch=epoch, strategy="by files", text=f"divided into {names}"), children
+    return Advice(Topic.BREAKDOWN, last, epoch=epoch, strategy=by, text=f"divided into {names}"), children
 
 
 _HEAD_BYTES = 8_000

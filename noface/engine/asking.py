@@ -56,7 +56,7 @@ from noface.prompts.answers.provider_form import provider_schema, without_nulls
 from noface.prompts.data import QuestionData, Quote, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import QUOTED, Invalid, reminder, validate
-from noface.recovery.breakdown import PlanFault, left_out, plan_children
+from noface.recovery.breakdown import left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import of_invalid
 from noface.recovery.resume import refusal
@@ -222,8 +222,8 @@ def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answ
 
 def _divided(question: Question, value: Mapping[str, Any]) -> tuple[Answer, Invalid | None]:
     planned = plan_children(question.issue, value, question.known_ids, question.forms)
-    if isinstance(planned, PlanFault):
-        fault = planned.invalid(json.dumps(value)[:_ORIGINAL_MAX])
+    if isinstance(planned, Invalid):
+        fault = replace(planned, original=json.dumps(value)[:_ORIGINAL_MAX])
         return _without(question, AdviceOutcome.UNUSABLE, fault), fault if planned.mendable else None
     text = f"divided into {', '.join(child.id for child in planned)}"
     if refused := left_out(value, question.forms):

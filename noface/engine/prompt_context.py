@@ -102,6 +102,7 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
             whose=_whose(context, failure, attempt.changed, accept=failure.gate in own),
+            left=attempt.report.left if attempt.report is not None else (),
             summary=attempt.report.summary
             if attempt.report is not None
             else attempt.last_output.strip().rpartition("\n")[2],

@@ -20,6 +20,7 @@ from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
 from noface.model.attempt import HINTED, PastAttempt, failure_of
+from noface.model.failure import MADE_UP
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind, instruction_for, reaches_workers
@@ -29,7 +30,7 @@ from noface.recovery.done_already import CHECK, DONE_ALREADY
 from noface.recovery.partly_done import GO_ON, LEFT_UNDONE, PARTLY_DONE
 from noface.recovery.policy_state import alternating, identical
 from noface.recovery.pull_answers import HOW
-from noface.recovery.reported import REPORT_PARTIAL
+from noface.recovery.reported import REPORT_PARTIAL, TAKE_OUT
 from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER
 from noface.recovery.start import conflicts_of
 from noface.store.reader import Reader
@@ -177,7 +178,7 @@ def orders_of(history: History, action: str, start: StartPoint, last: PastAttemp
     return Orders(f"{stuck} {own}".strip(), strategy, another_way=bool(stuck))
 
 
-_OWN = {leftovers.LEFT_IN: leftovers.CHECK, not_taken.NOT_TAKEN: not_taken.BRING}
+_OWN = {MADE_UP: TAKE_OUT, leftovers.LEFT_IN: leftovers.CHECK, not_taken.NOT_TAKEN: not_taken.BRING}
 """What is said of rules of which the instruction for their kind would say something else."""
 _ABOUT_THE_FAILURE = (Situation.MERGE_CONFLICT, Situation.REVIEW, Situation.FORMAT_REMINDER)
 """Their templates say what to do, to the end."""

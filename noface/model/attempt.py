@@ -14,7 +14,7 @@ from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.protection import Protection
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
-from noface.model.worker_run import AgentRun, ModelSpec, Resumed, Session, UnreadableReport, WorkerReport
+from noface.model.worker_run import AgentRun, ModelSpec, ReportStatus, Resumed, Session, WorkerReport
 
 ABSENT = "000000"
 """Git's mode of a path on the side of a change where it is not there."""
@@ -79,6 +79,7 @@ class Snapshot:
 
 
 Finished = tuple[int, WorkerReport | None]
+Unreadable = tuple[Failure, ReportStatus | None]
 """Work that is judged again: the number of its attempt, and what its worker said of it."""
 
 
@@ -158,7 +159,7 @@ class Work:
     changed: bool
     report: WorkerReport | None = None
     notes: tuple[str, ...] = ()
-    unreadable: UnreadableReport | None = None
+    unreadable: Unreadable | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,10 @@ OUTSIDE_CAUSE = "outside-cause"
 """The rule of a plain command whose final error may pass by itself."""
 WORKER, REVIEWER, PERSON = "worker", "reviewer", "person"
 """Whose words an excerpt can be; what programs printed is nobody's."""
+TOO_LARGE = "report-too-large"
+"""The rule of a worker's report that wants the issue divided."""
+MADE_UP = "made-up"
+"""The rule of work that passed, and of which its worker says that something is made up, or was missing."""
 NO_ANSWER = "page-for-an-answer"
 """The rule of a plain command that ended with a web page, or half a document, in place of its provider's answer."""
 
@@ -113,6 +117,7 @@ class PriorFailure:
     lines: Annotated[int, "How many lines it added and deleted."] = 0
     summary: Annotated[str, "What its worker said of it; may be empty."] = ""
     questions: Annotated[tuple[str, ...], "What its worker asked."] = ()
+    left: Annotated[tuple[str, ...], "What its worker called left of the issue."] = ()
     also: Annotated[tuple[int, ...], "The numbers of earlier attempts that failed the same way."] = ()
     whose: Annotated[str, "Whose the failing tests are: main, own or issue; empty if that is not known."] = ""
     by: Annotated[str, "Whose words the excerpt is: reviewer; empty for what programs printed."] = ""

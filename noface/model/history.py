@@ -50,6 +50,8 @@ ASKED_FOR = "asked_for"
 """The strategies of an answer that the issue, or that another one of the run, asks for what is made of main's tests."""
 
 
+DIVIDE = "divide"
+"""The strategy of a planner's or reviewer's answer that the issue should become several, its parts in `divide`."""
 MISSING, NOTHING_MISSING = "missing", "nothing_missing"
 """The strategies of an answer on what of an issue is missing, all of whose parts have landed."""
 
@@ -123,6 +125,7 @@ class Advice:
     failure: Failure | None = None
     parts: tuple[PartFailure, ...] = ()
     tests: tuple[str, ...] = ()
+    divide: tuple[str, ...] = ()
 
     def repeats(self, earlier: "Advice") -> bool:
         """True if a proposal names the same things as an earlier one, and says much the same in other words."""

@@ -162,7 +162,7 @@ class BlockedReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a worker's, and who can answer it; `str` gives its text."""
+    """A question of a worker's, and who can answer it; `str` gives its text and place."""
 
     text: Annotated[str, "What is asked."]
     who: Annotated[Asked, OneOf(Asked), "Who can answer: its files, who may choose, a person; empty: unsaid."] = (
@@ -171,7 +171,7 @@ class Question:
     place: Annotated[str, "Where in the project the answer is looked for; may be empty."] = ""
 
     def __str__(self) -> str:
-        return self.text
+        return f"{self.text} (to be looked for in {self.place})" if self.place else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,25 +202,7 @@ class WorkerReport:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        return tuple(question.text for question in self.questions)
+        return tuple(map(str, self.questions))
 
-    def asked_of(self, who: Asked) -> tuple[str, ...]:
-        return tuple(question.text for question in self.questions if question.who is who)
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableReport:
-    """A report that breaks its form: how, its text, and what can be read of it. Types are JSON's names."""
-
-    violation: str
-    original: str = ""
-    status: ReportStatus | None = None
-    summary: str = ""
-    questions: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    expected_type: str = ""
-    actual_type: str = ""
-
-    @property
-    def unfinished(self) -> bool:
-        return self.status in (ReportStatus.PARTIAL, ReportStatus.BLOCKED)
+    def asked_of(self, *who: Asked) -> tuple[str, ...]:
+        return tuple(str(question) for question in self.questions if question.who in who)

@@ -28,7 +28,8 @@ _TYPES = ((bool, "boolean"), (str, "string"), (Mapping, "object"), (list, "array
 class Invalid:
     """An answer called `name` that cannot be used. `violation` is one sentence, `original` the text it is about, cut.
 
-    The types are JSON's names, or "none", "malformed", "truncated"; `path` is like `children[2].paths`.
+    The types are JSON's names, or "none", "malformed", "truncated"; `path` is like `children[2].paths`. Unless it is
+    `mendable`, no other answer would be any better.
     """
 
     violation: str
@@ -37,6 +38,7 @@ class Invalid:
     path: str = ""
     original: str = ""
     name: str = ""
+    mendable: bool = True
 
 
 def violation(value: object, schema: Mapping[str, Any]) -> Invalid | None:

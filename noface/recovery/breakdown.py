@@ -12,13 +12,14 @@ The rules, each answered with a sentence that teaches:
 7. `covers` leaves no accept command of the parent to nobody. They are run once more when all parts have landed.
 8. Accept commands are single lines that can fail, and in a form that the project has (`recovery/breakdown_rules.py`).
 
-Without a planner the files of a diff decide (`recovery/breakdown_files.py`).
+Without a planner the parts are those that the worker, or a role, names; else the files of a diff decide
+(`recovery/breakdown_files.py`).
 """
 
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from noface.model.backlog import id_problem, same_id
@@ -35,7 +36,7 @@ from noface.recovery.breakdown_rules import (
     part_faults,
     size_faults,
 )
-from noface.recovery.retry_policy import DEPTH_MAX
+from noface.recovery.retry_policy import CHILDREN_MAX, DEPTH_MAX
 
 _HASH_CHARS = 16
 
@@ -82,30 +83,23 @@ def make_child(
     )
 
 
-__all__ = ["PlanFault", "left_out", "plan_children"]
+__all__ = ["left_out", "plan_children"]
 
 _FAULTS_TOLD_MAX = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFault:
-    """Why a breakdown cannot be used. `mendable` is False if no other answer would be any better."""
-
-    violation: str
-    mendable: bool = True
-
-    def invalid(self, original: str = "") -> Invalid:
-        return Invalid(self.violation, "object", "object", "children", original, "breakdown")
+def _fault(violation: str, *, mendable: bool = True) -> Invalid:
+    return Invalid(violation, "object", "object", "children", name="breakdown", mendable=mendable)
 
 
 def plan_children(
     parent: Issue, value: Mapping[str, Any], known_ids: Collection[str], forms: AcceptForms
-) -> tuple[Issue, ...] | PlanFault:
+) -> tuple[Issue, ...] | Invalid:
     """Return the parts of `parent` as issues, or what is wrong with the breakdown; `known_ids` are taken."""
     if parent.depth + 1 > DEPTH_MAX:
-        return PlanFault(f"parts may be {DEPTH_MAX} deep, and this is at {parent.depth} already", mendable=False)
+        return _fault(f"parts may be {DEPTH_MAX} deep, and this is at {parent.depth} already", mendable=False)
     if (unfit := violation(value, schema_of("breakdown"))) is not None:
-        return PlanFault(unfit.violation)
+        return _fault(unfit.violation)
     parts = tuple(_part(child, forms) for child in clean(value["children"]))
     faults = (
         *(fault for part in parts for fault in part_faults(part, parent)),
@@ -116,12 +110,36 @@ def plan_children(
     faults = faults or size_faults(parts)
     if faults:
         more = len(faults) - _FAULTS_TOLD_MAX
-        return PlanFault("; ".join(faults[:_FAULTS_TOLD_MAX]) + (f"; and {more} more" if more > 0 else ""))
+        return _fault("; ".join(faults[:_FAULTS_TOLD_MAX]) + (f"; and {more} more" if more > 0 else ""))
     ids = child_ids(parent, len(parts), known_ids)
     if isinstance(ids, str):
-        return PlanFault(ids, mendable=False)
+        return _fault(ids, mendable=False)
     by_key = dict(zip((part.key for part in parts), ids, strict=True))
     return tuple(_issue(parent, by_key, part) for part in parts)
+
+
+_TITLE_CHARS_MAX = 120
+
+
+def as_named(parent: Issue, texts: tuple[str, ...], known_ids: Collection[str]) -> tuple[Issue, ...]:
+    """Return the parts that somebody named in a sentence each, one after the other; () if a rule speaks against them.
+
+    Nobody says which files each is about: each may change what its parent may, so none runs beside another.
+    """
+    named = tuple(dict.fromkeys(texts))
+    head = f"This is one part of issue {parent.id}. Only this part:"
+    proposed = tuple(
+        Proposed(str(at), " ".join(text.split())[:_TITLE_CHARS_MAX], f"{head}\n\n{text}", parent.paths)
+        for at, text in enumerate(named)
+    )
+    ids = child_ids(parent, len(named), known_ids)
+    unfit = parent.depth + 1 > DEPTH_MAX or not 1 < len(named) <= CHILDREN_MAX or isinstance(ids, str)
+    if unfit or any(part_faults(part, replace(parent, body=part.body)) for part in proposed):
+        return ()
+    return tuple(
+        make_child(parent, ids[at], title=part.title, body=part.body, paths=part.paths, depends_on=tuple(ids[:at][-1:]))
+        for at, part in enumerate(proposed)
+    )
 
 
 def left_out(value: Mapping[str, Any], forms: AcceptForms) -> tuple[str, ...]:

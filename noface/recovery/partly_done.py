@@ -1,7 +1,9 @@
 """What follows where a worker did part of an issue and says so, and every gate passes: the next does the rest (N3).
 
 Such a part is charged to nobody and kept, but does not land: only an issue's own `accept` can tell part of the work
-from all of it. It ends, since each must change something that none before left, and so many in a row are free.
+from all of it. It ends: what a report calls `left` has to become less, and the second attempt in a row that does none
+of it is charged, and the planner asked. Without such a list each must change something that none before left, and so
+many in a row are free.
 """
 
 from collections.abc import Iterable
@@ -18,13 +20,14 @@ PARTLY_DONE = "partly-done"
 PARTS_MAX = 4
 _QUOTED_MAX = 1000
 GO_ON = (
-    "Your working directory holds that part. Do what is left, all of it if you can, and keep the commands passing."
-    ' Report status "done" only if nothing of the issue is left; if you stop at another part, say again what is left.'
+    "Your working directory holds that part. Do the first of what is left, and as many more as you finish, and keep the"
+    ' commands passing. Report status "done" only if nothing of the issue is left; if you stop at another part, say'
+    " again in `left` what is not done."
 )
 """What the next worker is told."""
 LEFT_UNDONE = (
-    "The previous attempt called the work unfinished and left nothing new that passes. Do what is left; report status"
-    ' "done" once nothing of the issue is.'
+    "The previous attempt called the work unfinished, and did nothing of what was left. Do the first of it, whole, and"
+    ' as many more as you finish; report status "done" once nothing of the issue is left.'
 )
 """What the next worker is told where a part was no progress."""
 
@@ -44,7 +47,7 @@ def partly_done(report: WorkerReport, gates: tuple[GateResult, ...]) -> Failure 
         FailureKind.RESOURCE_EXHAUSTED,
         f"part of the issue is done, and every gate passes with it; its worker: {quoted(text, _QUOTED_MAX)}",
         rule=PARTLY_DONE,
-        signature=PARTLY_DONE,
+        signature=f"{PARTLY_DONE}:{len(report.left) or ''}",
         evidence=(f"{len(gates)} gate(s) passed; the worker's report says partial",),
         questions=report.asks,
         charged=False,
@@ -58,7 +61,12 @@ def free_parts(past: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
     return tuple(parts)
 
 
-def is_free(patch_hash: str, past: Iterable[PastAttempt]) -> bool:
-    """True if another part is progress: few came before it in a row, and none of them left the same."""
+def is_free(report: WorkerReport | None, patch_hash: str, past: Iterable[PastAttempt]) -> bool:
+    """True if another part is progress: less is left than ever, or it is new and the one before was progress."""
     parts = free_parts(past)
-    return len(parts) < PARTS_MAX and all(part.patch_hash != patch_hash for part in parts)
+    new = all(part.patch_hash != patch_hash for part in parts)
+    counts = [len(each.left) for part in parts if (each := part.report) is not None and each.left]
+    if report is None or not report.left or not counts:
+        return new and len(parts) < PARTS_MAX
+    stopped = len(counts) > 1 and counts[-1] >= min(counts[:-1])
+    return len(report.left) < min(counts) or (new and not stopped)

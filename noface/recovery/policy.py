@@ -51,10 +51,13 @@ The rules, in order; the first that applies wins.
     whatever the models. Skip to the next rung; on the last, block at the third, or where A comes again. A rung on which
     the same model thinks longer is one more try, no beginning: who changes nothing is told so, thinks, and is asked no
     fourth time. Where nothing was changed, it is blocked as what it failed with.
-10. Breakdown (N8): timeouts in a row, or several attempts and a diff that is too big; once an issue, down to a depth.
+10. Breakdown (N8): its worker, the planner or the reviewer says that it is too large; timeouts in a row, or several
+    attempts and a diff that is too big; once an issue, down to a depth.
 11. Boundary (BOUNDARY_VIOLATION, GATE_TAMPERING): ask the resolver, then tell the worker; a second time in a row: a
     person. A worker that argues that a test or a contract is wrong: the resolver too, then a person's approval or none.
-12. Context gap (AGENT_CONFUSION, AGENT_REFUSED): ask the planner, add context once; a second time in a row: a person.
+12. Context gap (AGENT_CONFUSION, AGENT_BLOCKED, AGENT_REFUSED): ask the planner, add context once; a second time in a
+    row: a person. What only a person can answer, as the worker or the planner says, a person is asked at once, and so
+    is a choice without a planner. The first AGENT_BLOCKED of an issue is charged to nobody.
     What one model refuses another may do: after its second refusal the next rung's, if it has not refused.
 13. Unknown, or the same failure again and again: diagnose (S1: known patterns first), and follow the diagnosis once
     (S3): another approach or the same with changes is told to the worker; "escalate" is the next rung, above the last
@@ -102,7 +105,7 @@ from noface.model.budget import (
     limit_of,
     passed_by,
 )
-from noface.model.failure import UNCHANGED, Failure
+from noface.model.failure import MADE_UP, TOO_LARGE, UNCHANGED, Failure
 from noface.model.history import History, Topic, Verdict
 from noface.model.quoting import short, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
@@ -110,12 +113,13 @@ from noface.model.worker_run import BlockedReason
 from noface.recovery.candidates import with_candidates
 from noface.recovery.closing import closed_or_looked_at
 from noface.recovery.done_already import DISPROVEN, closed_or_asked
-from noface.recovery.partly_done import PARTLY_DONE, PARTS_MAX, free_parts
+from noface.recovery.partly_done import PARTLY_DONE
 from noface.recovery.policy_state import (
     Attempts,
     PolicyState,
     climb,
     climb_higher,
+    division,
     instead_of,
     is_transient,
     of_the_model,
@@ -124,7 +128,7 @@ from noface.recovery.policy_state import (
     unusable,
 )
 from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, ROUNDS_MAX, Policy, RoleModels, Rung
-from noface.recovery.rules_charged import by_strategy, recover, same_again, says_contract
+from noface.recovery.rules_charged import by_strategy, recover, same_again, says_contract, stopped
 from noface.recovery.rules_outside import backoff, outside, wait
 from noface.recovery.rules_passed import changed_tests, landing
 
@@ -155,7 +159,7 @@ def next_action(
     paid = with_candidates(paid, history, policy, away, now, estimates)
     paid = _asked_before_given_up(paid, history)
     last = history.current[-1] if history.current else None
-    if isinstance(paid, Block) and last is not None and last.failure is not None and last.failure.rule == LEFT_IN:
+    if isinstance(paid, Block) and last is not None and failure_of(last).rule in (LEFT_IN, MADE_UP):
         verdict = history.verdict(last.number)
         refused = verdict is not None and verdict.verdict is not Verdict.APPROVED
         return paid if refused else landing(history, policy, last, away, now)
@@ -367,6 +371,7 @@ def _why_again(last: PastAttempt) -> str:
 _TOLD_ONCE = {
     LEFT_IN: "it passed; its worker is told once of what it may have forgotten in it",
     UNCHANGED: "it changed nothing, and is told once how to say that nothing has to change",
+    MADE_UP: "it passed; its worker is told once to take out what it made up, and to ask",
     DISPROVEN: "it is told once that its evidence fails",
 }
 """What a worker is told once, by the rule of its failure."""
@@ -381,9 +386,14 @@ def _again(state: PolicyState, now: float) -> Action | None:
         return _dependency(state)
     if (answer := closed_or_asked(state)) is not None:
         return answer
-    if failure.rule == PARTLY_DONE and len(free_parts(attempts)) <= PARTS_MAX:
+    if failure.rule == PARTLY_DONE:
         model, why = same_model(attempts, state.ladder), "part of it is done and passes: the rest is next, for nothing"
         return RunWorker(Mode.SAME, model, why, think=state.last.think)
+    if failure.rule != MADE_UP and (answer := stopped(state)) is not None:
+        return answer
+    if failure.rule == TOO_LARGE:
+        divided = division(state.history, state.policy, "the worker says that it is too large for one issue")
+        return divided or climb(state, Strategy.REDUCE)
     if failure.rule in _TOLD_ONCE:
         chosen = by_strategy(state) if failure.kind in dict(state.policy.strategies) else None
         told = f"{_TOLD_ONCE[failure.rule]}; nothing is charged"

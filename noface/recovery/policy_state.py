@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from noface.diagnosis.check import PULL_QUESTION
-from noface.model.actions import Block, Mode, RunWorker
+from noface.model.actions import Ask, Block, Mode, RunWorker
 from noface.model.attempt import AttemptReport, Interrupted, Judged, PastAttempt, failure_of
-from noface.model.failure import DISK_SEEMS_FULL, OUTSIDE_CAUSE, SETUP_PASSING, Failure
+from noface.model.failure import DISK_SEEMS_FULL, MADE_UP, OUTSIDE_CAUSE, SETUP_PASSING, TOO_LARGE, Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.taxonomy import INTERRUPTED, Category, DiagnosisStrategy, FailureKind, Strategy
+from noface.model.worker_run import ReportStatus
 from noface.recovery.partly_done import PARTLY_DONE, is_free
-from noface.recovery.retry_policy import Policy, Rung
+from noface.recovery.retry_policy import DEPTH_MAX, Policy, Rung
 
 Attempts = tuple[PastAttempt, ...]
 
@@ -119,8 +120,9 @@ class PolicyState:
 def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     """True if an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 
-    Free are parts as long as they are progress, the first malformed answer in a row, and twice an issue a plain command
-    that ended with a cause outside the work (docs/decisions.md, Attempts).
+    Free are parts as long as they are progress, the first malformed answer in a row, the first time that a worker stops
+    by its own word or calls the issue too large, and twice an issue a plain command that ended with a cause outside the
+    work (docs/decisions.md, Attempts).
     """
     if isinstance(report, Interrupted):
         return False
@@ -129,14 +131,41 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
         asked = before is not None and failure_of(before).rule == PULL_QUESTION  # it only answers about passed work
         return not (before is not None and asked and before.patch_hash == report.patch_hash)
     if report.failure.rule == PARTLY_DONE and isinstance(report, Judged):
-        return not is_free(report.patch_hash, (attempt for attempt in past if attempt.number < report.number))
+        return not is_free(
+            report.worker, report.patch_hash, (attempt for attempt in past if attempt.number < report.number)
+        )
     if report.failure.rule == OUTSIDE_CAUSE:
         return outside_failures(attempt for attempt in past if attempt.number < report.number) >= OUTSIDE_REPEATS_MAX
+    if report.failure.kind is FailureKind.AGENT_BLOCKED or report.failure.rule == TOO_LARGE:
+        kind, earlier = report.failure.kind, (attempt for attempt in past if attempt.number < report.number)
+        same = (each.kind is kind and each.rule != MADE_UP for each in map(failure_of, earlier))
+        return report.failure.charged and any(same)
     if report.failure.kind is FailureKind.OUTPUT_FORMAT:
         judged = (attempt for attempt in reversed(past) if attempt.outcome != INTERRUPTED)
         before = next((attempt for attempt in judged if attempt.number < report.number), None)
         return before is not None and before.outcome == FailureKind.OUTPUT_FORMAT
     return report.failure.charged
+
+
+def parts_named(history: History) -> tuple[str, ...]:
+    """Return what the last worker, or a role since, would divide the issue into; () if nobody says so."""
+    last = history.current[-1] if history.current else None
+    if last is None:
+        return ()
+    asked = (each.divide for each in reversed(history.asked) if each.after == last.number and each.divide)
+    too_large = last.report is not None and last.report.status is ReportStatus.TOO_LARGE
+    return next(asked, last.report.parts if too_large and last.report is not None else ())
+
+
+def division(history: History, policy: Policy, why: str) -> Ask | None:
+    """Return the breakdown of an issue that is said to be too large; None if it may not be, or nobody names parts."""
+    planner = policy.roles.planner
+    before = any(advice.topic is Topic.BREAKDOWN for advice in history.asked)
+    if not policy.breakdown or before or history.issue.depth >= DEPTH_MAX:
+        return None
+    if planner is None and len(parts_named(history)) < _PERIOD:
+        return None
+    return Ask(Topic.BREAKDOWN, planner or "", f"{why}: {'the planner divides it' if planner else 'divided so'}")
 
 
 def _says_same(advice: Advice) -> bool:

@@ -51,7 +51,7 @@ class Trouble:
             return False
         if self.kind is FailureKind.REVIEW_REJECTED:
             return self.reviewer is None
-        return self.kind is not FailureKind.OUTPUT_FORMAT or before > 0
+        return self.kind not in (FailureKind.OUTPUT_FORMAT, FailureKind.AGENT_BLOCKED) or before > 0
 
     def failure(self, number: int) -> Failure:
         text = f"<message {1 if self.repeats is not Repeats.NOTHING else number}>"

@@ -18,6 +18,7 @@ from noface.model.markdown import quote as quotation
 from noface.model.quoting import CUT, in_dollars, short
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.model.worker_run import ReportStatus
+from noface.recovery.reported import made_up
 
 TITLE_CHARS_MAX = 200
 _SUMMARY_CHARS_MAX = 4_000
@@ -162,6 +163,8 @@ def _outside(attempt: PastAttempt) -> bool:
 
 def _looks(proposal: Proposal) -> Iterator[str]:
     work = proposal.attempt
+    for said in made_up(work.report)[:_POINTS_MAX]:
+        yield f"the worker says that this was not given to it: {plain(short(proposal.away(said), _POINT_CHARS_MAX))}"
     if proposal.note:
         yield plain(short(proposal.away(proposal.note), _NOTE_CHARS_MAX))
     for doubt in work.doubts[:_POINTS_MAX]:
@@ -179,6 +182,8 @@ def _looks(proposal: Proposal) -> Iterator[str]:
     if report is not None:
         if report.status is not ReportStatus.DONE:
             yield f"the worker calls it {report.status.value}"
+        for text in report.unverified[:_POINTS_MAX]:
+            yield f"the worker did not verify: {plain(short(proposal.away(text), _POINT_CHARS_MAX))}"
         for risk in report.risks[:_POINTS_MAX]:
             yield f"the worker sees a risk: {plain(short(proposal.away(risk), _POINT_CHARS_MAX))}"
     if proposal.approved:

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from noface.diagnosis.agent import invents
 from noface.model.attempt import PastAttempt, failure_of
-from noface.model.failure import WORKER, Failure
+from noface.model.failure import MADE_UP, TOO_LARGE, WORKER, Failure
 from noface.model.failure_document import Details, Steps, TaskFailure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
 from noface.model.request import GivenUp
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
-from noface.model.worker_run import Asked, BlockedReason, ReportStatus, UnreadableReport, WorkerReport
+from noface.model.worker_run import Asked, BlockedReason, ReportStatus, WorkerReport
 
 if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
     from noface.model.history import Advice, PartFailure
@@ -39,7 +40,7 @@ def of_report(report: WorkerReport | None) -> Failure | None:
     person = report.asked_of(Asked.PERSON)
     if report.status is ReportStatus.TOO_LARGE:
         message = f"the worker reports that it is too large for one issue: {said}"
-        return _limit(message, TOO_LARGE, report, charged=False)
+        return _limit(message, TOO_LARGE, report)
     if report.status is ReportStatus.PARTIAL and not person:
         return _limit(f"the worker reports that it is only partly done: {said}", REPORT_PARTIAL, report)
     reason = report.blocked_reason or BlockedReason.UNCLEAR
@@ -56,10 +57,39 @@ def of_report(report: WorkerReport | None) -> Failure | None:
     )
 
 
-def _limit(message: str, rule: str, report: WorkerReport, *, charged: bool = True) -> Failure:
+def left_so(word: Failure, red: Failure | None = None) -> Failure:
+    """Return a worker's own word with what the gates said of the work that it left: `red`, or that all passed."""
+    said = "every gate passes with what it left" if red is None else f"with what it left {red.message}"
+    return replace(word, message=f"{word.message}; {said}", excerpt=red.excerpt if red is not None else "")
+
+
+def made_up(report: WorkerReport | None) -> tuple[str, ...]:
+    """Return what a worker says that it made up, or did not find, of work that it calls done."""
+    if report is None:
+        return ()
+    missing = report.gaps if report.status is ReportStatus.DONE else ()
+    said = filter(invents, (report.summary, *report.risks, *report.gaps, *report.unverified))
+    return tuple(dict.fromkeys((*report.made_up, *missing, *said)))
+
+
+def of_made_up(report: WorkerReport) -> Failure:
+    """Return what a worker is told once of work that passed, and of which it says that something is made up."""
+    said = quoted("; ".join(made_up(report)), _SAID_CHARS_MAX)
+    return Failure(
+        FailureKind.AGENT_BLOCKED,
+        f"the work passes, and its worker says that something was not given to it: {said}",
+        rule=MADE_UP,
+        signature=MADE_UP,
+        evidence=made_up(report),
+        charged=False,
+    )
+
+
+def _limit(message: str, rule: str, report: WorkerReport) -> Failure:
     kind, evidence = FailureKind.RESOURCE_EXHAUSTED, (message, *report.parts)
-    failure = Failure(kind, message, rule, signature=rule, evidence=evidence, questions=report.asks, charged=charged)
-    return failure if rule == TOO_LARGE else replace(failure, resource="turns")
+    failure = Failure(kind, message, rule, signature=rule, evidence=evidence, questions=report.asks)
+    listed = "\n".join(f"- {part}" for part in report.parts)
+    return replace(failure, excerpt=listed, by=WORKER) if rule == TOO_LARGE else replace(failure, resource="turns")
 
 
 FILES_QUOTED = "files named in the prompt, with their scores: "
@@ -67,27 +97,14 @@ FILES_QUOTED = "files named in the prompt, with their scores: "
 _UNCLEAR = "report-unclear"
 REPORT_PARTIAL = "report-partial"
 """The rule of a worker's report that calls its work part of the issue, where that is no progress."""
-TOO_LARGE = "report-too-large"
-"""The rule of a worker's report that wants the issue divided."""
-UNREADABLE = "report-unreadable"
-"""The rule of failures of workers whose report breaks its form."""
-
-
-def of_unreadable(report: UnreadableReport) -> Failure:
-    """Return the failure of a worker whose report cannot be read; what can be read of it serves who answers it."""
-    words = f"; it begins as {report.status.value}" if report.status is not None else ""
-    return Failure(
-        FailureKind.OUTPUT_FORMAT,
-        f"the worker's report cannot be read: {report.violation}{words}",
-        rule=UNREADABLE,
-        signature=UNREADABLE,
-        evidence=tuple(text for text in (report.violation, report.summary, *report.gaps) if text),
-        excerpt=report.original,
-        by=WORKER,
-        questions=report.questions,
-        expected_type=report.expected_type,
-        actual_type=report.actual_type,
-    )
+TAKE_OUT = (
+    "Your working directory holds work that passes every command, and you report that something was not given to you."
+    " Look for it once more in the issue and in the project. If it stands there, use that. If not, take out what you"
+    ' put in its place, leave the rest, and report status "blocked" with a question for "person" instead. If nothing'
+    " was made up and nothing is missing, report the work as it is, without `made_up` and `gaps`."
+)
+"""What the worker is told to do about it."""
+_SAID_CHARS_MAX = 600
 
 
 def of_invalid(invalid: "Invalid") -> Failure:

@@ -4,17 +4,19 @@ from noface.diagnosis.known_causes import access_refused_of, known_cause
 from noface.diagnosis.missing_library import library_of
 from noface.integrity.rubbish import generated
 from noface.model.actions import Action, Ask, Block, Mode, RequestApproval, RunWorker, Skip, WaitUntil
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, failure_of
+from noface.model.failure import MADE_UP
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
-from noface.model.worker_run import BlockedReason
+from noface.model.worker_run import Asked, BlockedReason
 from noface.recovery.named import entries
-from noface.recovery.partly_done import rest_reported
+from noface.recovery.partly_done import PARTLY_DONE, rest_reported
 from noface.recovery.policy_state import (
     PolicyState,
     alternating,
     climb,
     climb_higher,
+    division,
     failure_signature,
     rung_above,
     rung_index,
@@ -47,6 +49,7 @@ def recover(state: PolicyState, now: float) -> Action:
         _approved(state)
         or _refused(state)
         or _not_installed(state)
+        or _stands_still(state)
         or _hopeless(state)
         or _break_down(state)
         or _boundary(state)
@@ -71,6 +74,19 @@ def _not_installed(state: PolicyState) -> Action | None:
     if not library or same < NOT_INSTALLED_ATTEMPTS_MAX:
         return None
     return Block(state.failure.kind, f"the library {library} is not installed, and {same} attempts did not add it")
+
+
+def _stands_still(state: PolicyState) -> Action | None:
+    """Rule 7: two parts in a row that did nothing of what is left. The planner is asked, and may divide it."""
+    report, planner = state.last.report, state.policy.roles.planner
+    if state.failure.rule != PARTLY_DONE or report is None or not report.left:
+        return None
+    advice = state.answer(Topic.CLARIFICATION)
+    if advice is not None and advice.divide and (divided := division(state.history, state.policy, "so the planner")):
+        return divided
+    if planner is not None and advice is None:
+        return Ask(Topic.CLARIFICATION, planner, "two attempts in a row did nothing of what is left: ask the planner")
+    return climb(state, Strategy.FEEDBACK, "two attempts in a row did nothing of what is left")
 
 
 def _hopeless(state: PolicyState) -> Action | None:
@@ -194,21 +210,52 @@ def _resolved(state: PolicyState) -> Action | None:
     return None
 
 
+def stopped(state: PolicyState) -> Action | None:
+    """Answer a worker that stopped by its own word, for nothing, as rule 12 does; None after anything else."""
+    if state.failure.kind is not FailureKind.AGENT_BLOCKED:
+        return None
+    return _context_gap(state) or by_strategy(state) or climb(state)
+
+
 def _context_gap(state: PolicyState) -> Action | None:
     """Rule 12: the worker did not know what to do."""
     failure, strategy = state.failure, state.policy.strategy(state.failure.kind)
     if strategy is not Strategy.CONTEXT:
         return None
-    if failure.category is Category.CONTEXT_GAP and _same_kind_twice(state):
+    if (person := _for_a_person(state)) is not None:
+        return person
+    again = state.failure.kind is FailureKind.AGENT_BLOCKED and trailing(state.attempts, _stopped) > 1
+    if failure.category is Category.CONTEXT_GAP and (again or _same_kind_twice(state)):
         refused = {attempt.model for attempt in state.attempts if attempt.outcome == FailureKind.AGENT_REFUSED}
         higher = climb_higher(state, f"{state.last.model} refuses")
         if failure.kind is FailureKind.AGENT_REFUSED and higher is not None and higher.model not in refused:
             return higher
         return Block(failure.kind, "the worker still does not know what to do")
-    planner = state.policy.roles.planner
+    planner, advice = state.policy.roles.planner, state.advised(Topic.CLARIFICATION)
+    if advice is not None and advice.divide:
+        divided = division(state.history, state.policy, "the planner says that it is too large for one issue")
+        return divided or climb(state, Strategy.CONTEXT)
     if planner is not None and state.answer(Topic.CLARIFICATION) is None:
         return Ask(Topic.CLARIFICATION, planner, f"{failure.kind}: ask the planner what is meant")
     return climb(state, Strategy.CONTEXT)
+
+
+def _stopped(attempt: PastAttempt) -> bool:
+    failure = failure_of(attempt)
+    return failure.kind is FailureKind.AGENT_BLOCKED and failure.rule != MADE_UP
+
+
+def _for_a_person(state: PolicyState) -> Block | None:
+    """Have a person asked at once what only they can answer: as the worker says, or the planner, or for want of one."""
+    report, advice = state.last.report, state.advised(Topic.CLARIFICATION)
+    if advice is not None and advice.strategy == Asked.PERSON:
+        return Block(state.failure.kind, f"the planner says that only a person can answer: {advice.cause}")
+    if state.failure.kind is not FailureKind.AGENT_BLOCKED or report is None:
+        return None
+    without = state.policy.roles.planner is None
+    if advice is None and (asked := report.asked_of(Asked.PERSON, *([Asked.CHOICE] if without else []))):
+        return Block(state.failure.kind, f"only a person can answer: {asked[0]}")
+    return None
 
 
 def _given_up(state: PolicyState) -> Action | None:

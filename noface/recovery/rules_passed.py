@@ -12,8 +12,11 @@ from noface.model.actions import Action, Ask, Land, Mode, RequestApproval, WaitU
 from noface.model.attempt import PastAttempt
 from noface.model.history import Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
+from noface.model.quoting import quoted
 from noface.model.taxonomy import FailureKind
 from noface.recovery.named import evident, statements
+from noface.recovery.policy_state import division
+from noface.recovery.reported import made_up
 from noface.recovery.retry_policy import ChangedTests, Policy, When, review_due
 
 REVIEWS_MAX = 3
@@ -28,6 +31,8 @@ def landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[s
     review = _review(history, policy, last, away, now)
     if review is not None:
         return review
+    if said := made_up(last.report):
+        return RequestApproval(None, f"passed; not given to its worker: {quoted(said[0], 300)}")
     if last.doubts and policy.roles.reviewer is None:
         return RequestApproval(None, f"passed, as its own commands want it; {last.doubts[0]}")
     unreviewed = policy.roles.reviewer is None or policy.review.when is When.NEVER
@@ -52,6 +57,8 @@ def _review(
         return None
     reviews = _answers(history, Topic.REVIEW, last)
     if reviews and reviews[-1].outcome is AdviceOutcome.ADVISED:
+        if reviews[-1].divide and (divided := division(history, policy, "passed; the reviewer would divide it")):
+            return divided
         approved = reviews[-1].strategy == "approve"  # nothing else lets it land, whatever it says
         return (
             None if approved else RequestApproval(None, f"passed; the reviewer asks for a person: {reviews[-1].cause}")

@@ -11,6 +11,7 @@ from noface.model.history import Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
+from noface.recovery.reported import made_up
 from noface.store.overview import LandedAt
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, DecisionRow, GateRun, IssueRow, QuestionRow
@@ -133,7 +134,7 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
             yield _rule(name, text=some(gates, _NAMES_MAX))
     if report is not None:
         # It landed before anybody answered; what was answered is asked by an earlier attempt.
-        said = (("made_up", report.made_up), ("asked", report.asks), ("unverified", report.unverified))
+        said = (("made_up", made_up(report)), ("asked", report.asks), ("unverified", report.unverified))
         for name, texts in (*said, ("risk", report.risks), ("left", report.left)):
             if texts:
                 yield _rule(name, text=fit(clean(texts[0]), _TEXT_CELLS_MAX))

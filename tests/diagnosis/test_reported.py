@@ -102,4 +102,4 @@ def test_a_report_can_only_say_that_something_is_missing(report):
     if failure is not None:
         assert failure.signature
         assert failure.retry_at is None
-        assert failure.charged == (not failure.signature.endswith(("dependency_issue", "too-large")))
+        assert failure.charged == (not failure.signature.endswith("dependency_issue"))

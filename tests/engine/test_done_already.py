@@ -6,6 +6,7 @@ import pytest
 
 CLAIM = "Nothing to change: a.txt already holds the total (a.txt:1), and `test -e a.txt` passes."
 REPORT = json.dumps({"status": "already_done", "summary": CLAIM, "evidence": "test -e a.txt"})
+PROSE = json.dumps({"status": "done", "summary": "Already so on main."})
 
 
 def prompt(project, issue, number):
@@ -57,7 +58,7 @@ def test_prose_claims_nothing_and_evidence_that_fails_is_shown_to_who_gave_it(pr
     project.issue(2)
     wrong = json.dumps({"status": "already_done", "summary": "it is there", "evidence": "echo no such line; false"})
     works = [{"write": "two.txt", "text": "2"}]
-    project.play(("1", 1, [{"say": "Already so on main."}]), ("1", 0, [{"say": REPORT}]), ("2", 1, [{"say": wrong}]), ("2", 2, works))  # fmt: skip
+    project.play(("1", 1, [{"say": PROSE}]), ("1", 0, [{"say": REPORT}]), ("2", 1, [{"say": wrong}]), ("2", 2, works))  # fmt: skip
     project.commit()
     project.run(code=3)
     assert project.statuses() == {"1": "approval", "2": "merged"}

@@ -91,7 +91,7 @@ def test_what_depends_on_a_blocked_issue_waits_and_the_rest_goes_on(project):
     attempts = project.attempts("1")
     assert [a["model"] for a in attempts] == ["small", "small", "big", "big", "big"]
     assert {a["outcome"] for a in attempts} == {"NO_DIFF"}
-    assert "You must change code; your previous attempt changed nothing" in project.prompt("1", 2)
+    assert "Your previous attempt changed nothing. If nothing has to change, report status" in project.prompt("1", 2)
     (blocked,) = project.shown("blocked")["blocked"]
     assert (blocked["id"], len(blocked["tried"])) == ("1", 5)
     assert blocked["next_steps"]

@@ -10,7 +10,7 @@ from support.cases import cases
 
 from noface.model.history import Advice, AdviceOutcome, Topic
 from noface.model.taxonomy import DiagnosisStrategy
-from noface.model.worker_run import BlockedReason, Question, ReportStatus, UnreadableReport, WorkerReport
+from noface.model.worker_run import BlockedReason, Question, ReportStatus, WorkerReport
 from noface.prompts.answers.forms import ANSWERS, example_of, schema_of
 from noface.prompts.answers.report import find_report, unreadable
 from noface.prompts.structured import Invalid, reminder, validate
@@ -412,15 +412,14 @@ def test_a_report_that_is_cut_off_does_not_leave_the_example_in_its_place():
     ],
 )
 def test_what_can_be_read_of_a_broken_report_never_says_more_than_its_text(text, status, questions):
-    read = unreadable(f"Well.\n{text}\n", Invalid("wrong"))
-    assert (read.status, read.questions) == (status, questions)
-    assert read.unfinished == (status in ("partial", "blocked"))
+    failure, read = unreadable(f"Well.\n{text}\n", Invalid("wrong"))
+    assert (read, failure.questions) == (status, questions)
 
 
 def test_what_holds_no_report_gives_nothing_to_read():
-    assert unreadable("no object", Invalid("wrong", original="no")) == UnreadableReport(
-        "wrong", "no", expected_type="object", actual_type="none"
-    )
+    failure, status = unreadable("no object", Invalid("wrong", original="no"))
+    assert (status, failure.evidence, failure.excerpt) == (None, ("wrong",), "no")
+    assert (failure.expected_type, failure.actual_type) == ("object", "none")
 
 
 WORDS = st.sampled_from([*schema_of("report")["properties"], "done", "blocked", "partial", "unclear", "x", ""])
@@ -434,7 +433,7 @@ def test_any_report_is_read_or_told_or_absent_and_never_both(value, prose, cut):
     for message in (text, text[: len(text) - cut], prose):
         found, invalid = find_report(message)
         assert found is None or invalid is None
-        if unreadable(message, Invalid("wrong")).status is ReportStatus.DONE:
+        if unreadable(message, Invalid("wrong"))[1] is ReportStatus.DONE:
             assert '"done"' in message
         if found is not None:
             assert value["status"] == found.status

@@ -6,7 +6,8 @@ import shlex
 from support.cases import cases
 
 from noface.model.issue import Issue
-from noface.recovery.breakdown import PlanFault, left_out, plan_children
+from noface.prompts.structured import Invalid
+from noface.recovery.breakdown import left_out, plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 
 GATES = (
@@ -99,7 +100,7 @@ PARTS = {"children": [part("a", accept=["curl x | sh", "make test"]), part("b")]
 
 def test_a_refused_command_is_a_fault_that_names_what_is_allowed():
     fault = plan_children(Issue("7", "t"), PARTS, (), AcceptForms(("make test", "pytest -q")))
-    assert isinstance(fault, PlanFault)
+    assert isinstance(fault, Invalid)
     assert fault.mendable
     assert fault.violation == (
         "part 'a': the accept command 'curl x | sh' is not the project's; allowed: "
@@ -117,7 +118,7 @@ def test_after_the_reminder_a_refused_command_is_left_out_and_the_part_stays():
 def test_a_part_cannot_say_itself_what_it_may_change():
     value = {"children": [part("a", may_change=["CLAUDE.md"]), part("b")]}
     made = plan_children(Issue("7", "t", may_change=("docs/AGENTS.md",)), value, (), AcceptForms())
-    assert isinstance(made, PlanFault) or {child.may_change for child in made} == {("docs/AGENTS.md",)}
+    assert isinstance(made, Invalid) or {child.may_change for child in made} == {("docs/AGENTS.md",)}
 
 
 def test_a_planner_s_command_is_never_run_by_a_shell(project):

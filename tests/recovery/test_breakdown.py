@@ -14,8 +14,8 @@ from noface.model.history import PartFailure
 from noface.model.issue import Issue
 from noface.model.patterns import matches, matches_any, path_problem, within
 from noface.prompts.answers.forms import example_of, schema_of
-from noface.prompts.structured import reminder
-from noface.recovery.breakdown import PlanFault, plan_children
+from noface.prompts.structured import Invalid, reminder
+from noface.recovery.breakdown import plan_children
 from noface.recovery.breakdown_rules import AcceptForms
 from noface.recovery.reported import subtask_failure, subtask_in_words
 from noface.recovery.retry_policy import CHILDREN_MAX
@@ -58,7 +58,7 @@ def plan(*children, parent=FREE, known=()):
 
 def fault(*children, **more):
     found = plan(*children, **more)
-    assert isinstance(found, PlanFault), found
+    assert isinstance(found, Invalid), found
     return found.violation
 
 
@@ -155,7 +155,7 @@ def test_what_is_no_breakdown_is_refused_with_a_sentence_that_teaches(children, 
 
 @pytest.mark.parametrize("value", [None, [], "x", 3, {}, {"children": None}, {"children": {}}])
 def test_a_value_of_another_form_is_refused_as_well(value):
-    assert isinstance(plan_children(FREE, value, (), ANY), PlanFault)
+    assert isinstance(plan_children(FREE, value, (), ANY), Invalid)
 
 
 def test_a_part_that_is_the_issue_again_is_refused():
@@ -193,10 +193,7 @@ def test_every_accept_command_of_the_parent_is_covered():
 def test_faults_are_told_together_so_that_one_reminder_is_enough():
     found = plan(part("a", paths=["/x"], accept=["true"]), part("b", depends_on=["q"]))
     assert found.violation.count("; part") == 2
-    invalid = found.invalid("the answer")
-    text = reminder(invalid, "breakdown", SCHEMA)
-    assert found.violation in text
-    assert (invalid.original, invalid.name) == ("the answer", "breakdown")
+    assert found.violation in reminder(found, "breakdown", SCHEMA)
     many = plan(*(part(key, paths=["/x", "/y"]) for key in "abcd"))
     assert many.violation.endswith("; and 3 more")
 
@@ -204,7 +201,7 @@ def test_faults_are_told_together_so_that_one_reminder_is_enough():
 def test_the_depth_is_limited_and_no_other_answer_would_help():
     parent = Issue("7.1.1", "t", parent="7.1", depth=2)
     found = plan(part("a"), part("b"), parent=parent)
-    assert found == PlanFault("parts may be 2 deep, and this is at 2 already", mendable=False)
+    assert (found.violation, found.mendable) == ("parts may be 2 deep, and this is at 2 already", False)
     assert [child.depth for child in plan(part("a"), part("b"), parent=Issue("7.1", "t", depth=1))] == [2, 2]
 
 
@@ -289,7 +286,7 @@ def sound_plans(draw):
 def test_any_breakdown_is_either_refused_or_keeps_every_rule(plan_given, known):
     parent, children = plan_given
     found = plan_children(parent, {"children": children}, known, ANY)
-    if isinstance(found, PlanFault):
+    if isinstance(found, Invalid):
         assert found.violation
         assert found.violation
         return

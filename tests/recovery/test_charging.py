@@ -28,7 +28,7 @@ def test_work_that_passed_spends_an_attempt():
     assert charged(report(), ())
 
 
-@cases("kind", [kind for kind in K if kind is not K.OUTPUT_FORMAT])
+@cases("kind", [kind for kind in K if kind not in (K.OUTPUT_FORMAT, K.AGENT_BLOCKED)])
 def test_a_failure_is_charged_to_whoever_caused_it(kind):
     assert charged(report(kind, theirs=True), ())
     assert not charged(report(kind, theirs=False), ())
@@ -49,6 +49,12 @@ def test_the_first_malformed_answer_is_free():
 def test_the_second_malformed_answer_in_a_row_and_all_after_it_are_charged():
     assert charged(report(K.OUTPUT_FORMAT, 2), past(MALFORMED))
     assert charged(report(K.OUTPUT_FORMAT, 3), past(MALFORMED, failed(K.OUTPUT_FORMAT)))
+
+
+def test_the_first_time_that_a_worker_stops_by_its_own_word_is_free():
+    stopped = failed(K.AGENT_BLOCKED, charged=False)
+    assert not charged(report(K.AGENT_BLOCKED, 2), past(failed(K.TEST_FAILURE)))
+    assert charged(report(K.AGENT_BLOCKED, 3), past(stopped, failed(K.TEST_FAILURE)))
 
 
 def test_another_outcome_in_between_makes_the_next_one_the_first_again():

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from noface.data import document
-from noface.model.history import ASKED_FOR, MISSING, NOTHING_MISSING, Advice, Topic
+from noface.model.history import ASKED_FOR, DIVIDE, MISSING, NOTHING_MISSING, Advice, Topic
 from noface.model.patterns import canonical
 from noface.model.taxonomy import DiagnosisStrategy
+from noface.model.worker_run import Asked
 
 Value = Mapping[str, Any]
 """A value that satisfies the schema of its form."""
@@ -95,7 +96,11 @@ def _reflection(value: Value) -> Advice:
 def _clarification(value: Value) -> Advice:
     answers = [pair for item in value["answers"] for pair in (("Q", item["question"]), ("A", item["answer"]))]
     text = _sections(("Summary", value["summary"]), *answers)
-    return Advice(Topic.CLARIFICATION, 0, text=text, paths=_paths(value, "files"))
+    person = next((item["question"] for item in value["answers"] if item.get("who") == Asked.PERSON), "")
+    parts = strings(value, "divide")
+    strategy = DIVIDE if parts else Asked.PERSON.value if person else ""
+    paths = _paths(value, "files")
+    return Advice(Topic.CLARIFICATION, 0, cause=person.strip(), strategy=strategy, text=text, paths=paths, divide=parts)
 
 
 def _boundary(value: Value) -> Advice:
@@ -136,7 +141,9 @@ def _review(value: Value) -> Advice:
     points = tuple(_point(point) for point in value.get("points", ()))
     text = _sections(("Verdict", decision), ("Summary", summary), ("Points", _listed(points)))
     settled = tuple(value.get("settled", ()))
-    return Advice(Topic.REVIEW, 0, strategy=decision, cause=summary, text=text, points=points, settled=settled)
+    parts = strings(value, "divide") if decision == DIVIDE else ()
+    found = Advice(Topic.REVIEW, 0, strategy=decision, cause=summary, text=text, points=points, settled=settled)
+    return replace(found, divide=parts)
 
 
 def _changed_tests(value: Value) -> Advice:

@@ -6,19 +6,12 @@ json_repair reads what it can for whoever answers its questions; a status counts
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from noface.model.worker_run import (
-    Asked,
-    BlockedReason,
-    ChangedTest,
-    Question,
-    ReportStatus,
-    UnreadableReport,
-    WorkerReport,
-)
+from noface.model.failure import WORKER, Failure
+from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import Asked, BlockedReason, ChangedTest, Question, ReportStatus, WorkerReport
 from noface.prompts.answers.forms import schema_of, strings
 from noface.prompts.json_scan import BrokenObject, JsonObject, scan
 from noface.prompts.structured import (
@@ -90,6 +83,8 @@ def _other_notation(text_read: str) -> Invalid | None:
     return Invalid(_QUOTES, actual_type="malformed") if next(meant, None) is not None else None
 
 
+UNREADABLE = "report-unreadable"
+"""The rule of failures of workers whose report breaks its form."""
 _READ_MAX = 4_000
 """As much is repaired: on some texts the library takes quadratic time, a second for this many characters."""
 _WORDS_MAX = 1_000
@@ -98,34 +93,45 @@ _OBJECT = re.compile(r"\{[^{}]{0,2000}?['\"]?\bstatus['\"]?\s*[:=]")
 _SPELLED = re.compile(r"\bstatus['\"]?\s*[:=]\s*(?:(['\"])(\w+)\1|(\w+)\s*[,}\n])")
 
 
-def unreadable(answer: str, wrong: Invalid) -> UnreadableReport:
-    """Return what can be read of a report that breaks its form, which is what `find_report` says of it. Total."""
-    from json_repair import loads  # most reports need no repair
+def unreadable(answer: str, wrong: Invalid) -> tuple[Failure, ReportStatus | None]:
+    """Return the failure of a report that breaks its form, with what it asks, and the status that it spells out. Total.
 
-    expected, actual = wrong.expected_type, wrong.actual_type
-    report = UnreadableReport(wrong.violation, wrong.original, expected_type=expected, actual_type=actual)
-    text_read = answer.rstrip()[-READ_CHARS_MAX:]
-    begun = [match.start() for match in _OBJECT.finditer(text_read)]
-    if not begun:
-        return report
-    text = text_read[begun[-1] :][:_READ_MAX]
-    try:
-        value = clean(loads(text))
-    except (ValueError, RecursionError):
-        return report
-    value = value[0] if isinstance(value, list) and value else value
-    if not isinstance(value, dict):
-        return report
+    `wrong` is what `find_report` says of it.
+    """
+    value, text = _repaired(answer)
     spelled = _SPELLED.search(text)
     word = (spelled[2] or spelled[3]).lower() if spelled is not None else ""
     status = ReportStatus(word) if word in list(ReportStatus) and _words(value.get(_STATUS)).lower() == word else None
-    return replace(
-        report,
-        status=status,
-        summary=_words(value.get("summary")),
+    words = f"; it begins as {status.value}" if status is not None else ""
+    told = (wrong.violation, _words(value.get("summary")), *_list(value.get("gaps")))
+    failure = Failure(
+        FailureKind.OUTPUT_FORMAT,
+        f"the worker's report cannot be read: {wrong.violation}{words}",
+        rule=UNREADABLE,
+        signature=UNREADABLE,
+        evidence=tuple(filter(None, told)),
+        excerpt=wrong.original,
+        by=WORKER,
         questions=_list(value.get("questions")),
-        gaps=_list(value.get("gaps")),
+        expected_type=wrong.expected_type,
+        actual_type=wrong.actual_type,
     )
+    return failure, status
+
+
+def _repaired(answer: str) -> tuple[Value, str]:
+    """Return what json_repair makes of the last object that is meant as a report, and its text."""
+    from json_repair import loads  # most reports need no repair
+
+    text_read = answer.rstrip()[-READ_CHARS_MAX:]
+    begun = [match.start() for match in _OBJECT.finditer(text_read)]
+    text = text_read[begun[-1] :][:_READ_MAX] if begun else ""
+    try:
+        value = clean(loads(text)) if text else None
+    except (ValueError, RecursionError):
+        value = None
+    value = value[0] if isinstance(value, list) and value else value
+    return (value, text) if isinstance(value, dict) else ({}, "")
 
 
 def _words(value: object) -> str:
