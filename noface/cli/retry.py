@@ -60,7 +60,7 @@ def retry(
                 raise problem
             if not dry_run:
                 more = (note, "retried by a person", model, attempts)
-                decisions.give_back(session.journal, session.reader, time.time(), row, *more)
+                decisions.give_back(session.journal, session.questions, session.reader, time.time(), row, *more)
             given[row.id] = row
     return _answer(list(given.values()), model, attempts, dry_run=dry_run)
 

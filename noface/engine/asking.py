@@ -275,6 +275,7 @@ def make_question(
         earlier=prior_failures(context, issue, history.attempts),
         patch=patch_of(context, issue, last.number),
         note=note,
+        decided=history.decisions,
         advice=(*words, *quotes_of(history)),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
         files=related_files(context, history, start)[0] if topic is Topic.CLARIFICATION else (),

@@ -34,6 +34,7 @@ def about_tests(context: RunContext, history: History, main: str, data: Question
     asked = QuestionData(
         issue, data.answer_example, gates=data.gates, earlier=earlier, patch=patch, note=data.note, whole_patch=True,
         questions=last.failure.evidence[-1:] if last.failure is not None and not last.failure.charged else (),
+        decided=data.decided,
     )  # fmt: skip
     return asked, grounds
 

@@ -41,15 +41,16 @@ from noface.model.attempt import (
     AttemptOrder,
     AttemptReport,
     Interrupted,
+    Judged,
     NotStarted,
     beside_mark,
 )
 from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
 from noface.model.gate import Proof
-from noface.model.history import History, Topic
+from noface.model.history import History, Topic, Verdict
 from noface.model.issue import Issue, IssueState
-from noface.model.taxonomy import Cause, FailureKind, IssueStatus
+from noface.model.taxonomy import Category, Cause, FailureKind, IssueStatus
 from noface.model.worker_run import EndedBy
 from noface.process.failpoints import hit
 from noface.prompts.partial import BEFORE_GATES, accumulate, steps_of
@@ -94,6 +95,7 @@ def record_attempt(
     issue_id, settings = order.issue.id, context.settings
     epoch = context.reader.state(issue_id).epoch
     costs = not beside and charged(report, tuple(past for past in context.reader.past(issue_id) if past.epoch == epoch))
+    costs = costs and not _let_in(context, report)
     applied = context.journal.attempt_finished(
         context.clock.now(),
         report,
@@ -110,6 +112,14 @@ def record_attempt(
             who = {"number": order.number, "model": order.model.name}
             context.log_event("session_refused", issue_id, attempt=tried.attempt, why=tried.refused, **who)
     return applied
+
+
+def _let_in(context: RunContext, report: AttemptReport) -> bool:
+    """True if a person has let in the very work that is refused for its boundary."""
+    if not isinstance(report, Judged) or report.failure is None or report.failure.category is not Category.BOUNDARY:
+        return False
+    same = [each for each in context.reader.decisions(report.issue_id) if each.work == report.patch_hash and each.work]
+    return bool(same) and same[-1].verdict is Verdict.APPROVED
 
 
 def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> tuple[str, ...]:

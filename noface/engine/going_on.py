@@ -12,12 +12,13 @@ from noface.engine.prompt_context import attempt_directory
 from noface.errors import GitError
 from noface.git.plumbing import Plumbing
 from noface.model.attempt import Finished, PastAttempt
-from noface.model.history import History
+from noface.model.history import History, Verdict
 from noface.model.issue import Issue
 from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, Category, FailureKind
 from noface.model.worker_run import ModelSpec, Session
 from noface.process.files import read_regular
+from noface.recovery.decided import OUTSIDE, is_for_a_person
 from noface.recovery.resume import session_to_resume
 from noface.recovery.start import cut_off, left_work
 
@@ -49,9 +50,20 @@ def finished_before(context: RunContext, history: History, start: StartPoint) ->
     """Return the finished work that the next attempt starts from, if all it lacks is to be judged.
 
     A gate has run on it, so its worker had finished; what was red was main or the machine. The issue reads as it did.
+    Or a person has let in all that spoke against it.
     """
     last = history.attempts[-1] if history.attempts else None
-    if last is None or last.failure is None or start != StartPoint(StartReason.CUT_OFF, last.number, last.candidate):
+    if start.reason is StartReason.CHOSEN and history.chosen is not None:
+        decided, named = history.chosen
+        return (named.number, None) if decided.work and is_for_a_person(named) else None
+    told = last is not None and any(each.note and each.at >= last.finished_at for each in history.decisions)
+    if last is None or last.failure is None or told:
+        return None
+    verdict, whole = history.verdict(last.number), start.commit is not None and not start.without
+    let = last.failure.rule == OUTSIDE and verdict is not None and verdict.verdict is Verdict.APPROVED
+    if let and whole and start.number == last.number:
+        return last.number, last.report
+    if start != StartPoint(StartReason.CUT_OFF, last.number, last.candidate):
         return None
     by_gate = last.failure.gate is not None and last.failure.category is Category.ENVIRONMENT and not last.charged
     return (last.number, last.report) if by_gate and not _edited(context, history.issue, last) else None

@@ -118,7 +118,7 @@ class AcceptChecks:
                 del self._uncommitted[issue_id]
                 if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
                     now = self._context.clock.now()
-                    self._context.journal.unblocked(now, issue_id, "", "main has what it named")
+                    self._context.journal.unblocked(now, issue_id, "main has what it named")
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:

@@ -71,7 +71,7 @@ def make_order(
         cost = model.max_cost_usd * THINKING_FACTOR if model.max_cost_usd is not None else None
         timeout_s, idle_s = model.timeout_s * THINKING_FACTOR, model.idle_timeout_s * THINKING_FACTOR
         model = replace(model, timeout_s=timeout_s, idle_timeout_s=idle_s, max_cost_usd=cost)
-    finished = finished_before(context, history, start) if not note else None
+    finished = finished_before(context, history, start)
     notes = (f"the work of attempt {finished[0]} was judged again; no worker was called",) if finished else ()
     session = next_session(context, history, start, model, slot, think=think) if finished is None else None
     if session is not None:

@@ -97,7 +97,7 @@ def blocked_rows(reader: Reader, kinds: Collection[str] | None = None) -> list[I
 
 def lift_blocks(context: RunContext, kinds: Collection[str], why: str) -> None:
     for row in blocked_rows(context.reader, kinds):
-        context.journal.unblocked(context.clock.now(), row.id, "", why)
+        context.journal.unblocked(context.clock.now(), row.id, why)
 
 
 def ask_again(context: RunContext) -> None:
@@ -133,7 +133,7 @@ def answers_again(context: RunContext, model: str, began_at: float, *, passed: b
     for row in blocked_rows(context.reader, OF_A_PROVIDER if passed else ()):
         if row.model == model and row.id not in context.given_back:
             context.given_back.add(row.id)
-            context.journal.unblocked(context.clock.now(), row.id, "", f"{model} answers again; tried again")
+            context.journal.unblocked(context.clock.now(), row.id, f"{model} answers again; tried again")
 
 
 def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport) -> AttemptReport:
@@ -171,7 +171,7 @@ def _give_back(context: RunContext, issues: Collection[str], model: str) -> None
     for blocked in blocked_rows(context.reader, (FailureKind.AGENT_CRASH,)):
         if blocked.id in issues and blocked.id not in context.given_back:
             context.given_back.add(blocked.id)
-            context.journal.unblocked(context.clock.now(), blocked.id, "", f"{model} works again; tried again")
+            context.journal.unblocked(context.clock.now(), blocked.id, f"{model} works again; tried again")
 
 
 def shows_life(context: RunContext, model: str, began_at: float) -> bool:

@@ -15,7 +15,7 @@ from noface.git.worktrees import holding
 from noface.model.attempt import AttemptOrder, PastAttempt, failure_of
 from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
-from noface.model.history import History
+from noface.model.history import Decided, History, Verdict
 from noface.model.issue import Backlog, Issue, IssueState
 from noface.model.quoting import some
 from noface.model.scratch import LEFT, PERSON, BranchTaken, Scratch
@@ -105,7 +105,11 @@ class BacklogWatch:
         for issue in self.backlog.issues:
             state = states[issue.id]
             if state.status in _LIFTED_BY_EDITING and state.content_hash != issue.content_hash:
-                context.journal.unblocked(context.clock.now(), issue.id, "", "its text was edited")
+                now, row = context.clock.now(), context.reader.issue(issue.id)
+                if row is not None and row.block is not None and row.block.question:
+                    answer = Decided(0, Verdict.NOTED, state.epoch + 1, at=now, question=row.block.question)
+                    context.questions.decided(issue.id, answer)
+                context.journal.unblocked(now, issue.id, "its text was edited")
 
     def issue(self, issue_id: str) -> Issue | None:
         return self._by_id.get(issue_id)

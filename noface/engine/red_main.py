@@ -208,7 +208,7 @@ class KeptWork:
         with context.questions.together():
             journal.attempt_overruled(now, issue.id, last.number, lacked)
             if context.reader.state(issue.id).status is IssueStatus.BLOCKED:
-                journal.unblocked(now, issue.id, "", why)
+                journal.unblocked(now, issue.id, why)
             else:
                 journal.status(now, issue.id, IssueStatus.READY, why)
         context.backlog_stale = True

@@ -36,6 +36,7 @@ def next_start(context: RunContext, history: History, main: str, accept_failing:
         broken=broken_files(plumbing, history.attempts),
         allowed=(*issue.paths, *issue.may_change),
         anew=issue.parent is None,
+        chosen=history.chosen[1] if history.chosen is not None else None,
     )
     # Who has found nothing to do there, or has written the same once more, begins on main.
     untried = all(past.outcome != FailureKind.NO_DIFF for past in history.attempts if past.number > divided)

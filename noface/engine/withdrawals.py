@@ -6,6 +6,7 @@ from noface.engine.context import RunContext
 from noface.engine.dispatch import apply_action, decide, history
 from noface.engine.jobs import Jobs
 from noface.engine.landing.queue import MergeQueue
+from noface.engine.landing.stacks import is_approved
 from noface.engine.landing.waiting import QueueEntry
 from noface.engine.outside import BacklogWatch, edited_since
 from noface.engine.parts import RunParts
@@ -83,8 +84,7 @@ def last_look(
         context.set_status(name, IssueStatus.READY, f"passed; {why}")
         return False
     issue = watch.issue(name) or entry.issue
-    approved = any(each.attempt == entry.number for each in context.questions.approvals(name))
-    edited = None if approved else edited_since(context, issue, entry.number)
+    edited = None if is_approved(context, issue, entry.number) else edited_since(context, issue, entry.number)
     past = history(context, issue)
     if edited is None and past.current and past.current[-1].number == entry.number:
         action = decide(context, past)

@@ -69,8 +69,6 @@ def prompt_data(
     hints, warnings = matched(settings.hints, issue, failure, changed, context.search)
     for warning in warnings:
         context.log_event("hint_too_slow", issue.id, message=warning)
-    rejected = failure.excerpt if failure is not None and failure.rule == REJECTED_BY_PERSON else ""
-    note = given.note.replace(rejected, "").strip() if rejected else given.note
     asked = reached_with.points if reached_with is not None else ()
     # Agents can read files, but an unsure one has missed these.
     unsure = situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
@@ -95,9 +93,9 @@ def prompt_data(
         main_patch=main_patch,
         compare=compare_with_main(context),
         hints=hints,
-        note=f"{note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else note,
-        rejected_note=rejected,
-        instruction=_since_then(context.reader, history, note) or orders.instruction,
+        note=f"{given.note}\n{_BY_PERSON}".strip() if start.origin is Origin.PERSON else given.note,
+        decided=history.decisions,
+        instruction=_since_then(context.reader, history) or orders.instruction,
         strategy=orders.strategy,
         another_way=orders.another_way,
         diagnosis=(*_known(last_reaching), *quotes_of(history, ON_THE_FAILURE)),
@@ -123,21 +121,17 @@ def _told(reached: tuple[PastAttempt, ...], start: StartPoint) -> PastAttempt | 
     return reached[-1] if reached else None
 
 
-def _since_then(reader: Reader, history: History, note: str) -> str:
+def _since_then(reader: Reader, history: History) -> str:
     """Say what has come of what the last attempt waited for, in place of what to do about waiting for it (K5)."""
     last = history.attempts[-1] if history.attempts else None
     if last is None or last.failure is None or last.failure.rule == REJECTED_BY_PERSON:
         return ""
+    newest = history.decisions[-1] if history.decisions and history.decisions[-1].at >= last.finished_at else None
+    unclear = last.failure.category in (Category.CONTEXT_GAP, Category.BOUNDARY)
+    if newest is not None and (unclear or newest.verdict is not Verdict.NOTED):
+        return "The owner of this project has decided on what stopped the last attempt: go by what stands above."
     if last.epoch < history.epoch:
-        unclear = last.failure.category is Category.CONTEXT_GAP and note
-        return "A person has answered what was unclear: go by the note above." if unclear else ""
-    verdict = history.verdict(last.number)
-    if verdict is not None and verdict.attempt != last.number and last.failure.gate is not None:
-        return ""  # the same work was approved before; what a gate says of it now asks for nothing
-    if verdict is not None and verdict.verdict is Verdict.APPROVED:
-        return f"A person approved what attempt {last.number} asked for. Go on with it, within the rules below."
-    if verdict is not None:
-        return f"A person refused what attempt {last.number} asked for. Find a way without it."
+        return ""
     named = last.report.needs if last.report is not None else ()
     rows = [row for row in map(reader.issue, named) if row is not None and row.merged_commit]
     landed = [f"Issue {row.id}, which you needed, has landed as {str(row.merged_commit)[:12]}" for row in rows]

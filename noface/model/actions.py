@@ -189,8 +189,8 @@ class ApprovalKind(StrEnum):
     """What a person is asked.
 
     LANDING: may the work land? PATHS: may it change more? CONTRACT: is a test or a contract wrong? GOING_ON: may
-    there be another attempt, where `[retry.strategies]` wants a person's word first? DONE: is it done already?
-    COMPLETE: is nothing missing, now that its parts have landed?
+    it go on, or be tried again? DONE: is it done already? COMPLETE: is nothing missing, now that its parts have landed?
+    UNDONE: can it be left undone?
     """
 
     LANDING = "landing"
@@ -199,6 +199,7 @@ class ApprovalKind(StrEnum):
     GOING_ON = "going_on"
     DONE = "done"
     COMPLETE = "complete"
+    UNDONE = "undone"
 
 
 def approval_kind(action: RequestApproval) -> ApprovalKind:

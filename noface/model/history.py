@@ -8,6 +8,7 @@ from typing import Annotated
 from noface.data import table
 from noface.model.attempt import PastAttempt
 from noface.model.budget import Spent
+from noface.model.description import Timestamp
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import DiagnosisStrategy
@@ -143,20 +144,29 @@ NO_ANSWER = Advice(Topic.DIAGNOSIS, 0)
 
 
 class Verdict(StrEnum):
-    """A person's decision on something that waited for approval."""
+    """What a person says: yes, no, or words beside that."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
+    NOTED = "noted"
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A person's decision on what attempt `attempt` asked for (its landing, or wider paths)."""
+    """What a person decided, and how far that holds: for paths, tests, an attempt's work, or the answer to a question.
 
-    attempt: int
-    verdict: Verdict
-    epoch: int = 0
-    note: str = ""
+    What is approved holds in all later attempts at the issue, and ranks above every rule but the laws of docs/design.
+    """
+
+    attempt: Annotated[int, "The attempt it is about; 0 for none."]
+    verdict: Annotated[Verdict, "What was decided."]
+    epoch: Annotated[int, "How often the issue had been given back by then."] = 0
+    note: Annotated[str, "What was said with it."] = ""
+    at: Annotated[float, Timestamp, "When."] = 0.0
+    paths: Annotated[tuple[str, ...], "Paths that the issue may change from then on."] = ()
+    tests: Annotated[tuple[str, ...], "Tests of main that may ask for something else from then on."] = ()
+    work: Annotated[str, "The hash of the patch that is right as it is; empty if it is about no work."] = ""
+    question: Annotated[str, "What was asked."] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +181,7 @@ class History:
     attempts: tuple[PastAttempt, ...] = ()
     epoch: int = 0
     advice: tuple[Advice, ...] = ()
-    approvals: tuple[Decided, ...] = ()
+    decisions: tuple[Decided, ...] = ()
     model: str | None = None
     attempts_max: int | None = None
     unanswered: Spent = field(default_factory=Spent)
@@ -212,12 +222,30 @@ class History:
 
     def verdict(self, attempt: int) -> Decided | None:
         """Return what a person decided on an attempt, or on the same work, or on the same words without any."""
-        own = next((each for each in reversed(self.approvals) if each.attempt == attempt), None)
+        said = [each for each in reversed(self.decisions) if each.verdict is not Verdict.NOTED]
+        own = next((each for each in said if each.attempt == attempt), None)
         past = next((each for each in self.current if each.number == attempt), None)
-        if own is not None or past is None or past.failure is None:
+        if own is not None or past is None:
             return own
+        if (right := self.approved_work(past)) is not None or past.failure is None:
+            return right
         same = {each.number for each in self.current if _put_before(each) == _put_before(past)}
-        return next((each for each in reversed(self.approvals) if each.attempt in same), None)
+        return next((each for each in said if each.attempt in same), None)
+
+    def approved_work(self, attempt: PastAttempt) -> Decided | None:
+        """Return the decision that an attempt's work is right, whichever attempt it was of; None if there is none."""
+        of_work = (each for each in reversed(self.decisions) if each.work and each.work == attempt.patch_hash)
+        newest = next(of_work, None)
+        return newest if newest is not None and newest.verdict is Verdict.APPROVED else None
+
+    @property
+    def chosen(self) -> tuple[Decided, PastAttempt] | None:
+        """Return the attempt from which a person wants the next to start, as long as none was made since."""
+        last = max((each.finished_at for each in self.attempts), default=0.0)
+        named = next((each for each in reversed(self.decisions) if each.at >= last and each.attempt), None)
+        if named is None or named.verdict is Verdict.REJECTED or not (named.work or named.verdict is Verdict.NOTED):
+            return None
+        return next(((named, each) for each in self.attempts if each.number == named.attempt), None)
 
 
 def _put_before(attempt: PastAttempt) -> tuple[object, ...]:

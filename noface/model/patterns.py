@@ -9,17 +9,9 @@ from noface.data import table
 from noface.model.quoting import literal
 
 _CROSSING = re.compile(r"((?:^|(?<=/))\*\*/|\*\*)")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n|\bbut\b", re.IGNORECASE)
 _TEXT_CHARS_MAX = 20_000
 _WORD = re.compile(r"[^\s\"'`()<>,;]+")
 _PATH = re.compile(r"(?:[\w.@+*-]+/)+(?:[\w@+*-][\w.@+*-]*)?|[\w@+*-]{2,}\.[A-Za-z]\w{0,7}")
-_LETS = re.compile(
-    r"\b(?:may|can|could|should|must|yes|ok(?:ay)?|wrong|allow\w*|(?:chang|edit|rewr|adapt|updat|correct)\w*)\b",
-    re.IGNORECASE,
-)
-_REFUSES = re.compile(
-    r"n[o']t\b|\b(?:no|never|nothing|neither|nor|leave|keep|except|without|nicht|kein\w*|ohne)\b", re.IGNORECASE
-)
 
 
 @lru_cache(maxsize=1024)
@@ -77,27 +69,6 @@ def resolved(names: Iterable[str], paths: Collection[str]) -> tuple[str, ...]:
         meant = [name] if name in paths else [path for path in paths if path.endswith(f"/{name}")]
         chosen += meant if len(meant) == 1 else []
     return tuple(dict.fromkeys(chosen))
-
-
-def let_change(note: str, asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a person lets be changed who says yes with a note to a question about the paths `asked`.
-
-    A note that names some of them means these alone. It adds another path only by a sentence that lets it be changed.
-    """
-    named: list[str] = []
-    more: list[str] = []
-    refused: list[str] = []
-    for sentence in _SENTENCE.split(note):
-        here = paths_in(sentence)
-        known = resolved(here, asked)
-        if _REFUSES.search(sentence):
-            refused += (*here, *known)
-            continue
-        named += known
-        others = (one for one in here if not resolved((one,), asked)) if _LETS.search(sentence) else ()
-        more += (one if "/" in one else f"**/{one}" for one in others)
-    let = (*(named or asked), *more)
-    return tuple(dict.fromkeys(one for one in let if not matches_any(one, tuple(refused))))
 
 
 def is_folder_of(path: str, patterns: tuple[str, ...]) -> bool:

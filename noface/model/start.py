@@ -35,6 +35,7 @@ class StartReason(StrEnum):
     BEST_SO_FAR = "best_so_far"
     CUT_OFF = "cut_off"
     BY_PERSON = "by_person"
+    CHOSEN = "chosen"
     TAMPERED = "tampered"
     OUT_OF_BOUNDS = "out_of_bounds"
     UNPARSED = "unparsed"

@@ -145,6 +145,7 @@ class KindInfo:
     recommendation: str
     instruction_by_gate: str = ""
     names_tests: bool = False
+    yes: bool = False
     gate: int | None = None
     redundant_prefixes: tuple[str, ...] = ()
     cut_off: str = ""

@@ -179,7 +179,6 @@ _FULL = PromptData(
     start=StartPoint(StartReason.CUT_OFF, 2, "c"),
     cut_off=CutOff("the provider could not answer any more", True, ("a.py:3",), True),
     hints=("Words are separated by any white space.",),
-    rejected_note="The help text is missing.",
     diagnosis=_ADVICE,
     on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
     read_first=("AGENTS.md",),

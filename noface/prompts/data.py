@@ -10,6 +10,7 @@ from noface.integrity.named_files import named_paths
 from noface.model.actions import Mode, action_text
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
+from noface.model.history import Decided
 from noface.model.issue import Issue
 from noface.model.protection import always_protected, default_protected
 from noface.model.start import NOTHING_YET, CutOff, StartPoint
@@ -50,7 +51,7 @@ class PromptData:
     since. `compare` is the command that shows what is in the workspace against main.
     `hints` are the user's, `instruction` and `strategy` noface's; `diagnosis`, `advice` and `lessons` are quoted as
     data. `on_main` is how the issue's own commands fail there. `points` are what reviews asked for that is open.
-    `notes` are for a person.
+    `decided` and `note` are the owner's. `notes` are for a person.
     """
 
     issue: Issue
@@ -65,7 +66,7 @@ class PromptData:
     compare: str = ""
     hints: tuple[str, ...] = ()
     note: str = ""
-    rejected_note: str = ""
+    decided: tuple[Decided, ...] = ()
     instruction: str = ""
     strategy: str = ""
     another_way: bool = False
@@ -101,6 +102,7 @@ class QuestionData:
     main_patch: str = ""
     compare: str = ""
     note: str = ""
+    decided: tuple[Decided, ...] = ()
     advice: tuple[Quote, ...] = ()
     lessons: tuple[str, ...] = ()
     files: tuple[RelatedFile, ...] = ()

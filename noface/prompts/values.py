@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from noface.model.failure import Failure, PriorFailure
+from noface.model.history import Decided
 from noface.model.patch import patch_files
 from noface.model.taxonomy import reaches_workers
 from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, Situation, protected_excerpt
@@ -66,7 +67,6 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
     if isinstance(data, PromptData):
         failing = data.on_main.excerpt if data.on_main is not None else ""
         parts.append(_one("on_main", "what the issue's own commands print on main", 4, failing, chars_max))
-        parts.append(_one("rejected_note", "the note on the rejected work", 6, data.rejected_note, chars_max))
     parts.append(_one("note", "the note", 13, data.note, chars_max))
     parts.append(_one("body", "the issue's text", 16, data.issue.body, chars_max))
     return tuple(part for part in parts if part.items)
@@ -100,6 +100,7 @@ def values_of(situation: Situation, data: PromptData | QuestionData, pieces: Pie
         "advice": quotes[explained:],
         "files": data.files,
         "note": _text(pieces, "note"),
+        "decided": tuple({_scope(each): each for each in data.decided}.values()),
         "points": pieces.get("points", _NOTHING).texts,
     }
     if isinstance(data, PromptData):
@@ -117,6 +118,11 @@ def _files_in_place_of(data: PromptData | QuestionData) -> tuple[tuple[str, int,
         return ()
     signs = ((each.new or each.old or each.named, [row.sign for row in each.rows]) for each in patch_files(data.patch))
     return tuple((path, rows.count("+"), rows.count("-")) for path, rows in signs)
+
+
+def _scope(decided: Decided) -> tuple[object, ...]:
+    """Return what a prompt says of a decision; what was said twice is told once."""
+    return decided.verdict, decided.paths, decided.tests, decided.work, decided.question
 
 
 def _diagnosis(data: PromptData | QuestionData) -> tuple[Quote, ...]:
@@ -139,7 +145,6 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
         "newer": failure is not None and any(one.number > failure.number for one in older),
         "think": data.think,
         "hints": data.hints,
-        "rejected_note": _text(pieces, "rejected_note"),
         "report_example": data.report_example,
     }
 

@@ -24,6 +24,7 @@ from noface.model.protection import starts_by_itself
 from noface.model.quoting import distinct, quoted, short, some, to_the_point
 from noface.model.request import Failing, PersonRequest, RequestKind
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
+from noface.recovery.decided import is_for_a_person, leave_of
 from noface.recovery.options import Configured, asks, gate_at_fault, options_of_blocked, with_options
 from noface.recovery.reported import abort_report
 from noface.recovery.start import conflicts_of
@@ -87,6 +88,26 @@ def _of_approval(last: PastAttempt | None) -> dict[str, object]:
         "words": quoted(failure.excerpt, _QUOTED_CHARS_MAX) if failure is not None else "",
         "message": f": {quoted(failure.message, _QUOTED_CHARS_MAX)}" if failure is not None else "",
     }
+
+
+def _yes(kind: FailureKind, history: History) -> tuple[ApprovalKind | None, tuple[str, ...]]:
+    """Return what a yes to the question of a blocked issue means, with the paths that it lets change; None: no yes."""
+    last = _last(history)
+    failure = last.failure if last is not None else None
+    decided = last is not None and history.verdict(last.number) is not None
+    if kind.category is Category.BOUNDARY and last is not None and failure is not None and not decided:
+        if failure.rule == "report-boundary-violation":
+            return None, ()
+        if failure.rule == "outside-paths":
+            return ApprovalKind.PATHS, leave_of(last)
+        if is_for_a_person(last):
+            return (ApprovalKind.LANDING if failure.rule in _NOT_ABOUT_TESTS else ApprovalKind.CONTRACT), leave_of(last)
+        return None, ()
+    diagnosis = _newest(history, Topic.DIAGNOSIS)
+    if diagnosis is not None and diagnosis.strategy == "skip_and_continue":
+        return ApprovalKind.UNDONE, ()
+    open_one = (diagnosis is not None and diagnosis.strategy == "escalate") or bool(_questions_of(last))
+    return (ApprovalKind.GOING_ON if kind.info.yes and (kind.category.external or not open_one) else None), ()
 
 
 def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
@@ -188,7 +209,16 @@ def block_request(
         files = f" -- {shlex.join(paths)}" if len(paths) <= _PATHS_SHOWN else ""
         steps += (f"See main's side, with the issue of each commit: git log -p {branch}..{files}",)
     request = replace(request, next_steps=steps)
-    request = with_options(request, options_of_blocked(issue, action, history, branch, configured))
+    wants, paths = _yes(action.kind, history)
+    ways = options_of_blocked(issue, action, history, branch, configured)
+    if wants is not None:
+        facts = {**_of_approval(_last(history)), "work": shlex.quote(branch) if branch else "", "kind": action.kind}
+        asked = asks(request, wants, issue, facts | {"paths": some(paths, _PATHS_MAX)})
+        first = zip(asked.options, asked.commands, strict=True)
+        ways = tuple({command: (way, command) for way, command in (*ways, *first)}.values())
+        ways = (*(way for way in ways if way[1] in asked.commands), *(w for w in ways if w[1] not in asked.commands))
+        request = replace(request, wants=wants.value, paths=paths, attempt=last.number if (last := _last(history)) is not None else 0)
+    request = with_options(request, ways)
     if action.limit:
         request = asks(request, RequestKind.LIMIT, issue, {"limit": action.limit})
     if gate := gate_at_fault(action.kind, history):

@@ -12,13 +12,17 @@ from dataclasses import dataclass, field, replace
 
 from noface.data import table
 from noface.model.actions import ApprovalKind, Block
+from noface.model.attempt import PastAttempt
 from noface.model.failure import CHANGED_FILES
 from noface.model.history import History
 from noface.model.issue import Issue
+from noface.model.patterns import paths_in
 from noface.model.request import Option, PersonRequest, RequestKind
 from noface.model.taxonomy import Category, FailureKind
+from noface.recovery.decided import is_for_a_person
 
 _MORE_ATTEMPTS = 3
+_FILES_MAX = 5
 _NOTE = '--note "…"'
 EDITOR = "${EDITOR:-vi}"
 """What begins a command that edits a file, also if a shell has no $EDITOR."""
@@ -57,6 +61,7 @@ def asks(
         steps = tuple(step.format_map(known) for step in entry["steps"] if answerable([step]))
     request = replace(
         request,
+        wants=entry.get("wants", request.wants),
         task=entry["task"].format_map(known),
         question=entry["question"].format_map(known) if "question" in entry else request.question,
         next_steps=steps,
@@ -83,7 +88,8 @@ def options_of_blocked(
     options = _for_kind(issue, kind, history, configured)
     if action.limit:
         raised = f"allow more: raise {action.limit} of [retry]; the next run goes on by itself"
-        options = [(raised, _EDIT_CONFIG), ("let its spending count from zero", _retry(issue)), *options]
+        yes = ("yes: let its spending count from zero", f"noface approve {issue.id}")
+        options = [(raised, _EDIT_CONFIG), yes, ("no: leave it undone", f"noface skip {issue.id}"), *options]
     if kind is FailureKind.ENVIRONMENT:
         options.append(("say how to do without what is missing", _retry(issue, _NOTE)))
     if kind.category is not Category.ENVIRONMENT:
@@ -100,6 +106,11 @@ def options_of_blocked(
         way = "correct the test on main if it is wrong, or change something else, then try it again"
         again = way if tests else "try it again unchanged, after you changed something else"
         options.append((again, _retry(issue)))
+    failing = (each.failure.failing_tests for each in reversed(history.current) if each.failure is not None)
+    files = paths_in("\n".join(next(filter(None, failing), ())))
+    if files and not action.limit and kind.info.names_tests:
+        named = " ".join(f"--path {shlex.quote(path)}" for path in files[:_FILES_MAX])
+        options.append(("the test is wrong: from now on the issue may change it", f"noface approve {issue.id} {named}"))
     if branch:
         options.append(
             ("take the work over by hand", f"git switch --create by-hand-{branch.rpartition('/')[2]} {branch}")
@@ -128,6 +139,9 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             return [("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
         case Category.BOUNDARY:
             return _for_boundary(issue, history)
+        case _ if (right := _turned_down(history)) is not None:
+            attempt = f"noface approve {issue.id} --attempt {right.number}"
+            return [(f"the work of attempt {right.number} is right: let it land if the gates pass", attempt)]
         case _:
             return _for_writing_gate(issue, history, configured)
 
@@ -148,6 +162,12 @@ def _for_writing_gate(issue: Issue, history: History, configured: Configured) ->
     key = shlex.quote(f"gates.{_key(gate)}.fixes")
     text = f"let what the gate {gate} writes become part of the work, in this issue and others"
     return [(text, f"noface config set {key} true && {_retry(issue)}")]
+
+
+def _turned_down(history: History) -> PastAttempt | None:
+    """Return the newest attempt that only a reviewer, or noface's own taste, has turned down."""
+    of_taste = (each for each in reversed(history.current) if each.failure is not None and is_for_a_person(each))
+    return next(of_taste, None)
 
 
 def _key(name: str) -> str:

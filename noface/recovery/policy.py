@@ -8,7 +8,8 @@ breakdown) is part of the history: an asking action is followed by the same ques
 The rules, in order; the first that applies wins.
 
  0. All parts of it have landed: is that all (`closing`)?
- 1. No attempt yet: the first rung of the ladder.
+ 1. A person has named an attempt since the last one: it lands or is judged again if all that spoke against it is theirs
+    to decide, and else the next one starts from it. No attempt yet: the first rung of the ladder.
  2. The last attempt passed (`rules_passed`): have it reviewed if that is due (N2; a reviewer who is away is waited
     for, and one who gives no verdict is no approval), ask a person where `[approval]` names its paths or labels
     (L10), land it.
@@ -85,6 +86,7 @@ from noface.model.actions import (
     Ask,
     AwaitIssues,
     Block,
+    Land,
     Mode,
     RequestApproval,
     RunWorker,
@@ -112,6 +114,7 @@ from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrate
 from noface.model.worker_run import BlockedReason
 from noface.recovery.candidates import with_candidates
 from noface.recovery.closing import closed_or_looked_at
+from noface.recovery.decided import OUTSIDE, is_for_a_person
 from noface.recovery.done_already import DISPROVEN, closed_or_asked
 from noface.recovery.partly_done import PARTLY_DONE
 from noface.recovery.policy_state import (
@@ -175,6 +178,8 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     attempts = history.current
     if (closing := closed_or_looked_at(history, policy.roles, away, now)) is not None:
         return closing
+    if (persons := _as_a_person_says(history, ladder)) is not None:
+        return persons
     if not attempts and (spent := _family_limit(history, policy, FailureKind.RESOURCE_EXHAUSTED)) is not None:
         return spent
     if not attempts:
@@ -215,6 +220,19 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
     return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)
 
 
+def _as_a_person_says(history: History, ladder: tuple[Rung, ...]) -> Action | None:
+    """Go on from the attempt that a person has named since the last; its work lands, or is judged again as it is."""
+    if history.chosen is None:
+        return None
+    decided, attempt = history.chosen
+    right = f"a person says that attempt {attempt.number} is right"
+    let_in = bool(decided.work) and is_for_a_person(attempt)
+    if let_in and attempt.number == history.attempts[-1].number and failure_of(attempt).rule != OUTSIDE:
+        return Land(right)
+    how = "it is judged again as it is" if let_in else "the next starts from it"
+    return RunWorker(Mode.SAME, ladder[0].model, f"{right}: {how}", think=ladder[0].think)
+
+
 def _asked_before_given_up(action: Action, history: History) -> Action:
     """Ask a person what a yes can settle before an issue is blocked for any reason but money.
 
@@ -251,8 +269,9 @@ def _to_blame(judged: Attempts, kind: FailureKind) -> FailureKind:
 
 
 def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
-    answered = {each.attempt for each in history.approvals if each.verdict is Verdict.APPROVED}
-    charged = sum(attempt.charged and attempt.number not in answered for attempt in history.current)
+    answered = {each.attempt for each in history.decisions if each.verdict is Verdict.APPROVED}
+    counted = (a for a in history.current if a.charged and a.number not in answered)
+    charged = sum(history.approved_work(attempt) is None for attempt in counted)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
         return Block(kind, _used_up(cap, len(history.current) - charged))

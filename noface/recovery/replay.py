@@ -35,7 +35,7 @@ def replay(history: History, policy: Policy) -> Iterator[OtherDecision]:
             history,
             attempts=(*attempts[:place], replace(attempt, answer="")),
             advice=tuple(each for each in history.advice if each.after <= attempt.number),
-            approvals=tuple(each for each in history.approvals if each.attempt <= attempt.number),
+            decisions=tuple(each for each in history.decisions if each.attempt <= attempt.number),
         )
         action = next_action(then, policy, attempt.finished_at)
         if isinstance(action, WaitUntil) and not action.provider and attempt.answer != action.name:

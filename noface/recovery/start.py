@@ -2,6 +2,7 @@
 
 The rules, in order; the first that applies wins.
 
+0. The attempt that a person has named since the last one.
 1. Attempts from before a breakdown do not count: their work was divided, and its parts land by themselves. Neither do
    those from before the commits that a person gave to noface.
 2. The newest attempts were cut off by something other than their worker (noface was stopped, a limit or an outage of
@@ -56,12 +57,16 @@ def start_of(
     broken: Mapping[int, int] = _ALL_PARSE,
     allowed: tuple[str, ...] = (),
     anew: bool = False,
+    chosen: PastAttempt | None = None,
 ) -> StartPoint:
     """Return where the attempt after `attempts` starts; `anew`: it may begin again on main, and lose nothing of others.
 
     `accept_failing` tests of `accept` fail on main, None without one. `divided` is the last attempt before a breakdown,
     `by_person` the last before a person's commits, with the newest of these. `broken` counts files that do not parse.
+    `chosen` is the one that a person named.
     """
+    if chosen is not None:
+        return StartPoint(StartReason.CHOSEN, chosen.number, chosen.candidate)
     after = max(divided, by_person[0] if by_person is not None else 0)
     recent = tuple(attempt for attempt in attempts if attempt.number > after)
     left_off = next((attempt for attempt in cut_off(recent) if left_work(attempt)), None)

@@ -8,10 +8,10 @@ from noface.attempt.changes import why_held_back
 from noface.attempt.environment import AttemptEnvironment
 from noface.engine.context import RunContext
 from noface.engine.landing.commits import landing_commit
+from noface.engine.landing.stacks import is_approved
 from noface.git.taken_back import began_on
 from noface.model.attempt import landing_note
 from noface.model.gate import Proof
-from noface.model.history import Verdict
 from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.pull_request import PullDraft
@@ -48,7 +48,6 @@ def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
     past = tuple(each for each in context.reader.past(issue.id) if each.number <= row.attempt)
     changed, known = past[-1].changed if past else (), context.reader.issue(issue.id)
     number = (issue.parent or issue.id) if context.settings.config.tracker.kind == "github" else None
-    verdicts = context.questions.approvals(issue.id)
     proposal = Proposal(
         issue=masked_record(issue, env.masker),
         attempts=past,
@@ -57,7 +56,7 @@ def draft_of(context: RunContext, row: PullRow, issue: Issue) -> PullDraft:
         main=main,
         number=number if number is not None and number.isdecimal() else None,
         note=landing_note(context.reader.notes(issue.id, row.attempt), here=True),
-        approved=any(each.attempt == row.attempt and each.verdict is Verdict.APPROVED for each in verdicts),
+        approved=is_approved(context, issue, row.attempt),
         cost_usd=known.cost_usd if known is not None else None,
         protected=tuple(path for path in changed if matches_any(path, issue.may_change)),
         away=partial(clean, env),

@@ -8,6 +8,7 @@ from noface.engine.context import RunContext
 from noface.errors import UsageError
 from noface.model.history import Verdict
 from noface.model.publication import COMMANDS, Heard
+from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.recovery.said import ASKING
@@ -27,7 +28,7 @@ _WHY_NOT = {
     IssueStatus.LANDING: "its work has passed and is about to land",
     IssueStatus.REVIEW: "its work is in review: what becomes of it is decided at the pull request",
     IssueStatus.MERGED: "it has landed: for more work on it, open another issue",
-    IssueStatus.BLOCKED: "it does not wait for approval: it needs an answer",
+    IssueStatus.BLOCKED: "its question is answered by no yes or no: it needs words",
     IssueStatus.APPROVAL: "what it needs is /noface approve, or /noface reject and why",
     IssueStatus.EPIC: "it was divided, and its parts do the work: to have it left alone, close it",
     IssueStatus.SKIPPED: "it is left undone: /noface retry has it worked on after all",
@@ -139,20 +140,17 @@ class Listener:
 
     def _decide(self, row: IssueRow, command: str, note: str, who: str) -> str:
         context, now = self.context, self.context.clock.now()
-        if row.status != IssueStatus.APPROVAL:
-            verdict = Verdict.APPROVED if command == "approve" else Verdict.REJECTED
-            decided, past = context.questions.approvals(row.id), context.reader.past(row.id)
+        verdict = Verdict.APPROVED if command == "approve" else Verdict.REJECTED
+        asked = row.status == IssueStatus.BLOCKED and (row.block or NOTHING_ASKED).wants
+        if row.status != IssueStatus.APPROVAL and not asked:
+            decided, past = context.reader.decisions(row.id), context.reader.past(row.id)
             if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
                 return ""  # said twice
             return _WHY_NOT[IssueStatus(row.status)]
-        if command == "approve":
-            case = decisions.open_case(context.reader, context.questions, row, Verdict.APPROVED)
-            decisions.approve(now, context.journal, context.questions, case, note, who)
-        elif not note:
+        if verdict is Verdict.REJECTED and not note:
             return "gave no reason: the next worker would do the same again"
-        else:
-            case = decisions.open_case(context.reader, context.questions, row, Verdict.REJECTED)
-            decisions.reject(now, context.journal, context.questions, case, note, who)
+        case = decisions.open_case(context.reader, row, verdict)
+        decisions.decide(now, context.journal, context.questions, context.reader, case, (verdict, note, who))
         return ""
 
     def _answer(self, row: IssueRow, note: str, who: str, *, before: bool) -> str:
@@ -163,7 +161,8 @@ class Listener:
         if status is IssueStatus.BLOCKED and not before:
             self._give_back(row, note, f"answered by {who}")
         elif status in (IssueStatus.BLOCKED, *_TO_BE_TRIED, *_AT_WORK):
-            self.context.questions.note(row.id, note)
+            now = self.context.clock.now()
+            decisions.keep_note(self.context.questions, self.context.reader, now, row, note, row.epoch)
         else:
             return _WHY_NOT[status]
         return ""
@@ -172,4 +171,5 @@ class Listener:
         problem = decisions.gone(row) or decisions.taken_back(self.context.reader, row)
         if problem is not None:
             raise problem
-        decisions.give_back(self.context.journal, self.context.reader, self.context.clock.now(), row, note, why)
+        context, now = self.context, self.context.clock.now()
+        decisions.give_back(context.journal, context.questions, context.reader, now, row, note, why)

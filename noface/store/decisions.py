@@ -4,18 +4,20 @@ Every function is to be called in one transaction with what belongs to the decis
 """
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 
 from noface.errors import UsageError
 from noface.model.actions import ApprovalKind
 from noface.model.attempt import PastAttempt
 from noface.model.failure import PERSON, Failure
-from noface.model.history import MISSING, NOTHING_MISSING, Advice, Topic, Verdict
-from noface.model.patterns import let_change
+from noface.model.history import MISSING, NOTHING_MISSING, Advice, Decided, Topic, Verdict
 from noface.model.quoting import short
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import PASSED, Category, Cause, FailureKind, IssueStatus
 from noface.process.lock import runs
+from noface.recovery.decided import is_for_a_person, leave_of
+from noface.recovery.start import left_work
 from noface.store.journal import Journal
 from noface.store.overview import OVERAGE, PAUSED
 from noface.store.questions import Questions
@@ -25,7 +27,9 @@ from noface.store.records import IssueRow
 NOTE_CHARS_MAX = 10_000
 OF_A_PROVIDER = tuple(kind.value for kind in FailureKind if kind.category is Category.TRANSIENT)
 _MESSAGE_CHARS_MAX = 300
-_LETS_CHANGE = (ApprovalKind.PATHS, ApprovalKind.CONTRACT, ApprovalKind.GOING_ON)
+_OF_WORK = (ApprovalKind.LANDING, ApprovalKind.CONTRACT)
+_IS_RIGHT = re.compile(r"\battempt\s+#?(\d{1,6})\s+(?:is|was)\s+(?:right|correct|fine|good)\b", re.IGNORECASE)
+"""The words by which a note names the attempt from which the next one starts; nothing else is read in a note."""
 _GOES_ON_WITHOUT = (
     IssueStatus.READY,
     IssueStatus.WAITING,
@@ -38,17 +42,35 @@ ADD_ANOTHER = 'For more work on it, add another issue: noface issues add "What s
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a person decides on. `settled` is the status the issue has by now if the same has been said before."""
+    """What a person decides on. `settled` is the status the issue has by now if the same has been said before.
+
+    `attempt` is None if none was made; `paths` are those that a yes lets it change. `afresh`: the counters start again.
+    """
 
     row: IssueRow
-    attempt: PastAttempt
+    attempt: PastAttempt | None
     wants: ApprovalKind
     paths: tuple[str, ...] = ()
     settled: str | None = None
+    afresh: bool = False
 
-    def leave(self, note: str) -> tuple[str, ...]:
-        """Return what the issue may change from now on, as by `may_change`, if a person says yes with this note."""
-        return let_change(note, self.paths) if self.wants in _LETS_CHANGE else ()
+    def decided(self, now: float, verdict: Verdict, note: str) -> Decided:
+        """Return what a yes or a no to it is, with its scope."""
+        past, request, about = self.attempt, self.row.block or NOTHING_ASKED, self.wants in _OF_WORK
+        failure = past.failure if past is not None else None
+        done = past is not None and about and is_for_a_person(past)
+        yes = verdict is Verdict.APPROVED
+        return Decided(
+            past.number if past is not None else 0,
+            verdict,
+            self.row.epoch + self.afresh,
+            note,
+            now,
+            paths=self.paths if yes else (),
+            tests=failure.failing_tests if yes and about and failure is not None else (),
+            work=past.patch_hash if past is not None and done else "",
+            question=request.question,
+        )
 
 
 def sound_note(note: str) -> str:
@@ -62,59 +84,83 @@ def sound_note(note: str) -> str:
     return text
 
 
-def open_case(reader: Reader, questions: Questions, row: IssueRow, verdict: Verdict) -> Case:
-    """Return what an issue waits for. Raises UsageError if it waits for no approval, or for nothing any more."""
-    past = reader.past(row.id)
-    if row.status != IssueStatus.APPROVAL:
-        decided = questions.approvals(row.id)
-        last = decided[-1] if decided and past else None
-        if last is not None and (last.verdict, last.attempt, last.epoch) == (verdict, past[-1].number, row.epoch):
-            return Case(row, past[-1], ApprovalKind.LANDING, settled=str(row.status))
+def open_case(
+    reader: Reader, row: IssueRow, verdict: Verdict, number: int | None = None, paths: tuple[str, ...] = ()
+) -> Case:
+    """Return what an issue waits for, or its attempt `number`, if a person calls that right; `paths` may change then.
+
+    Raises UsageError if it waits for no yes or no, or for nothing any more.
+    """
+    if number is not None:
+        return _named(reader, row, number, paths)
+    past, request = reader.past(row.id), row.block or NOTHING_ASKED
+    last = past[-1] if past else None
+    blocked = row.status == IssueStatus.BLOCKED and bool(request.wants or paths)
+    if row.status != IssueStatus.APPROVAL and not blocked:
+        decided = reader.decisions(row.id)
+        said = decided[-1] if decided else None
+        same = (verdict, row.epoch, last.number if last is not None else 0)
+        if said is not None and (said.verdict, said.epoch, said.attempt) == same:
+            return Case(row, last, ApprovalKind.LANDING, settled=str(row.status))
         hint = f"Where it stands, and what can be done: noface show {row.id}"
+        if row.status == IssueStatus.BLOCKED:
+            hint = f'Its question takes words: noface retry {row.id} --note "…"'
+            raise UsageError(f"issue {row.id} is blocked, and its question is answered by no yes or no", hint)
         raise UsageError(f"issue {row.id} is {row.status}; it does not wait for approval", hint)
-    problem = gone(row)
+    no = [command for way, command in zip(request.options, request.commands, strict=True) if way.startswith("no:")]
+    if blocked and verdict is Verdict.REJECTED and no:
+        raise UsageError(f"the no to the question of issue {row.id} is another command", f"Say it with: {no[0]}")
+    problem = gone(row) or (taken_back(reader, row) if blocked else None)
     if problem is not None:
         raise problem
-    if not past:
+    if last is None and not blocked:
         raise UsageError(f"issue {row.id} has no attempt to decide on", f"Try it again: noface retry {row.id}")
-    request = row.block or NOTHING_ASKED
-    otherwise = ApprovalKind.LANDING if past[-1].failure is None else ApprovalKind.GOING_ON
+    otherwise = ApprovalKind.LANDING if last is not None and last.failure is None else ApprovalKind.GOING_ON
     wants = next((each for each in ApprovalKind if each.value == request.wants), otherwise)
-    return Case(row, past[-1], wants, request.paths)
+    return Case(row, last, wants, paths or request.paths, afresh=blocked)
 
 
-def approve(now: float, journal: Journal, questions: Questions, case: Case, note: str, who: str = "a person") -> None:
-    """Approve what an issue waits for: its work may land, or it may go on as proposed."""
-    row = case.row
-    questions.approve(now, row.id, case.attempt.number, epoch=row.epoch, verdict=Verdict.APPROVED, note=note)
-    if case.wants is ApprovalKind.COMPLETE:
-        _looked(now, journal, questions, case, who)
-        return
-    if leave := case.leave(note):
-        journal.allowed(now, row.id, tuple(dict.fromkeys((*row.granted_paths, *leave))))
-    if note and case.wants is not ApprovalKind.LANDING:
-        questions.note(row.id, note)  # another worker follows, and should know
-    if case.wants is ApprovalKind.DONE:
+def _named(reader: Reader, row: IssueRow, number: int, paths: tuple[str, ...]) -> Case:
+    problem = no_skipping(row) or gone(row) or taken_back(reader, row)
+    if problem is not None:
+        raise problem
+    attempt = next((each for each in reader.past(row.id) if each.number == number), None)
+    if attempt is None or not left_work(attempt):
+        what = f"issue {row.id} has no attempt {number}" if attempt is None else f"attempt {number} has left no work"
+        raise UsageError(what, f"Its attempts: noface show {row.id}")
+    return Case(row, attempt, ApprovalKind.LANDING, paths or leave_of(attempt), afresh=True)
+
+
+def decide(
+    now: float, journal: Journal, questions: Questions, reader: Reader, case: Case, said: tuple[Verdict, str, str]
+) -> None:
+    """Carry out what a person has said of a case: verdict, note, and who they are.
+
+    By a yes its work may land, or it goes on as proposed; the reason of a no goes into the next prompt.
+    """
+    (verdict, note, who), row, approved = said, case.row, said[0] is Verdict.APPROVED
+    questions.decided(row.id, case.decided(now, verdict, note))
+    past = case.attempt
+    if case.wants is ApprovalKind.COMPLETE and past is not None:
+        missed = "" if approved else note or "a person says that something is missing, and not what"
+        _looked(now, journal, questions, (row, past), who, missed)
+    elif approved and case.wants is ApprovalKind.DONE:
         journal.status(now, row.id, IssueStatus.SKIPPED, f"done already, as {who} confirmed", satisfied=True)
-        return
-    journal.status(now, row.id, IssueStatus.READY, f"approved by {who}", cause=Cause.APPROVED)
+    elif approved and case.wants is ApprovalKind.UNDONE:
+        skip(now, journal, row, who)
+    else:
+        if past is not None and past.outcome == PASSED and case.wants is ApprovalKind.LANDING and not approved:
+            journal.attempt_overruled(now, row.id, past.number, _rejection(note, who))
+        why, cause = f"{verdict} by {who}", Cause.APPROVED if approved else Cause.NONE
+        if case.afresh:
+            give_back(journal, questions, reader, now, row, "", why)
+        journal.status(now, row.id, IssueStatus.READY, why, cause=cause)
 
 
-def reject(now: float, journal: Journal, questions: Questions, case: Case, note: str, who: str = "a person") -> None:
-    """Reject what an issue proposes; `note`, the reason, goes into the next prompt."""
-    name, number = case.row.id, case.attempt.number
-    questions.approve(now, name, number, epoch=case.row.epoch, verdict=Verdict.REJECTED, note=note)
-    if case.wants is ApprovalKind.COMPLETE:
-        _looked(now, journal, questions, case, who, note or "a person says that something is missing, and not what")
-        return
-    if case.attempt.outcome == PASSED:
-        journal.attempt_overruled(now, name, number, _rejection(note, who))
-    questions.note(name, note)
-    journal.status(now, name, IssueStatus.READY, f"rejected by {who}")
-
-
-def _looked(now: float, journal: Journal, questions: Questions, case: Case, who: str, missed: str = "") -> None:
-    name, after, epoch = case.row.id, case.attempt.number, case.row.epoch
+def _looked(
+    now: float, journal: Journal, questions: Questions, at: tuple[IssueRow, PastAttempt], who: str, missed: str
+) -> None:
+    name, after, epoch = at[0].id, at[1].number, at[0].epoch
     asked = questions.asked(now, name, Topic.MISSING, after=after, epoch=epoch, model="", run_id="", directory="")
     strategy = MISSING if missed else NOTHING_MISSING
     questions.answered(now, asked, name, Advice(Topic.MISSING, after, epoch=epoch, strategy=strategy, text=missed))
@@ -135,8 +181,21 @@ def _rejection(note: str, who: str) -> Failure:
     )
 
 
+def keep_note(questions: Questions, reader: Reader, now: float, row: IssueRow, note: str, epoch: int) -> None:
+    """Keep a person's words for the next worker, with the question that they answer, if one is asked.
+
+    The attempt that they call right is the one from which the next starts.
+    """
+    named = _IS_RIGHT.search(note)
+    attempt = next((each for each in reader.past(row.id) if named and each.number == int(named[1])), None)
+    number = attempt.number if attempt is not None and left_work(attempt) else 0
+    asked = row.block.question if row.block is not None else ""
+    questions.decided(row.id, Decided(number, Verdict.NOTED, epoch, note, now, question=asked))
+
+
 def give_back(
     journal: Journal,
+    questions: Questions,
     reader: Reader,
     now: float,
     row: IssueRow,
@@ -155,7 +214,9 @@ def give_back(
         if wait.open(now) and (name in met or untried):
             journal.wait(replace(wait, until=now))
     journal.give_branch(row.id, given=True)
-    journal.unblocked(now, row.id, note, why, model, attempts)
+    if note:
+        keep_note(questions, reader, now, row, note, row.epoch + 1)
+    journal.unblocked(now, row.id, why, model, attempts)
 
 
 def met_providers(reader: Reader, row: IssueRow) -> frozenset[str]:

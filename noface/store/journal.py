@@ -156,11 +156,11 @@ class Journal:
         self.event(at, "approval_requested", issue_id, reason=reason, **asked)
 
     def unblocked(
-        self, at: float, issue_id: str, note: str, why: str, model: str | None = None, attempts: int | None = None
+        self, at: float, issue_id: str, why: str, model: str | None = None, attempts: int | None = None
     ) -> None:
-        """Give an issue back to the loop: the counters start again, the note goes into the next prompt (N14)."""
+        """Give an issue back to the loop: the counters start again (N14)."""
         with self._db.transaction() as connection:
-            connection.execute(query("unblock"), (model, attempts, note, issue_id))
+            connection.execute(query("unblock"), (model, attempts, issue_id))
             connection.execute("UPDATE pull_requests SET rounds = 0 WHERE issue_id = ?", (issue_id,))
             self.status(at, issue_id, IssueStatus.READY, why)
 
@@ -328,11 +328,6 @@ class Journal:
     def wait_over(self, model: str) -> None:
         with self._db.transaction() as connection:
             connection.execute("DELETE FROM waits WHERE model = ?", (model,))
-
-    def allowed(self, at: float, issue_id: str, paths: tuple[str, ...]) -> None:
-        with self._db.transaction() as connection:
-            _set(connection, issue_id, granted_paths=dumps(paths))
-            self.event(at, "paths_allowed", issue_id, paths=paths)
 
     def depends(self, at: float, issue_id: str, needs: tuple[str, ...]) -> None:
         with self._db.transaction() as connection:

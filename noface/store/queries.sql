@@ -25,8 +25,7 @@ UPDATE issues SET
     block = NULL,
     blocked_hash = '',
     wanted_model = ?,
-    wanted_attempts = ?,
-    note = COALESCE(NULLIF(?, ''), note)
+    wanted_attempts = ?
 WHERE id = ?;
 
 -- name: recount
@@ -117,7 +116,7 @@ ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?;
 SELECT id, status, reason, until, epoch, note, satisfied, wanted_model, wanted_attempts, granted_paths, needs,
     COALESCE(NULLIF(blocked_hash, ''), content_hash) AS content_hash,
     (SELECT number FROM pull_requests WHERE issue_id = issues.id) AS pull_request
-FROM issues;
+FROM told_issues AS issues;
 
 -- name: conflicts
 -- The issues under way that have conflicted with main since they were last unblocked.
@@ -150,7 +149,7 @@ SELECT main FROM attempts UNION SELECT old FROM landings UNION SELECT new FROM l
 UNION SELECT base FROM pull_requests;
 
 -- name: touched
-SELECT issue_id FROM attempts UNION SELECT issue_id FROM advice UNION SELECT issue_id FROM approvals;
+SELECT issue_id FROM attempts UNION SELECT issue_id FROM advice UNION SELECT issue_id FROM decisions;
 
 -- name: kept
 SELECT a.issue_id, a.number, a.directory, a.finished_at, COALESCE(i.status = 'merged', 0)
@@ -170,7 +169,8 @@ DELETE FROM events WHERE id IN (
 SELECT token, issue_id, number, directory, record FROM attempts WHERE outcome IS NULL ORDER BY started_at, token;
 
 -- name: agreements
-SELECT id, granted_paths, needs FROM issues WHERE granted_paths != '[]' OR needs != '[]' ORDER BY id;
+SELECT issue_id, paths FROM decisions WHERE paths != '[]' UNION ALL SELECT id, needs FROM issues WHERE needs != '[]'
+ORDER BY 1, 2;
 
 -- name: deaths
 -- A death without evidence says nothing; an attempt that came to its own end breaks the row.

@@ -1,4 +1,4 @@
-"""What was asked about issues and what people decided on them: the rows of `advice`, `approvals` and `children`."""
+"""What was asked about issues and what people decided on them: the rows of `advice`, `decisions` and `children`."""
 
 import json
 from contextlib import AbstractContextManager
@@ -15,11 +15,9 @@ from noface.store.reader import Reader
 from noface.store.records import query
 from noface.store.rows import dumps
 
-_NOTE_CHARS_MAX = 20_000
-
 
 class Questions:
-    """Reads and writes questions, approvals and children; each write is one transaction with its event."""
+    """Reads and writes questions, decisions and children; each write is one transaction with its event."""
 
     def __init__(self, database: Database, journal: Journal) -> None:
         self._db = database
@@ -117,25 +115,15 @@ class Questions:
                     "UPDATE advice SET outcome = ?, answer = ? WHERE id = ?", (outcome, dumps(changed), question)
                 )
 
-    def approve(self, at: float, issue_id: str, attempt: int, *, epoch: int, verdict: Verdict, note: str) -> None:
+    def decided(self, issue_id: str, what: Decided) -> None:
+        """Record what a person decided."""
         with self._db.transaction() as connection:
-            columns = {"issue_id": issue_id, "attempt": attempt, "epoch": epoch, "verdict": verdict}
-            insert(connection, "approvals", **columns, note=note, at=at)
-            self._journal.event(at, verdict.value, issue_id, attempt=attempt, note=note)
-
-    def note(self, issue_id: str, text: str) -> None:
-        """Add a person's words to those for the next prompt; of too many the newest are kept."""
-        with self._db.transaction() as connection:
-            rows = connection.execute("SELECT note FROM issues WHERE id = ?", (issue_id,)).fetchall()
-            for (before,) in rows:
-                note = before if text in before else "\n\n".join(part for part in (before, text) if part)
-                connection.execute("UPDATE issues SET note = ? WHERE id = ?", (note[-_NOTE_CHARS_MAX:], issue_id))
-
-    def approvals(self, issue_id: str) -> tuple[Decided, ...]:
-        rows = self._db.rows(
-            "SELECT attempt, verdict, epoch, note FROM approvals WHERE issue_id = ? ORDER BY id", issue_id
-        )
-        return tuple(Decided(row["attempt"], Verdict(row["verdict"]), row["epoch"], row["note"]) for row in rows)
+            scope = {"paths": dumps(what.paths), "tests": dumps(what.tests)}
+            insert(connection, "decisions", issue_id=issue_id, **encode(what) | scope)
+            if what.verdict is not Verdict.NOTED:
+                self._journal.event(what.at, what.verdict.value, issue_id, attempt=what.attempt, note=what.note)
+            if what.paths:
+                self._journal.event(what.at, "paths_allowed", issue_id, paths=what.paths)
 
     def add_children(self, at: float, parent: str, children: tuple[Issue, ...]) -> None:
         """Keep the issues that a breakdown made; those of an earlier one stay as they are."""
@@ -159,7 +147,7 @@ def recorded_history(reader: Reader, questions: Questions, issue: Issue, state: 
         reader.past(issue.id),
         state.epoch,
         questions.advice(issue.id),
-        questions.approvals(issue.id),
+        reader.decisions(issue.id),
         state.wanted_model,
         state.wanted_attempts,
         questions.unanswered(issue.id, state.epoch),

@@ -14,23 +14,14 @@ from noface.model.budget import ESTIMATED
 from noface.model.codec import decode
 from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
+from noface.model.history import Decided, Verdict
 from noface.model.issue import IssueState
 from noface.model.listed import UnsteadyTest
 from noface.model.taxonomy import INTERRUPTED, IssueStatus, reaches_workers
 from noface.recovery.schedule import Breaker, Lost, lost_to_main
 from noface.store.database import Database
 from noface.store.overview import Overview
-from noface.store.records import (
-    UNSTEADY,
-    AttemptRow,
-    DecisionRow,
-    EventRow,
-    GateRun,
-    IssueRow,
-    QuestionRow,
-    query,
-    value,
-)
+from noface.store.records import UNSTEADY, AttemptRow, EventRow, GateRun, IssueRow, QuestionRow, query, value
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
@@ -265,8 +256,10 @@ class Reader(Overview):
         rows = self._db.rows(f"SELECT model FROM advice WHERE directory IN ({marks})", *folders)  # noqa: S608 - marks
         return str(rows[0]["model"]) if rows else ""
 
-    def decisions(self, issue_id: str) -> list[DecisionRow]:
-        return self._records(DecisionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
+    def decisions(self, issue_id: str) -> tuple[Decided, ...]:
+        """Return what people decided about an issue, oldest first."""
+        rows = self._db.rows("SELECT * FROM decisions WHERE issue_id = ? ORDER BY id", issue_id)
+        return tuple(map(_decided, rows))
 
 
 _OF_STATE = tuple(field.name for field in fields(IssueState) if field.name != "status")
@@ -274,6 +267,12 @@ _OF_STATE = tuple(field.name for field in fields(IssueState) if field.name != "s
 
 def _state(row: sqlite3.Row) -> IssueState:
     return IssueState(**{name: value(row, name) for name in _OF_STATE}, status=IssueStatus(row["status"]))
+
+
+def _decided(row: sqlite3.Row) -> Decided:
+    paths, tests = (tuple(json.loads(row[name])) for name in ("paths", "tests"))
+    about = (row["attempt"], Verdict(row["verdict"]), row["epoch"], row["note"], row["at"])
+    return Decided(*about, paths=paths, tests=tests, work=row["work"], question=row["question"])
 
 
 def _order(row: sqlite3.Row) -> AttemptOrder | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from noface.model.worker_run import Resumed, WorkerReport
     from noface.recovery.pull_rounds import Followed
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 _KIND = "noface.model.taxonomy.FailureKind"
 _OUTCOMES = ("PASSED", "INTERRUPTED")
@@ -201,15 +201,6 @@ class QuestionRow(NamedTuple):
         return task_failure(broken) if broken is not None else None
 
 
-class DecisionRow(NamedTuple):
-    """A decision."""
-
-    attempt: Annotated[int, "The attempt it is about."]
-    verdict: Annotated[str, OneOf("noface.model.history.Verdict"), "What was decided."]
-    note: Annotated[str, "What was said with it."]
-    at: Annotated[float, Timestamp, "When."]
-
-
 class PullRow(NamedTuple):
     """The pull request of an issue, as noface knows it. schema.sql says what each column is for."""
 
@@ -245,12 +236,11 @@ class PullRow(NamedTuple):
 
 
 _TABLES: Mapping[type[Any], str] = {
-    IssueRow: "issues",
+    IssueRow: "told_issues",
     AttemptRow: "attempts",
     RunRow: "runs",
     EventRow: "events",
     QuestionRow: "advice",
-    DecisionRow: "approvals",
     PullRow: "pull_requests",
 }
 

@@ -25,7 +25,6 @@ CREATE TABLE issues (
     reason         TEXT NOT NULL DEFAULT '',
     until          REAL,
     epoch          INTEGER NOT NULL DEFAULT 0,  -- counts unblockings; the counters look at the newest only
-    note           TEXT NOT NULL DEFAULT '',
     attempts       INTEGER NOT NULL DEFAULT 0,  -- charged ones of this epoch
     model          TEXT,
     last_kind      TEXT,
@@ -38,7 +37,6 @@ CREATE TABLE issues (
     satisfied      INTEGER NOT NULL DEFAULT 0,  -- skipped because main holds already what it asks for
     wanted_model   TEXT,                        -- what a person chose when they unblocked it
     wanted_attempts INTEGER,
-    granted_paths  TEXT NOT NULL DEFAULT '[]',  -- JSON: paths a person allowed beyond the issue's own
     needs          TEXT NOT NULL DEFAULT '[]',  -- JSON: issues the work turned out to depend on
     parent         TEXT,                        -- the issue that was broken down into this one
     cause          TEXT NOT NULL DEFAULT ''     -- what a program has to know of the reason: model/taxonomy.Cause
@@ -139,17 +137,32 @@ CREATE TABLE advice (
 );
 CREATE INDEX advice_by_issue ON advice (issue_id, id);
 
--- What people decided on things that must not go on without them (L10).
-CREATE TABLE approvals (
+-- What people decided about issues, in whatever way (L10), each with its scope: model/history.Decided.
+CREATE TABLE decisions (
     id         INTEGER PRIMARY KEY,
     issue_id   TEXT NOT NULL,
     attempt    INTEGER NOT NULL,
+    verdict    TEXT NOT NULL,                   -- approved, rejected, noted
     epoch      INTEGER NOT NULL,
-    verdict    TEXT NOT NULL,                   -- approved, rejected
     note       TEXT NOT NULL,
-    at         REAL NOT NULL
+    at         REAL NOT NULL,
+    paths      TEXT NOT NULL,                   -- JSON
+    tests      TEXT NOT NULL,                   -- JSON
+    work       TEXT NOT NULL,                   -- the hash of a patch
+    question   TEXT NOT NULL
 );
-CREATE INDEX approvals_by_issue ON approvals (issue_id, id);
+CREATE INDEX decisions_by_issue ON decisions (issue_id, id);
+
+-- Issues, with what people said of them in all.
+CREATE VIEW told_issues AS SELECT *,
+    (SELECT COALESCE(GROUP_CONCAT(note, char(10, 10)), '') FROM (
+        SELECT note FROM decisions WHERE issue_id = issues.id AND note != '' GROUP BY note ORDER BY MIN(id)
+    )) AS note,
+    (SELECT json_group_array(value) FROM (
+        SELECT path.value AS value FROM decisions, json_each(decisions.paths) AS path
+        WHERE issue_id = issues.id AND verdict = 'approved' GROUP BY path.value ORDER BY MIN(decisions.id), MIN(path.id)
+    )) AS granted_paths
+FROM issues;
 
 -- The issues that breakdowns made; the tracker does not know them.
 CREATE TABLE children (

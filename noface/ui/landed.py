@@ -7,14 +7,14 @@ from noface.data import table
 from noface.integrity.tampering import is_code, is_test_file
 from noface.model.attempt import CHANGED_TESTS, LEFT_OUT, UNFINISHED, brings_back, noted
 from noface.model.description import Minimum, Timestamp
-from noface.model.history import Verdict
+from noface.model.history import Decided, Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.recovery.reported import made_up
 from noface.store.overview import LandedAt
 from noface.store.reader import Reader
-from noface.store.records import AttemptRow, DecisionRow, GateRun, IssueRow, QuestionRow
+from noface.store.records import AttemptRow, GateRun, IssueRow, QuestionRow
 from noface.ui.text import clean, count, fit
 
 _TEXT_CELLS_MAX = 60
@@ -96,7 +96,7 @@ def _weighed(
     last: AttemptRow | None,
     attempts: Sequence[AttemptRow],
     asked: Sequence[QuestionRow],
-    decided: Sequence[DecisionRow],
+    decided: Sequence[Decided],
 ) -> Iterator[tuple[int, str]]:
     verdicts = [each.verdict for each in decided]
     sent_back = sum(each.answer is not None and each.answer.strategy == "request_changes" for each in asked)

@@ -6,9 +6,9 @@ from noface.data import table
 from noface.model.attempt import BESIDE, brings_back, noted
 from noface.model.failure import Failure
 from noface.model.failure_document import last_output
-from noface.model.history import NO_ANSWER
+from noface.model.history import NO_ANSWER, Decided
 from noface.model.taxonomy import PASSED
-from noface.store.records import AttemptRow, DecisionRow, GateRun, QuestionRow
+from noface.store.records import AttemptRow, GateRun, QuestionRow
 from noface.ui.blocked_page import block_lines
 from noface.ui.page import evidence_lines, message_lines, paint, painted, quoted
 from noface.ui.status import tried
@@ -158,7 +158,7 @@ def asked_lines(asked: QuestionRow, now: float, width: int) -> Iterator[str]:
             yield from hanging(", ".join(items), width, f"    {title}: ", "      ")
 
 
-def decided_lines(decided: DecisionRow, now: float, width: int) -> Iterator[str]:
+def decided_lines(decided: Decided, now: float, width: int) -> Iterator[str]:
     role = "good" if decided.verdict == "approved" else "bad"
     verdict = paint(f"You {decided.verdict} it", role)
     yield f"  {verdict}  {paint(moment(decided.at, now), 'quiet')}"
@@ -185,7 +185,7 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
                 lines += asked_lines(asked, now, width)
         if (action := attempt.action) is not None:
             lines += hanging(action_words(action.kind, action.reason, attempt.outcome), width, "  → ")
-        for decided in document.approvals:
+        for decided in document.decisions:
             if decided.attempt == attempt.number:
                 lines += decided_lines(decided, now, width)
     if not document.attempts:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from noface.model.description import Inline
+from noface.model.history import Decided
 from noface.store.overview import Gap
 from noface.store.reader import Reader
-from noface.store.records import AttemptRow, DecisionRow, IssueRow, PullRow, QuestionRow
+from noface.store.records import AttemptRow, IssueRow, PullRow, QuestionRow
 from noface.ui.blocked import BlockedIssue, waiting_of
 from noface.ui.status import as_they_stand, progress
 
@@ -21,7 +22,7 @@ class Story(NamedTuple):
     block: Annotated[BlockedIssue | None, "What a person is asked; null where nothing is."]
     attempts: Annotated[tuple[AttemptRow, ...], "Its attempts, oldest first."]
     asked: Annotated[tuple[QuestionRow, ...], "What was asked about it, oldest first."]
-    approvals: Annotated[tuple[DecisionRow, ...], "What people decided on it, oldest first."]
+    decisions: Annotated[tuple[Decided, ...], "What people decided on it, oldest first."]
     gaps: Annotated[tuple[Gap, ...], "What workers reported as missing, each thing once."]
     pull_request: Annotated[PullRow | None, "Its newest pull request; null before there is one."]
 
@@ -44,7 +45,7 @@ def show_document(reader: Reader, row: IssueRow) -> Story:
         block=waiting_of(row) if row.block is not None and row.status in _FOR_A_PERSON else None,
         attempts=attempts,
         asked=tuple(reader.questions(row.id)),
-        approvals=tuple(reader.decisions(row.id)),
+        decisions=reader.decisions(row.id),
         gaps=_gaps(attempts),
         pull_request=reader.pull(row.id),
     )

@@ -109,7 +109,7 @@ def test_a_worker_that_tries_to_approve_itself_fails(project, sandbox):
         if os.geteuid() or sandbox != "none":  # root reads whatever memory it likes
             assert seen == {"read tokens": [], "read cookies": []}
         assert story.reader.issue("005").status == "approval"
-        assert story.questions.approvals("005") == ()
+        assert story.reader.decisions("005") == ()
         board.wait("A worker of the run tried")
         assert person.get("").status_code == 200, "it takes nobody's session away either"
         assert person.post("decide", data=fields).status_code == 303, "a person decides all the while"

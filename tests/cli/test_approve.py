@@ -65,7 +65,7 @@ def test_approving_lets_the_work_land_as_it_is(project, landing):
     row = landing.reader.issue("005")
     assert (row.status, row.reason, row.epoch) == ("ready", "approved by a person", 0)
     assert isinstance(decided(landing), Land)
-    assert project.shown("show", "5")["approvals"][0]["verdict"] == "approved"
+    assert project.shown("show", "5")["decisions"][0]["verdict"] == "approved"
 
 
 def test_rejecting_makes_the_work_a_failure_that_the_next_worker_is_told_of(project, landing):
@@ -122,12 +122,12 @@ def test_saying_the_same_again_changes_nothing(project, landing):
     said = {"id": "005", "title": "Export orders as CSV", "status": "ready", "attempt": 1, "verdict": "approved"}
     assert documents == [{"schema": 1, "approve": said}] * 2
     assert project.noface("approve", "5").stdout == "Issue 005 was approved already; it is ready now.\n"
-    assert len(landing.questions.approvals("005")) == 1
+    assert len(landing.reader.decisions("005")) == 1
 
 
 def test_several_are_approved_at_once_or_none(project, landing):
     assert "does not wait for approval" in refused(project, "approve", "5", "1")
-    assert project.shown("show", "5")["approvals"] == []
+    assert project.shown("show", "5")["decisions"] == []
     landing.attempt("006", 1, None, model="small").request_approval("006", None, "look")
     done = project.noface("approve", "5", "#6")
     assert [line[:3] for line in done.stdout.splitlines()] == ["005", "006", "Nex"]
@@ -191,5 +191,5 @@ def test_what_is_approved_is_not_undone_by_a_retry_and_a_lost_approval_is_not_to
     assert project.noface("approve", "005").returncode == 0
     assert "issue 005 is approved, and the next run goes on with it" in refused(project, "retry", "005")
     assert "was approved already" in project.noface("approve", "005").stdout
-    landing.journal.unblocked(landing.tick(), "005", "", "retried by a person")
+    landing.journal.unblocked(landing.tick(), "005", "retried by a person")
     assert "it does not wait for approval" in refused(project, "approve", "005")

@@ -154,7 +154,7 @@ def test_an_issue_shows_its_parts_and_a_part_its_parent(project, night):
 def test_what_a_person_agreed_to_is_shown(project, night):
     night.journal.allowed(night.tick(), "005", ("src/db.py",))
     night.journal.depends(night.tick(), "005", ("002",))
-    night.journal.unblocked(night.tick(), "005", "Mind the header.", "retried by a person", "claude-opus", 7)
+    night.journal.unblocked(night.tick(), "005", "retried by a person", "claude-opus", 7)
     document = project.shown("show", "5")
     assert (document["granted_paths"], document["needs"]) == (["src/db.py"], ["002"])
     assert (document["wanted_model"], document["wanted_attempts"]) == ("claude-opus", 7)
@@ -172,7 +172,7 @@ def test_what_a_person_decided_stands_with_the_attempt(project, night):
     night.attempt("005", 1, changed=("a.py",)).request_approval("005")
     decided = {"epoch": 0, "verdict": Verdict.REJECTED, "note": "Keep the old name."}
     night.questions.approve(night.tick(), "005", 1, **decided)
-    (said,) = project.shown("show", "5")["approvals"]
+    (said,) = project.shown("show", "5")["decisions"]
     assert (said["attempt"], said["verdict"], said["note"]) == (1, "rejected", "Keep the old name.")
     page = project.noface("show", "5").stdout
     assert (

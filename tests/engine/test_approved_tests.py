@@ -66,3 +66,43 @@ def test_work_that_alters_its_judges_is_asked_about_before_it_is_blocked_and_lan
     project.run()
     assert len(project.attempts("2")) == 1
     assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
+
+
+def test_what_was_approved_is_neither_charged_nor_asked_again_in_a_later_attempt(shop):
+    """Its worker changes the one line of main's test; the code is wrong once more before it is right."""
+    wrong = [*WORK[1:], {"write": "shop.py", "text": NEW_SHOP.replace("prices), 2", "prices) + 1, 2")}]
+    project = shop(("2", 1, BLOCKED), ("2", 2, wrong), ("2", 0, WORK))
+    project.run(code=3)
+    assert project.noface("approve", "2").returncode == 0
+    project.run()
+    outcomes = [(each["outcome"], each["charged"]) for each in project.attempts("2")]
+    assert outcomes == [("BOUNDARY_VIOLATION", True), ("TEST_FAILURE", True), ("PASSED", True)]
+    assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
+    (decided,) = project.shown("show", "2")["decisions"]
+    assert (decided["verdict"], decided["paths"]) == ("approved", ["tests/test_shop.py"])
+    prompt = project.prompt("2", 2)
+    assert prompt.index("What the owner of this project decided") < prompt.index("## The issue")
+    assert "This issue may change `tests/test_shop.py`" in prompt
+
+
+def test_the_attempt_that_a_person_calls_right_lands_without_another_worker(shop):
+    other = [WORK[0], {"write": "tests/test_shop.py", "text": "def test_total():\n    pass\n"}]
+    project = shop(("2", 1, WORK), ("2", 0, other), max_attempts=2)
+    project.run(code=3)
+    assert project.noface("approve", "2", "--attempt", "1").returncode == 0
+    project.run()
+    assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
+    (again,) = project.attempts("2")[2:]
+    assert again["outcome"] == "PASSED"
+    assert "the work of attempt 1 was judged again; no worker was called" in again["notes"]
+
+
+def test_a_note_that_calls_an_attempt_right_has_the_next_one_start_from_it(shop):
+    other = [WORK[0], {"write": "tests/test_shop.py", "text": "def test_total():\n    pass\n"}]
+    project = shop(("2", 1, WORK), ("2", 2, other), ("2", 0, [{"say": "nothing to add"}]), max_attempts=2)
+    project.run(code=3)
+    assert project.noface("retry", "2", "--note", "Yes: attempt 1 is right.").returncode == 0
+    project.noface("run")
+    prompt = project.prompt("2", 3)
+    assert "the changes of attempt 1" in prompt
+    assert prompt.index("Yes: attempt 1 is right.") < prompt.index("## The issue")

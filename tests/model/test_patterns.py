@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noface.model.patterns import let_change, matches, matches_any, overlap
+from noface.model.patterns import matches, matches_any, overlap
 
 
 def letters(text, pattern):
@@ -111,26 +111,3 @@ def test_common_patterns_mean_what_people_expect():
     assert not matches("a.py", "")
     assert matches_any("b", ("a", "b"))
     assert not matches_any("b", ())
-
-
-ASKED = ("tests/test_shop.py", "tests/test_api.py")
-
-
-def test_a_persons_yes_lets_be_changed_what_was_asked_for_as_far_as_the_note_does_not_say_otherwise():
-    """Of the notes that follow none grants a path that its person did not mean."""
-    for note, let in {
-        "": ASKED,
-        "Go on.": ASKED,
-        "it may change tests/test_shop.py as well": ("tests/test_shop.py",),
-        "Yes, `test_shop.py` is wrong.": ("tests/test_shop.py",),
-        "tests/test_shop.py::test_total is wrong!": ("tests/test_shop.py",),
-        "tests/test_shop.py:12 may go.": ("tests/test_shop.py",),
-        "Fine, but do not touch tests/test_api.py.": ("tests/test_shop.py",),
-        "Don't change test_api.py; test_shop.py may be changed": ("tests/test_shop.py",),
-        "tests/test_api.py bleibt, nicht anfassen": ("tests/test_shop.py",),
-        "See docs/api.md for the format.": ASKED,
-        "It may change tests/data/ and conftest.py too.": (*ASKED, "tests/data/", "**/conftest.py"),
-        "You may edit ../other/x.py": ASKED,
-        "and/or, e.g. 1.5": ASKED,
-    }.items():
-        assert let_change(note, ASKED) == let, note

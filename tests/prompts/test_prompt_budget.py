@@ -56,7 +56,6 @@ def full(chars=1000, rows=8):
         start=StartPoint(StartReason.BEST_SO_FAR, 2, "c"),
         patch=text,
         note=text,
-        rejected_note=text,
         advice=(Quote("Diagnosis", text, "large"),),
         lessons=tuple(f"{number}{row}" for number in range(rows)),
         files=(RelatedFile("src/a.py", "it is named"),),
@@ -67,7 +66,7 @@ def full(chars=1000, rows=8):
 
 def bare(data):
     """The same with nothing left that can be cut."""
-    empty = {name: "" for name in ("patch", "note", "rejected_note") if hasattr(data, name)}
+    empty = {name: "" for name in ("patch", "note") if hasattr(data, name)}
     empty |= {"others": ()} if isinstance(data, QuestionData) else {}
     earlier = tuple(replace(one, excerpt="") for one in data.earlier[-1:])
     return replace(data, issue=replace(data.issue, body=""), earlier=earlier, advice=(), lessons=(), **empty)
@@ -154,7 +153,6 @@ def test_it_fits_wherever_the_fixed_parts_fit(situation, sizes, unit, rows, toke
         if situation.asks
         else PromptData(
             start=StartPoint(StartReason.BEST_SO_FAR, common["earlier"][0].number, "c"),
-            rejected_note="" if situation is Situation.RESUME else texts[9],
             **common,
         )
     )

@@ -88,7 +88,6 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         on_main=Failure(FailureKind.TEST_FAILURE, text, "r", f"{text}:1", excerpt=text, failing_tests=(f"{text}!",)),
         read_first=(text,),
         hints=(text,),
-        rejected_note=text,
         instruction=text,
         strategy=text,
         report_example=text,

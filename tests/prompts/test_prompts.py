@@ -71,7 +71,6 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         advice=(Quote("Another design", "Without a cast.", "large"),),
         files=(RelatedFile("src/b.py", "it is named"),),
         note="Use the other table.",
-        rejected_note="Too slow.",
         instruction=instruction_for("TEST_FAILURE"),
         strategy=action_instruction("Escalate"),
         report_example='{"status": "done"}',

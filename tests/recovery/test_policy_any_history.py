@@ -64,7 +64,7 @@ def test_every_history_whatever_its_origin_gets_one_action_within_its_limits(pol
     action = next_action(history, policy, 0.0, 0.5, away)
     assert isinstance(action, get_args(Action))
     assert action.reason
-    let = {each.attempt for each in history.approvals if each.verdict is Verdict.APPROVED}
+    let = {each.attempt for each in history.decisions if each.verdict is Verdict.APPROVED}
     charged = sum(attempt.charged and attempt.number not in let for attempt in history.current)
     if charged >= policy.cap(history.issue, history.attempts_max):
         assert action.name in ("Block", "Land", "RequestApproval", "Review", "WaitUntil")

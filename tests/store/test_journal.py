@@ -157,7 +157,7 @@ def test_numbers_never_restart_and_cannot_be_given_twice(journal, reader):
     assert reader.next_number("7") == 1
     start(journal, 1)
     finish(journal, 1)
-    journal.unblocked(3.0, "7", "", "a person")
+    journal.unblocked(3.0, "7", "a person")
     assert reader.next_number("7") == 2
     with pytest.raises(sqlite3.IntegrityError):
         start(journal, 1, token="other")
@@ -172,12 +172,12 @@ def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader
     finish(journal, 1, cost=0.5)
     journal.blocked(3.0, "7", "used up", PersonRequest(kind="TEST_FAILURE"))
     assert reader.issue("7").block == PersonRequest(kind="TEST_FAILURE")
-    journal.unblocked(4.0, "7", "Use the other table.", "a person")
+    journal.unblocked(4.0, "7", "a person")
     row = reader.issue("7")
     assert (row.status, row.attempts, row.epoch, row.block) == ("ready", 0, 1, None)
     assert (row.note, row.cost_usd) == ("Use the other table.", 0.5)
     assert len(reader.past("7")) == 1
-    journal.unblocked(5.0, "7", "", "again")
+    journal.unblocked(5.0, "7", "again")
     assert reader.issue("7").note == "Use the other table."
 
 
@@ -189,7 +189,7 @@ def test_an_issue_edited_after_it_was_put_aside_shows_another_hash(journal, read
         journal.status(3.0, "7", status, "already satisfied")
     journal.sync_backlog(Backlog((replace(ISSUE, content_hash="v2"),)), "f2")
     assert reader.states()["7"].content_hash == "v1"
-    journal.unblocked(4.0, "7", "", "edited")
+    journal.unblocked(4.0, "7", "edited")
     assert reader.states()["7"].content_hash == "v2"
 
 
@@ -316,7 +316,7 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def unblock(self):
-        self.journal.unblocked(3.0, "7", "", "a person")
+        self.journal.unblocked(3.0, "7", "a person")
         self.epoch += 1
 
     @invariant()

@@ -166,7 +166,7 @@ class Story:
         row = self.reader.issue(issue)
         described = Issue(issue, row.title, source=row.source, parent=row.parent)
         past, advice = self.reader.past(issue), self.questions.advice(issue)
-        return History(described, past, row.epoch, advice, self.questions.approvals(issue))
+        return History(described, past, row.epoch, advice, self.reader.decisions(issue))
 
     def ask(self, issue, topic, model="claude-opus", **answer):
         """Ask after the last attempt; without an answer the question stays open."""

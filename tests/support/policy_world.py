@@ -186,7 +186,7 @@ class Story:
     def _approve(self, action: RequestApproval) -> None:
         number = len(self.history.attempts)
         verdict = Verdict.APPROVED if self._word().approved else Verdict.REJECTED
-        self.history = replace(self.history, approvals=(*self.history.approvals, Decided(number, verdict)))
+        self.history = replace(self.history, decisions=(*self.history.decisions, Decided(number, verdict)))
         if verdict is Verdict.REJECTED and action.kind is None:
             note = f"person-rejected:{number}"
             self._overrule(Failure(K.REVIEW_REJECTED, "rejected", "person-rejected", signature=note))

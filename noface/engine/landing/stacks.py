@@ -18,7 +18,7 @@ from noface.engine.changed_tests import let_for
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again
 from noface.engine.landing.waiting import QueueEntry
-from noface.engine.prompt_context import attempt_directory
+from noface.engine.prompt_context import attempt_directory, history_of
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import advance
@@ -31,7 +31,7 @@ from noface.integrity.judges import Part, lifted, part_of
 from noface.model.failure import Failure
 from noface.model.gate import Proof
 from noface.model.history import Verdict
-from noface.model.issue import joined
+from noface.model.issue import Issue, joined
 from noface.model.quoting import some
 from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
@@ -164,9 +164,13 @@ def prove_stack(
 
 def is_judged(context: RunContext, entry: QueueEntry) -> bool:
     """True if main's judges have to accept an entry: no person has approved it, and it has no commands of its own."""
-    approvals = context.questions.approvals(entry.issue.id)
-    approved = any(each.attempt == entry.number and each.verdict is Verdict.APPROVED for each in approvals)
-    return not (approved or entry.issue.accept)
+    return not (entry.issue.accept or is_approved(context, entry.issue, entry.number))
+
+
+def is_approved(context: RunContext, issue: Issue, number: int) -> bool:
+    """True if a person has approved an attempt, or another one's work that is the same."""
+    verdict = history_of(context.reader, context.questions, issue, context.reader.state(issue.id)).verdict(number)
+    return verdict is not None and verdict.verdict is Verdict.APPROVED
 
 
 def has_leave(context: RunContext, entry: QueueEntry) -> bool:

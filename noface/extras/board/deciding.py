@@ -9,6 +9,7 @@ import time
 from noface.errors import UsageError
 from noface.extras.board.state import Displayed, OpenState, displayed
 from noface.model.history import Verdict
+from noface.model.request import NOTHING_ASKED
 from noface.store import decisions
 from noface.store.records import IssueRow
 from noface.ui.issues import find_issue
@@ -24,7 +25,8 @@ def possible(row: IssueRow) -> tuple[str, ...]:
     if not row.present:
         return ()
     checks = {"retry": decisions.no_retrying, "skip": decisions.no_skipping}
-    asked = ("approve", "reject") if row.status == "approval" else ()
+    waits = row.status == "approval" or (row.status == "blocked" and (row.block or NOTHING_ASKED).wants)
+    asked = ("approve", "reject") if waits else ()
     others = tuple(verb for verb, no in checks.items() if no(row) is None)
     return (*asked, *others, *(("note",) if row.status in _FOR_LATER else ()))
 
@@ -51,7 +53,7 @@ def decide(state: OpenState, issue_id: str, verb: str, note: str, seen: Displaye
                 decisions.skip(now, state.journal, row)
                 return f"Issue {row.id} is left undone."
             case "note":
-                return _keep(state, row, text)
+                return _keep(state, row, text, now)
             case _:
                 raise UsageError(f"there is nothing to decide called {verb[:20]}")
 
@@ -60,26 +62,26 @@ def _judge(state: OpenState, row: IssueRow, verb: str, note: str, now: float) ->
     if verb == "reject" and not note:
         raise UsageError("say why: without a reason the next worker would do the same again")
     verdict = Verdict.APPROVED if verb == "approve" else Verdict.REJECTED
-    case = decisions.open_case(state.reader, state.questions, row, verdict)
+    case = decisions.open_case(state.reader, row, verdict)
     if case.settled is None:
-        record = decisions.approve if verdict is Verdict.APPROVED else decisions.reject
-        record(now, state.journal, state.questions, case, note)
+        said = (verdict, note, "a person")
+        decisions.decide(now, state.journal, state.questions, state.reader, case, said)
     return f"Issue {row.id} is {verdict.value}."
 
 
 def _give_back(state: OpenState, row: IssueRow, note: str, now: float) -> str:
     _refuse(decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(state.reader, row))
-    decisions.give_back(state.journal, state.reader, now, row, note, "retried by a person")
+    decisions.give_back(state.journal, state.questions, state.reader, now, row, note, "retried by a person")
     return f"Issue {row.id} is ready; its counters start again."
 
 
-def _keep(state: OpenState, row: IssueRow, note: str) -> str:
+def _keep(state: OpenState, row: IssueRow, note: str, now: float) -> str:
     _refuse(decisions.gone(row))
     if row.status not in _FOR_LATER:
         raise UsageError(f"issue {row.id} is {row.status}: no worker follows who would read a note")
     if not note:
         raise UsageError("the note is empty")
-    state.questions.note(row.id, note)
+    decisions.keep_note(state.questions, state.reader, now, row, note, row.epoch)
     return f"The next worker on issue {row.id} reads the note."
 
 
