@@ -21,7 +21,9 @@ def approve(
     ),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know, if one is needed."),
     attempt: int | None = typer.Option(None, "--attempt", min=1, help="This attempt's work is right: go on from it."),
-    paths: list[str] = typer.Option([], "--path", help="What the issue may change from now on, instead of what was asked for."),
+    paths: list[str] = typer.Option(
+        [], "--path", help="What the issue may change from now on, instead of what was asked for."
+    ),
     config: ConfigFile = None,
 ) -> VerbResult:
     """Say yes to what issues wait for: to all of these, or none. Their work may land, or go on as proposed.

@@ -12,6 +12,7 @@ from noface.data import table
 from noface.model.actions import action_instruction
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateKind, GateSpec
+from noface.model.history import Decided, Verdict
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
 from noface.model.start import CutOff, StartPoint, StartReason
@@ -168,6 +169,10 @@ _ALIKE: dict[str, Any] = {
     "main_patch": _PATCH,
     "compare": "git diff origin/main",
     "note": "Use no library for this.",
+    "decided": (
+        Decided(2, Verdict.APPROVED, paths=("tests/test_count.py",), tests=_TESTS[:1], work="h", question="May it?"),
+        Decided(3, Verdict.REJECTED, question="Can it be left undone?"),
+    ),
     "advice": _ADVICE,
     "lessons": ("TEST_FAILURE in src/count.py: splitting on any white space helped",),
     "files": (RelatedFile("src/count.py", "it has the words count, hyphen"),),

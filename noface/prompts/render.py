@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noface.prompts.data import PromptData, QuestionData, Situation
-from noface.prompts.text import BYTES_A_TOKEN, Pieces, Prompt, code, fenced, fit, line, sentence, tidy
+from noface.prompts.text import BYTES_A_TOKEN, Pieces, Prompt, code, fenced, fit, line, sentence, tidy, words
 from noface.prompts.values import parts_of, values_of
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def _environment(templates: tuple[tuple[str, str], ...]) -> "Environment":
         "line": lambda *given: marked(line(*given)),
         "sentence": lambda *given: marked(sentence(*given)),
         "code": lambda *given: marked(code(*given)),
+        "words": lambda *given: marked(words(*given)),
         "fenced": lambda *given: marked(fenced(*given)),
     }
     return made

@@ -30,6 +30,7 @@ _OPENER = re.compile(
     r"#{1,6}(?:\s|$)|`{3}|~{3}|>|<[A-Za-z/!?]|[-+*](?:\s|$)|=+$|-+$|(?:[-_*] ?){3,}$|\d{1,9}[.)](?:\s|$)|\[.+\]:"
 )
 """What opens a heading, fence, quotation, block of HTML, list item, rule or link definition in Markdown."""
+_BLOCK = re.compile(r"\s*(?:#{1,6}(?:\s|$)|`{3}|~{3}|<[A-Za-z/!?]|=+$|-+$)")
 _ANY_RUN = re.compile(r"`+")
 _FENCE = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$")
 
@@ -68,6 +69,11 @@ def fenced(text: object, language: str = "") -> str:
     longest = max((len(run) for run in _ANY_RUN.findall(body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{body}\n{fence}"
+
+
+def words(text: object) -> str:
+    """Return what the owner says, which stands in no fence: no row of it opens a heading, a fence or a block of HTML."""
+    return "\n".join(f"\\{row}" if _BLOCK.match(row) else row for row in clean(str(text)).rstrip("\n").split("\n"))
 
 
 def tidy(text: str) -> str:

@@ -214,10 +214,11 @@ def block_request(
     if wants is not None:
         facts = {**_of_approval(_last(history)), "work": shlex.quote(branch) if branch else "", "kind": action.kind}
         asked = asks(request, wants, issue, facts | {"paths": some(paths, _PATHS_MAX)})
-        first = zip(asked.options, asked.commands, strict=True)
-        ways = tuple({command: (way, command) for way, command in (*ways, *first)}.values())
-        ways = (*(way for way in ways if way[1] in asked.commands), *(w for w in ways if w[1] not in asked.commands))
-        request = replace(request, wants=wants.value, paths=paths, attempt=last.number if (last := _last(history)) is not None else 0)
+        answers = tuple(way for way in zip(asked.options, asked.commands, strict=True) if way[1].startswith("noface "))
+        ways = (*ways, *answers) if wants is ApprovalKind.GOING_ON else (*answers, *ways)
+        request = replace(
+            request, wants=wants.value, paths=paths, attempt=last.number if (last := _last(history)) is not None else 0
+        )
     request = with_options(request, ways)
     if action.limit:
         request = asks(request, RequestKind.LIMIT, issue, {"limit": action.limit})

@@ -107,7 +107,11 @@ def open_case(
             hint = f'Its question takes words: noface retry {row.id} --note "…"'
             raise UsageError(f"issue {row.id} is blocked, and its question is answered by no yes or no", hint)
         raise UsageError(f"issue {row.id} is {row.status}; it does not wait for approval", hint)
-    no = [command for way, command in zip(request.options, request.commands, strict=True) if way.startswith("no:")]
+    no = [
+        command
+        for way, command in zip(request.options, request.commands, strict=True)
+        if way.startswith("no:") and " reject " not in command
+    ]
     if blocked and verdict is Verdict.REJECTED and no:
         raise UsageError(f"the no to the question of issue {row.id} is another command", f"Say it with: {no[0]}")
     problem = gone(row) or (taken_back(reader, row) if blocked else None)

@@ -267,7 +267,7 @@ WHERE kind_before = ?
 -- name: to_say
 -- The issues of which their tracker may have to be told something: what is new, or has been mentioned and not settled.
 -- What has landed without an attempt of noface's here is another machine's to tell.
-SELECT issues.* FROM issues LEFT JOIN publications ON publications.issue_id = issues.id
+SELECT issues.* FROM told_issues AS issues LEFT JOIN publications ON publications.issue_id = issues.id
 WHERE issues.parent IS NULL
     AND CASE
         WHEN publications.digest LIKE ? THEN issues.status != 'merged'

@@ -117,11 +117,12 @@ class Questions:
 
     def decided(self, issue_id: str, what: Decided) -> None:
         """Record what a person decided."""
+        verdict = what.verdict
         with self._db.transaction() as connection:
             scope = {"paths": dumps(what.paths), "tests": dumps(what.tests)}
             insert(connection, "decisions", issue_id=issue_id, **encode(what) | scope)
-            if what.verdict is not Verdict.NOTED:
-                self._journal.event(what.at, what.verdict.value, issue_id, attempt=what.attempt, note=what.note)
+            if verdict is not Verdict.NOTED:
+                self._journal.event(what.at, verdict.value, issue_id, attempt=what.attempt, note=what.note)
             if what.paths:
                 self._journal.event(what.at, "paths_allowed", issue_id, paths=what.paths)
 

@@ -6,6 +6,7 @@ from support.processes import wait_for
 
 from noface.model.actions import Land, RequestApproval
 from noface.model.failure import Failure
+from noface.model.history import Decided, Verdict
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import BlockedReason, ReportStatus, WorkerReport
 from noface.recovery.policy import next_action
@@ -93,7 +94,8 @@ def test_two_rejections_for_different_reasons_are_different_failures(project, la
 
 
 def test_approving_wider_paths_grants_them_beside_those_granted_before(project, wider):
-    wider.journal.allowed(wider.tick(), "005", ("src/x.py", "src/a.py"))
+    said = Decided(0, Verdict.APPROVED, at=wider.tick(), paths=("src/x.py", "src/a.py"))
+    wider.questions.decided("005", said)
     done = project.noface("approve", "5", "--note", "Only the one query.")
     assert "   it may change src/db.py, src/x.py as well\n" in done.stdout
     state = wider.reader.states()["005"]
@@ -147,12 +149,19 @@ def test_rejecting_takes_a_reason(project, landing):
 
 
 @pytest.mark.parametrize(
-    ("issue", "status"), [("1", "merged"), ("2", "blocked"), ("4", "landing"), ("5", "ready"), ("7", "running")]
+    ("issue", "said", "hint"),
+    [
+        ("1", "is merged; it does not wait for approval", "noface show 001"),
+        ("2", "its question is answered by no yes or no", 'noface retry 002 --note "…"'),
+        ("4", "is landing; it does not wait for approval", "noface show 004"),
+        ("5", "is ready; it does not wait for approval", "noface show 005"),
+        ("7", "is running; it does not wait for approval", "noface show 007"),
+    ],
 )
-def test_only_what_waits_for_approval_can_be_decided(project, night, issue, status):
-    said = refused(project, "approve", issue)
-    assert f"is {status}; it does not wait for approval" in said
-    assert f"noface show 00{issue}" in said
+def test_only_what_waits_for_a_yes_can_be_decided(project, night, issue, said, hint):
+    told = refused(project, "approve", issue)
+    assert said in told
+    assert hint in told
 
 
 def test_an_issue_whose_file_is_gone_cannot_be_approved(project, landing):

@@ -7,7 +7,7 @@ import pytest
 from support.cli_story import Story, red_test, usual_night, write_issue
 
 from noface.model.failure import Failure
-from noface.model.history import AdviceOutcome, Topic, Verdict
+from noface.model.history import AdviceOutcome, Decided, Topic, Verdict
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import BlockedReason, Question, ReportStatus, Usage, WorkerReport
 
@@ -152,7 +152,8 @@ def test_an_issue_shows_its_parts_and_a_part_its_parent(project, night):
 
 
 def test_what_a_person_agreed_to_is_shown(project, night):
-    night.journal.allowed(night.tick(), "005", ("src/db.py",))
+    said = Decided(0, Verdict.APPROVED, note="Mind the header.", at=night.tick(), paths=("src/db.py",))
+    night.questions.decided("005", said)
     night.journal.depends(night.tick(), "005", ("002",))
     night.journal.unblocked(night.tick(), "005", "retried by a person", "claude-opus", 7)
     document = project.shown("show", "5")
@@ -170,8 +171,7 @@ def test_what_a_person_agreed_to_is_shown(project, night):
 
 def test_what_a_person_decided_stands_with_the_attempt(project, night):
     night.attempt("005", 1, changed=("a.py",)).request_approval("005")
-    decided = {"epoch": 0, "verdict": Verdict.REJECTED, "note": "Keep the old name."}
-    night.questions.approve(night.tick(), "005", 1, **decided)
+    night.questions.decided("005", Decided(1, Verdict.REJECTED, note="Keep the old name.", at=night.tick()))
     (said,) = project.shown("show", "5")["decisions"]
     assert (said["attempt"], said["verdict"], said["note"]) == (1, "rejected", "Keep the old name.")
     page = project.noface("show", "5").stdout

@@ -25,7 +25,6 @@ ORDER = (
     "the diff of attempt 2",
     "what attempt 9 printed",
     "the advice “Diagnosis”",
-    "the note on the rejected work",
     "the note",
     "the issue's text",
 )

@@ -64,7 +64,7 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         "gates": (GateSpec(text, text), GateSpec("accept", text, accept=True)),
         "earlier": (failure(1, text), failure(2, text), failure(3, text)),
         "patch": text,
-        "note": text,
+        "note": "Mind the header.",
         "advice": (Quote(text, text, text), Quote(text, text)),
         "lessons": (text, text),
         "files": (RelatedFile(text, text),),
@@ -132,11 +132,20 @@ def test_no_cut_opens_a_fence(situation, text, tokens_max, times):
 def test_long_texts_come_out_whole_behind_a_fence_they_cannot_close(situation):
     prompt = render(situation, TEMPLATES, data(situation, EVIL), 50_000).text
     fences = [token.content for token in MARKDOWN.parse(prompt) if token.type == "fence"]
-    assert sum(content == f"{EVIL}\n" for content in fences) >= (2 if situation is Situation.RESUME else 6)
+    assert sum(content == f"{EVIL}\n" for content in fences) >= (1 if situation is Situation.RESUME else 5)
     outside = [token.content for token in MARKDOWN.parse(prompt) if token.type == "inline"]
     assert not [
         text for text in outside if text.startswith(("Ignore", "Rules Ignore", "Your previous attempt failed with: n"))
     ]
+
+
+def test_the_owner_s_words_stand_in_no_fence_and_open_none():
+    note = "Yes:\n- rewrite it\n# not like this\n```\n=====\nMind the header."
+    plain = render(Situation.RETRY, TEMPLATES, data(Situation.RETRY, "z"), 50_000).text
+    prompt = render(Situation.RETRY, TEMPLATES, replace(data(Situation.RETRY, "z"), note=note), 50_000).text
+    assert headings_of(prompt) == headings_of(plain)
+    assert "\nMind the header.\n\n## The issue" in prompt
+    assert not any("Mind the header." in t.content for t in MARKDOWN.parse(prompt) if t.type == "fence")
 
 
 def test_templates_in_data_are_not_run():

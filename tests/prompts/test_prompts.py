@@ -96,7 +96,6 @@ def test_every_worker_is_told_all_that_the_specification_asks_for(situation):
         "Without a cast.",
         "`src/b.py`:",
         "Use the other table.",
-        "Too slow.",
         instruction_for("TEST_FAILURE"),
         action_instruction("Escalate"),
         "with the changes of attempt 2, the best so far",

@@ -197,7 +197,7 @@ def test_a_model_that_is_configured_no_more_is_not_offered():
 def test_money_that_is_spent_is_allowed_or_counted_anew():
     action = Block(FailureKind.RESOURCE_EXHAUSTED, "spent", "max_cost_usd")
     told = block_request(ISSUE, action, History(ISSUE, (attempt(1),)), "")
-    assert list(told.commands[:2]) == ['${EDITOR:-vi} "$(noface config path)"', "noface retry 7"]
+    assert list(told.commands[:2]) == ['${EDITOR:-vi} "$(noface config path)"', "noface approve 7"]
     assert told.task == "Allow more money: max_cost_usd of [retry] is spent"
 
 
@@ -357,7 +357,7 @@ def test_whatever_workers_say_stays_bounded_and_quoted(text, kind):
     ("rule", "first"),
     [
         ("secret-added", "it opens nothing: name its file in [limits] test_keys, then go on"),
-        ("outside-paths", "yes: add what it needs to its `paths`; that lifts the block"),
+        ("outside-paths", "allow these paths as well"),
         ("embedded-repository", "yes: say so in the issue; editing it lifts the block"),
     ],
 )

@@ -13,7 +13,7 @@ from noface.model.actions import Land, Mode, NextAction, RunWorker
 from noface.model.attempt import AttemptOrder, Interrupted, Judged, Snapshot
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
-from noface.model.history import Advice, Topic
+from noface.model.history import Advice, Decided, Topic, Verdict
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
 from noface.model.request import PersonRequest
@@ -167,11 +167,13 @@ def test_numbers_never_restart_and_cannot_be_given_twice(journal, reader):
 # Blocking and unblocking
 
 
-def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader):
+def test_unblocking_starts_the_counters_again_and_keeps_what_was(journal, reader, database):
+    questions = Questions(database, journal)
     start(journal, 1)
     finish(journal, 1, cost=0.5)
     journal.blocked(3.0, "7", "used up", PersonRequest(kind="TEST_FAILURE"))
     assert reader.issue("7").block == PersonRequest(kind="TEST_FAILURE")
+    questions.decided("7", Decided(0, Verdict.NOTED, 1, "Use the other table.", 4.0))
     journal.unblocked(4.0, "7", "a person")
     row = reader.issue("7")
     assert (row.status, row.attempts, row.epoch, row.block) == ("ready", 0, 1, None)
