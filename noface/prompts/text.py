@@ -72,7 +72,7 @@ def fenced(text: object, language: str = "") -> str:
 
 
 def words(text: object) -> str:
-    """Return what the owner says, which stands in no fence: no row of it opens a heading, a fence or a block of HTML."""
+    """Return what the owner says, which stands in no fence: no row of it opens a heading, a fence or HTML."""
     return "\n".join(f"\\{row}" if _BLOCK.match(row) else row for row in clean(str(text)).rstrip("\n").split("\n"))
 
 

@@ -211,7 +211,7 @@ def block_request(
     request = replace(request, next_steps=steps)
     wants, paths = _yes(action.kind, history)
     ways = options_of_blocked(issue, action, history, branch, configured)
-    if wants is not None:
+    if wants is not None and not action.limit:
         facts = {**_of_approval(_last(history)), "work": shlex.quote(branch) if branch else "", "kind": action.kind}
         asked = asks(request, wants, issue, facts | {"paths": some(paths, _PATHS_MAX)})
         answers = tuple(way for way in zip(asked.options, asked.commands, strict=True) if way[1].startswith("noface "))
