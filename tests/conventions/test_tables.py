@@ -39,7 +39,7 @@ def fits(cls, entry):
 def test_every_kind_has_every_field(kind):
     entry = table("kinds")[kind.value]
     fits(KindInfo, entry)
-    optional = {"names_tests", "gate", "redundant_prefixes", "instruction_by_gate", "cut_off"}
+    optional = {"names_tests", "yes", "gate", "redundant_prefixes", "instruction_by_gate", "cut_off"}
     assert entry.keys() | optional == {field.name for field in fields(KindInfo)}
     assert kind.category.external == bool(kind.info.cut_off)
     told = {name for name, value in entry.items() if value == ""}
@@ -209,7 +209,7 @@ def test_every_request_to_a_person_has_its_words():
     assert set(table("requests")) == {kind.value for kind in kinds}
     for kind in kinds:
         entry = table("requests")[kind.value]
-        assert entry.keys() <= {"task", "question", "first", "steps", "options"}
+        assert entry.keys() <= {"wants", "task", "question", "first", "steps", "options"}
         assert not entry["task"].endswith((".", "?"))
         assert "?" in entry.get("question", "?")
         assert all(len(way) == 2 for way in entry.get("options", ()))
