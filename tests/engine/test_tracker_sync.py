@@ -75,7 +75,7 @@ def test_commands_do_what_the_verbs_of_their_names_do_or_the_comment_says_why_no
     shop.project.run(code=3)
     assert [shop.status(number) for number in said] == ["skipped", "blocked", "merged", "blocked"]
     assert "leaves this undone" in shop.comment(skipped)
-    assert "alice wrote /noface approve, but it does not wait for approval" in shop.comment(approved)
+    assert "alice wrote /noface approve, but its question is answered by no yes or no" in shop.comment(approved)
     assert shop.repository.mails_of("alice", approved) == ["comment"] * 3, "begun, asked, and told why not"
     assert "landed**" in shop.comment(retried)
     assert shop.labels(stranger) == {"noface:blocked"}
