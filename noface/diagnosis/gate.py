@@ -152,7 +152,7 @@ def _verdict(
         failing_tests=failing,
         tests_run=_tests_run(counts),
         stack_trace=stack_of(log, line) if kind is FailureKind.RUNTIME_ERROR else "",
-        excerpt=excerpt_of(log, line, kind),
+        excerpt=_with_reasons(log, line, kind, findings, failing),
         signature=signature_of(kind, key if key.strip() else "\n".join(last[-_LAST_TELLING:]), failing),
         evidence=(key,) if key.strip() and not guessed else last,
         also_matched=tuple(also),
@@ -163,15 +163,35 @@ LINES_MAX = 40
 WIDTH_MAX = 240
 STACK_MAX = 60
 _ABOVE, _ABOVE_CODE = 14, 4
+_REASONS_MAX = 20
 
 
 def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
     """Return the lines round line number `line`, or, if none decided, the last lines of the output."""
+    return _join(log, _shown(log, line, kind, LINES_MAX))
+
+
+def _shown(log: Log, line: int, kind: FailureKind, most: int) -> range:
     if line < 0 or line >= len(log.lines):
-        return _join(log, range(max(0, len(log.lines) - LINES_MAX), len(log.lines)))
+        return range(max(0, len(log.lines) - most), len(log.lines))
     above = _ABOVE_CODE if kind in {FailureKind.SYNTAX_ERROR, FailureKind.LINT_FAILURE} else _ABOVE
     start = max(log.stream_start(line), line - above)
-    return _join(log, range(start, min(log.stream_end(line), start + LINES_MAX)))
+    return range(start, min(log.stream_end(line), start + most))
+
+
+def _with_reasons(log: Log, line: int, kind: FailureKind, findings: list[RuleMatch], failing: tuple[str, ...]) -> str:
+    """Return the excerpt; below a mark of the cut, each other failing test with the line that says why it fails."""
+    tests = [f for f in findings if f.test and 0 <= f.line < len(log.lines) and f.line != line] if failing else []
+    reasons = {f.test: f.line for f in reversed(tests)}
+    shown = _shown(log, line, kind, LINES_MAX)
+    if all(number in shown for number in reasons.values()):
+        return _join(log, shown)
+    shown = _shown(log, line, kind, LINES_MAX - min(len(reasons), _REASONS_MAX) - 1)
+    beside = [(str(test), number) for test, number in sorted(reasons.items(), key=lambda each: each[1])]
+    rows = [
+        f"{test}: {to_the_point(log.get(number).strip(), WIDTH_MAX)}" for test, number in beside if number not in shown
+    ]
+    return "\n".join((_join(log, shown), "[…]", *rows[:_REASONS_MAX]))
 
 
 def _join(log: Log, numbers: Iterable[int]) -> str:

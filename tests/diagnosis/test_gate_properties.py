@@ -151,3 +151,20 @@ def test_unknown_failures_are_the_same_where_their_output_ends_alike():
     assert signed("strange\nworking for 3.1s\n") == signed("strange\nworking for 4.7s\n")
     assert signed("strange\n") != signed("odd\n")
     assert signed("strange\nstopped\n") != signed("odd\nstopped\n")
+
+
+def test_each_failing_test_is_told_with_its_own_reason_and_the_cut_is_marked():
+    def block(number):
+        head = f"_____ test_{number} _____\n\n    def test_{number}():\n" + "        x = 1\n" * 10
+        return (
+            f"{head}>       assert {number} == x\nE       assert {number} == 1\n\ntest_x.py:{number}: AssertionError\n"
+        )
+
+    names = "".join(f"FAILED test_x.py::test_{number} - assert {number} == 1\n" for number in range(2, 7))
+    log = f"==== FAILURES ====\n{''.join(map(block, range(2, 7)))}==== short test summary info ====\n{names}5 failed\n"
+    verdict = classify(GateEvidence("pytest -q", 1, log, ""))
+    assert verdict.failing_tests == tuple(f"test_x.py::test_{number}" for number in range(2, 7))
+    shown, _, beside = verdict.excerpt.partition("\n[…]\n")
+    for number in range(2, 7):
+        assert f"E       assert {number} == 1" in (shown if number < 4 else beside)
+    assert beside.splitlines()[-1] == "test_6: E       assert 6 == 1"
