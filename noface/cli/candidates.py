@@ -56,7 +56,7 @@ open_issue = _issues_that(without=("merged", "epic"))
 blocked_issue = _issues_that("blocked", "approval", "landing", "review")
 retried_issue = _issues_that("blocked", "skipped", "approval", "waiting", "ready", "review")
 skippable_issue = _issues_that("ready", "waiting", "blocked", "approval", "review")
-proposed_issue = _issues_that("approval")
+proposed_issue = _issues_that("approval", "blocked")
 
 
 @_offered

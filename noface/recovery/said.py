@@ -166,21 +166,24 @@ def _needs_person(standing: Standing, state: str, clean: Clean) -> Iterator[str]
             yield f"Part {code(asking[number].issue_id)}, {plain(clean(asking[number].title))}:"
         if request.question:
             yield quote(clean(request.question))
-    yield _answers_here(state)
+    yield _answers_here(state, yes=any(request.wants for request in requests))
     for request in requests:
         yield from _evidence(request, clean)
         yield _options(request, clean)
 
 
-def _answers_here(state: str) -> str:
+def _answers_here(state: str, *, yes: bool) -> str:
     answer = (
         f"`/noface` and your answer, a comment that mentions {ACCOUNT}, or a reply that quotes the question: it"
         " goes to the next attempt. Other comments are left alone"
     )
     ways = [answer, "`/noface retry`: try it again, after you changed something else"]
-    if state == IssueStatus.APPROVAL:
-        ways = [f"`/noface approve`, or the label `{APPROVED}`: yes"]
-        ways += ["`/noface reject` and why: no; the next attempt is told"]
+    if yes or state == IssueStatus.APPROVAL:
+        decisions = (
+            f"`/noface approve`, or the label `{APPROVED}`: yes",
+            "`/noface reject` and why: no; the next is told",
+        )
+        ways = [*decisions, *(ways if state != IssueStatus.APPROVAL else ())]
     listed = "\n".join(f"- {line}" for line in (*ways, "`/noface skip`: leave it undone"))
     return f"**To answer,** write a comment below, if you may write to this repository:\n\n{listed}"
 

@@ -8,7 +8,6 @@ from noface.engine.context import RunContext
 from noface.errors import UsageError
 from noface.model.history import Verdict
 from noface.model.publication import COMMANDS, Heard
-from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
 from noface.process.failpoints import hit
 from noface.recovery.said import ASKING
@@ -76,7 +75,7 @@ class Listener:
         """True if an issue, or a part of it, waits for a yes."""
         row = self.context.reader.issue(issue_id)
         parts = [part for part in self.context.reader.waiting_for_a_person() if part.parent == issue_id]
-        return any(each.status == IssueStatus.APPROVAL for each in (*parts, *([row] if row is not None else ())))
+        return any(each.takes_yes for each in (*parts, *([row] if row is not None else ())))
 
     def obey(self, issue_id: str, author: str, command: str, text: str, url: str) -> str:
         """Carry out what was written for noface on an issue's pull request; return why not, "" if it was."""
@@ -141,8 +140,7 @@ class Listener:
     def _decide(self, row: IssueRow, command: str, note: str, who: str) -> str:
         context, now = self.context, self.context.clock.now()
         verdict = Verdict.APPROVED if command == "approve" else Verdict.REJECTED
-        asked = row.status == IssueStatus.BLOCKED and (row.block or NOTHING_ASKED).wants
-        if row.status != IssueStatus.APPROVAL and not asked:
+        if not row.takes_yes:
             decided, past = context.reader.decisions(row.id), context.reader.past(row.id)
             if decided and past and (decided[-1].verdict, decided[-1].attempt) == (verdict, past[-1].number):
                 return ""  # said twice

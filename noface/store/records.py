@@ -71,6 +71,12 @@ class IssueRow(NamedTuple):
     happened_at: Annotated[float | None, Timestamp, "With --since: the last time that something happened to it."] = None
 
     @property
+    def takes_yes(self) -> bool:
+        """True if it waits for a yes or a no: for approval, or blocked with such a question."""
+        blocked = self.status == "blocked" and self.block is not None and bool(self.block.wants)
+        return blocked or self.status == "approval"
+
+    @property
     def edited(self) -> bool:
         """True if a person has edited it since it was blocked or skipped: the next run lifts that."""
         return self.status in ("blocked", "skipped") and self.blocked_hash not in ("", self.content_hash)

@@ -9,7 +9,6 @@ import time
 from noface.errors import UsageError
 from noface.extras.board.state import Displayed, OpenState, displayed
 from noface.model.history import Verdict
-from noface.model.request import NOTHING_ASKED
 from noface.store import decisions
 from noface.store.records import IssueRow
 from noface.ui.issues import find_issue
@@ -25,8 +24,7 @@ def possible(row: IssueRow) -> tuple[str, ...]:
     if not row.present:
         return ()
     checks = {"retry": decisions.no_retrying, "skip": decisions.no_skipping}
-    waits = row.status == "approval" or (row.status == "blocked" and (row.block or NOTHING_ASKED).wants)
-    asked = ("approve", "reject") if waits else ()
+    asked = ("approve", "reject") if row.takes_yes else ()
     others = tuple(verb for verb, no in checks.items() if no(row) is None)
     return (*asked, *others, *(("note",) if row.status in _FOR_LATER else ()))
 

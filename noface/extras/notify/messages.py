@@ -66,7 +66,7 @@ def message(
     for row in rows[:_CODED_MAX]:
         if code is None:
             break
-        secret, verbs = code(row), (*(("approve",) if row.status == "approval" else ()), "retry", "skip")
+        secret, verbs = code(row), (*(("approve",) if row.takes_yes else ()), "retry", "skip")
         answers.append(f"{printable(row.id)}: {secret} and {', '.join(verbs[:-1])} or {verbs[-1]}, or your words")
         buttons += [(verb.capitalize() + (f" {row.id}" if len(rows) > 1 else ""), f"{secret} {verb}") for verb in verbs]
     if rows:
