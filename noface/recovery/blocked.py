@@ -24,7 +24,7 @@ from noface.model.protection import starts_by_itself
 from noface.model.quoting import distinct, quoted, short, some, to_the_point
 from noface.model.request import Failing, PersonRequest, RequestKind
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
-from noface.recovery.decided import is_for_a_person, leave_of
+from noface.recovery.decided import OUTSIDE, is_for_a_person, leave_of
 from noface.recovery.options import Configured, asks, gate_at_fault, options_of_blocked, with_options
 from noface.recovery.reported import abort_report
 from noface.recovery.start import conflicts_of
@@ -96,18 +96,22 @@ def _yes(kind: FailureKind, history: History) -> tuple[ApprovalKind | None, tupl
     failure = last.failure if last is not None else None
     decided = last is not None and history.verdict(last.number) is not None
     if kind.category is Category.BOUNDARY and last is not None and failure is not None and not decided:
-        if failure.rule == "report-boundary-violation":
-            return None, ()
-        if failure.rule == "outside-paths":
-            return ApprovalKind.PATHS, leave_of(last)
-        if is_for_a_person(last):
-            return (ApprovalKind.LANDING if failure.rule in _NOT_ABOUT_TESTS else ApprovalKind.CONTRACT), leave_of(last)
-        return None, ()
+        if failure.rule in (OUTSIDE, "report-boundary-violation"):
+            return (ApprovalKind.PATHS, failure.evidence) if failure.rule == OUTSIDE else (None, ())
+        if failure.rule in _NOT_ABOUT_TESTS and is_for_a_person(last):
+            return ApprovalKind.LANDING, leave_of(last)
+        tests = next((each.failing_tests for each in _failures(history) if each.failing_tests), ())
+        paths = leave_of(last) or paths_in("\n".join(tests))
+        return (ApprovalKind.CONTRACT if paths and failure.rule != "secret-added" else None), paths
     diagnosis = _newest(history, Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == "skip_and_continue":
         return ApprovalKind.UNDONE, ()
     open_one = (diagnosis is not None and diagnosis.strategy == "escalate") or bool(_questions_of(last))
     return (ApprovalKind.GOING_ON if kind.info.yes and (kind.category.external or not open_one) else None), ()
+
+
+def _failures(history: History) -> tuple[Failure, ...]:
+    return tuple(each.failure for each in reversed(history.current) if each.failure is not None)
 
 
 def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: Failure) -> str:
@@ -119,7 +123,7 @@ def _about_boundary(issue: Issue, history: History, last: PastAttempt, failure: 
                 f"Is what was added to {where} really a secret, and if so, how should the work get at it? A file whose"
                 " keys open nothing can stand in [limits] test_keys."
             )
-        case "outside-paths":
+        case rule if rule == OUTSIDE:
             return _may_change(issue, failure.evidence, advice)
         case rule if rule in _NOT_ABOUT_TESTS:
             return f"May issue {issue.id} do this? noface found: {found}"
@@ -146,7 +150,7 @@ def _about_tests(issue: Issue, history: History, last: PastAttempt, failure: Fai
             f" {quoted(failure.message, _QUOTED_CHARS_MAX)}"
         )
     words = quoted(asked[0] if asked else failure.message, _QUOTED_CHARS_MAX)
-    failing = [a.failure.failing_tests for a in reversed(history.current) if a.failure and a.failure.failing_tests]
+    failing = [each.failing_tests for each in _failures(history) if each.failing_tests]
     if failing:
         return f"Is the test {some(failing[0], _TESTS_SHOWN)} wrong? The worker says: {words}"
     return f"Is a test, a gate or a contract wrong that issue {issue.id} runs into? It is said of it: {words}"
