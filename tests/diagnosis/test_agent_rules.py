@@ -11,7 +11,7 @@ from support.cases import cases
 from support.corpus_score import RECORDINGS, load
 
 from noface.data import table
-from noface.diagnosis.agent import asked_by_program, classify, meaning_of, stops_mid_sentence, without_changes
+from noface.diagnosis.agent import asked_by_program, classify, invents, meaning_of, stops_mid_sentence, without_changes
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence, first_words, matches, rules_of, starting_rules
 from noface.diagnosis.reset_times import WallClock
 from noface.model.failure import Failure
@@ -284,3 +284,23 @@ SAID = tomllib.loads((ROOT / "tests/recordings/provider_errors.toml").read_text(
 @cases(("kind", "message"), [(kind, message) for kind, messages in SAID.items() for message in messages])
 def test_what_each_provider_says_has_its_kind_without_a_code_or_status(kind: str, message: str):
     assert judged(AgentError(message)).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("words", "made_up"),
+    [
+        ("I made up the exchange rates.", True),
+        ("The limits are made up, since none were given.", True),
+        ("CHF and JPY have placeholder values.", True),
+        ("I invented the error code 4711.", True),
+        ("I had to guess the length of a voucher.", True),
+        ("The placeholder of the search field is translated.", False),
+        ("Removes dummy code; the values come from rates.csv.", False),
+        ("The package is made up of three modules.", False),
+        ("Assumes UTF-8, as the reader next to it does.", False),
+        ("A name is made of letters; set up as before.", False),
+    ],
+)
+def test_a_report_that_says_that_something_is_made_up_is_known(words, made_up):
+    """Wrong on 3 of 75,647 messages of commits of 15 public projects, which are honest words about work."""
+    assert invents(words) is made_up

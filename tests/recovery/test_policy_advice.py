@@ -1,12 +1,17 @@
 """Who is asked before the next attempt, and what becomes of the answer: boundaries and open questions (rules 11, 12)."""
 
+from dataclasses import replace
+
 import pytest
 from support.policy_story import LADDER, ROLES, K, blocked_by, decide, failed, fails, interrupted, policy, said
 
 from noface.model.actions import Ask, Block, Land, Mode, RequestApproval, RunWorker
+from noface.model.failure import TOO_LARGE
 from noface.model.history import AdviceOutcome, Topic, Verdict
+from noface.model.issue import Issue
 from noface.model.taxonomy import Strategy
-from noface.model.worker_run import BlockedReason
+from noface.model.worker_run import Asked, BlockedReason, Question, ReportStatus, WorkerReport
+from noface.recovery.partly_done import PARTLY_DONE
 from noface.recovery.retry_policy import RoleModels
 
 ASKING = policy(roles=ROLES, attempts_max=9)
@@ -191,3 +196,62 @@ def test_other_failures_that_are_to_be_answered_with_context_get_it_every_time()
     again = [first, said(Topic.CLARIFICATION), failed(K.LINT_FAILURE)]
     assert decide(*again, policy=context).topic is Topic.CLARIFICATION
     assert decide(*again, said(Topic.CLARIFICATION), policy=context).name == "AddContext"
+
+
+def stopped(*questions, **more):
+    """An attempt whose worker stopped by its own word, and asks."""
+    report = WorkerReport(ReportStatus.BLOCKED, questions=tuple(questions), blocked_reason=BlockedReason.UNCLEAR)
+    return failed(K.AGENT_BLOCKED, charged=False, report=report, **more)
+
+
+WHO = {who: stopped(Question("Which?", who)) for who in Asked}
+
+
+@pytest.mark.parametrize(
+    ("events", "planner", "comes"),
+    [
+        ([WHO[Asked.PERSON]], True, "only a person can answer: Which?"),
+        ([WHO[Asked.PERSON]], False, "only a person can answer: Which?"),
+        ([WHO[Asked.CHOICE]], True, Topic.CLARIFICATION),
+        ([WHO[Asked.CHOICE]], False, "only a person can answer: Which?"),
+        ([WHO[Asked.PROJECT]], True, Topic.CLARIFICATION),
+        ([WHO[Asked.PROJECT]], False, "AddContext"),
+        ([WHO[Asked.ANYBODY]], True, Topic.CLARIFICATION),
+        ([WHO[Asked.ANYBODY]], False, "AddContext"),
+        ([WHO[Asked.CHOICE], said(Topic.CLARIFICATION)], True, "AddContext"),
+        (
+            [WHO[Asked.PROJECT], said(Topic.CLARIFICATION, strategy="person", cause="How many?")],
+            True,
+            "the planner says that only a person can answer: How many?",
+        ),
+        ([WHO[Asked.PROJECT], said(Topic.CLARIFICATION, strategy="divide", divide=("a", "b"))], True, Topic.BREAKDOWN),
+        ([WHO[Asked.PROJECT]] * 2, False, "the worker still does not know what to do"),
+    ],
+)
+def test_a_question_goes_to_who_can_answer_it(events, planner, comes):
+    asking = policy(roles=RoleModels(planner="planner" if planner else None))
+    action = decide(*events, policy=asking)
+    told = action.topic if isinstance(action, Ask) else action.reason if isinstance(action, Block) else action.name
+    assert told == comes
+
+
+def left(count, diff, **more):
+    report = WorkerReport(ReportStatus.PARTIAL, left=tuple(map(str, range(count))))
+    attempt = failed(K.RESOURCE_EXHAUSTED, diff=diff, report=report, **more)
+    return replace(attempt, failure=replace(attempt.failure, rule=PARTLY_DONE))
+
+
+def test_who_does_nothing_of_what_is_left_twice_in_a_row_is_helped_by_the_planner():
+    row = [left(3, "a", charged=False), left(3, "b", charged=False), left(3, "c")]
+    assert decide(*row, policy=ASKING).topic is Topic.CLARIFICATION
+    assert decide(*row).name == "RetryWithFeedback"
+
+
+def test_what_is_too_large_is_divided_by_the_planner_or_as_its_worker_says_and_else_made_smaller():
+    def large(*parts):
+        attempt = failed(K.RESOURCE_EXHAUSTED, charged=False, report=WorkerReport(ReportStatus.TOO_LARGE, parts=parts))
+        return replace(attempt, failure=replace(attempt.failure, rule=TOO_LARGE))
+
+    assert (decide(large(), policy=ASKING).topic, decide(large("a", "b")).model) == (Topic.BREAKDOWN, "")
+    assert decide(large()).name == "ReduceScope"
+    assert decide(large("a", "b"), issue=Issue("7.1.1", "t", parent="7.1", depth=2)).name == "ReduceScope"
