@@ -289,7 +289,7 @@ def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
         return failure
     changed = changed_lines(attempt.change.patch.decode("utf-8", "replace"))
     lines = tuple(line.text for line in changed if is_test_file(line.path))
-    grounds = Grounds(words_of(attempt.issue), lines, failure.failing_tests)
+    grounds = Grounds((*words_of(attempt.issue), *attempt.order.owner), lines, failure.failing_tests)
     sentence = founded((each.sentence for each in report.changed_tests), grounds)
     return replace(failure, charged=False, evidence=(*failure.evidence, sentence)) if sentence else failure
 

@@ -103,6 +103,7 @@ def make_order(
         unjudged=start.reason is StartReason.CUT_OFF or (held is not None and refused_in_places(held) is not None),
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
         notes=tuple(map(masked, (*data.notes, *notes))),
+        owner=tuple(map(masked, filter(None, (note, *(each.note for each in history.decisions))))),
         files=change_files,
         files_to_read=read_files,
         finished=finished,

@@ -93,7 +93,8 @@ class AttemptOrder:
     if the worker adds nothing. `seal` is the key by which noface knows its own record of the work again; no worker
     knows it. `session` is the one that the run goes on with. `repeats` is how often a gate may run again for a cause
     that passes by itself. `files` are those that the work is about, `files_to_read` must not change; both are empty if
-    the agent finds files by itself. `finished`: `start` holds this work, which is judged; no worker is called.
+    the agent finds files by itself. `owner` is what the owner said beside the issue. `finished`: `start` holds this
+    work, which is judged; no worker is called.
     """
 
     run_id: Annotated[str, "The run of noface."]
@@ -127,6 +128,7 @@ class AttemptOrder:
     repeats: int = 2
     notes: tuple[str, ...] = ()
     answer_schema: str = ""
+    owner: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     files_to_read: tuple[str, ...] = ()
     allowance: Allowance | None = None

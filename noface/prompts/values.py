@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from noface.model.failure import Failure, PriorFailure
-from noface.model.history import Decided
+from noface.model.history import Decided, Verdict
 from noface.model.patch import patch_files
 from noface.model.taxonomy import reaches_workers
 from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, Situation, protected_excerpt
@@ -120,6 +120,13 @@ def _files_in_place_of(data: PromptData | QuestionData) -> tuple[tuple[str, int,
     return tuple((path, rows.count("+"), rows.count("-")) for path, rows in signs)
 
 
+def _let(data: PromptData) -> tuple[str, ...]:
+    """Return what the owner lets an issue change: by the issue itself, or by what was approved since."""
+    approved = [each for each in data.decided if each.verdict is Verdict.APPROVED]
+    named = (name for each in approved for name in (*each.paths, *each.tests))
+    return tuple(dict.fromkeys((*data.issue.may_change, *named)))
+
+
 def _scope(decided: Decided) -> tuple[object, ...]:
     """Return what a prompt says of a decision; what was said twice is told once."""
     return decided.verdict, decided.paths, decided.tests, decided.work, decided.question
@@ -139,6 +146,7 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
         "base_failure": _base_failure(data, failure, older),
         "on_main": _on_main(data, failure, _text(pieces, "on_main")),
         "read_first": data.read_first,
+        "let": _let(data),
         "instruction": data.instruction,
         "strategy": data.strategy,
         "another_way": data.another_way,

@@ -12,6 +12,7 @@ from noface.engine.prompt_context import built_in
 from noface.model.actions import Mode, action_instruction
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
+from noface.model.history import Decided, Verdict
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
 from noface.model.start import CutOff, StartPoint, StartReason
@@ -386,3 +387,14 @@ def test_the_lists_of_a_prompt_are_lists(situation, data):
     for token in MARKDOWN.parse(prompt):
         assert token.type not in {"html_block", "code_block", "blockquote_open", "hr"}
         assert token.type != "list_item_open" or token.level in {1, 3}
+
+
+def test_what_the_owner_approved_or_said_is_part_of_the_rule_on_tests():
+    plain, approved = (section(told(**more), "Rules") for more in ({}, {"decided": (LET,), "note": "Round it."}))
+    assert "- Never delete, skip or weaken a test." in plain
+    assert "only where the issue asks for other behaviour" in plain
+    assert "lets you change these, tests among them, whatever the other rules say: `tests/a.py::test_one`" in approved
+    assert "only where the issue, or what the owner says above, asks for other behaviour" in approved
+
+
+LET = Decided(2, Verdict.APPROVED, tests=("tests/a.py::test_one",))
