@@ -32,7 +32,10 @@ def test_a_plain_worker_that_asks_about_its_work_is_answered_and_not_called_lazy
     assert asks in questions["1"]
     assert project.noface("retry", "0", "--note", "The ISO format.").returncode == 0
     project.run("--issue", "0", code=3)
-    assert "A person has answered what was unclear: go by the note above." in project.prompt("0", 2)
+    assert (
+        "The owner of this project has decided on what stopped the last attempt: go by what stands above."
+        in project.prompt("0", 2)
+    )
 
 
 def test_a_report_that_breaks_its_form_gets_one_reminder_and_loses_no_question(project):
