@@ -58,7 +58,8 @@ class Case:
         """Return what a yes or a no to it is, with its scope."""
         past, request, about = self.attempt, self.row.block or NOTHING_ASKED, self.wants in _OF_WORK
         failure = past.failure if past is not None else None
-        done = past is not None and about and is_for_a_person(past)
+        named = self.afresh and self.wants is ApprovalKind.LANDING  # the attempt is right, whatever stands against it
+        done = past is not None and about and (named or is_for_a_person(past))
         yes = verdict is Verdict.APPROVED
         return Decided(
             past.number if past is not None else 0,

@@ -106,3 +106,13 @@ def test_a_note_that_calls_an_attempt_right_has_the_next_one_start_from_it(shop)
     prompt = project.prompt("2", 3)
     assert "the changes of attempt 1" in prompt
     assert prompt.index("Yes: attempt 1 is right.") < prompt.index("## The issue")
+
+
+def test_an_attempt_called_right_whose_gate_is_red_is_gone_on_from_by_a_worker(shop):
+    red = [{"write": "shop.py", "text": "def total(prices):\n    return 7\n"}]
+    project = shop(("2", 1, red), ("2", 2, [{"write": "shop.py", "text": SHOP + "\n\nRATE = 1\n"}]), max_attempts=1)
+    project.run(code=3)
+    assert project.noface("approve", "2", "--attempt", "1").returncode == 0
+    project.run()
+    assert [each["outcome"] for each in project.attempts("2")] == ["TEST_FAILURE", "PASSED"]
+    assert "the changes of attempt 1: the owner of this project wants you to go on" in project.prompt("2", 2)
