@@ -142,7 +142,6 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
         "protected": protected_excerpt(data.protected, data.issue.accept),
         "start": data.start,
         "cut_off": data.cut_off,
-        "best": next((one for one in data.earlier if data.start.holds and one.number == data.start.holds), None),
         "base_failure": _base_failure(data, failure, older),
         "on_main": _on_main(data, failure, _text(pieces, "on_main")),
         "read_first": data.read_first,

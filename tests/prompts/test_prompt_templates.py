@@ -80,7 +80,7 @@ def test_what_is_no_template_is_left_alone(tmp_path):
         ("x\n{{ isue.title }}", 2, 'there is no variable "isue"; did you mean "issue"?'),
         ("{% if think %}\n\n{{ qqqq }}{% endif %}", 3, 'there is no variable "qqqq"'),
         ("\n{{ issue.titel }}", 2, "UndefinedError: 'noface.model.issue.Issue object' has no attribute 'titel'"),
-        ("\n\n{% if best %}{{ best.numbre }}{% endif %}", 3, "UndefinedError: "),
+        ("\n\n{% if failure %}{{ failure.numbre }}{% endif %}", 3, "UndefinedError: "),
         ("x\n{% if %}", 2, "Expected an expression"),
         ("x\n\n{% if think %}", 3, "Unexpected end of template"),
         ("\n{{ issue.title | lien }}", 2, "No filter named 'lien'"),
