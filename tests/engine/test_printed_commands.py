@@ -27,7 +27,7 @@ def night(project):
     project.play(
         ("1", 0, [{"write": "one.txt", "text": "1"}]),
         ("2", 0, [{"write": "bad", "text": "x"}, {"write": "two.txt", "text": "2"}]),
-        ("3", 0, [{"say": "Nothing to do."}]),
+        ("3", 0, [{"say": '{"status": "already_done", "evidence": "test -e a.txt"}'}]),
         ("4", 0, [{"write": "elsewhere.txt", "text": "4"}]),
         ("5", 0, [{"say": "```json\n" + json.dumps(UNSURE) + "\n```"}]),
         ("6", 0, [{"write": "six.txt", "text": "6"}]),
