@@ -55,7 +55,7 @@ def test_what_a_gate_or_an_issue_wants_in_another_form_stays(project):
     for path in ("src/m07.py", "src/m08.py", "src/m10.py", "src/m11.py"):
         assert on_main(project, path) + "\n" == TIDY[path]
     shown = " ".join(project.noface("show", "1").stdout.split())
-    assert "2 files are changed in form only (src/m07.py, src/m08.py) and needed all the same; without: gate" in shown
+    assert "changed in form only and needed all the same: src/m07.py, src/m08.py; without: gate" in shown
     assert "left out of the change" not in shown
     assert len(project.attempts("1")) == 1
     assert "+" in project.noface("logs", "1", "1", "--diff").stdout
