@@ -22,8 +22,7 @@ def test_the_json_tells_what_a_person_needs(project, night):
     assert held["status"] == "held"
     assert (block["id"], block["status"], block["kind"]) == ("002", "blocked", "TEST_FAILURE")
     assert "tests/test_login.py::test_login" in block["question"]
-    assert len(block["options"]) == len(block["commands"])
-    assert len(block["tried"]) == 3
+    assert (len(block["options"]), len(block["tried"])) == (len(block["commands"]), 3)
     assert sorted(block["errors"]) == ["TEST_FAILURE: assert 401 == 200", "TEST_FAILURE: assert 403 == 200"]
     assert block["unclear"] == ["Should a comma end the name, as the old site did?"]
     assert 'noface retry 002 --note "…"' in block["commands"]
