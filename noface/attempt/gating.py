@@ -1,5 +1,6 @@
 """Carries out each `Run` that is asked for, in a slot that no agent has touched, unless its results are known."""
 
+import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -12,6 +13,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, worst
 
 T = TypeVar("T")
+_PYTEST_MARK = re.compile(r"(?:^|(?<=: ))E {3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +170,13 @@ def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) 
     tests = tuple(dict.fromkeys(t for r in results if r.gate.hard and not r.passed for t in r.failing_tests))
     ran = {result.gate for result in results}
     unknown = [gate.name for gate in gates if gate.accept and gate not in ran]
-    parts = (("also red", others), ("not run after it, so not known", unknown))
+    parts = (("also red", others), ("not reached", unknown))
     more = "".join(f" ({what}: {', '.join(names)})" for what, names in parts if names)
     reds = [(r.gate.command, r.failure) for r in results if r is not failed and r.gate.hard and not r.passed]
     excerpts = [failure.excerpt, *(f"$ {command}\n{red.excerpt}" for command, red in reds if red is not None)]
     return replace(
         failure,
-        message=f"gate {failed.gate.name}: {named_tests(failed)}{failure.message}{more}",
+        message=f"gate {failed.gate.name}: {named_tests(failed)}{_PYTEST_MARK.sub('', failure.message)}{more}",
         failing_tests=tests,
         excerpt="\n\n".join(text for text in excerpts if text),
     )

@@ -103,9 +103,8 @@ def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:
 
 
 def _settled(row: IssueRow) -> bool:
-    """True if an issue is done with. A part that its parent has taken back belongs to the parent's work."""
-    skipped = row.status == IssueStatus.SKIPPED and (row.satisfied or row.parent is not None)
-    return bool(row.status == IssueStatus.MERGED or skipped)
+    """True if nobody has to do anything about an issue any more: one that is skipped is left undone on purpose."""
+    return row.status in (IssueStatus.MERGED, IssueStatus.SKIPPED)
 
 
 def disk_error(reader: Reader, issue: Issue, failure: Failure | None) -> BaseException | None:

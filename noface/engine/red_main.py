@@ -125,7 +125,7 @@ class KeptWork:
         self._nothing_due: tuple[str, frozenset[str]] | None = None
 
     def due(self, issue: Issue) -> PastAttempt | None:
-        """Return the issue's newest attempt if a gate failed it on another main than today's."""
+        """Return the issue's newest attempt if a gate failed it, and main has come to what it may have lacked."""
         past = self._context.reader.past(issue.id)
         last = past[-1] if past else None
         failure = last.failure if last is not None else None
@@ -134,7 +134,11 @@ class KeptWork:
         by_gate = failure.gate is not None and failure.category in (Category.CORRECTABLE, Category.UNKNOWN)
         if not (by_gate or last.outcome == FailureKind.NO_DIFF):  # its worker found it complete
             return None
-        return last if self._context.env.plumbing.main() != self._gated_on(issue, last) else None
+        plumbing, since = self._context.env.plumbing, self._gated_on(issue, last)
+        if (main := plumbing.main()) == since:
+            return None
+        patch = plumbing.diff(since, main).patch.decode("utf-8", "replace") if plumbing.resolve(since) else None
+        return last if patch is None or may_supply(self._red(issue, last), last.changed, patch) else None
 
     def _gated_on(self, issue: Issue, last: PastAttempt) -> str:
         work, main = self._looked.get(issue.id, ("", ""))
@@ -146,12 +150,7 @@ class KeptWork:
         if not rows or self._nothing_due == (main, rows):
             return None
         for issue in self._context.issues:
-            last = self.due(issue) if issue.id in rows - self._jobs.issues() else None
-            if last is None:
-                continue
-            plumbing, since = self._context.env.plumbing, self._gated_on(issue, last)
-            patch = plumbing.diff(since, main).patch.decode("utf-8", "replace") if plumbing.resolve(since) else None
-            if patch is None or may_supply(self._red(issue, last), last.changed, patch):
+            if issue.id in rows - self._jobs.issues() and (last := self.due(issue)) is not None:
                 return issue, last
         self._nothing_due = main, rows
         return None

@@ -125,7 +125,7 @@ def _detail(row: IssueRow, request: PersonRequest) -> str:
         return f"{in_quotes(questions[0], _DETAIL_CHARS_MAX)}{more}"
     if failing is not None and (kind == "NO_DIFF" or not errors or errors[-1].endswith(failing.message)):
         gate = f"{failing.gate}: " if failing.gate.startswith("accept") else ""
-        return f"{gate}{failing.message.replace(': E ', ': ', 1)}"
+        return f"{gate}{failing.message}"
     return errors[-1].removeprefix(f"{kind}: ") if errors else row.reason
 
 

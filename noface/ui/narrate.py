@@ -203,7 +203,6 @@ def what_failed(data: Mapping[str, object]) -> str:
     gate, location = data.get("gate"), str(data.get("location") or "")
     if location or data.get("tests"):  # the place says more than the gate's name
         message = message.removeprefix(f"gate {gate}: ")
-    message = message.replace(": E ", ": ", 1)  # pytest's mark of a line that tells an error
     if location and location.partition(":")[0] not in message:
         message = f"{location}: {message}" if message else location
     return printable(message)

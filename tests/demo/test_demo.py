@@ -78,5 +78,6 @@ def test_two_of_its_bugs_are_worked_as_in_the_demonstration(tmp_path):
     project.run()
     ways = [[(one["model"], one["outcome"]) for one in project.attempts(number)] for number in kinds.values()]
     assert ways == [[("tier1", "PASSED")], [("tier1", "TEST_FAILURE"), ("tier1", "PASSED")]]
+    assert not list(project.state.glob("attempts/*/1/again"))  # the other's landing is nothing that it lacked
     log = (project.state / "attempts" / kinds[BugClass.ONE_EDIT.value] / "1" / "agent.log").read_text()
     assert log.startswith("scripted stand-in (no model)")

@@ -25,7 +25,7 @@ def test_accept_has_the_limit_that_its_issue_gives_and_does_not_run_after_a_fail
     project.run(code=3)
     failed, own = (project.attempts(issue)[0] for issue in ("1", "2"))
     assert [gate["name"] for gate in failed["gates"]] == ["check"]
-    assert "not run after it, so not known: accept" in failed["failure"]["message"]
+    assert "not reached: accept" in failed["failure"]["message"]
     assert not ran.exists()
     assert own["outcome"] == "TIMEOUT"
     assert "limit of 1 s" in own["failure"]["message"]

@@ -21,9 +21,8 @@ def test_a_change_that_passes_is_merged_as_one_commit_with_trailers(project):
 
 
 def test_a_red_gate_keeps_the_change_out_and_the_next_prompt_says_why(project):
-    project.play(
-        ("7", 1, [{"write": "bad", "text": "x"}, {"write": "c.txt", "text": "c"}]), ("7", 2, [{"delete": "bad"}])
-    )
+    bad = [{"write": "bad", "text": "x"}, {"write": "c.txt", "text": "c"}]
+    project.play(("7", 1, bad), ("7", 2, [{"delete": "bad"}]))
     project.config(gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }")
     project.issue(7)
     project.commit()
@@ -125,6 +124,15 @@ def test_an_issue_whose_accept_passes_already_is_skipped_without_a_worker(projec
     project.run()
     assert project.statuses() == {"7": "skipped"}
     assert project.attempts("7") == []
+
+
+def test_what_a_person_leaves_undone_needs_nobody_any_more(project):
+    project.play(("7", 1, [{"write": "bad", "text": "x"}]))
+    project.issue(7, max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.noface("skip", "7").returncode == 0
+    assert "All done" in project.run()
 
 
 def test_accept_must_be_green_too_and_its_file_is_protected(project):

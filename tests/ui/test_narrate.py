@@ -115,7 +115,7 @@ def test_an_event_of_a_newer_noface_is_passed_over(night):
                 gate="unit",
                 tests=("tests/test_a.py::test_x",),
                 location="tests/test_a.py:3",
-                message="gate unit: tests/test_a.py::test_x: E assert 401 == 200",
+                message="gate unit: tests/test_a.py::test_x: assert 401 == 200",
             ),
             "✗ 7 attempt 1 failed a test: tests/test_a.py::test_x: assert 401 == 200",
         ),
