@@ -68,4 +68,4 @@ def test_who_obeys_is_charged_for_nothing_without_a_reviewer_either(project):
     project.noface("approve", "01", "02")
     project.noface("retry", "03", "--note", temper.ANSWER)
     project.run()
-    assert ended(project, range(6))[0] == dict.fromkeys(temper.KINDS, "merged") | {"already": "approval"}
+    assert ended(project, range(6))[0] == dict.fromkeys(temper.KINDS, "merged") | {"already": "skipped"}
