@@ -103,7 +103,7 @@ def test_a_cut_names_what_it_was_and_how_much_is_gone():
 
 
 def test_rules_hints_and_the_report_are_never_cut():
-    data = replace(full(20_000), hints=tuple(f"Hint {number}." for number in range(30)))
+    data = replace(full(20_000), note="", hints=tuple(f"Hint {number}." for number in range(30)))
     prompt = render(Situation.RETRY, TEMPLATES, data, 1500)
     least = render(Situation.RETRY, TEMPLATES, bare(data), 1_000_000).text
     assert prompt.text[prompt.text.index("## Hints") :] == least[least.index("## Hints") :]
