@@ -11,7 +11,7 @@ from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
 from noface.engine.outages import answers_again
-from noface.engine.prompt_context import history_of, landed_parts, patch_of
+from noface.engine.prompt_context import history_of, landed_parts
 from noface.engine.stations import Stations, Steps
 from noface.git.plumbing import Plumbing
 from noface.model.actions import Ask
@@ -26,7 +26,6 @@ from noface.process.supervise import Canceller
 from noface.recovery.breakdown import as_named
 from noface.recovery.breakdown_files import TouchedFiles, rest_of, split_by_files
 from noface.recovery.closing import left_by, missing
-from noface.recovery.named import changed_text
 from noface.recovery.policy_state import excused, parts_named
 from noface.recovery.retry_policy import CHILDREN_MAX, rejection
 from noface.recovery.schedule import waited_for
@@ -66,7 +65,7 @@ def split(
         tried = tuple(attempt for attempt in past if attempt.epoch == epoch)
         largest = max(tried, key=lambda one: len(one.changed))
         touched = _touched(context.env.plumbing, largest)
-        left = left_by(issue, tried, largest, changed_text(patch_of(context, issue, largest.number)))
+        left = left_by(tried)
         children = split_by_files(issue, touched, CHILDREN_MAX - bool(left), known, least=1 if left else 2)
         children += rest_of(issue, (*before, *children), left, known) if children and left else ()
     if not children:

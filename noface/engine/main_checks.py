@@ -17,7 +17,6 @@ from noface.engine.context import RunContext
 from noface.engine.going_on import broken_files
 from noface.engine.jobs import JobKind, Jobs
 from noface.engine.outside import BacklogWatch
-from noface.engine.prompt_context import landed_patch
 from noface.engine.stations import Stations, Steps, call
 from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
@@ -29,7 +28,6 @@ from noface.model.gate import GateKind, GateResult
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
-from noface.recovery.named import changed_text, evident
 from noface.recovery.reported import left_in_words, part_in_words
 from noface.recovery.requests import accept_request
 from noface.recovery.schedule import waited_for
@@ -276,15 +274,14 @@ class Epics:
         context.set_status(issue.id, IssueStatus.READY, "all parts landed; its own gates are red")
 
     def _complete(self, issue_id: str, main: str) -> None:
-        """Close an epic if its own commands, or what landed, show that it is whole; else the policy says who looks."""
+        """Close an epic if its own commands show that it is whole; else the policy says who looks."""
         context, now = self._context, self._context.clock.now()
         issue = next((each for each in context.issues if each.id == issue_id), None)
         if issue is None:
             return
         looked_at = issue.accept or issue.parent is not None  # the whole that it is a part of is looked at
-        if looked_at or evident(issue, changed_text(landed_patch(context, issue))):
-            how = "its own gates pass" if looked_at else "they hold all that it names"
-            context.journal.merged(now, issue_id, main, f"; all its parts have landed, and {how}")
+        if looked_at:
+            context.journal.merged(now, issue_id, main, "; all its parts have landed, and its own gates pass")
             return
         with context.questions.together():
             context.questions.parts_landed(issue_id)

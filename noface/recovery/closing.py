@@ -1,19 +1,16 @@
 """What becomes of an issue all of whose parts have landed: is that all it asks for? Pure.
 
-A part is what noface, or a planner, saw of the issue. So a parent closes only after a look: its own `accept`, changes
-that evidently hold all that it names (`engine/main_checks`), else a model with a role once, and without one a person.
+A part is what noface, or a planner, saw of the issue. So a parent closes only after a look: its own `accept`, else a
+model with a role once, and without one a person.
 """
 
 from collections.abc import Mapping
 
 from noface.model.actions import Action, Ask, Land, RequestApproval, WaitUntil
-from noface.model.attempt import PastAttempt, failure_of
+from noface.model.attempt import PastAttempt
 from noface.model.history import MISSING, NOTHING_MISSING, Advice, AdviceOutcome, History, Topic
-from noface.model.issue import Issue
 from noface.model.quoting import quoted
-from noface.model.taxonomy import Category
 from noface.model.worker_run import ReportStatus
-from noface.recovery.named import entries, evident, statements, untouched
 from noface.recovery.partly_done import rest_reported
 from noface.recovery.retry_policy import RoleModels
 
@@ -65,12 +62,9 @@ def _ask_person(why: str) -> RequestApproval:
     return RequestApproval(None, f"{why}; is anything missing that it names?", parts=True)
 
 
-def left_by(issue: Issue, tried: tuple[PastAttempt, ...], largest: PastAttempt, changes: str) -> tuple[str, ...]:
-    """Return what attempts have not begun: what workers call left, and of its text what `changes` do not hold."""
+def left_by(tried: tuple[PastAttempt, ...]) -> tuple[str, ...]:
+    """Return what workers call left of an issue; () if the last one calls it done, or none says so."""
     last = tried[-1].report
     if last is not None and last.status is ReportStatus.DONE:
         return ()
-    first = next((words for attempt in reversed(tried) if (words := rest_reported(attempt.report))), ())
-    cut = failure_of(largest).category is Category.COMPLEXITY
-    listed = statements(issue) if cut and not evident(issue, changes) else entries(issue.body)
-    return tuple(dict.fromkeys(untouched((*first, *listed), changes)))
+    return next((words for attempt in reversed(tried) if (words := rest_reported(attempt.report))), ())

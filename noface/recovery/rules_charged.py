@@ -9,7 +9,6 @@ from noface.model.failure import MADE_UP
 from noface.model.history import Advice, AdviceOutcome, Topic, Verdict
 from noface.model.taxonomy import Category, FailureKind, Strategy
 from noface.model.worker_run import Asked, BlockedReason
-from noface.recovery.named import entries
 from noface.recovery.partly_done import PARTLY_DONE, rest_reported
 from noface.recovery.policy_state import (
     PolicyState,
@@ -117,7 +116,7 @@ def _break_down(state: PolicyState) -> Action | None:
     if not (policy.breakdown or asked_for) or issue.depth >= DEPTH_MAX or state.asked_before(Topic.BREAKDOWN):
         return None
     planner = policy.roles.planner
-    rest = bool(entries(issue.body)) or any(rest_reported(attempt.report) for attempt in state.attempts)
+    rest = any(rest_reported(attempt.report) for attempt in state.attempts)
     if planner is None and max(len(_written(attempt)) for attempt in state.attempts) < 2 - rest:
         return None
     timeouts = state.repeated(FailureKind.TIMEOUT)

@@ -14,7 +14,6 @@ from noface.model.history import Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import quoted
 from noface.model.taxonomy import FailureKind
-from noface.recovery.named import evident, statements
 from noface.recovery.policy_state import division
 from noface.recovery.reported import made_up
 from noface.recovery.retry_policy import ChangedTests, Policy, When, review_due
@@ -74,13 +73,11 @@ def _review(
 
 def _may_be_half(history: History, last: PastAttempt) -> str:
     """Say why work that passed may be half of its issue; "" if nothing speaks for that, or `accept` decides."""
-    issue, changes = history.issue, "\n".join(f"diff --git {path}" for path in last.changed)
-    if issue.accept or evident(issue, changes):
+    if history.issue.accept:
         return ""
     if any(advice.outcome is AdviceOutcome.PARTS_FAILED for advice in history.asked):
         return "it was divided, and not all of its parts could be done"
-    several = len(statements(issue)) > 1  # of a text that says one thing there is no half
-    less = several and any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
+    less = any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
     return "a worker that was told to do less does not say that it is all" if less and last.report is None else ""
 
 

@@ -35,7 +35,6 @@ from noface.model.quoting import one_line as in_one_line
 from noface.model.quoting import printable_lines, short
 from noface.prompts import json_scan
 from noface.prompts.answers.report import find_report
-from noface.recovery.named import not_held
 from noface.secrets.masking import MaskedStream, Masker
 from noface.secrets.shapes import keys_in_place, without_keys
 from noface.trackers.github.issue import RemoteIssue, priority_of, read_remote
@@ -138,7 +137,6 @@ READERS = {
         priority_of((text,)),
     ),
     "body with front matter": lambda text: read_remote(RemoteIssue(7, "A", f"<!-- noface\n{text}\n-->"), ("pytest",)),
-    "names": lambda text: not_held((text,), ""),
     "terminal": lambda text: (clean(text), clean_block(text)),
     "quotes": lambda text: (printable_lines(text), short(text, 100), in_one_line(text, 100)),
 }
