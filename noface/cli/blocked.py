@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import blocked_issue
+from noface.cli.candidates import open_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @answers("The same as JSON.")
 def blocked(
     issue_ids: list[str] = typer.Argument(
-        None, metavar="[ID...]", help="Tell all of these; without, a line of each.", autocompletion=blocked_issue
+        None, metavar="[ID...]", help="Tell all of these; without, a line of each.", autocompletion=open_issue
     ),
     config: ConfigFile = None,
 ) -> VerbResult:
@@ -28,11 +28,11 @@ def blocked(
     Issues that are blocked, wait for your approval, or cannot land.
     """
     from noface.cli.fast_path import overview
-    from noface.ui.blocked import blocked_document, without_gone
+    from noface.ui.blocked import blocked_document
     from noface.ui.blocked_page import blocked_page, issues_page
 
     known = overview(Path.cwd(), config)
-    waiting, held = without_gone(known.waiting_for_a_person(), Path.cwd()), known.held()
+    waiting, held = known.waiting_for_a_person(), known.held()
     if not issue_ids:
         edited = known.waiting_for_a_person(edited=True)
         return VerbResult(blocked_document(waiting, held), partial(blocked_page, edited=edited))

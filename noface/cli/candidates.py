@@ -53,17 +53,7 @@ def _issues_that(*statuses: str, without: tuple[str, ...] = ()) -> Candidates:
 
 any_issue = _issues_that()
 open_issue = _issues_that(without=("merged", "epic"))
-blocked_issue = _issues_that("blocked", "approval", "landing", "review")
-retried_issue = _issues_that("blocked", "skipped", "approval", "waiting", "ready", "review")
-skippable_issue = _issues_that("ready", "waiting", "blocked", "approval", "review")
 proposed_issue = _issues_that("approval", "blocked")
-
-
-@_offered
-def tried_issue(context: typer.Context, incomplete: str) -> list[Candidate]:
-    known = _overview()
-    tried = known.attempts_made() if known is not None else {}
-    return [each for each in any_issue(context, incomplete) if each[0] in tried] if tried else []
 
 
 @_offered

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import tried_issue
+from noface.cli.candidates import any_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 from noface.errors import UsageError
 
@@ -44,7 +44,7 @@ def list_hints(
 
 @answers()
 def try_on(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
     number: int | None = typer.Option(
         None, "--attempt", metavar="N", help="The attempt; by default the last that failed."
     ),

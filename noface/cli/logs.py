@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import gate, tried_issue
+from noface.cli.candidates import any_issue, gate
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 from noface.model.attempt import LEFT_OUT_FILE
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @answers("The files' text as JSON.")
 def logs(
-    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=tried_issue),
+    issue_id: str = typer.Argument(..., metavar="ID", help="The issue.", autocompletion=any_issue),
     number: int | None = typer.Argument(None, metavar="[N]", help="The attempt; by default the newest."),
     gate: str | None = typer.Option(
         None, "--gate", "-g", help="What this gate wrote, instead of the worker.", autocompletion=gate

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import failure_kind, model_name, retried_issue, skippable_issue
+from noface.cli.candidates import failure_kind, model_name, open_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers, meant
 from noface.errors import UsageError
 
@@ -19,7 +19,7 @@ _KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
 
 @answers("The retried issues as JSON.")
 def retry(
-    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=retried_issue),
+    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=open_issue),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
     model: str | None = typer.Option(
         None, "--model", "-m", help="Begin with this model of noface.toml.", autocompletion=model_name
@@ -68,7 +68,7 @@ def retry(
 @answers("The skipped issues as JSON.")
 def skip(
     issue_ids: list[str] = typer.Argument(
-        ..., metavar="ID...", help="The issues to leave undone.", autocompletion=skippable_issue
+        ..., metavar="ID...", help="The issues to leave undone.", autocompletion=open_issue
     ),
     config: ConfigFile = None,
 ) -> VerbResult:

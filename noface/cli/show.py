@@ -29,7 +29,6 @@ def show(
     import time
 
     from noface.cli.session import open_session
-    from noface.ui.blocked import without_gone
     from noface.ui.issues import find_issue
     from noface.ui.logs import last_lines, removed
     from noface.ui.show import story_page
@@ -37,7 +36,7 @@ def show(
 
     session = open_session(config)
     reader = session.reader
-    [row] = without_gone([find_issue(reader, issue_id)], session.location.root)
+    row = find_issue(reader, issue_id)
     if why or number is not None:
         return _one_attempt(session, row, number)
     document = show_document(reader, row)

@@ -132,9 +132,9 @@ class Forge:
         if login == _OF_WORKFLOWS:
             self._check_may_propose(home)
 
-    def refusals(self, branch: str, email: str, messages: tuple[str, ...]) -> tuple[RuleRefusal, ...]:
+    def refusals(self, branch: str) -> tuple[RuleRefusal, ...]:
         """Return what the repository's rules would refuse of such pushes; a token that is not shown rules has none."""
-        return tuple(refusals(self._rules(branch), branch, email, messages))
+        return tuple(refusals(self._rules(branch), branch))
 
     def wants_linear(self, branch: str) -> bool:
         return any(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from noface.forge.parse import table, text
+from noface.forge.parse import text
 
 _OUT = "Leave branches noface/* out of it, or let this account bypass it"
 _KINDS = {
@@ -21,15 +21,6 @@ _KINDS = {
     "merge_queue": ("Require merge queue", "nothing is pushed to branches"),
 }
 """The rule's name in the settings, and what it means, by its type: those under which no push to a branch is let in."""
-_PATTERNS = {
-    "branch_name_pattern": ("Restrict branch names", "branch"),
-    "commit_author_email_pattern": ("Restrict author emails", "email"),
-    "committer_email_pattern": ("Restrict committer emails", "email"),
-    "commit_message_pattern": ("Restrict commit metadata", "message"),
-}
-_REGEX_S_MAX = 1.0
-
-
 Rules = Sequence[tuple[Mapping[str, Any], bool | None]]
 """Rules that hold for a branch; beside each whether the token's owner may bypass it, None if that is not known."""
 
@@ -44,38 +35,12 @@ class RuleRefusal:
     certain: bool
 
 
-def refusals(rules: Rules, branch: str, email: str, messages: tuple[str, ...]) -> Iterator[RuleRefusal]:
-    """Yield what rules would refuse of pushes to a branch, by commits of this address with these messages."""
+def refusals(rules: Rules, branch: str) -> Iterator[RuleRefusal]:
+    """Yield what rules would refuse of pushes to a branch."""
     for rule, bypass in rules:
-        kind, parameters, certain = text(rule, "type"), table(rule, "parameters"), bypass is False
-        if bypass:
-            continue
-        if kind in _KINDS:
+        kind = text(rule, "type")
+        if kind in _KINDS and not bypass:
             name, means = _KINDS[kind]
             or_sign = ", or sign with [landing] sign = true" if kind == "required_signatures" else ""
             sentence = f"the rule `{name}` holds for {branch}: {means}"
-            yield RuleRefusal(kind, sentence, f"{_OUT}{or_sign} (Settings, Rules).", certain)
-        elif kind in _PATTERNS:
-            name, what = _PATTERNS[kind]
-            values = {"branch": (branch,), "email": (email,), "message": messages}[what]
-            if values and not any(_fits(parameters, value) for value in values):
-                how = f"{text(parameters, 'operator').replace('_', ' ')} {text(parameters, 'pattern')!r}"
-                no = "not " * bool(parameters.get("negate"))
-                sentence = f"the rule `{name}` wants {no}{how}, and {values[0]!r} is otherwise"
-                yield RuleRefusal(kind, sentence, f"{_OUT} (Settings, Rules).", certain)
-
-
-def _fits(parameters: Mapping[str, Any], value: str) -> bool:
-    """True if a value is as a rule wants it; a pattern that cannot be read refuses nothing here."""
-    import regex
-
-    pattern, operator = text(parameters, "pattern"), text(parameters, "operator")
-    plain = {"starts_with": value.startswith, "ends_with": value.endswith, "contains": value.__contains__}
-    try:
-        if operator in plain:
-            fits = plain[operator](pattern)
-        else:
-            fits = regex.search(pattern, value, timeout=_REGEX_S_MAX) is not None
-    except (regex.error, TimeoutError):
-        return True
-    return fits is not (parameters.get("negate") is True)
+            yield RuleRefusal(kind, sentence, f"{_OUT}{or_sign} (Settings, Rules).", bypass is False)

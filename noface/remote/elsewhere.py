@@ -2,10 +2,8 @@
 
 from functools import partial
 
-from noface.attempt.environment import landing_message
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
-from noface.engine.landing.commits import trailers
 from noface.engine.parts import Elsewhere, RunParts
 from noface.engine.planner import Pause
 from noface.engine.stations import Station, Steps, Tick, call
@@ -93,10 +91,9 @@ def _check_rules(context: RunContext, forge: Forge) -> None:
     """Raise ForgeError if the repository's rules refuse each push; what they may refuse only is told."""
     issues = context.tracker.backlog().issues
     branch = branch_name(issues[0].id if issues else "1")
-    messages = tuple(landing_message(issue, 1, trailers=trailers(context)) for issue in issues)
     context.linear_branches = forge.wants_linear(branch)
     signed = context.settings.config.landing.sign
-    refusals = forge.refusals(branch, context.env.plumbing.repository.identity.email, messages)
+    refusals = forge.refusals(branch)
     refusals = tuple(each for each in refusals if not (signed and each.kind == "required_signatures"))
     if certain := next((each for each in refusals if each.certain), None):
         raise ForgeError(f"What noface would push to {branch} is refused: {certain.text}.", certain.advice)

@@ -11,7 +11,7 @@ from noface.git.repository import discover
 from noface.model.taxonomy import INTERRUPTED
 from noface.report.night import Night
 from noface.store.reader import Reader
-from noface.ui.blocked import blocked_document, without_gone
+from noface.ui.blocked import blocked_document
 from noface.ui.landed import landed_issue, ranked
 from noface.ui.status import latest_run
 
@@ -47,7 +47,7 @@ def read_night(reader: Reader, since: float, now: float, root: Path | None = Non
         since=since,
         at=now,
         run=run,
-        needs=blocked_document(without_gone(waiting, root) if root is not None else waiting, reader.held()),
+        needs=blocked_document(waiting, reader.held()),
         review=tuple(row._replace(pull_url=pulls.get(row.id)) for row in reader.in_review()),
         landed=tuple(ranked(landed)),
         quotas=reader.quotas(now),

@@ -1,14 +1,10 @@
 """`noface blocked`: for each issue that waits for a person what is asked, what happened, and what they can do."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from noface.data import table
-from noface.git.locate import locate
-from noface.git.ref_files import references
 from noface.model.description import Inline, OneOf
 from noface.model.quoting import quoted as in_quotes
 from noface.model.request import NOTHING_ASKED, PersonRequest
@@ -47,22 +43,6 @@ def blocked_document(waiting: Iterable[IssueRow], held: Iterable[IssueRow]) -> B
     ordered = sorted(waiting, key=lambda row: row.status == "approval")
     issues = (*(waiting_of(row) for row in ordered), *map(_held, held))
     return BlockedDocument(issues, _tasks(issues))
-
-
-def without_gone(rows: Sequence[IssueRow], root: Path) -> list[IssueRow]:
-    """Return rows without branches that are gone, and ways that name these: a copied command has to work."""
-    there = references(locate(root).common_dir, *(f"refs/heads/{row.branch}" for row in rows if row.branch))
-    gone = {row.branch for row in rows if there is not None and f"refs/heads/{row.branch}" not in there}
-    return [_without_branch(row, row.branch) if row.branch and row.branch in gone else row for row in rows]
-
-
-def _without_branch(row: IssueRow, branch: str) -> IssueRow:
-    named, asked = re.compile(rf"(?<![\w/-]){re.escape(branch)}(?![\w/-])"), row.block or NOTHING_ASKED
-    ways = [way for way in zip(asked.options, asked.commands, strict=True) if not named.search(way[1])]
-    options, commands = (tuple(way[at] for way in ways) for at in (0, 1))
-    steps = tuple(step for step in asked.next_steps if not named.search(step))
-    block = row.block and replace(row.block, options=options, commands=commands, next_steps=steps)
-    return row._replace(branch=None, block=block)
 
 
 def waiting_of(row: IssueRow) -> BlockedIssue:

@@ -15,9 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console, ConsoleDimensions, Group
-from rich.control import Control
 from rich.live import Live
-from rich.segment import ControlType
 from rich.text import Text
 
 from noface.errors import NofaceError
@@ -49,7 +47,6 @@ class LiveView:
         self._recount = True
         self._recount_from = 0.0
         self._lines: deque[tuple[float, Line]] = deque()
-        self._drawn: list[int] = []
         self._gone = False
         self._broken: Exception | None = None
         self._descriptor = sys.stdout.fileno()
@@ -130,14 +127,12 @@ class LiveView:
         new = [row for at, line in timed for row in _timed(at, line, width - 1)]
         try:
             with self._console:
-                self._console.control(_climb(self._drawn, width))
                 self._console.size = ConsoleDimensions(width, height)
                 if new:
                     self._console.print(Group(*new))
                 self._live.update(Group(*lines), refresh=True)
         except OSError:
             self._gone = True  # the terminal was closed; the work goes on, or ends by its own signal
-        self._drawn = [line.cell_len for line in lines]
 
     def _block(self, width: int, height: int) -> list[Text]:
         began = time.monotonic()
@@ -172,12 +167,3 @@ def _terminal_size(descriptor: int) -> tuple[int, int]:
     except OSError:
         columns, rows = 0, 0
     return columns or 80, rows or 24
-
-
-def _climb(drawn: list[int], width: int) -> Control:
-    """Return what moves the cursor up the rows that lines drawn before take more in a terminal made narrower."""
-    more = sum(max(-(-line // width), 1) - 1 for line in drawn)
-    erase = (ControlType.ERASE_IN_LINE, 2)
-    return (
-        Control(ControlType.CARRIAGE_RETURN, erase, *((ControlType.CURSOR_UP, 1), erase) * more) if more else Control()
-    )

@@ -87,15 +87,6 @@ def test_a_single_issue_has_its_page_at_once(project):
     assert project.noface("blocked").stdout.startswith("1  One\n  attempt 1 waits for your approval: ")
 
 
-def test_a_branch_that_is_gone_is_in_no_command(project, night):
-    def told():
-        return str(project.shown("blocked", "2")) + project.noface("show", "2").stdout
-
-    assert "noface/002" in told()
-    project.git("branch", "-D", "noface/002")
-    assert "noface/002" not in told()
-
-
 def test_what_became_of_the_parts_is_told_of_a_blocked_epic(project, night):
     night.attempt("005", 1, red_test()).ask("005", Topic.BREAKDOWN, text="divided into 005.1")
     night.questions.parts_failed(night.tick(), "005", 'What could not be done:\n[{"id": "005.1"}]')

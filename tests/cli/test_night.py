@@ -81,21 +81,6 @@ def test_a_timer_that_fires_when_the_machine_wakes_begins_no_night_in_the_day(tm
     assert (done.returncode == 0) is begins
 
 
-def test_a_line_of_cron_begins_the_same_night_with_its_keys(tmp_path):
-    folder, keys = tmp_path / "my project 100%", tmp_path / "its keys"
-    folder.mkdir()
-    keys.write_text("KEY='a b'\n")
-    command = ("/bin/sh", "-c", 'echo "$KEY|$PWD|$PATH"', "100%")
-    line = plan(root=str(folder), variables=str(keys), command=command, search_path="/usr/bin:/bin").cron_line()
-    assert line.startswith("30 22 * * * cd ")
-    assert line.count("%") == line.count(r"\%") == 2, "cron ends a command at a bare one"
-    words = line.removeprefix("30 22 * * * ").replace(r"\%", "%")
-    told = subprocess.run(["/bin/sh", "-c", words], env={}, capture_output=True, text=True, check=True).stdout
-    assert told == f"a b|{folder}|/usr/bin:/bin\n"
-    keys.unlink()
-    assert subprocess.run(["/bin/sh", "-c", words], env={}, capture_output=True, check=False).returncode == 0
-
-
 def systemd(project, *, reached=True, doctor=True):
     """Stand-ins for systemctl and systemd-run that write down how they are called, and run what they are given."""
     bin_, log = project.folder / "bin", project.folder / "calls"

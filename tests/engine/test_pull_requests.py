@@ -173,16 +173,6 @@ def test_a_token_that_may_not_push_ends_the_run_before_any_worker_is_paid(shop):
     [
         ({"kind": "required_signatures"}, "Require signed commits"),
         pytest.param({"kind": "creation"}, "Restrict creations", marks=THOROUGH),
-        pytest.param(
-            {"kind": "branch_name_pattern", "operator": "starts_with", "pattern": "feature/"},
-            "'noface/1' is otherwise",
-            marks=THOROUGH,
-        ),
-        pytest.param(
-            {"kind": "commit_message_pattern", "operator": "regex", "pattern": "^JIRA-"},
-            "Restrict commit metadata",
-            marks=THOROUGH,
-        ),
     ],
 )
 def test_rules_that_refuse_every_push_end_the_run_before_any_worker_is_paid(shop, rule, told):

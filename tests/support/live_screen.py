@@ -61,14 +61,6 @@ class Screen:
             self.rows[self.at] = row[: self.column].ljust(self.column) + char + row[self.column + 1 :]
             self.column += cell_len(char)
 
-    def resize(self, width):
-        rows, at = [], 0
-        for number, row in enumerate(self.rows):
-            rows += [row[start : start + width] for start in range(0, max(len(row), 1), width)]
-            at = len(rows) - 1 if number <= self.at else at
-        self.rows, self.at, self.width = rows, at, width
-        self.column = len(self.rows[self.at])
-
     @property
     def lines(self):
         return [row.rstrip() for row in self.rows]
@@ -104,10 +96,6 @@ class Terminal:
 
     def _size(self, width, height):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-
-    def resize(self, width, height):
-        self.screen.resize(width)
-        self._size(width, height)
 
     def read(self):
         """Take what comes within half a second; False once there is nothing to come."""

@@ -22,7 +22,7 @@ from noface.extras.board.state import OpenState, displayed
 from noface.report.read import read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
-from noface.ui.blocked import BlockedDocument, blocked_document, without_gone
+from noface.ui.blocked import BlockedDocument, blocked_document
 from noface.ui.issues import find_issue
 from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
 from noface.ui.show import action_words
@@ -172,7 +172,7 @@ class Pages:
             "attempt": attempt,
             "numbers": [a.number for a in attempts],
         }
-        values["document"] = document = show_document(state.reader, *without_gone([row], state.location.root))
+        values["document"] = document = show_document(state.reader, row)
         values |= {"seen": displayed(state.reader, row.id), "verbs": possible(row) if state.exists else ()}
         if tab == "story":
             values |= {"issue": state.issue(row), "said": _Said()}

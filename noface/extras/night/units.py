@@ -1,7 +1,6 @@
 """What a system's own scheduler is given: a service and a timer of systemd, or an agent of launchd. Pure."""
 
 import plistlib
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,15 +71,6 @@ WantedBy=timers.target
                 "StandardErrorPath": f"/tmp/{self.name}.log",  # noqa: S108
             }
         ).decode()
-
-    def cron_line(self) -> str:
-        """Return the line of a crontab, for a machine without systemd; cron ends a command at a per cent sign."""
-        hour, minute = self.at.split(":")
-        variables = shlex.quote(self.variables)
-        keys = f"{{ [ ! -r {variables} ] || {{ set -a; . {variables}; }}; }}"
-        run = f"PATH={shlex.quote(self.search_path)} exec {shlex.join(self.command)}"
-        command = f"cd {shlex.quote(self.root)} && {keys} && {run}".replace("%", r"\%")
-        return f"{int(minute)} {int(hour)} * * * {command}"
 
 
 def _specified(text: str) -> str:

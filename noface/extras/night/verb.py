@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SECONDS_MAX = 120.0
 _AWAY = (
     "Log in to the machine itself or by ssh, not by su or sudo. Where it has none, as in a container, begin each night "
-    "by hand (noface run --awake --until {until}), or by cron with this line in `crontab -e`: {cron}"
+    "by hand: noface run --awake --until {until}"
 )
 _MEANS = (
     "It begins only while you are logged in, unless lingering is on: loginctl enable-linger.",
@@ -167,7 +167,7 @@ def _done(argv: "Sequence[str]", plan: "NightPlan") -> str:
 
     code, output = run_fed(argv, "", _SECONDS_MAX)
     if code != 0:
-        instead = _AWAY.format(until=plan.until, cron=plan.cron_line())
+        instead = _AWAY.format(until=plan.until)
         raise NofaceError(f"{argv[0]} cannot be used: {output.strip() or f'exit code {code}'}", instead)
     return output
 
