@@ -243,17 +243,11 @@ def _without(question: Question, outcome: AdviceOutcome, why: str | Invalid, *, 
 
 
 _SITUATIONS = {
-    Topic.DIAGNOSIS: Situation.DIAGNOSIS,
-    Topic.REFLECTION: Situation.REFLECTION,
-    Topic.CLARIFICATION: Situation.CLARIFICATION,
-    Topic.BOUNDARY: Situation.BOUNDARY,
     Topic.MERGE_CONFLICT: Situation.CONFLICT,
-    Topic.ARCHITECT: Situation.ARCHITECT,
-    Topic.BREAKDOWN: Situation.BREAKDOWN,
     Topic.REVIEW: Situation.REVIEWER,
-    Topic.CHANGED_TESTS: Situation.CHANGED_TESTS,
     Topic.MISSING: Situation.MISSING,
 }
+"""The situations that are not called as their topics."""
 _OTHERS_MAX = 50
 
 
@@ -298,7 +292,7 @@ def make_question(
         done = tuple(f"{part.id}: {part.title}" for part in landed_parts(context, issue))
         start, data = main, replace(data, patch=landed_patch(context, issue), paths=(), results=done)
         grounds = Grounds((issue.title, issue.body, note), (), ())
-    prompt = render(_SITUATIONS[topic], context.settings.templates, data)
+    prompt = render(_SITUATIONS.get(topic) or Situation(topic.value), context.settings.templates, data)
     for cut in prompt.cuts:
         context.log_event("prompt_cut", issue.id, number=None, topic=topic, what=cut)
     asked = len(history.advice) + 1

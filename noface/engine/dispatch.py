@@ -368,18 +368,14 @@ class Dispatch:
         note = context.reader.state(issue.id).note
         before = gone_on_with(past.attempts) if not candidate else None  # its session may know no other workspace
         slot = self._jobs.take_slot(before.slot if before is not None else None)
-        order, prompt_hash = make_order(context, past, action, slot, note, accept_failing)
+        order = make_order(context, past, action, slot, note, accept_failing)
         place = context.executor.place(slot)
         if candidate or (before is not None and place != context.executor.place(before.slot)):
             order = replace(order, session=None)  # the attempt beside it has that, or another machine
         notes = (*order.notes, *([f"carried out on {place}"] if place else []))
         order = replace(order, allowance=self._limits.allowance(order.model, past), notes=notes)
         lost = context.reader.lost_to_main().get(issue.id)
-        how = {
-            "prompt_hash": prompt_hash,
-            "branch": branch_name(issue.id),
-            "alone": where_of(lost) if lost is not None else "",
-        }
+        how = {"branch": branch_name(issue.id), "alone": where_of(lost) if lost is not None else ""}
         how["more"] = "a candidate beside the one before" if candidate else ""
         context.journal.attempt_started(context.clock.now(), order, epoch=past.epoch, **how)
         hit("attempt_started")

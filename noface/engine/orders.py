@@ -1,6 +1,5 @@
 """Makes the order for an issue's next attempt: where it starts, its prompt, which files it may change (N6, L5, L7)."""
 
-import hashlib
 import secrets
 from dataclasses import replace
 from pathlib import Path
@@ -42,8 +41,8 @@ def make_order(
     slot: int,
     note: str,
     accept_failing: int | None,
-) -> tuple[AttemptOrder, str]:
-    """Return the order for the attempt that `action` starts, and the hash of its prompt. A ref holds its start."""
+) -> AttemptOrder:
+    """Return the order for the attempt that `action` starts. A ref holds its start."""
     issue, main = history.issue, context.env.plumbing.main()
     protection = protection_for(context, issue, main)
     commit, start = next_start(context, history, main, accept_failing)
@@ -79,7 +78,7 @@ def make_order(
     changed = history.current[-1].changed if history.current else ()
     held = next((past for past in history.attempts if past.number == start.holds), None)
     change_files, read_files = files_given(context, history, model, kept, protection, changed)
-    order = AttemptOrder(
+    return AttemptOrder(
         run_id=context.run_id,
         token=secrets.token_hex(12),
         issue=replace(issue, title=masked(issue.title), body=masked(issue.body)),  # it lies on disk
@@ -108,7 +107,6 @@ def make_order(
         files_to_read=read_files,
         finished=finished,
     )
-    return order, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _newest_kept(context: RunContext, issue_id: str) -> int:

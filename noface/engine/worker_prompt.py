@@ -202,7 +202,6 @@ _NO_POINT_OF_FAILURE = (
     FailureKind.NO_DIFF,
     FailureKind.AGENT_CONFUSION,
     FailureKind.AGENT_BLOCKED,
-    FailureKind.AGENT_BLOCKED,
     FailureKind.AGENT_REFUSED,
     FailureKind.AGENT_CRASH,
     FailureKind.MERGE_CONFLICT,

@@ -240,7 +240,6 @@ class PastAttempt:
     epoch: int = 0
     signature: str = ""
     patch_hash: str = ""
-    prompt_hash: str = ""
     commit: str | None = None
     candidate: str | None = None
     gates_passed: int = 0

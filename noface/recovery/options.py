@@ -139,7 +139,7 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             return [("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
         case Category.BOUNDARY:
             return _for_boundary(issue, history)
-        case _ if (right := _turned_down(history)) is not None:
+        case _ if (right := next(filter(_turned_down, reversed(history.current)), None)) is not None:
             attempt = f"noface approve {issue.id} --attempt {right.number}"
             return [(f"the work of attempt {right.number} is right: let it land if the gates pass", attempt)]
         case _:
@@ -164,10 +164,9 @@ def _for_writing_gate(issue: Issue, history: History, configured: Configured) ->
     return [(text, f"noface config set {key} true && {_retry(issue)}")]
 
 
-def _turned_down(history: History) -> PastAttempt | None:
-    """Return the newest attempt that only a reviewer, or noface's own taste, has turned down."""
-    of_taste = (each for each in reversed(history.current) if each.failure is not None and is_for_a_person(each))
-    return next(of_taste, None)
+def _turned_down(attempt: PastAttempt) -> bool:
+    """True if only a reviewer, or noface's own taste, has turned an attempt down."""
+    return attempt.failure is not None and is_for_a_person(attempt)
 
 
 def _key(name: str) -> str:

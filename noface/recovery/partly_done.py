@@ -54,16 +54,11 @@ def partly_done(report: WorkerReport, gates: tuple[GateResult, ...]) -> Failure 
     )
 
 
-def free_parts(past: Iterable[PastAttempt]) -> tuple[PastAttempt, ...]:
+def is_free(report: WorkerReport | None, patch_hash: str, past: Iterable[PastAttempt]) -> bool:
+    """True if another part is progress: less is left than ever, or it is new and the one before was progress."""
     parts: list[PastAttempt] = []
     for attempt in past:
         parts = [] if attempt.charged else [*parts, *([attempt] if failure_of(attempt).rule == PARTLY_DONE else [])]
-    return tuple(parts)
-
-
-def is_free(report: WorkerReport | None, patch_hash: str, past: Iterable[PastAttempt]) -> bool:
-    """True if another part is progress: less is left than ever, or it is new and the one before was progress."""
-    parts = free_parts(past)
     new = all(part.patch_hash != patch_hash for part in parts)
     counts = [len(each.left) for part in parts if (each := part.report) is not None and each.left]
     if report is None or not report.left or not counts:

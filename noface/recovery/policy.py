@@ -274,7 +274,9 @@ def _limit(history: History, policy: Policy, kind: FailureKind) -> Block | None:
     charged = sum(history.approved_work(attempt) is None for attempt in counted)
     cap = policy.cap(history.issue, history.attempts_max)
     if charged >= cap:
-        return Block(kind, _used_up(cap, len(history.current) - charged))
+        used = f"all {cap} attempts are used up" if cap > 1 else "its only attempt is used up"
+        free = len(history.current) - charged
+        return Block(kind, f"{used}; {free} more {'was' if free == 1 else 'were'} not charged" if free else used)
     if (spent := _family_limit(history, policy, kind)) is not None:
         return spent
     refusal = can_pay(policy.budget, history.spent, (), _NOTHING)
@@ -289,11 +291,6 @@ def _family_limit(history: History, policy: Policy, kind: FailureKind) -> Block 
     most = FAMILY_CAPS_MAX * policy.cap(history.issue, history.attempts_max)
     runs = history.family_runs
     return Block(kind, f"it and its parts took {runs} worker runs, of at most {most}") if runs >= most else None
-
-
-def _used_up(cap: int, uncharged: int) -> str:
-    used = f"all {cap} attempts are used up" if cap > 1 else "its only attempt is used up"
-    return f"{used}; {uncharged} more {'was' if uncharged == 1 else 'were'} not charged" if uncharged else used
 
 
 def _payable(action: Action, history: History, policy: Policy, estimates: Estimates | None) -> Action:

@@ -168,15 +168,7 @@ class Journal:
         self.fact(f"branch_given:{issue_id}", "1" if given else "")
 
     def attempt_started(
-        self,
-        at: float,
-        order: AttemptOrder,
-        *,
-        epoch: int,
-        prompt_hash: str,
-        branch: str,
-        alone: str = "",
-        more: str = "",
+        self, at: float, order: AttemptOrder, *, epoch: int, branch: str, alone: str = "", more: str = ""
     ) -> None:
         """Record the intent to run a worker, before anything is done for it.
 
@@ -198,7 +190,6 @@ class Journal:
                 main=order.main,
                 start=order.start,
                 directory=order.directory,
-                prompt_hash=prompt_hash,
                 started_at=at,
                 think=order.think,
                 record=dumps(_kept(order)),

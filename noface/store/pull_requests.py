@@ -22,7 +22,7 @@ from noface.store.records import PullRow, query, read, select
 from noface.store.rows import dumps
 
 _TAKEN_OVER = (
-    *("number", "epoch", "model", "tier", "slot", "main", "prompt_hash", "started_at", "finished_at", "outcome"),
+    *("number", "epoch", "model", "tier", "slot", "main", "started_at", "finished_at", "outcome"),
     *("charged", "candidate", "patch_hash", "gates_passed", "lines"),
 )
 """The columns of an attempt that are told by the pull request that shows it."""

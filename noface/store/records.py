@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from noface.model.worker_run import Resumed, WorkerReport
     from noface.recovery.pull_rounds import Followed
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 _KIND = "noface.model.taxonomy.FailureKind"
 _OUTCOMES = ("PASSED", "INTERRUPTED")

@@ -55,7 +55,6 @@ CREATE TABLE attempts (
     main           TEXT NOT NULL,
     start          TEXT NOT NULL,
     directory      TEXT NOT NULL,
-    prompt_hash    TEXT NOT NULL,
     started_at     REAL NOT NULL,
     finished_at    REAL,
     outcome        TEXT,

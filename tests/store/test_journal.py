@@ -64,7 +64,7 @@ def report(number, failure=RED, *, token=None, cost=None, issue_id="7", **more):
 
 
 def start(journal, number, **more):
-    journal.attempt_started(1.0, order(number, **more), epoch=0, prompt_hash="ph", branch="noface/7")
+    journal.attempt_started(1.0, order(number, **more), epoch=0, branch="noface/7")
 
 
 def finish(journal, number, failure=RED, **more):
@@ -289,7 +289,7 @@ class Life(RuleBasedStateMachine):
     @rule()
     def begin(self):
         self.number += 1
-        self.journal.attempt_started(1.0, order(self.number), epoch=self.epoch, prompt_hash="", branch="b")
+        self.journal.attempt_started(1.0, order(self.number), epoch=self.epoch, branch="b")
         self.open, self.begun_in = True, self.epoch
 
     @precondition(lambda self: self.open)

@@ -126,7 +126,7 @@ def past(database, issue, number, outcome, signature=""):
     with database.transaction() as connection:
         connection.execute(
             "INSERT INTO attempts (token, issue_id, number, epoch, run_id, model, tier, slot, main, start, directory,"
-            " prompt_hash, started_at, charged, outcome, signature) VALUES (?, ?, ?, 0, '', 'm', 1, 0, '', '', '', '',"
+            " started_at, charged, outcome, signature) VALUES (?, ?, ?, 0, '', 'm', 1, 0, '', '', '',"
             " 0, 1, ?, ?)",
             (f"{issue}-{number}", issue, number, outcome, signature),
         )

@@ -94,7 +94,7 @@ class Story:
         )
         branch = scratch_branch(issue).removeprefix("refs/heads/")
         epoch = self.reader.issue(issue).epoch
-        self.journal.attempt_started(self.tick(), order, epoch=epoch, prompt_hash="p", branch=branch)
+        self.journal.attempt_started(self.tick(), order, epoch=epoch, branch=branch)
         if self.commit != NO_COMMIT:
             ref = self.root / ".git" / "refs" / "heads" / branch
             ref.parent.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ class World:
         spec = ModelSpec(model, "claude")
         token = f"t{self.number}"
         order = AttemptOrder("run-1", token, ISSUE, self.number, spec, "p", "m", "s", 0, "/d", (), think=think)
-        self.journal.attempt_started(float(self.number), order, epoch=0, prompt_hash="h", branch="b")
+        self.journal.attempt_started(float(self.number), order, epoch=0, branch="b")
 
     def end(self, cost=None, tokens_in=None, tokens_out=None):
         agent = AgentRun(0, None, EndedBy.ITSELF, 1.0, Usage(cost, tokens_in, tokens_out))
