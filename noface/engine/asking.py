@@ -272,7 +272,7 @@ def make_question(
         decided=history.decisions,
         advice=(*words, *quotes_of(history)),
         lessons=tuple(lesson.advice for lesson in look_up(context, history)),
-        files=related_files(context, history, start)[0] if topic is Topic.CLARIFICATION else (),
+        files=related_files(context, history, start) if topic is Topic.CLARIFICATION else (),
         main_patch=main_since(context.env.plumbing, last, main, conflicts_of(last)) if merges else "",
         compare=compare_with_main(context),
         whole_patch=topic in (Topic.REVIEW, Topic.CHANGED_TESTS, Topic.MISSING),

@@ -30,7 +30,6 @@ from noface.prompts.check import faults, suggestion, variables
 from noface.prompts.context_files import context_files
 from noface.prompts.data import SUFFIX, Quote, RelatedFile
 from noface.prompts.render import BUILT_IN
-from noface.recovery.reported import FILES_QUOTED
 from noface.store.questions import Questions, recorded_history
 from noface.store.reader import Reader
 
@@ -248,8 +247,8 @@ def _text(advice: Advice) -> str:
     return "\n".join(part for part in (cause, advice.text) if part)
 
 
-def related_files(context: RunContext, history: History, commit: str) -> tuple[tuple[RelatedFile, ...], str]:
-    """Return the files of `commit` that may help, each with why, and the note on how they were chosen."""
+def related_files(context: RunContext, history: History, commit: str) -> tuple[RelatedFile, ...]:
+    """Return the files of `commit` that may help, each with why."""
     plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
     named = tuple(path for advice in history.asked for path in advice.paths)
     tree = plumbing.tree(commit)
@@ -263,9 +262,7 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[t
     issues = context.tracker.protected  # an issue's own file speaks of nothing but the issue
     paths = tuple(path for path in plumbing.paths(tree) if not matches_any(path, issues))
     matches = context_files(history.issue, failure, named, paths, _FILES_MAX, search)
-    scores = ", ".join(f"{path} ({score:.2f})" for path, score, _ in matches)
-    files = (RelatedFile(path, _why(words)) for path, _, words in matches)
-    return tuple(files), f"{FILES_QUOTED}{scores}" if scores else ""
+    return tuple(RelatedFile(path, _why(words)) for path, _, words in matches)
 
 
 def _why(words: tuple[str, ...]) -> str:

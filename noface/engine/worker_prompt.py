@@ -72,7 +72,6 @@ def prompt_data(
     asked = reached_with.points if reached_with is not None else ()
     # Agents can read files, but an unsure one has missed these.
     unsure = situation is Situation.CONTEXT or any(advice.topic is Topic.CLARIFICATION for advice in history.asked)
-    related, chosen = related_files(context, history, given.commit) if unsure else ((), "")
     orders, on_main = orders_of(history, name, start, last_reaching), recorded_on_main(context.reader, issue)
     left = next((attempt for attempt in history.attempts if attempt.number == start.number), None)
     conflicts, main_patch = start.reason is StartReason.CONFLICT, ""
@@ -101,8 +100,8 @@ def prompt_data(
         diagnosis=(*_known(last_reaching), *quotes_of(history, ON_THE_FAILURE)),
         advice=quotes_of(history, {*Topic}.difference(ON_THE_FAILURE)),
         lessons=given.lessons,
-        files=related,
-        notes=tuple(filter(None, (chosen, HINTED if hints else ""))),
+        files=related_files(context, history, given.commit) if unsure else (),
+        notes=(HINTED,) if hints else (),
         on_main=on_main.failure if on_main is not None else None,
         points=tuple(point for point in history.open_points if point not in asked),
         read_first=() if set(there) & set(agent.instructions) else there[:1],

@@ -60,12 +60,6 @@ class Details(TypedDict):
     partial_results: NotRequired[Annotated[list[ReportedStep], "The steps, in order."]]
     truncated: NotRequired[Annotated[bool, "Whether something was cut."]]
     partial_output: NotRequired[Annotated[str, "The end of what the worker put out."]]
-    context_metrics: NotRequired[
-        Annotated[
-            dict[Annotated[str, OneOf(("files_quoted", "gaps", "questions"))], Annotated[int, "How many."]],
-            "Of a failure of context: how much was found, was missing and is asked.",
-        ]
-    ]
     expected_type: NotRequired[Annotated[str, "Of an answer in the wrong form: the type that was asked for."]]
     actual_type: NotRequired[
         Annotated[str, "The type that it has; `none`, `malformed` or `truncated` where it is no JSON."]

@@ -89,8 +89,6 @@ def _limit(message: str, rule: str, report: WorkerReport) -> Failure:
     return replace(failure, excerpt=listed, by=WORKER) if rule == TOO_LARGE else replace(failure, resource="turns")
 
 
-FILES_QUOTED = "files named in the prompt, with their scores: "
-"""What the note begins with that tells how the files of a prompt were chosen."""
 _UNCLEAR = "report-unclear"
 REPORT_PARTIAL = "report-partial"
 """The rule of a worker's report that calls its work part of the issue, where that is no progress."""
@@ -124,14 +122,10 @@ _EXHAUSTION = "RESOURCE_EXHAUSTION"
 
 
 def task_failure(
-    failure: Failure,
-    *,
-    partial: Steps | None = None,
-    metrics: Mapping[str, float] | None = None,
-    notes: tuple[str, ...] = (),
+    failure: Failure, *, partial: Steps | None = None, metrics: Mapping[str, float] | None = None
 ) -> TaskFailure:
-    """Return a failure as a JSON document (P2, P10), with the steps kept (P4), measures, and the attempt's notes."""
-    details = _details(failure, metrics or {}, notes)
+    """Return a failure as a JSON document (P2, P10), with the steps kept (P4) and measures."""
+    details = _details(failure, metrics or {})
     if partial is not None:
         details = {**details, **partial}
     if failure.kind is FailureKind.RESOURCE_EXHAUSTED:
@@ -146,7 +140,7 @@ def task_failure(
     return {"type": _FAILURE, "reason": _reason(failure).value, "message": failure.message, "details": details}
 
 
-def _details(failure: Failure, metrics: Mapping[str, float], notes: tuple[str, ...]) -> Details:
+def _details(failure: Failure, metrics: Mapping[str, float]) -> Details:
     details: Details = {
         "kind": failure.kind.value,
         "category": failure.category.value,
@@ -160,12 +154,6 @@ def _details(failure: Failure, metrics: Mapping[str, float], notes: tuple[str, .
         "partial_context": failure.excerpt[:_TEXT_CHARS_MAX],
         "metrics": dict(metrics),
     }
-    if _reason(failure).value.startswith("context_"):
-        quoted = next((note.removeprefix(FILES_QUOTED) for note in notes if note.startswith(FILES_QUOTED)), "")
-        files = len(quoted.split(", ")) if quoted else 0
-        counts = {"files_quoted": files, "gaps": len(_gaps(failure)), "questions": len(failure.questions)}
-        details["context_metrics"] = counts
-        details["partial_context"] = "\n".join(text for text in (details["partial_context"], quoted) if text)
     if failure.expected_type:
         details["expected_type"], details["actual_type"] = failure.expected_type, failure.actual_type
         details["original_output"] = failure.excerpt[:_TEXT_CHARS_MAX]

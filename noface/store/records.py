@@ -151,7 +151,7 @@ class AttemptRow(NamedTuple):
             return None
         metrics = {name: getattr(self, name) for name in ("cost_usd", "tokens_in", "tokens_out", "seconds")}
         known = {name: number for name, number in metrics.items() if number is not None}
-        return task_failure(self.failure, partial=self.partial, metrics=known, notes=self.notes)
+        return task_failure(self.failure, partial=self.partial, metrics=known)
 
     @property
     def seconds(self) -> Annotated[float | None, "How long it took; null while it is under way."]:
