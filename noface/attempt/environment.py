@@ -219,8 +219,8 @@ class Scope:
 class AttemptProgress:
     """A step of an attempt, for people to see: phase is workspace, setup, agent, snapshot or gate.
 
-    `alive`: the provider answers. `kind` is what the agent did, None if the step is noface's own, and `file` to which
-    file. `used` is what the run has used so far, priced, in so many `answers`. `quota` is that of its login.
+    `alive`: the provider answers. `kind` is what the agent did, None if the step is noface's own.
+    `used` is what the run has used so far, priced, in so many `answers`. `quota` is that of its login.
     """
 
     issue_id: str
@@ -229,7 +229,6 @@ class AttemptProgress:
     text: str
     alive: bool = False
     kind: EventKind | None = None
-    file: str = ""
     used: Usage = field(default_factory=Usage)
     answers: int = 0
     quota: tuple[Window, ...] = ()

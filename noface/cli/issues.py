@@ -2,21 +2,14 @@
 
 import sys
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import any_issue, model_name
 from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 from noface.git.landings import landed_issues
-
-if TYPE_CHECKING:
-    from noface.cli.session import ReadSession
-    from noface.model.issue import Issue
-from noface.model.listed import IssueFault
 
 
 @answers("The new issue as JSON.")
@@ -116,30 +109,9 @@ def issues(config: ConfigFile = None) -> VerbResult:
     rows = session.reader.issues()
     known = standings(rows)
     statuses = {row.id: effective_status(row, known)[0] for row in rows}
-    open_ones = [issue for issue in backlog.issues if statuses.get(issue.id) not in ("merged", "skipped")]
-    if any(issue.accept for issue in open_ones):
-        backlog = replace(backlog, warnings=(*backlog.warnings, *_uncommitted(open_ones, session, config)))
-    document = backlog_document(backlog, statuses)
-    return VerbResult(document, backlog_page, EXIT_ATTENTION if backlog.faults else EXIT_DONE)
-
-
-def _uncommitted(issues: "list[Issue]", session: "ReadSession", path: Path | None) -> "tuple[IssueFault, ...]":
-    """Return what `accept` names that lies in this checkout and not on main; nothing if git cannot tell."""
-    from noface.config.lines import table_of, tables_of
-    from noface.config.load import load_tables
-    from noface.errors import NofaceError
-    from noface.git.checkout import PersonsCheckout, uncommitted
-    from noface.git.plumbing import Plumbing
-    from noface.git.repository import discover
-
-    try:
-        tables = load_tables(session.location.root, path)
-        repository = discover(session.location.root, str(table_of(tables.get("project")).get("main", "")))
-        with closing(Plumbing(repository)) as plumbing:
-            gates = (str(gate.get("command", "")) for gate in tables_of(tables.get("gates")))
-            return tuple(uncommitted(PersonsCheckout(plumbing, session.tracker.protected), issues, gates).values())
-    except NofaceError:
-        return ()
+    return VerbResult(
+        backlog_document(backlog, statuses), backlog_page, EXIT_ATTENTION if backlog.faults else EXIT_DONE
+    )
 
 
 _HELP = "List the backlog in working order, add an issue, or read one."

@@ -144,27 +144,21 @@ class Layout:
         begin = self._at
         match self._text[self._at]:
             case "[":
-                self._array(path)
+                self._at += 1
+                index = 0
+                while self._more("]"):
+                    self.lines[(*path, index)] = self._line()
+                    self._value((*path, index))
+                    index += 1
             case "{":
-                self._inline_table(path)
+                self._at += 1
+                while self._more("}"):
+                    self._assignment(path)
             case '"' | "'":
                 self._take(_STRING)
             case _:
                 self._take(_SCALAR)
         self.values[path] = begin, begin + len(self._text[begin : self._at].rstrip())
-
-    def _array(self, path: KeyPath) -> None:
-        self._at += 1
-        index = 0
-        while self._more("]"):
-            self.lines[(*path, index)] = self._line()
-            self._value((*path, index))
-            index += 1
-
-    def _inline_table(self, path: KeyPath) -> None:
-        self._at += 1
-        while self._more("}"):
-            self._assignment(path)
 
     def _more(self, closing: str) -> bool:
         """Go to the next item and return True, or step over the closing bracket and return False."""

@@ -252,7 +252,7 @@ class Engine:
             job.phase = seen.phase
         if job is not None and seen.alive and shows_life(self._context, job.model, job.began_at):
             answers_again(self._context, job.model, job.began_at)
-        step = {"number": seen.number, "phase": seen.phase, "text": seen.text, "kind": seen.kind, "file": seen.file}
+        step = {"number": seen.number, "phase": seen.phase, "text": seen.text, "kind": seen.kind}
         used = {"cost_usd": seen.used.cost_usd, "tokens": seen.used.tokens}
         self._context.announce("progress", seen.issue_id or None, {**step, **used})
 

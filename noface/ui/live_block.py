@@ -46,8 +46,8 @@ class WorkFacts:
 class WorkRow:
     """One issue at work.
 
-    `asks` names model and topic of a question. `step` is what was seen last, `kind` the agent's event behind it, and
-    `file` what that was about. `since` is a monotonic time. `usd` and `tokens` are what the worker under way has used
+    `asks` names model and topic of a question. `step` is what was seen last, `kind` the agent's event behind it.
+    `since` is a monotonic time. `usd` and `tokens` are what the worker under way has used
     so far, as far as it reports them; what has ended is in `facts`.
     """
 
@@ -59,7 +59,6 @@ class WorkRow:
     phase: str = ""
     step: str = ""
     kind: str = ""
-    file: str = ""
     usd: float | None = None
     tokens: int | None = None
 
@@ -174,11 +173,11 @@ def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts:
         row = WorkRow(issue_id, facts, roles.get(facts.status, Role.CHECK), now)
     if row.role is Role.ATTEMPT and data.get("number") not in (None, 0, row.facts.number):
         return state  # of candidates at work at once the newest is shown
-    phase, step, did, file = (printable(data.get(name) or "") for name in ("phase", "text", "kind", "file"))
+    phase, step, did = (printable(data.get(name) or "") for name in ("phase", "text", "kind"))
     usd, tokens = _number(data.get("cost_usd")), _number(data.get("tokens"))
     if usd is not None or tokens is not None:  # noface's own steps tell nothing of it
         row = replace(row, usd=usd, tokens=None if tokens is None else int(tokens))
-    return _placed(state, replace(row, phase=phase, step=step, kind=did, file=file))
+    return _placed(state, replace(row, phase=phase, step=step, kind=did))
 
 
 def _placed(state: RunState, row: WorkRow) -> RunState:
@@ -267,7 +266,7 @@ def _what(row: WorkRow) -> str:
 
 
 def _step(row: WorkRow, room: int) -> str:
-    """Return what was seen last, in `room` cells; of a file's path the end is what matters."""
+    """Return what was seen last, in `room` cells."""
     match row.phase:
         case "gate":
             text = "gates" if row.step in ("", "running the gates") else f"gates: {row.step}"
@@ -279,15 +278,7 @@ def _step(row: WorkRow, room: int) -> str:
             text = row.step or "begins"
         case _:
             text = row.step
-    if room <= 1:
-        return ""
-    before = text.removesuffix(row.file)
-    if not row.file or before == text or cells(text) <= room or room < cells(before) + 6:
-        return fit(text, room)
-    file = row.file
-    while cells(before) + cells(file) + 1 > room:
-        file = file[1:]
-    return f"{before}…{file}"
+    return fit(text, room) if room > 1 else ""
 
 
 _TOLD_ABOVE = 4

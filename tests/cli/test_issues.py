@@ -101,16 +101,13 @@ def test_what_accept_names_in_the_checkout_only_is_told_before_a_run(project):
     project.issue(7, accept=["pytest tests/test_a.py::test_fee", ".venv/bin/pytest tests/test_refund.py"])
     project.issue(8, accept=["pytest tests/test_refund.py::test_fee"])  # for the worker to write
     said = "accept names test_fee of tests/test_a.py: it is in your checkout, not on main"
-    (warning,) = [each for each in project.shown("issues")["warnings"] if "accept" in each["problem"]]
-    assert warning["problem"] == said
-    way = warning["hint"].removeprefix("Commit it: ")
     planned = json.loads(project.noface("run", "--dry-run", "--json").stdout)
     assert [(wait["id"], wait["reason"]) for wait in planned["waiting"]] == [("7", said)]
     assert [start["id"] for start in planned["start"]] == ["8"]
-    assert said in [finding["what"] for finding in planned["findings"]]
+    (way,) = [each["fix"].removeprefix("Commit it: ") for each in planned["findings"] if each["what"] == said]
     subprocess.run(way, shell=True, cwd=project.path, env=project.environment(), check=True, capture_output=True)
     assert project.git("branch", "--show-current").strip() == "main"
-    assert not [each for each in project.shown("issues")["warnings"] if "accept" in each["problem"]]
+    assert json.loads(project.noface("run", "--dry-run", "--json").stdout)["waiting"] == []
 
 
 def test_an_edited_issue_is_no_longer_shown_as_blocked(project):

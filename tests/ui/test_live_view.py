@@ -13,8 +13,6 @@ from support.cases import cases
 from support.cli_story import Story, red_test, write_issue
 from support.live_screen import Terminal
 
-from noface.agents.base import EventKind
-from noface.attempt.worker.agent_watch import file_in
 from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
 from noface.store.spending import Spending
@@ -35,7 +33,7 @@ def running(issue="7", reason="attempt 2 with claude-sonnet"):
 
 
 def progress(text, issue="7", **more):
-    return ("progress", issue, {"number": 2, "phase": "agent", "text": text, "kind": "text", "file": "", **more})
+    return ("progress", issue, {"number": 2, "phase": "agent", "text": text, "kind": "text", **more})
 
 
 def drawn(state, totals=None, width=80, height=24, now=142.0):
@@ -53,7 +51,7 @@ def rows(state, **how):
 
 
 def test_a_row_names_issue_attempt_model_step_cost_and_time():
-    state = told(RunState(0.0), running(), progress("Edit src/login.py", kind="edit", file="src/login.py"))
+    state = told(RunState(0.0), running(), progress("Edit src/login.py", kind="edit"))
     assert rows(state) == [
         " 7  Fix the login of visitors whose name holds a comma               $0.42  0:42",
         "    attempt 2 claude-sonnet · Edit src/login.py",
@@ -210,35 +208,11 @@ def test_it_fits_any_terminal(at_work, width, height):
     state = RunState(0.0)
     for number in range(at_work):
         issue = f"issue-{number}-日本"
-        state = told(
-            state,
-            running(issue),
-            progress("Edit src/日本語/x.py", issue, kind="edit", file="src/日本語/x.py"),
-            facts=facts,
-        )
+        state = told(state, running(issue), progress("Edit src/日本語/x.py", issue, kind="edit"), facts=facts)
     totals = Totals({"merged": 1000, "blocked": 20, "approval": 3}, Spent(99.0), Budget("run", 100.0), ("a" * 99,))
     lines = block(state, totals, width, height, 9999.0, NOON)
     assert len(lines) <= max(height - 1, 1)
     assert max(cell_len(line.plain) for line in lines) <= width
-
-
-# What is told of an agent's steps
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "file"),
-    [
-        (EventKind.TOOL, "Read src/login.py", "src/login.py"),
-        (EventKind.TOOL, "Bash python -m pytest tests/unit", ""),
-        (EventKind.TOOL, "Grep *.py", ""),
-        (EventKind.TOOL, "WebFetch https://example.org/a.html", ""),
-        (EventKind.TOOL, "step 3", ""),
-        (EventKind.EDIT, "edited Makefile, src/a.py", "Makefile"),
-        (EventKind.TEXT, "see src/login.py", ""),
-    ],
-)
-def test_the_file_of_a_step_is_told_where_it_is_one(kind, text, file):
-    assert file_in(kind, text) == file
 
 
 # In a terminal

@@ -45,7 +45,6 @@ PATIENCE_WITH_OWN_LIMIT_S = 30.0
 
 _WORDS_MAX = 160
 _READ_MAX = 4000
-_NO_PATH = frozenset(" \t\"'`*?|&;<>()$=")
 """Characters of commands and patterns: text with one of these is no path."""
 
 
@@ -199,13 +198,12 @@ class RunWatch:
 
     def _send_event(self, event: AgentEvent, alive: bool) -> None:
         text = self._scope.env.masker.text(event.text[:_READ_MAX].replace(f"{self._workspace}/", ""))
-        text = " ".join(text.split())
-        words, file = text[:_WORDS_MAX], file_in(event.kind, text)
+        words = " ".join(text.split())[:_WORDS_MAX]
         if event.kind in SHOWS_A_MODEL:
             self.last_step, self._step_at = words, time.monotonic()
         issue, number = self._order.issue.id, self._order.number
         used = replace(priced(self._reader.used(), self._order.model), session_id=None)
-        self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, file, used))
+        self._send(AttemptProgress(issue, number, "agent", words, alive, event.kind, used))
 
     def _send(self, progress: AttemptProgress) -> None:
         used, before = progress.used, self._last.used
@@ -232,14 +230,6 @@ def at_least(used: Usage, before: Usage) -> Usage:
 
 def _larger(one: int | None, other: int | None) -> int | None:
     return max((count for count in (one, other) if count is not None), default=None)
-
-
-def file_in(kind: EventKind, text: str) -> str:
-    target = text.partition(" ")[2].partition(", ")[0]
-    if kind is EventKind.EDIT:
-        return target
-    is_path = ("/" in target or "." in target) and "://" not in target and not any(c in _NO_PATH for c in target)
-    return target if kind is EventKind.TOOL and is_path else ""
 
 
 BEHIND_BYTES_MAX = 16 << 20

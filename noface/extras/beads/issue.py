@@ -104,7 +104,12 @@ def _read_line(place: str, line: bytes) -> Bead | IssueFault | None:
     title = clean_title(title) if isinstance(title, str) else ""
     status = _text(values, "status") or "open"
     body = _body(values)
-    problem = (title_problem(title) or _body_problem(body)) if status not in DONE else None
+    problem = title_problem(title)
+    if unwritable(body):
+        problem = problem or "the text holds characters that no text file can (NUL or half of a surrogate pair)"
+    if (size := len(body.encode("utf-8", "replace"))) > BODY_BYTES_MAX:
+        problem = problem or f"the text has {size} bytes, at most {BODY_BYTES_MAX} (1 MiB) are allowed"
+    problem = None if status in DONE else problem
     priority = values.get("priority", 0)  # bd leaves a zero out
     if type(priority) is not int or not 0 <= priority <= _PRIORITY_MAX:
         problem = problem or f"priority must be a whole number from 0 to {_PRIORITY_MAX}, not {literal(priority)}"
@@ -142,14 +147,6 @@ def _body(values: Mapping[str, Any]) -> str:
     parts = [_text(values, "description")]
     parts += [f"## {heading}\n\n{text}" for key, heading in _PARTS if (text := _text(values, key).strip())]
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()).replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _body_problem(body: str) -> str | None:
-    if unwritable(body):
-        return "the text holds characters that no text file can (NUL or half of a surrogate pair)"
-    if (size := len(body.encode())) > BODY_BYTES_MAX:
-        return f"the text has {size} bytes, at most {BODY_BYTES_MAX} (1 MiB) are allowed"
-    return None
 
 
 def _text(values: Mapping[str, Any], key: str) -> str:

@@ -43,7 +43,6 @@ _CARDS_MAX = 60
 _LINES_SHOWN = 2
 _LOG_LINES_MAX = 3_000
 _DIFF_ROWS_MAX = 6_000
-_REPEATED_CHARS_MIN = 40
 TABS = ("story", "diff", "log", "prompt")
 
 
@@ -175,7 +174,7 @@ class Pages:
         values["document"] = document = show_document(state.reader, row)
         values |= {"seen": displayed(state.reader, row.id), "verbs": possible(row) if state.exists else ()}
         if tab == "story":
-            values |= {"issue": state.issue(row), "said": _Said()}
+            values |= {"issue": state.issue(row)}
         behind = str(more.pop("behind", ""))
         values |= _beside(needing(state), row.id, behind)
         values |= {"last": _last_of(attempts, row), "note": "", "commenting": None, "gates": (), "gate": ""}
@@ -227,18 +226,6 @@ def _beside(ordered: Sequence[IssueRow], issue_id: str, behind: str) -> dict[str
     at = ids.index(issue_id)
     place = f"{at + 1} of {len(ids)} that need you" if ids[1:] else ""
     return {"before": ordered[at - 1] if at else None, "next": following(ordered, issue_id), "place": place}
-
-
-class _Said:
-    """Tells whether a page has said a text: a long one that stands in what stands above is not said a second time."""
-
-    def __init__(self) -> None:
-        self._texts = ""
-
-    def __call__(self, text: str) -> bool:
-        known = " ".join(text.split())
-        before, self._texts = self._texts, f"{self._texts}\n{known}"
-        return len(known) >= _REPEATED_CHARS_MIN and known in before
 
 
 def _last_of(attempts: list[AttemptRow], row: IssueRow) -> tuple[str, ...]:

@@ -25,18 +25,12 @@ _RULES: tuple[tuple[str, str, str], ...] = (
         "{host} does not accept your login",
         "noface answers no question: `ssh -o BatchMode=yes {host} true` has to work (ssh-copy-id, ssh-agent).",
     ),
-    ("too many authentication failures", "{host} does not accept your login", "Name the key for it in ~/.ssh/config."),
     ("could not resolve hostname", "the name of {host} is not known", "Check [executor] hosts and ~/.ssh/config."),
     ("connection refused", "no ssh server answers at {host}", "Start sshd there, or name its port in ~/.ssh/config."),
     ("no route to host", "{host} cannot be reached", "Is it on, and on this network?"),
-    ("network is unreachable", "{host} cannot be reached", "Is this machine on its network?"),
-    ("bad configuration option", "ssh does not understand its configuration", "Mend ~/.ssh/config."),
-    ("bad owner or permissions", "ssh does not trust its configuration", "chmod 600 ~/.ssh/config"),
     ("not responding", "the connection to {host} was cut", "Nothing to do: what it was working on goes elsewhere."),
     ("timed out", "{host} cannot be reached", "Is it on, and on this network?"),
     ("broken pipe", "the connection to {host} was cut", "Nothing to do: what it was working on goes elsewhere."),
-    ("connection reset", "the connection to {host} was cut", "Nothing to do: what it was working on goes elsewhere."),
-    ("closed by", "{host} closed the connection", "See the log of its sshd."),
 )
 """A word of ssh's own (in small letters), what it means, what to do; the first that is there counts."""
 

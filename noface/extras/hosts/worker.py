@@ -237,19 +237,15 @@ def reach(address: str, identity: TlsIdentity) -> None:
         raise HostError("what this host was given to prove itself with is no certificate and key") from error
     try:
         with socket.create_connection((name, port), _CONNECT_S) as plain, context.wrap_socket(plain) as secure:
-            _take_refusal(secure)
+            secure.settimeout(1.0)
+            with suppress(TimeoutError):  # a refusal comes at once
+                secure.recv(1)
     except ssl.SSLError as error:
         hint = "All members of a cluster need certificates of one authority, and machines whose clocks are right."
         raise HostError(f"{address} and this machine do not trust each other: {error.reason or error}", hint) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise HostError(f"the scheduler at {address} cannot be reached: {reason}", _HINT_SCHEDULER) from error
-
-
-def _take_refusal(secure: ssl.SSLSocket) -> None:
-    secure.settimeout(1.0)
-    with suppress(TimeoutError):
-        secure.recv(1)
 
 
 def _take_output() -> Callable[[dict[str, object]], None]:
