@@ -34,7 +34,7 @@ from noface.integrity.diff.rules import left_markers, shows_conflict
 from noface.integrity.evasion import ASKS, checks_of, evading_lines, evasions, replaced_frameworks, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.leftovers import left_in, named_and_nowhere, reminder, taken_away
+from noface.integrity.leftovers import left_in, reminder, taken_away
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import generated
 from noface.integrity.strength import Weaker, weaker
@@ -219,7 +219,6 @@ def forgotten(attempt: Judging) -> Failure | None:
         )
     reminders = {one.path: one.why for one in attempt.snapshot.suspects if one.path in files}
     reminders |= taken_away(change.files, wanted.words, all_lines)
-    reminders |= named_and_nowhere(change.files, on_main, wanted.words)
     return reminder(left, reminders, left_out(attempt))
 
 

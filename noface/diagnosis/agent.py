@@ -25,7 +25,6 @@ from noface.diagnosis.agent_errors import (
 from noface.diagnosis.reset_times import WallClock, reset_time, retry_after
 from noface.diagnosis.text import signature_of
 from noface.model.failure import WORKER, Failure
-from noface.model.json_record import parsed
 from noface.model.quoting import to_the_point
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy
@@ -203,9 +202,6 @@ def meaning_of(last_words: str) -> Failure:
 
     The message is the sentence that decided, the rule is without the agent's name.
     """
-    report = _report(last_words)
-    if report is not None:
-        return report
     prose = _WORDS["wrapped"].sub(" ", _WORDS["code"].sub(" ", last_words[-_WORDS_MAX:]))
     stripped = (" ".join(match[0].split()).strip("-*• ") for match in _WORDS["sentence"].finditer(prose))
     sentences = [text for text in stripped if text]
@@ -245,15 +241,3 @@ def stops_mid_sentence(text: str) -> bool:
 def _questions(sentences: list[str]) -> tuple[str, ...]:
     asked = (text for text in sentences if text.endswith("?") and not _WORDS["courtesy"].search(text))
     return tuple(dict.fromkeys(text[:_QUESTION_CHARS_MAX] for text in asked))
-
-
-def _report(last_words: str) -> Failure | None:
-    """Return the meaning of an agent's report, a JSON object with `status: "blocked"`; None if there is none."""
-    report = parsed(last_words).values if '"blocked"' in last_words else {}
-    if report.get("status") != "blocked":
-        return None
-    given = report.get("questions")
-    listed = tuple(str(item)[:_QUESTION_CHARS_MAX] for item in given) if isinstance(given, list) else ()
-    message = str(report.get("message") or report.get("summary") or report.get("blocked_reason") or "blocked")
-    questions = listed[:_QUESTIONS_MAX] or (message[:_QUESTION_CHARS_MAX],)
-    return Failure(FailureKind.AGENT_CONFUSION, message[:_QUESTION_CHARS_MAX], "report-blocked", questions=questions)

@@ -53,7 +53,7 @@ from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage, as_role
 from noface.process.failpoints import hit
 from noface.prompts.answers.forms import ANSWERS
 from noface.prompts.answers.provider_form import provider_schema, without_nulls
-from noface.prompts.data import QuestionData, Quote, Situation
+from noface.prompts.data import PromptData, Quote, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import QUOTED, Invalid, reminder, validate
 from noface.recovery.breakdown import left_out, plan_children
@@ -262,7 +262,7 @@ def make_question(
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
     merges = topic is Topic.MERGE_CONFLICT
     words = earlier_answers(history, topic) if topic is not Topic.REVIEW else (*arguments(history), *_doubts(last))
-    data = QuestionData(
+    data = PromptData(
         issue=issue,
         answer_example=json.dumps(ANSWERS[topic].example, indent=1),
         gates=context.gates_for(issue),

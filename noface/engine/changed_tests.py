@@ -16,12 +16,12 @@ from noface.model.attempt import PastAttempt
 from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patch import changed_lines
-from noface.prompts.data import QuestionData
+from noface.prompts.data import PromptData
 
 LET_BY_CONFIGURATION = '[review] changed_tests = "land"'
 
 
-def about_tests(context: RunContext, history: History, main: str, data: QuestionData) -> tuple[QuestionData, Grounds]:
+def about_tests(context: RunContext, history: History, main: str, data: PromptData) -> tuple[PromptData, Grounds]:
     """Return the question's data, and what its answer has to stand on."""
     last, issue = history.current[-1], _of_a_person(context, history.issue)
     patch = patch_of_tests(context.env.plumbing, main, last.candidate or main, last.changed)
@@ -31,8 +31,9 @@ def about_tests(context: RunContext, history: History, main: str, data: Question
         removed = tuple(line.text for line in changed_lines(patch) if line.removed)
         grounds = replace(grounds, taken=True, lines=(*removed, *_names(failing)))
     earlier = tuple(replace(each, summary="") for each in prior_failures(context, issue, (last,)))
-    asked = QuestionData(
-        issue, data.answer_example, gates=data.gates, earlier=earlier, patch=patch, note=data.note, whole_patch=True,
+    asked = PromptData(
+        issue, answer_example=data.answer_example, gates=data.gates, earlier=earlier, patch=patch,
+        note=data.note, whole_patch=True,
         questions=last.failure.evidence[-1:] if last.failure is not None and not last.failure.charged else (),
         decided=data.decided,
     )  # fmt: skip

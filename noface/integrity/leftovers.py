@@ -19,15 +19,12 @@ LEFT_IN = "left-in"
 """The rule of work that passed, and that holds what its worker may have forgotten: it is told once."""
 CHECK = (
     "Your working directory holds work that passes every command. Take out of it what is there only for debugging or by"
-    " the way, add what the issue names and is missing, and change nothing else. What is meant to stay, leave as it is:"
-    " it is accepted then. What is left out does not land: if it belongs to the change, put it there again and name its"
-    " path in your report; else do nothing about it."
+    " the way, and change nothing else. What is meant to stay, leave as it is: it is accepted then. What is left"
+    " out does not land: if it belongs to the change, put it there again and name its path in your report; else do"
+    " nothing about it."
 )
 """What the worker is told to do about it."""
 _UNASKED = "deleted, and the issue does not speak of it"
-_NOWHERE = "the issue names it, and it is neither on main nor in the change"
-_NAMED = re.compile(r"(?<![\w./:@~-])(?:[\w-][\w.-]*/){1,9}[\w-][\w.-]{0,99}\.[A-Za-z]\w{0,7}(?![\w/])")
-_SAID_CHARS_MAX = 20_000
 _FOLDER_CHARS_MIN = 4
 _LINES_MAX = 20
 _LINE_CHARS_MAX = 200
@@ -83,15 +80,6 @@ def taken_away(changes: Collection[FileChange], words: str, lines: Collection[Ch
 
     unasked = () if speaks_of_what_goes(words) else (decoded(path) for path in gone if not meant(path))
     return dict.fromkeys(unasked, _UNASKED)
-
-
-def named_and_nowhere(changes: Collection[FileChange], main: Collection[str], words: str) -> dict[str, str]:
-    """Return the files of this project that an issue names and that are nowhere, if it names no changed one."""
-    tops, text = {path.split("/")[0] for path in main}, words[:_SAID_CHARS_MAX]
-    if any(basename(change.path) in text for change in changes):
-        return {}
-    named = (match[0] for match in _NAMED.finditer(text))
-    return {decoded(path): _NOWHERE for path in named if path not in main and path.split("/")[0] in tops}
 
 
 def _stem(path: str) -> str:

@@ -17,7 +17,7 @@ from noface.model.issue import Issue
 from noface.model.protection import default_protected
 from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind, instruction_for
-from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, RelatedFile, Situation
+from noface.prompts.data import EarlierForm, PromptData, Quote, RelatedFile, Situation
 from noface.prompts.render import BUILT_IN, environment
 from noface.prompts.text import whole
 from noface.prompts.values import parts_of, values_of
@@ -193,7 +193,7 @@ _FULL = PromptData(
     think=True,
     earlier_form=EarlierForm.FULL_OUTPUT,
 )
-_FULL_QUESTION = QuestionData(
+_FULL_QUESTION = PromptData(
     **_ALIKE,
     answer_example='{"cause": "…"}',
     limits=("At most 8 parts.",),
@@ -204,10 +204,10 @@ _FULL_QUESTION = QuestionData(
 )
 
 
-def samples(situation: Situation) -> tuple[PromptData | QuestionData, ...]:
+def samples(situation: Situation) -> tuple[PromptData, ...]:
     """Return data for a situation: full, middling (one failure, from main) and almost none."""
     bare = Issue("12", "Count words in files")
     if situation.asks:
-        asked = QuestionData(_ISSUE, "{}", earlier=_EARLIER[:1], patch=_PATCH)
-        return _FULL_QUESTION, asked, QuestionData(bare, "{}")
+        asked = PromptData(_ISSUE, answer_example="{}", earlier=_EARLIER[:1], patch=_PATCH)
+        return _FULL_QUESTION, asked, PromptData(bare, answer_example="{}")
     return _FULL, PromptData(_ISSUE, _GATES, earlier=_EARLIER[-1:], patch=_PATCH), PromptData(bare, _GATES[:1])

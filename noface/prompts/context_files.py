@@ -1,7 +1,7 @@
 """Chooses the files of the project that may help a worker who was unsure (K3, P7: associative matching).
 
-First files that are named; else those that hold the words of the title and of what the worker asked, then all words of
-the issue. A score is the share of the words in path or text, each weighing the more the fewer files have it.
+First files that are named; else those that hold the words of the title and of what the worker asked. A score is the
+share of the words in path or text, each weighing the more the fewer files have it.
 """
 
 import math
@@ -18,10 +18,9 @@ Search = Callable[[str], frozenset[str]]
 _PATH = re.compile(r"[\w./@+-]{2,200}")
 _WORD = re.compile(r"[A-Za-z][a-z]{2,40}|[A-Z]{3,40}")
 _TEXT_MAX = 50_000
-_TITLE_WORDS_MAX, _ALL_WORDS_MAX = 8, 16
+_WORDS_MAX = 8
 _STEM_MIN = 3
-_LEAST_SCORE = 0.34
-_LEAST_SCORE_OF_ALL = 0.2
+_LEAST_SCORE = 0.2
 _NEAR_THE_BEST = 0.5
 _COMMON = 0.5
 """A word that stands in more than this share of the files tells nothing."""
@@ -36,23 +35,19 @@ def context_files(
 ) -> tuple[ContextFile, ...]:
     """Return up to `most` of the `tracked` paths, best first. `named` are those that advice names."""
     failed = "\n".join((failure.location or "", failure.message, *failure.evidence)) if failure is not None else ""
-    words = _words_in(("\n".join(named), failed, issue.title, issue.body))
-    known, by_name = set(tracked), _by_name(tracked)
-    exact = [word for word in words if word in known]
-    close = (path for word in words for path in by_name.get(word.rpartition("/")[2], ())[:2])
-    if meant := dict.fromkeys(exact or close):
+    if meant := named_exactly(("\n".join(named), failed, issue.title, issue.body), tracked):
         return tuple((path, 1.0, ()) for path in meant)[:most]
     asked = "\n".join(failure.questions) if failure is not None else ""
-    matches = _by_words(stems(f"{issue.title}\n{asked}", _TITLE_WORDS_MAX), tracked, search, _LEAST_SCORE)
-    every = stems(f"{issue.title}\n{asked}\n{issue.body}", _ALL_WORDS_MAX)
-    return (matches or _by_words(every, tracked, search, _LEAST_SCORE_OF_ALL))[:most]
+    return _by_words(stems(f"{issue.title}\n{asked}"), tracked, search)[:most]
 
 
 def named_exactly(texts: Iterable[str], tracked: tuple[str, ...]) -> tuple[str, ...]:
     """Return the `tracked` paths that texts name: in full, or by a file's name if no other file has it."""
-    words, known, by_name = _words_in(texts), set(tracked), _by_name(tracked)
+    known, by_name = set(tracked), dict[str, list[str]]()
+    for path in tracked:
+        by_name.setdefault(path.rpartition("/")[2], []).append(path)
     named: list[str] = []
-    for word in words:
+    for word in (word.strip("./") for text in texts for word in _PATH.findall(text[:_TEXT_MAX])):
         if word in known:
             named.append(word)
         elif "." in word and len(alike := by_name.get(word.rpartition("/")[2], [])) == 1:
@@ -60,21 +55,10 @@ def named_exactly(texts: Iterable[str], tracked: tuple[str, ...]) -> tuple[str, 
     return tuple(dict.fromkeys(named))
 
 
-def _words_in(texts: Iterable[str]) -> list[str]:
-    return [word.strip("./") for text in texts for word in _PATH.findall(text[:_TEXT_MAX])]
-
-
-def _by_name(tracked: tuple[str, ...]) -> dict[str, list[str]]:
-    by_name: dict[str, list[str]] = {}
-    for path in tracked:
-        by_name.setdefault(path.rpartition("/")[2], []).append(path)
-    return by_name
-
-
-def stems(text: str, most: int) -> tuple[str, ...]:
+def stems(text: str) -> tuple[str, ...]:
     common = frozenset(table("stop_words")["words"].split())
     words = (word.lower() for word in _WORD.findall(text[:_TEXT_MAX]))
-    return tuple(dict.fromkeys(_stem(word) for word in words if word not in common))[:most]
+    return tuple(dict.fromkeys(_stem(word) for word in words if word not in common))[:_WORDS_MAX]
 
 
 def _stem(word: str) -> str:
@@ -85,9 +69,7 @@ def _stem(word: str) -> str:
     return word
 
 
-def _by_words(
-    words: tuple[str, ...], tracked: tuple[str, ...], search: Search, least: float
-) -> tuple[ContextFile, ...]:
+def _by_words(words: tuple[str, ...], tracked: tuple[str, ...], search: Search) -> tuple[ContextFile, ...]:
     known = frozenset(tracked)
     by_word = {word: search(word) & known | {path for path in tracked if word in path.lower()} for word in words}
     # Of two or three files a word may be in most, and tell something all the same.
@@ -99,5 +81,5 @@ def _by_words(
     found = {p: tuple(word for word, paths in telling.items() if p in paths) for p in set().union(*telling.values())}
     matches = [(path, round(sum(weights[word] for word in own) / total, 2), own) for path, own in found.items()]
     matches.sort(key=lambda match: (-match[1], len(match[0]), match[0]))
-    enough = max(least, _NEAR_THE_BEST * matches[0][1]) if matches else least
+    enough = max(_LEAST_SCORE, _NEAR_THE_BEST * matches[0][1]) if matches else _LEAST_SCORE
     return tuple(match for match in matches if match[1] >= enough)

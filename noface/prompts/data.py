@@ -44,7 +44,7 @@ class EarlierForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PromptData:
-    """What a worker's prompt is made of.
+    """What a worker's prompt is made of, or a question to another model.
 
     `earlier` are the failed attempts, oldest first; `told` is the number of the one told in full (0: the newest).
     `patch` is the diff of the attempt that `start` names, else the newest attempt's; `main_patch` what main has changed
@@ -52,16 +52,21 @@ class PromptData:
     `hints` are the user's, `instruction` and `strategy` noface's; `diagnosis`, `advice` and `lessons` are quoted as
     data. `on_main` is how the issue's own commands fail there. `points` are what reviews asked for that is open.
     `decided` and `note` are the owner's. `notes` are for a person.
+
+    Of a question: its `answer_example`; `whole_patch`: the answer is about each line of it. `limits` are sentences of
+    noface ("at most 8 parts"), `questions` the worker's, `paths` the files it is about, `others` the other issues as
+    lines ("8: Add a button"), `results` what the gates found in work under review.
     """
 
     issue: Issue
-    gates: tuple[GateSpec, ...]
+    gates: tuple[GateSpec, ...] = ()
     protected: tuple[str, ...] = ()
     earlier: tuple[PriorFailure, ...] = ()
     told: int = 0
     start: StartPoint = NOTHING_YET
     cut_off: CutOff | None = None
     patch: str = ""
+    whole_patch: bool = False
     main_patch: str = ""
     compare: str = ""
     hints: tuple[str, ...] = ()
@@ -78,42 +83,16 @@ class PromptData:
     points: tuple[str, ...] = ()
     read_first: tuple[str, ...] = ()
     report_example: str = ""
-    think: bool = False
-    earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
-    earlier_bytes_max: int = 20_000
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionData:
-    """What a question to another model is made of. What PromptData has too means the same here.
-
-    `whole_patch`: the answer is about each line of it. `limits` are sentences of noface ("at most 8 parts"),
-    `questions` the worker's, `paths` the files it is about, `others` the other issues as lines ("8: Add a button"),
-    `results` what the gates found in work under review.
-    """
-
-    issue: Issue
-    answer_example: str
-    gates: tuple[GateSpec, ...] = ()
-    earlier: tuple[PriorFailure, ...] = ()
-    patch: str = ""
-    whole_patch: bool = False
-    main_patch: str = ""
-    compare: str = ""
-    note: str = ""
-    decided: tuple[Decided, ...] = ()
-    advice: tuple[Quote, ...] = ()
-    lessons: tuple[str, ...] = ()
-    files: tuple[RelatedFile, ...] = ()
+    answer_example: str = ""
     limits: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
-    points: tuple[str, ...] = ()
+    think: bool = False
     earlier_form: EarlierForm = EarlierForm.NOTES_ONLY
     earlier_bytes_max: int = 20_000
+    notes: tuple[str, ...] = ()
 
 
 SUFFIX = ".md.j2"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from noface.prompts.data import PromptData, QuestionData, Situation
+from noface.prompts.data import PromptData, Situation
 from noface.prompts.text import BYTES_A_TOKEN, Pieces, Prompt, code, fenced, fit, line, sentence, tidy, words
 from noface.prompts.values import parts_of, values_of
 
@@ -24,14 +24,12 @@ TOKENS_MAX = 50_000
 
 
 def render(
-    situation: Situation, templates: Mapping[str, str], data: PromptData | QuestionData, tokens_max: int = TOKENS_MAX
+    situation: Situation, templates: Mapping[str, str], data: PromptData, tokens_max: int = TOKENS_MAX
 ) -> Prompt:
     """Return the prompt for a situation, of at most `tokens_max` tokens (four bytes) if its fixed parts leave room.
 
-    `templates` are texts by file name. Raises jinja2.TemplateError for a faulty one, TypeError for other data.
+    `templates` are texts by file name. Raises jinja2.TemplateError for a faulty one.
     """
-    if isinstance(data, QuestionData) is not situation.asks:
-        raise TypeError(f"{situation.value} takes {'QuestionData' if situation.asks else 'PromptData'}")
     template = environment(templates).get_template(situation.template)
 
     def draw(pieces: Pieces) -> str:

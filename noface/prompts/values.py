@@ -12,7 +12,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.history import Decided, Verdict
 from noface.model.patch import patch_files
 from noface.model.taxonomy import reaches_workers
-from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, Situation, protected_excerpt
+from noface.prompts.data import EarlierForm, PromptData, Quote, Situation, protected_excerpt
 from noface.prompts.text import Item, Kept, Pieces, PromptPart, clean, ends_of, excerpt, line, size
 
 _OLDER_EXCERPT_BYTES_MAX = 2_000
@@ -28,11 +28,11 @@ _EXCERPT_BYTES_MAX = 4_000
 _NOTHING = Kept()
 
 
-def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPart, ...]:
+def parts_of(data: PromptData, chars_max: int) -> tuple[PromptPart, ...]:
     """Return what can be cut, in the order of cutting; of each text no more than `chars_max` characters are read."""
     failure, older = _newest(data)
     number = _patch_number(data)
-    quotes = (*_diagnosis(data), *data.advice)
+    quotes = (*data.diagnosis, *data.advice)
     advice = [(f"the advice “{line(quote.title, _NAME_CHARS_MAX)}”", quote.text) for quote in quotes]
     parts = [
         PromptPart(
@@ -48,14 +48,13 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
             rows=True,
         ),
     ]
-    if isinstance(data, QuestionData):
-        parts.append(_rows("others", "other issues", 6, data.others))
+    parts.append(_rows("others", "other issues", 6, data.others))
     if listed := _files_in_place_of(data):
         rows = tuple(_item("files of the diff", f"{path} {added} {deleted}") for path, added, deleted in listed)
         parts.append(PromptPart("patch_files", "the files of the diff", 9, rows, rows=True))
     else:
         patch = _one("patch", f"the diff of attempt {number}", 9, data.patch, chars_max)
-        parts.append(patch if _whole_patch(data) else replace(patch, bytes_max=_PATCH_BYTES_MAX))
+        parts.append(patch if data.whole_patch else replace(patch, bytes_max=_PATCH_BYTES_MAX))
     if failure is not None:
         excerpt_part = _one("excerpt", f"what attempt {failure.number} printed", 11, failure.excerpt, chars_max)
         parts.append(replace(excerpt_part, bytes_max=_EXCERPT_BYTES_MAX))
@@ -64,21 +63,20 @@ def parts_of(data: PromptData | QuestionData, chars_max: int) -> tuple[PromptPar
     points = [(f"point {number} of the reviews", point) for number, point in enumerate(data.points, 1)]
     parts.append(_whole("points", "the points of reviews", 6, points, chars_max))
     parts.append(_one("main_patch", "what main has changed", 4, data.main_patch, chars_max))
-    if isinstance(data, PromptData):
-        failing = data.on_main.excerpt if data.on_main is not None else ""
-        parts.append(_one("on_main", "what the issue's own commands print on main", 4, failing, chars_max))
+    failing = data.on_main.excerpt if data.on_main is not None else ""
+    parts.append(_one("on_main", "what the issue's own commands print on main", 4, failing, chars_max))
     parts.append(_one("note", "the note", 13, data.note, chars_max))
     parts.append(_one("body", "the issue's text", 16, data.issue.body, chars_max))
     return tuple(part for part in parts if part.items)
 
 
-def values_of(situation: Situation, data: PromptData | QuestionData, pieces: Pieces) -> dict[str, Any]:
+def values_of(situation: Situation, data: PromptData, pieces: Pieces) -> dict[str, Any]:
     """Return the variables of a template, with the cut texts in place of the whole ones."""
     failure, older = _newest(data)
     kept = pieces.get("older", _NOTHING)
     before = [_condensed(one, data.earlier_form) for one in older[len(older) - len(kept.texts) :]]
-    quotes = _as_cut((*_diagnosis(data), *data.advice), pieces, "advice")
-    explained = len(_diagnosis(data)) if quotes else 0
+    quotes = _as_cut((*data.diagnosis, *data.advice), pieces, "advice")
+    explained = len(data.diagnosis) if quotes else 0
     listed = pieces.get("patch_files", _NOTHING)
     common: dict[str, Any] = {
         "situation": situation.value,
@@ -103,18 +101,14 @@ def values_of(situation: Situation, data: PromptData | QuestionData, pieces: Pie
         "decided": tuple({_scope(each): each for each in data.decided}.values()),
         "points": pieces.get("points", _NOTHING).texts,
     }
-    if isinstance(data, PromptData):
-        return common | {"diagnosis": quotes[:explained]} | _worker_values(data, pieces)
-    return common | _question_values(data, pieces)
+    if situation.asks:
+        return common | _question_values(data, pieces)
+    return common | {"diagnosis": quotes[:explained]} | _worker_values(data, pieces)
 
 
-def _whole_patch(data: PromptData | QuestionData) -> bool:
-    return isinstance(data, QuestionData) and data.whole_patch
-
-
-def _files_in_place_of(data: PromptData | QuestionData) -> tuple[tuple[str, int, int], ...]:
+def _files_in_place_of(data: PromptData) -> tuple[tuple[str, int, int], ...]:
     """Return the files of a diff that is too long to be quoted, each with the number of lines added and deleted."""
-    if size(data.patch) <= _PATCH_BYTES_MAX or _whole_patch(data):
+    if size(data.patch) <= _PATCH_BYTES_MAX or data.whole_patch:
         return ()
     signs = ((each.new or each.old or each.named, [row.sign for row in each.rows]) for each in patch_files(data.patch))
     return tuple((path, rows.count("+"), rows.count("-")) for path, rows in signs)
@@ -130,10 +124,6 @@ def _let(data: PromptData) -> tuple[str, ...]:
 def _scope(decided: Decided) -> tuple[object, ...]:
     """Return what a prompt says of a decision; what was said twice is told once."""
     return decided.verdict, decided.paths, decided.tests, decided.work, decided.question
-
-
-def _diagnosis(data: PromptData | QuestionData) -> tuple[Quote, ...]:
-    return data.diagnosis if isinstance(data, PromptData) else ()
 
 
 def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
@@ -170,7 +160,7 @@ def _on_main(data: PromptData, failure: PriorFailure | None, excerpt: str) -> Fa
     return None if data.on_main is None or newer else replace(data.on_main, excerpt=excerpt)
 
 
-def _question_values(data: QuestionData, pieces: Pieces) -> dict[str, Any]:
+def _question_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     return {
         "questions": data.questions,
         "paths": data.paths,
@@ -182,11 +172,10 @@ def _question_values(data: QuestionData, pieces: Pieces) -> dict[str, Any]:
     }
 
 
-def _newest(data: PromptData | QuestionData) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
+def _newest(data: PromptData) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
     """Return the failure that is told in full, and the others."""
     known = tuple(failure for failure in data.earlier if reaches_workers(failure.kind, charged=failure.charged))
-    number = data.told if isinstance(data, PromptData) else 0
-    told = next((each for each in known if each.number == number), known[-1] if known else None)
+    told = next((each for each in known if each.number == data.told), known[-1] if known else None)
     return told, _grouped(tuple(each for each in known if each is not told))
 
 
@@ -200,8 +189,8 @@ def _grouped(failures: tuple[PriorFailure, ...]) -> tuple[PriorFailure, ...]:
     return tuple(groups.values())
 
 
-def _patch_number(data: PromptData | QuestionData) -> int:
-    if isinstance(data, PromptData) and data.start.number:
+def _patch_number(data: PromptData) -> int:
+    if data.start.number:
         return data.start.number
     failure, _ = _newest(data)
     newest = failure or (data.earlier[-1] if data.earlier else None)

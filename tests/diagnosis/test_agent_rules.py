@@ -153,7 +153,6 @@ def test_prose_that_quotes_errors_decides_nothing(words):
         ("I do not understand which of them is meant.", "AGENT_CONFUSION"),
         ("The task is clear, and nothing is left to do.", "NO_DIFF"),
         ("I cannot proceed without the credentials.", "AGENT_CONFUSION"),
-        ('Report: {"status": "blocked", "blocked_reason": "unclear", "questions": ["Which file?"]}', "AGENT_CONFUSION"),
         ('{"status": "done"} and "blocked" no more', "NO_DIFF"),
         ("I can't help with that request.", "AGENT_REFUSED"),
         ("I’m sorry, but I cannot assist with this.", "AGENT_REFUSED"),
@@ -195,7 +194,6 @@ def test_no_tool_s_output_asks_about_the_work():
 def test_questions_are_whole_few_and_each_asked_once():
     asked = meaning_of("Use a.b.c? Use a.b.c? " + " ".join(f"Or {n}?" for n in range(9))).questions
     assert asked == ("Use a.b.c?", "Or 0?", "Or 1?", "Or 2?", "Or 3?")
-    assert meaning_of('{"status": "blocked", "questions": ["Which file?"]}').questions == ("Which file?",)
     assert meaning_of("I'm blocked by the schema.").questions == ("I'm blocked by the schema.",)
 
 

@@ -9,7 +9,7 @@ import pytest
 from support.cases import cases
 
 from noface.data import table
-from noface.integrity.leftovers import left_in, named_and_nowhere, reminder, taken_away
+from noface.integrity.leftovers import left_in, reminder, taken_away
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.patch import ChangedLine
 
@@ -116,21 +116,6 @@ def test_a_file_is_deleted_by_the_way_if_nothing_speaks_of_it(said, more, found)
 def test_what_is_named_no_more_has_not_gone_by_the_way(lines, found):
     changed = [ChangedLine(path, removed=removed, text=text, stretch=1) for path, removed, text in lines]
     assert bool(taken_away((change("docs/guide.md", old="a"),), "Add a price", changed)) is found
-
-
-@pytest.mark.parametrize(
-    ("said", "found"),
-    [
-        ("Add shop/price.py with price()", ["shop/price.py"]),
-        ("Add shop/price.py, and use shop/rate.py", []),  # it names what was changed
-        ("Add price.py, see https://x.org/shop/price.py or lib/shop/price.py", []),  # no path of this project
-        ("shop/stock.py is slow", []),  # it is there, and may be so for another reason
-    ],
-)
-def test_work_that_may_be_another_issue_s_lacks_the_file_that_this_one_names(said, found):
-    """None of 3,718 commits of three public projects would be told so."""
-    told = named_and_nowhere([change("shop/rate.py", new="a")], ["shop/stock.py", "README.md"], said)
-    assert list(told) == found
 
 
 def test_a_worker_is_told_the_lines_and_charged_nothing():

@@ -13,7 +13,7 @@ from noface.model.gate import GateSpec
 from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
 from noface.model.taxonomy import FailureKind
-from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, RelatedFile, Situation
+from noface.prompts.data import EarlierForm, PromptData, Quote, RelatedFile, Situation
 from noface.prompts.render import render
 
 TEMPLATES = built_in()
@@ -71,7 +71,7 @@ def data(situation, text, form=EarlierForm.FULL_OUTPUT):
         "earlier_form": form,
     }
     if situation.asks:
-        return QuestionData(
+        return PromptData(
             answer_example=text,
             limits=(text,),
             questions=(text,),

@@ -18,7 +18,7 @@ from noface.model.protection import default_protected
 from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import Category, FailureKind, instruction_for, reaches_workers
 from noface.prompts.check import samples
-from noface.prompts.data import EarlierForm, PromptData, QuestionData, Quote, RelatedFile, Situation, situation_for
+from noface.prompts.data import EarlierForm, PromptData, Quote, RelatedFile, Situation, situation_for
 from noface.prompts.render import render
 
 TEMPLATES = built_in()
@@ -39,7 +39,7 @@ def told(situation=Situation.RETRY, templates=TEMPLATES, **changes):
 
 def asked(situation, **changes):
     data = {"earlier": (prior(1), prior(2, "3 failed")), "patch": "+new", "limits": ("At most 8 parts.",), **changes}
-    return render(situation, TEMPLATES, QuestionData(ISSUE, '{"an": "example"}', **data), 50_000).text
+    return render(situation, TEMPLATES, PromptData(ISSUE, answer_example='{"an": "example"}', **data), 50_000).text
 
 
 def section(prompt, heading):

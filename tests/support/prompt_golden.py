@@ -9,7 +9,7 @@ from pathlib import Path
 
 from noface.engine.prompt_context import built_in
 from noface.model.codec import decode
-from noface.prompts.data import PromptData, QuestionData, Situation
+from noface.prompts.data import PromptData, Situation
 from noface.prompts.render import render
 
 FOLDER = Path(__file__).parent.parent / "prompts" / "reviewed"
@@ -26,7 +26,7 @@ def prompt(name: str) -> str:
     given = json.loads((FOLDER / f"{name}.json").read_text())
     usual = {"protected": (FOLDER / "protected.txt").read_text().splitlines()}
     situation = Situation(given["situation"])
-    data = decode(QuestionData, given["data"]) if situation.asks else decode(PromptData, usual | given["data"])
+    data = decode(PromptData, given["data"] if situation.asks else usual | given["data"])
     return render(situation, built_in(), data, TOKENS_MAX).text
 
 
