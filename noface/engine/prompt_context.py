@@ -262,7 +262,7 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[R
     issues = context.tracker.protected  # an issue's own file speaks of nothing but the issue
     paths = tuple(path for path in plumbing.paths(tree) if not matches_any(path, issues))
     matches = context_files(history.issue, failure, named, paths, _FILES_MAX, search)
-    return tuple(RelatedFile(path, _why(words)) for path, _, words in matches)
+    return tuple(RelatedFile(path, _why(words)) for path, words in matches)
 
 
 def _why(words: tuple[str, ...]) -> str:

@@ -26,8 +26,8 @@ _COMMON = 0.5
 """A word that stands in more than this share of the files tells nothing."""
 
 
-ContextFile = tuple[str, float, tuple[str, ...]]
-"""A file that may help: its path, its score, which is 1 if it was named, and the words that it was found by."""
+ContextFile = tuple[str, tuple[str, ...]]
+"""A file that may help: its path, and the words that it was found by; none if it was named."""
 
 
 def context_files(
@@ -36,7 +36,7 @@ def context_files(
     """Return up to `most` of the `tracked` paths, best first. `named` are those that advice names."""
     failed = "\n".join((failure.location or "", failure.message, *failure.evidence)) if failure is not None else ""
     if meant := named_exactly(("\n".join(named), failed, issue.title, issue.body), tracked):
-        return tuple((path, 1.0, ()) for path in meant)[:most]
+        return tuple((path, ()) for path in meant)[:most]
     asked = "\n".join(failure.questions) if failure is not None else ""
     return _by_words(stems(f"{issue.title}\n{asked}"), tracked, search)[:most]
 
@@ -79,7 +79,7 @@ def _by_words(words: tuple[str, ...], tracked: tuple[str, ...], search: Search) 
     if not total:
         return ()
     found = {p: tuple(word for word, paths in telling.items() if p in paths) for p in set().union(*telling.values())}
-    matches = [(path, round(sum(weights[word] for word in own) / total, 2), own) for path, own in found.items()]
-    matches.sort(key=lambda match: (-match[1], len(match[0]), match[0]))
-    enough = max(_LEAST_SCORE, _NEAR_THE_BEST * matches[0][1]) if matches else _LEAST_SCORE
-    return tuple(match for match in matches if match[1] >= enough)
+    scores = {path: sum(weights[word] for word in own) / total for path, own in found.items()}
+    enough = max(_LEAST_SCORE, _NEAR_THE_BEST * max(scores.values(), default=0))
+    best = sorted(scores, key=lambda path: (-scores[path], len(path), path))
+    return tuple((path, found[path]) for path in best if scores[path] >= enough)

@@ -6,7 +6,6 @@ Each situation of a worker, or of a model that is asked, has a template of its o
 from dataclasses import dataclass
 from enum import StrEnum
 
-from noface.integrity.named_files import named_paths
 from noface.model.actions import Mode, action_text
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateSpec
@@ -153,7 +152,7 @@ def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
     return Situation.FIRST if failure_kind is None else Situation.RETRY
 
 
-NAMED_MAX = 8
+_NAMED_MAX = 8
 _GLOB = frozenset("*?[")
 
 
@@ -167,20 +166,11 @@ class ProtectedExcerpt:
     more: int = 0
 
 
-def protected_excerpt(protected: tuple[str, ...], accept: tuple[str, ...]) -> ProtectedExcerpt:
-    """Return what to say: first the files that the issue's `accept` commands name, then other files, then patterns."""
+def protected_excerpt(protected: tuple[str, ...]) -> ProtectedExcerpt:
+    """Return what to say: files come before patterns."""
     usual = set(default_protected()) <= set(protected)
     agents = set(always_protected()) <= set(protected)
     in_words = {*(default_protected() if usual else ()), *(always_protected() if agents else ())}
     rest = [path for path in dict.fromkeys(protected) if path not in in_words]
-    named = named_paths(accept)
-    ranked = sorted(rest, key=lambda path: _rank(path, named))
-    return ProtectedExcerpt(usual, agents, tuple(ranked[:NAMED_MAX]), max(0, len(ranked) - NAMED_MAX))
-
-
-def _rank(path: str, named: tuple[str, ...]) -> int:
-    if path in named:
-        return 0
-    if any(path.startswith(f"{folder}/") for folder in named):
-        return 1
-    return 3 if _GLOB & set(path) else 2
+    ranked = sorted(rest, key=lambda path: bool(_GLOB & set(path)))
+    return ProtectedExcerpt(usual, agents, tuple(ranked[:_NAMED_MAX]), max(0, len(ranked) - _NAMED_MAX))

@@ -129,7 +129,7 @@ def _scope(decided: Decided) -> tuple[object, ...]:
 def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     failure, older = _newest(data)
     return {
-        "protected": protected_excerpt(data.protected, data.issue.accept),
+        "protected": protected_excerpt(data.protected),
         "start": data.start,
         "cut_off": data.cut_off,
         "base_failure": _base_failure(data, failure, older),
