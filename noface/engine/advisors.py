@@ -6,7 +6,7 @@ What noface knows it answers itself: whether dependencies are merged (K5), how a
 from dataclasses import replace
 
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
-from noface.engine.changed_tests import answered_before, let_by_configuration, why_let
+from noface.engine.changed_tests import answered_before, contested, let_by_configuration, why_let
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
@@ -108,7 +108,8 @@ class Advisors:
         elif action.topic is Topic.DEPENDENCY:
             answer = check_dependencies(context, issue, last, history.epoch)
         elif action.topic is Topic.CHANGED_TESTS:
-            answer = answered_before(context, history) if action.model else let_by_configuration(history)
+            known = contested(context, history) or answered_before(context, history) if action.model else None
+            answer = known if action.model else let_by_configuration(history)
         elif action.model:
             return False
         else:

@@ -11,13 +11,16 @@ from noface.engine.prompt_context import prior_failures
 from noface.git.plumbing import Plumbing
 from noface.integrity.asked_for import Grounds
 from noface.integrity.judges import Part, part_of
-from noface.integrity.tampering import BY_BODY
+from noface.integrity.strength import all_bodies
+from noface.integrity.tampering import BY_BODY, named_among
 from noface.model.attempt import PastAttempt
-from noface.model.history import ASKED_FOR, Advice, AdviceOutcome, History, Topic
+from noface.model.history import ASKED_FOR, CONTESTED, Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.issue import Issue
 from noface.model.patch import changed_lines
+from noface.model.quoting import some
 from noface.prompts.data import PromptData
 
+_TEST_BYTES_MAX = 1_000_000
 LET_BY_CONFIGURATION = '[review] changed_tests = "land"'
 
 
@@ -76,6 +79,37 @@ def _of_a_person(context: RunContext, issue: Issue) -> Issue:
     while issue.parent is not None and issue.parent in known:
         issue = known[issue.parent]
     return issue if issue.parent is None else replace(issue, title="", body="")
+
+
+def contested(context: RunContext, history: History) -> Advice | None:
+    """Return that another issue, which landed since this one was read, asks for what main's tests expect.
+
+    Its text was written without the other's work, unless it names it: who reads only one of two texts that contradict
+    each other finds it asked for, and only a person can see both.
+    """
+    last, issue, plumbing = history.attempts[-1], _of_a_person(context, history.issue), context.env.plumbing
+    asked = {advice.after for advice in history.advice if advice.strategy == CONTESTED}
+    seen = any(each.attempt in asked and each.verdict is Verdict.APPROVED for each in history.decisions)
+    if seen or last.failure is None:
+        return None
+    kin = {other.id for other in context.issues if other.parent in (history.issue.id, issue.id)}
+    kin |= {history.issue.id, issue.id, *issue.depends_on}
+    for landing in reversed(context.reader.landed_since_read(issue.id)):
+        if landing.issue_id in kin or f"#{landing.issue_id}" in f"{issue.title}\n{issue.body}".split():
+            continue
+        own = _bodies_since(plumbing, landing.old, landing.new)
+        if mine := tuple(test for test in last.failure.failing_tests if named_among(test, own)):
+            cause = f"issue {landing.issue_id}, which landed first, asks for what main's {some(mine, 3)} expects"
+            number, epoch = last.number, history.epoch
+            return Advice(Topic.CHANGED_TESTS, number, epoch=epoch, strategy=CONTESTED, cause=cause, tests=mine)
+    return None
+
+
+def _bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
+    """Return the bodies of tests that commits have added or changed."""
+    paths = tuple(change.path for change in plumbing.diff(old, new).changes if part_of(change.path) is Part.TEST)
+    before, after = (all_bodies(plumbing.texts(commit, paths, _TEST_BYTES_MAX)) for commit in (old, new))
+    return tuple(body.label for key, body in after.items() if before.get(key) != body)
 
 
 def let_by_configuration(history: History) -> Advice:

@@ -47,7 +47,7 @@ _ROLES = {
 }
 
 
-ASKED_FOR = "asked_for"
+ASKED_FOR, CONTESTED = "asked_for", "contested"
 """The strategies of an answer that the issue, or that another one of the run, asks for what is made of main's tests."""
 
 

@@ -10,7 +10,7 @@ from noface.integrity.asked_for import asks_for_less
 from noface.integrity.tampering import BY_BODY, CONTRADICTED
 from noface.model.actions import Action, Ask, Land, Mode, RequestApproval, WaitUntil
 from noface.model.attempt import PastAttempt
-from noface.model.history import Advice, AdviceOutcome, History, Topic, Verdict
+from noface.model.history import CONTESTED, Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import quoted
 from noface.model.taxonomy import FailureKind
@@ -110,6 +110,8 @@ def changed_tests(
     ):
         return None
     answers = _answers(history, Topic.CHANGED_TESTS, last)
+    if answers and answers[-1].strategy == CONTESTED:
+        return RequestApproval(failure.kind, f"two issues contradict each other: {answers[-1].cause}")
     if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
         no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
         return RequestApproval(failure.kind, no) if history.issue.accept and warned else None

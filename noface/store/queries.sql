@@ -2,9 +2,10 @@
 
 -- name: put_issue
 -- Brings an issue's row up to the tracker's state. Where a landed one was written stays: its number may come again.
-INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO issues (id, position, title, priority, source, content_hash, depends_on, parent, read_after)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT COALESCE(MAX(id), 0) FROM landings))
 ON CONFLICT (id) DO UPDATE SET
+    read_after = CASE WHEN content_hash = excluded.content_hash THEN read_after ELSE excluded.read_after END,
     present = 1,
     position = excluded.position,
     title = excluded.title,
@@ -285,6 +286,10 @@ ORDER BY issues.position, issues.id;
 
 -- name: worked
 SELECT number, model, started_at, outcome FROM attempts WHERE issue_id = ? ORDER BY number;
+
+-- name: landed_since_read
+SELECT id, issue_id, number, old, new FROM landings
+WHERE state = 'landed' AND id > (SELECT read_after FROM issues WHERE id = ?) ORDER BY id;
 
 -- name: columns
 SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c

@@ -208,6 +208,10 @@ class Reader(Overview):
         rows = self._db.rows("SELECT id, issue_id, number, old, new FROM landings WHERE state = 'intent' ORDER BY id")
         return tuple(OpenLanding(**dict(row)) for row in rows)
 
+    def landed_since_read(self, issue_id: str) -> tuple[OpenLanding, ...]:
+        """Return the landings since an issue was first read as it is now; the first first."""
+        return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_since_read"), issue_id))
+
     def waits(self) -> dict[str, Breaker]:
         """Return the circuit breakers of the models whose provider has failed and not answered since."""
         rows = self._db.rows("SELECT model, until, failures, since, kind, reason FROM waits")

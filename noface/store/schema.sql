@@ -39,6 +39,7 @@ CREATE TABLE issues (
     wanted_attempts INTEGER,
     needs          TEXT NOT NULL DEFAULT '[]',  -- JSON: issues the work turned out to depend on
     parent         TEXT,                        -- the issue that was broken down into this one
+    read_after     INTEGER NOT NULL DEFAULT 0,  -- the newest landing when its text was first read as it is now
     cause          TEXT NOT NULL DEFAULT ''     -- what a program has to know of the reason: model/taxonomy.Cause
 ) WITHOUT ROWID;
 

@@ -223,3 +223,22 @@ def test_whoever_is_asked_about_changed_tests_reads_the_sentence_that_their_work
     assert project.statuses()["1"] == "merged"
     (folder,) = (project.state / "attempts/1/1").glob("ask-*")
     assert f"Judge for yourself whether it asks for that: `{SENTENCE}`" in (folder / "prompt.md").read_text()
+
+
+def test_what_another_issue_of_the_night_brought_is_no_role_s_to_say_but_a_person_s(shop):
+    """Whoever reads one of two issues that contradict each other finds in it what it asks for."""
+    sentence = "price() takes a currency before its first argument"
+    swapped = NEW_TESTS.replace("250, 'EUR'", "'EUR', 250").replace("0, 'EUR'", "'EUR', 0")
+    product = {"write": "shop.py", "text": NEW_PRICE.replace("cents, currency", "currency, cents")}
+    project = shop()
+    yes = ("1", 0, says(True, SENTENCE), "changed_tests"), ("2", 0, says(True, sentence), "changed_tests")
+    project.play(*yes, ("1", 0, WORK), ("2", 0, [product, {"write": "tests/test_shop.py", "text": swapped}]))
+    project.issue(2, "A price has its currency first", f"{sentence}.", max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "approval"}
+    reason = project.shown("status")["issues"][1]["reason"]
+    assert "two issues contradict each other: issue 1, which landed first, asks for what main's tests/test_" in reason
+    project.noface("approve", "2")
+    project.run()
+    assert project.statuses()["2"] == "merged"
