@@ -63,7 +63,6 @@ class ClaudeReader(JsonReader):
 
     @property
     def quota(self) -> tuple[Window, ...]:
-        """The windows that `rate_limit_event` has told of."""
         return tuple(self._windows.values())
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:

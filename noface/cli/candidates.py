@@ -84,7 +84,6 @@ def failure_kind(context: typer.Context, incomplete: str) -> list[Candidate]:
 
 @_offered
 def gate(context: typer.Context, incomplete: str) -> list[Candidate]:
-    """Name the gates of noface.toml, and the issue's own."""
     del incomplete
     gates = _tables(context).get("gates")
     named = [each for each in gates if isinstance(each, dict)] if isinstance(gates, list) else []
@@ -118,7 +117,6 @@ def _names(context: typer.Context) -> Iterator[tuple[str, str, str]]:
 
 
 def _overview() -> "Overview | None":
-    """Return the rows; None before the first run."""
     from noface.cli.fast_path import read_only
     from noface.git.locate import locate
     from noface.store.overview import Overview

@@ -99,7 +99,6 @@ def model_specs(config: Config, root: Path, day: date | None = None) -> dict[str
 
 
 def today(clock: Clock) -> date:
-    """Return the day that it is by a clock, in UTC."""
     return datetime.fromtimestamp(clock.now(), UTC).date()
 
 

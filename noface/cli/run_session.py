@@ -341,7 +341,6 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
 
 
 def _plan_lines(starts: Sequence[_Row], waits: Sequence[_Row]) -> Iterator[str]:
-    """Yield what starts, now or then, and what waits."""
     width = page.width()
     for item in starts:
         when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""

@@ -113,7 +113,6 @@ def without_unknown(backlog: Backlog, root: Path, config: Path | None) -> Backlo
 
 
 def with_own_parts(backlog: Backlog, database: Database) -> Backlog:
-    """Return the backlog with the issues that breakdowns made."""
     from noface.recovery.schedule import with_parts
     from noface.store.journal import Journal
     from noface.store.questions import Questions

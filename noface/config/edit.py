@@ -106,7 +106,6 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _with_lines(text: str, place: int, lines: str) -> str:
-    """Put lines into a text, with its line ends."""
     new = f"\n{lines}" if place and text[place - 1] != "\n" else lines
     return text[:place] + (new.replace("\n", "\r\n") if "\r\n" in text else new) + text[place:]
 

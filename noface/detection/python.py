@@ -83,7 +83,6 @@ class _Project:
         return "\n".join(text_of(self.root / file) for file in files)
 
     def configures(self, tool: str, files: tuple[str, ...]) -> str:
-        """Return where a tool is configured, "" if nowhere."""
         if tool in table(self.pyproject, "tool"):
             return f"pyproject.toml configures {tool}"
         if {tool, f"tool:{tool}"} & self.cfg.keys():

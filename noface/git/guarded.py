@@ -16,7 +16,6 @@ PROTECTED = "it is protected"
 def guarded(
     plumbing: Plumbing, main: str, changes: Iterable[FileChange], protection: Protection
 ) -> dict[FileChange, str]:
-    """Return the changes that are undone, each with the reason."""
     covered = tuple(change for change in changes if protection.covers(change.path, change.new_mode))
     why = {change: _why(plumbing, main, change, protection) for change in covered}
     return {change: reason for change, reason in why.items() if reason}

@@ -212,5 +212,4 @@ def _empty(slot: Slot) -> None:
 
 
 def _kept(keep: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the ignore rules that mean exactly the kept paths."""
     return tuple("/" + re.sub(r"([\\*?\[ ])", r"\\\1", path.strip("/")) for path in keep)

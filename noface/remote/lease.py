@@ -51,7 +51,6 @@ class Lease:
         return now > self.until + CLOCKS_APART_S
 
     def held_by(self) -> str:
-        """Return who has it, and until when, as people read it."""
         when = "" if math.isinf(self.until) else f" until {datetime.fromtimestamp(self.until, UTC):%Y-%m-%d %H:%M} UTC"
         return f"{self.machine}{when}"
 

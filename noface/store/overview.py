@@ -49,7 +49,6 @@ class Room(NamedTuple):
 
     folder: Annotated[str, "Where they lie."]
     bytes: Annotated[int, "What they took."]
-    free: Annotated[int, "What is free on that disk now."] = 0
 
 
 class ModelWait(NamedTuple):
@@ -205,7 +204,7 @@ class Overview:
         return tuple(Away(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
 
     def workspaces(self) -> Room | None:
-        """Return what the workspaces take, without what is free; None before a run has ended."""
+        """Return what the workspaces take; None before a run has ended."""
         known = json.loads(self.fact(WORKSPACES) or "null")
         return Room(**known) if known else None
 

@@ -95,7 +95,6 @@ class Health:
 
     @property
     def used(self) -> tuple[ModelFinding, ...]:
-        """The models that a run may ask."""
         return tuple(model for model in self.models if model.used_by)
 
     @property

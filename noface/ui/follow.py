@@ -225,7 +225,6 @@ class Follower:
         self._logs.clear()
 
     def _flush(self) -> None:
-        """Print what the logs hold without a line's end."""
         for source, _, readable in self._logs.values():
             self._show(source, readable.rest())
 

@@ -266,7 +266,6 @@ def _what(row: WorkRow) -> str:
 
 
 def _step(row: WorkRow, room: int) -> str:
-    """Return what was seen last, in `room` cells."""
     match row.phase:
         case "gate":
             text = "gates" if row.step in ("", "running the gates") else f"gates: {row.step}"

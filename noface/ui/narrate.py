@@ -63,7 +63,6 @@ class EventFacts:
         return [printable(each) for each in values]
 
     def number(self, name: str) -> float:
-        """Return a number, 0 if it is none."""
         value = self.data.get(name)
         return float(value) if isinstance(value, int | float) else 0.0
 

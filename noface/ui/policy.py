@@ -233,7 +233,6 @@ def _worded(action: Action, names: Mapping[str, str]) -> str:
 
 
 def _table_lines(rows: Sequence[Row], names: Mapping[str, str], width: int) -> list[str]:
-    """Return the table: each row's kinds, and below them its steps."""
     lines: list[str] = []
     for row in rows:
         same = ": the same each time" if row.repeats is not None else ""

@@ -147,7 +147,7 @@ def latest_run(rows: Overview) -> RunRow | None:
 
 
 def status_now(rows: Overview, now: float) -> Status:
-    """Return the document of what is recorded, with what this machine tells: whether the run lives, the disk's room."""
+    """Return the document of what is recorded, with what this machine tells: whether the run lives."""
     run = latest_run(rows)
     return status_document(
         rows.listed(),
@@ -160,21 +160,11 @@ def status_now(rows: Overview, now: float) -> Status:
         unsteady=tuple(rows.unsteady()),
         left_out=rows.left_out(),
         tracker_away=rows.tracker_away(),
-        disk=_with_free(rows.workspaces()),
+        disk=rows.workspaces(),
         hosts=rows.hosts(),
         quotas=rows.quotas(now),
         notify_away=rows.notify_away(),
     )
-
-
-def _with_free(room: Room | None) -> Room | None:
-    import os
-
-    try:
-        system = os.statvfs(room.folder) if room is not None else None
-    except OSError:
-        return None
-    return room._replace(free=system.f_bavail * system.f_frsize) if room is not None and system else None
 
 
 def _runs(pid: int) -> bool:
@@ -330,7 +320,7 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
 def _notes(document: Status, now: float) -> Iterator[tuple[str, str]]:
     """Yield what is told of machine, hosts and services, each with its colour."""
     if (disk := document.disk) is not None:
-        yield f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}, {size(disk.free)} free", "quiet"
+        yield f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}", "quiet"
     for host in document.hosts if document.run is not None and document.run.running else ():
         yours = f"at most {count(host.slots, 'attempt')} at once" if host.up else f"is away: {host.why}"
         yield f"Host {host.host}, since {moment(host.since, now)}: {yours}", "quiet" if host.up else "careful"

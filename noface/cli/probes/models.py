@@ -127,7 +127,6 @@ def model_findings(
 
 
 def login_seen(spec: ModelSpec) -> Login:
-    """Return what is seen of a model's login."""
     env = dict(agent_environment(AGENTS[spec.agent].environment, spec, spec.env))
     home = Path(env.get("HOME") or Path.home())
     login = login_of(spec.agent, spec.model, env, home, keychain=sys.platform == "darwin")

@@ -17,6 +17,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from noface.cli.session import ReadSession
 from noface.errors import NofaceError, UsageError
 from noface.extras.board import deciding, reviews
 from noface.extras.board.events import Watcher
@@ -35,7 +36,7 @@ from noface.extras.board.guard import (
 from noface.extras.board.night_html import stylesheet
 from noface.extras.board.pages import STATES, TABS, BoardQuery, Pages, following, needing
 from noface.extras.board.peers import Peer, peer
-from noface.extras.board.state import Displayed, Open, OpenState
+from noface.extras.board.state import Displayed, Open
 from noface.store import decisions
 from noface.ui.issues import find_issue
 from noface.ui.status import latest_run
@@ -233,7 +234,7 @@ class Board:
     async def _comment(self, request: Request) -> Response:
         form = await _form(request)
 
-        def collect(state: OpenState, issue_id: str, seen: Displayed) -> str:
+        def collect(state: ReadSession, issue_id: str, seen: Displayed) -> str:
             at = _whole(form, "at")
             reviews.comment(
                 state, issue_id, reviews.LineComment(at, _whole(form, "end") or at, form.get("note", "")), seen
@@ -251,7 +252,7 @@ class Board:
     async def _run(self, request: Request) -> Response:
         paused = (await _form(request)).get("do") == "pause"
 
-        def change(state: OpenState) -> None:
+        def change(state: ReadSession) -> None:
             decisions.pause(time.time(), state.journal, state.reader, paused=paused)
 
         await self._with_state(change)
@@ -262,7 +263,7 @@ class Board:
         self,
         request: Request,
         form: dict[str, str],
-        change: Callable[[OpenState, str, Displayed], str],
+        change: Callable[[ReadSession, str, Displayed], str],
         tab: str = "story",
         place: str = "",
     ) -> Response:
@@ -270,7 +271,7 @@ class Board:
         base, issue_id = _base(request), form.get("id", "")[:_ID_CHARS_MAX]
         seen = Displayed(form.get("status", ""), _whole(form, "attempt"), form.get("commit", ""))
 
-        def changed(state: OpenState) -> tuple[str, str]:
+        def changed(state: ReadSession) -> tuple[str, str]:
             after = following(needing(state), find_issue(state.reader, issue_id).id)
             return change(state, issue_id, seen), after.id if after is not None else ""
 
@@ -288,10 +289,10 @@ class Board:
 
     # How it is carried out
 
-    async def _page(self, make: Callable[[OpenState], str], status: int = 200) -> Response:
+    async def _page(self, make: Callable[[ReadSession], str], status: int = 200) -> Response:
         return HTMLResponse(await self._with_state(make), status)
 
-    async def _with_state(self, use: Callable[[OpenState], _T]) -> _T:
+    async def _with_state(self, use: Callable[[ReadSession], _T]) -> _T:
         def opened() -> _T:
             with self._open_state() as state:
                 return use(state)

@@ -6,8 +6,9 @@ approves work that they have not seen.
 
 import time
 
+from noface.cli.session import ReadSession
 from noface.errors import UsageError
-from noface.extras.board.state import Displayed, OpenState, displayed
+from noface.extras.board.state import Displayed, displayed
 from noface.model.history import Verdict
 from noface.store import decisions
 from noface.store.records import IssueRow
@@ -29,7 +30,7 @@ def possible(row: IssueRow) -> tuple[str, ...]:
     return (*asked, *others, *(("note",) if row.status in _FOR_LATER else ()))
 
 
-def decide(state: OpenState, issue_id: str, verb: str, note: str, seen: Displayed) -> str:
+def decide(state: ReadSession, issue_id: str, verb: str, note: str, seen: Displayed) -> str:
     """Carry out what a person decided on an issue as they saw it; return what was done. Raises UsageError."""
     text, now = decisions.sound_note(note), time.time()
     if not state.exists:
@@ -56,7 +57,7 @@ def decide(state: OpenState, issue_id: str, verb: str, note: str, seen: Displaye
                 raise UsageError(f"there is nothing to decide called {verb[:20]}")
 
 
-def _judge(state: OpenState, row: IssueRow, verb: str, note: str, now: float) -> str:
+def _judge(state: ReadSession, row: IssueRow, verb: str, note: str, now: float) -> str:
     if verb == "reject" and not note:
         raise UsageError("say why: without a reason the next worker would do the same again")
     verdict = Verdict.APPROVED if verb == "approve" else Verdict.REJECTED
@@ -67,13 +68,13 @@ def _judge(state: OpenState, row: IssueRow, verb: str, note: str, now: float) ->
     return f"Issue {row.id} is {verdict.value}."
 
 
-def _give_back(state: OpenState, row: IssueRow, note: str, now: float) -> str:
+def _give_back(state: ReadSession, row: IssueRow, note: str, now: float) -> str:
     _refuse(decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(state.reader, row))
     decisions.give_back(state.journal, state.questions, state.reader, now, row, note, "retried by a person")
     return f"Issue {row.id} is ready; its counters start again."
 
 
-def _keep(state: OpenState, row: IssueRow, note: str, now: float) -> str:
+def _keep(state: ReadSession, row: IssueRow, note: str, now: float) -> str:
     _refuse(decisions.gone(row))
     if row.status not in _FOR_LATER:
         raise UsageError(f"issue {row.id} is {row.status}: no worker follows who would read a note")

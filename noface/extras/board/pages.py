@@ -13,12 +13,13 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from noface.cli.session import ReadSession
 from noface.errors import UsageError
 from noface.extras.board.deciding import VERBS, possible
 from noface.extras.board.live_logs import LiveLogs, SoFar
 from noface.extras.board.night_html import body
 from noface.extras.board.reviews import LineReview, attempt_diff, kept_review
-from noface.extras.board.state import OpenState, displayed
+from noface.extras.board.state import displayed
 from noface.report.read import read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
@@ -86,7 +87,7 @@ class Pages:
         more = {"base": base, "now": time.time(), "message": "", "hint": "", "done": "", "here": "", **self._fixed}
         return _environment().get_template(template).render(**{**more, **values})
 
-    def board(self, state: OpenState, base: str, wanted: BoardQuery, done: str = "") -> str:
+    def board(self, state: ReadSession, base: str, wanted: BoardQuery, done: str = "") -> str:
         """Return the board."""
         now = time.time()
         document = status_now(state.reader, now)
@@ -110,7 +111,7 @@ class Pages:
         )
 
     def _stacks(
-        self, state: OpenState, document: Status, blocked: BlockedDocument, wanted: BoardQuery
+        self, state: ReadSession, document: Status, blocked: BlockedDocument, wanted: BoardQuery
     ) -> list[CardStack]:
         """Return the cards by state; what needs a person by their task, in the order of `noface blocked`."""
         needs = {each.id: each.detail for each in blocked.blocked}
@@ -150,7 +151,7 @@ class Pages:
             for heading, issues in listed.items()
         ]
 
-    def report(self, state: OpenState, base: str, since: str) -> str:
+    def report(self, state: ReadSession, base: str, since: str) -> str:
         """Return the page of the night, by default of the newest run. Raises UsageError for a time that is none."""
         now = time.time()
         at = since_when(since or "run", now, state.reader.night_began())
@@ -158,7 +159,7 @@ class Pages:
         text = Markup(body(night, f"{base}/issue"))  # noqa: S704 - its own template has escaped what is in it
         return self.render("report.html", base, body=text, since=since)
 
-    def issue(self, state: OpenState, base: str, issue_id: str, tab: str, number: int | None, **more: Any) -> str:
+    def issue(self, state: ReadSession, base: str, issue_id: str, tab: str, number: int | None, **more: Any) -> str:
         """Return the page of an issue. Raises UsageError if there is none, or no such attempt."""
         row = find_issue(state.reader, issue_id)
         attempts = state.reader.attempts(row.id)
@@ -206,7 +207,7 @@ def _card(
     return Card(issue, place, need, None, newest.tokens_in, "")
 
 
-def needing(state: OpenState) -> list[IssueRow]:
+def needing(state: ReadSession) -> list[IssueRow]:
     waiting, held = state.reader.waiting_for_a_person(), state.reader.held()
     rows = {each.id: each for each in (*waiting, *held)}
     return [rows[each] for task in blocked_document(waiting, held).tasks for each in task.ids]
@@ -234,7 +235,7 @@ def _last_of(attempts: list[AttemptRow], row: IssueRow) -> tuple[str, ...]:
     return last_lines(Path(attempts[-1].directory), attempts[-1].model, _LINES_SHOWN * 6)
 
 
-def _of_log(state: OpenState, attempt: AttemptRow, gate: str) -> dict[str, object]:
+def _of_log(state: ReadSession, attempt: AttemptRow, gate: str) -> dict[str, object]:
     del state
     folder = Path(attempt.directory)
     files = gate_files(folder, gate) if gate else existing(folder / "agent.log", folder / "agent.err")
@@ -254,7 +255,7 @@ def _excerpts(files: Iterable[Path], folder: Path) -> list[LogFile]:
     return [excerpt(path, folder) for path in files]
 
 
-def _of_prompt(state: OpenState, attempt: AttemptRow, gate: str) -> dict[str, object]:
+def _of_prompt(state: ReadSession, attempt: AttemptRow, gate: str) -> dict[str, object]:
     del state, gate
     folder = Path(attempt.directory)
     files = existing(folder / "prompt.md")
@@ -264,7 +265,7 @@ def _of_prompt(state: OpenState, attempt: AttemptRow, gate: str) -> dict[str, ob
     }
 
 
-def _of_diff(state: OpenState, attempt: AttemptRow, gate: str) -> dict[str, object]:
+def _of_diff(state: ReadSession, attempt: AttemptRow, gate: str) -> dict[str, object]:
     del gate
     review, files = kept_review(state.reader, attempt.issue_id), attempt_diff(attempt)
     rows, parts = 0, []

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from noface.cli.session import ReadSession
 from noface.errors import UsageError
 from noface.extras.board.deciding import decide
-from noface.extras.board.state import Displayed, OpenState, displayed
+from noface.extras.board.state import Displayed, displayed
 from noface.model.patch import PatchFile, patch_files
 from noface.process.files import read_bounded
 from noface.store.reader import Reader
@@ -86,7 +87,6 @@ def _starts(head: str) -> tuple[int, int]:
 
 
 def kept_review(reader: Reader, issue_id: str) -> LineReview:
-    """Return the comments that wait to be sent."""
     try:
         kept = json.loads(reader.fact(_fact(issue_id)) or "null") or {}
         comments = tuple(LineComment(int(at), int(end), str(text)) for at, end, text in kept["comments"])
@@ -99,12 +99,12 @@ def _fact(issue_id: str) -> str:
     return f"review_of:{issue_id}"
 
 
-def _keep(state: OpenState, issue_id: str, review: LineReview) -> None:
+def _keep(state: ReadSession, issue_id: str, review: LineReview) -> None:
     kept = {"attempt": review.attempt, "commit": review.commit, "comments": review.comments}
     state.journal.fact(_fact(issue_id), json.dumps(kept) if review.comments else "")
 
 
-def comment(state: OpenState, issue_id: str, made: LineComment, seen: Displayed) -> None:
+def comment(state: ReadSession, issue_id: str, made: LineComment, seen: Displayed) -> None:
     """Collect a comment on the work that its page showed; an empty one takes away what was remarks of its row."""
     text = made.text.strip().encode("utf-8", "replace").decode()
     if len(text) > _COMMENT_CHARS_MAX:
@@ -121,7 +121,7 @@ def comment(state: OpenState, issue_id: str, made: LineComment, seen: Displayed)
         _keep(state, issue_id, LineReview(seen.attempt, seen.commit, comments))
 
 
-def send(state: OpenState, issue_id: str, words: str, seen: Displayed) -> str:
+def send(state: ReadSession, issue_id: str, words: str, seen: Displayed) -> str:
     """Send what was collected, with `words` above it; return what was done. Raises UsageError if the diff moved."""
     with state.database.transaction():
         attempt = _unmoved(state, issue_id, seen)
@@ -139,7 +139,7 @@ def send(state: OpenState, issue_id: str, words: str, seen: Displayed) -> str:
     return done
 
 
-def _unmoved(state: OpenState, issue_id: str, seen: Displayed) -> AttemptRow:
+def _unmoved(state: ReadSession, issue_id: str, seen: Displayed) -> AttemptRow:
     """Return the attempt whose work was shown. Raises UsageError if that is not the newest work any more."""
     now = displayed(state.reader, issue_id)
     attempt = state.reader.attempt(issue_id, seen.attempt)

@@ -108,7 +108,6 @@ class _Awaited:
         return self.lost or f"no worker has begun it within {BEGIN_S / 60:.0f} minutes"
 
     def going(self) -> None:
-        """Raise HostLost if nothing more is to be had of it."""
         if self.lost:
             raise HostLost(self.lost)
         if self.attempt.scope.cancel.urgent:  # its host keeps what it has, and the next run fetches that

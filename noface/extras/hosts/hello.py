@@ -6,7 +6,8 @@ import platform
 import shutil
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -55,7 +56,7 @@ def hello(folder: Path, port: int = 0) -> Hello:
     return Hello(
         noface=__version__,
         code=code_digest(),
-        distributed=_version_of("distributed"),
+        distributed=version("distributed") if find_spec("distributed") else None,
         python=platform.python_version(),
         git=git_version,
         port=port,
@@ -105,10 +106,3 @@ def code_digest() -> str:
         if path.parent.name != "__pycache__" and path.is_file():
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:_CODE_CHARS]
-
-
-def _version_of(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None

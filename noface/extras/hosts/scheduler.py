@@ -64,7 +64,6 @@ class Scheduler:
         return int(self._cluster.scheduler_address.rpartition(":")[2])
 
     def close(self) -> None:
-        """End it; its workers see that."""
         with self._one:
             for part in (self.client, self._cluster):
                 if part is not None:

@@ -96,7 +96,6 @@ class MiniReader(LineReader):
         return [AgentEvent(EventKind.TEXT, plain[:TEXT_MAX])] if plain and self._section == "Agent" else []
 
     def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return how the run ended."""
         ended = exit_code == 0 and (self._section == "Exit" or bool(self._summary))
         error = self._by_status() if ended else self._by_exception(stderr) if exit_code else None
         finished = ended and error is None
