@@ -55,7 +55,7 @@ def split(
     """Divide an issue by the files of its largest diff, and what is not in them, or by what is missing at last."""
     last, known = past[-1].number, known_ids(context)
     before = landed_parts(context, issue)
-    history = history_of(context.reader, context.questions, issue, context.reader.state(issue.id))
+    history = history_of(context, issue)
     by = "by files"
     if children := as_named(issue, parts_named(history), known):
         by = "as named"
@@ -180,8 +180,7 @@ class Advisors:
     def _record(self, question: int, issue: Issue, advice: Advice, children: tuple[Issue, ...]) -> None:
         """Record an answer with its consequences for the issue: a crash leaves all of it, or the question."""
         context, now = self._context, self._context.clock.now()
-        state = context.reader.state(issue.id)
-        before = history_of(context.reader, context.questions, issue, state)
+        before = history_of(context, issue)
         with context.questions.together():
             context.questions.answered(now, question, issue.id, advice)
             if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":

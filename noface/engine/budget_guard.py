@@ -75,11 +75,11 @@ class LiveSpending:
         budget = self._context.settings.policy.budget
         if not budget.limited:
             return ()
-        context, reader, found = self._context, self._context.reader, []
+        context, found = self._context, []
         for name in dict.fromkeys(name for name, _ in self._used):
             if name not in self._before:
                 issue = next((each for each in context.issues if each.id == name), Issue(name, ""))
-                self._before[name] = history_of(reader, context.questions, issue, reader.state(name)).spent
+                self._before[name] = history_of(context, issue).spent
             passed = self._passed(name, budget, _sum(self._before[name], self.used(name)))
             if passed is not None:
                 found.append((name, passed))

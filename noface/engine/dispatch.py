@@ -69,7 +69,7 @@ def lift_raised(context: RunContext) -> None:
     issues = {issue.id: issue for issue in context.issues}
     for row in blocked_rows(context.reader):
         issue, limit = issues.get(row.id), row.block.limit if row.block is not None else ""
-        if limit and issue is not None and not isinstance(decide(context, history(context, issue)), Block):
+        if limit and issue is not None and not isinstance(decide(context, history_of(context, issue)), Block):
             context.set_status(issue.id, IssueStatus.READY, f"{limit} of [retry] was raised")
 
 
@@ -137,10 +137,6 @@ def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> t
     return tuple(notes)
 
 
-def history(context: Planning, issue: Issue, state: IssueState | None = None) -> History:
-    return history_of(context.reader, context.questions, issue, state or context.reader.state(issue.id))
-
-
 def decide(context: Planning, past: History) -> Action:
     now, policy = context.clock.now(), replace(context.settings.policy, unreachable=frozenset(context.unreachable))
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
@@ -160,7 +156,7 @@ def decide_each(
         if issue.id in worked:
             key = issue.id
         if key not in known:
-            known[key] = decide(context, history(context, issue, state))
+            known[key] = decide(context, history_of(context, issue, state))
         yield issue.id, known[key]
 
 
@@ -187,7 +183,7 @@ def plan_tick(
 
 
 def decide_and_apply(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
-    past = history(context, issue)
+    past = history_of(context, issue)
     apply_action(context, queue, past, decide(context, past), proof)
 
 
@@ -309,7 +305,7 @@ class Dispatch:
     def begin(self, issue: Issue, accept_failing: int | None) -> Begun:
         """Do what comes next for an issue; a slot must be free."""
         context, limits = self._context, self._limits
-        past = history(context, issue)
+        past = history_of(context, issue)
         action = decide(context, past)
         match action:
             case WaitUntil(provider=False, until=until) if until > context.clock.now():

@@ -15,7 +15,7 @@ from noface.engine.attempts import Attempts
 from noface.engine.budget_guard import BudgetGuard, RunLimits
 from noface.engine.candidates import Candidates
 from noface.engine.context import RunContext
-from noface.engine.dispatch import Begun, Dispatch, block, decide_and_apply, history, lift_raised
+from noface.engine.dispatch import Begun, Dispatch, block, decide_and_apply, lift_raised
 from noface.engine.faults import GO_ON, After, Faults, OwnFaultError, is_fault
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.landing.queue import MergeQueue
@@ -24,6 +24,7 @@ from noface.engine.outages import answers_again, shows_life
 from noface.engine.outside import BacklogWatch
 from noface.engine.parts import RunParts
 from noface.engine.planner import TICK_S, Ending, Idle, Once, Planner, RunResult, run_result
+from noface.engine.prompt_context import history_of
 from noface.engine.quota_guard import QuotaGuard
 from noface.engine.recover import as_configured, settle_open
 from noface.engine.red_main import KeptWork, RedMain
@@ -195,7 +196,7 @@ class Engine:
             if issue is not None and self._context.reader.state(issue_id).status not in _SETTLED:
                 self._landing.drop(issue_id)
                 reason = f"{why}; the next `noface run` tries it again"
-                block(self._context, history(self._context, issue), Block(FailureKind.ENVIRONMENT, reason))
+                block(self._context, history_of(self._context, issue), Block(FailureKind.ENVIRONMENT, reason))
 
     def _settle_unfinished(self) -> None:
         states, busy = self._context.reader.states(), self._jobs.issues() | self._resumed

@@ -150,7 +150,7 @@ def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport
         _give_back(context, dict(before), model)
     if report.failure is None or not not_the_work(row):
         return report
-    past = history_of(context.reader, context.questions, order.issue, context.reader.state(order.issue.id))
+    past = history_of(context, order.issue)
     other = instead_of(model, past.current, past, context.settings.policy)
     failure = as_of_the_model(report.failure, row, other, worked=worked)
     # Nobody could know what these words say when attempts ended with them before.

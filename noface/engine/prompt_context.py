@@ -9,7 +9,7 @@ from pathlib import Path
 
 from noface.data.extras import extra
 from noface.diagnosis.missing_library import TO_ADD_IT
-from noface.engine.context import RunContext
+from noface.engine.context import Planning, RunContext
 from noface.errors import ConfigError, GitError
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Plumbing
@@ -30,13 +30,13 @@ from noface.prompts.check import faults, suggestion, variables
 from noface.prompts.context_files import context_files
 from noface.prompts.data import SUFFIX, Quote, RelatedFile
 from noface.prompts.render import BUILT_IN
-from noface.store.questions import Questions, recorded_history
-from noface.store.reader import Reader
+from noface.store.questions import recorded_history
 
 
-def history_of(reader: Reader, questions: Questions, issue: Issue, state: IssueState | None) -> History:
-    """Return an issue's history (`state` None: not seen yet); what an answer waits for is left out once merged."""
-    history = recorded_history(reader, questions, issue, state)
+def history_of(context: Planning, issue: Issue, state: IssueState | None = None) -> History:
+    """Return an issue's history (`state`: as it stands, if that is known); what has merged is waited for no more."""
+    reader = context.reader
+    history = recorded_history(reader, context.questions, issue, state or reader.state(issue.id))
     needs = {need for advice in history.advice for need in advice.needs}
     open_ones = {need for need in needs if reader.issue(need) is not None and not reader.state(need).done}
     advice = (replace(each, needs=tuple(need for need in each.needs if need in open_ones)) for each in history.advice)

@@ -20,12 +20,13 @@ from noface.attempt.worker.agent_run import settle as settle_files
 from noface.attempt.worker.agent_watch import lost_run
 from noface.engine.asking import AGAIN, question_usage
 from noface.engine.context import RunContext
-from noface.engine.dispatch import block, history
+from noface.engine.dispatch import block
 from noface.engine.ground import fetch_again
 from noface.engine.jobs import Job, JobKind
 from noface.engine.landing.queue import release_merged
 from noface.engine.landing.stacks import was_pushed
 from noface.engine.orders import protection_for
+from noface.engine.prompt_context import history_of
 from noface.errors import GitError
 from noface.git.fast_forward import Blocked, Landed, Moved, MoveResult
 from noface.git.landing import settle, settle_forgotten
@@ -91,7 +92,7 @@ def settle_open(
         _interrupt(context, order)
         if killer is not None:
             reason = f"{killer}. Look at {order.directory}; then `noface retry {order.issue.id}`"
-            block(context, history(context, order.issue), Block(FailureKind.AGENT_CRASH, reason))
+            block(context, history_of(context, order.issue), Block(FailureKind.AGENT_CRASH, reason))
     return tuple(resumed)
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Collection
 
 from noface.engine.context import RunContext
-from noface.engine.dispatch import apply_action, decide, history
+from noface.engine.dispatch import apply_action, decide
 from noface.engine.jobs import Jobs
 from noface.engine.landing.queue import MergeQueue
 from noface.engine.landing.stacks import is_approved
 from noface.engine.landing.waiting import QueueEntry
 from noface.engine.outside import BacklogWatch, edited_since
 from noface.engine.parts import RunParts
+from noface.engine.prompt_context import history_of
 from noface.engine.stations import Station
 from noface.model.actions import Land
 from noface.model.failure import Failure
@@ -85,7 +86,7 @@ def last_look(
         return False
     issue = watch.issue(name) or entry.issue
     edited = None if is_approved(context, issue, entry.number) else edited_since(context, issue, entry.number)
-    past = history(context, issue)
+    past = history_of(context, issue)
     if edited is None and past.current and past.current[-1].number == entry.number:
         action = decide(context, past)
         if not isinstance(action, Land):

@@ -9,12 +9,12 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
-from noface.engine.dispatch import configured, decide_and_apply, history
+from noface.engine.dispatch import configured, decide_and_apply
 from noface.engine.landing.waiting import QueueEntry
 from noface.engine.lessons import keep_lesson
 from noface.engine.outages import Outage
 from noface.engine.parts import RunParts
-from noface.engine.prompt_context import attempt_directory
+from noface.engine.prompt_context import attempt_directory, history_of
 from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, NofaceError
 from noface.forge.github import Forge
@@ -380,7 +380,7 @@ class PullFollower(Station):
     def _told_of(self, issue: Issue, looked: PullSnapshot) -> tuple[Issue, Followed, History, Configured]:
         context = self.context
         masked = masked_record(issue, context.env.masker)
-        return masked, looked.followed, history(context, issue), configured(context, issue)
+        return masked, looked.followed, history_of(context, issue), configured(context, issue)
 
     def _block(self, looked: PullSnapshot, reason: str, request: PersonRequest, step: PullStep) -> None:
         now, issue_id = self.context.clock.now(), looked.followed.issue_id

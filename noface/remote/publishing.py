@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from noface.engine.context import RunContext
-from noface.engine.dispatch import configured, history
+from noface.engine.dispatch import configured
 from noface.engine.landing.waiting import QueueEntry
 from noface.engine.outages import PUSH_PAUSES_S, PUSH_REFUSED_S, SOON_S, Outage
 from noface.engine.outside import scratch_of, wait_for_person
 from noface.engine.parts import RunParts
+from noface.engine.prompt_context import history_of
 from noface.engine.stations import OpenStory, Patience, Station, Steps, Tick, call
 from noface.errors import ForgeError, NofaceError, RemoteError, SigningError
 from noface.forge.rest import NOT_FOR_US, RefusedError
@@ -234,12 +235,12 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
         with context.questions.together():
             pulls.taken(now, issue.id, branch, tip)
             remote = context.remote.name if context.remote is not None else ""
-            wait_for_person(context, history(context, issue), BranchTaken(branch, tip, remote=remote))
+            wait_for_person(context, history_of(context, issue), BranchTaken(branch, tip, remote=remote))
         return
     taken = TakenByPerson(tip, f"a person has pushed to {branch} ({tip[:12]}) and owns it; a retry goes on from there")
     followed = Followed(issue.id, row.number, row.head, row.base, row.rounds, PullSeen(), branch, row.url, row.attempt)
     masked = masked_record(issue, context.env.masker)
-    request = taken_pull_request(taken, masked, followed, history(context, issue), configured(context, issue))
+    request = taken_pull_request(taken, masked, followed, history_of(context, issue), configured(context, issue))
     with context.questions.together():
         pulls.ended(now, issue.id, PullStep.TAKEN)
         context.journal.blocked(now, issue.id, taken.reason, request)

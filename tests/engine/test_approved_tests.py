@@ -39,23 +39,6 @@ def shop(project):
     return make
 
 
-def test_what_a_person_approves_may_be_changed(shop):
-    project = shop()
-    project.run(code=3)
-    asked = project.shown("blocked")["blocked"][0]
-    assert asked["paths"] == ["tests/test_shop.py"]
-    done = project.noface("approve", "2", "--note", "it may change tests/test_shop.py as well")
-    assert done.returncode == 0, done.stderr
-    assert "it may change tests/test_shop.py as well" in done.stdout
-    project.run()
-    assert project.git("show", "main:tests/test_shop.py") == NEW_TESTS.strip()
-    assert [each["outcome"] for each in project.attempts("2")] == ["BOUNDARY_VIOLATION", "PASSED"]
-    assert project.shown("show", "2")["granted_paths"] == ["tests/test_shop.py"]
-    prompt = project.prompt("2", 2)
-    rules = prompt[prompt.index("## Rules") :]
-    assert "tests/test_shop.py" in rules
-
-
 def test_work_that_alters_its_judges_is_asked_about_before_it_is_blocked_and_lands_by_a_yes(shop):
     project = shop(("2", 0, WORK), max_attempts=1)
     project.run(code=3)
@@ -73,7 +56,8 @@ def test_what_was_approved_is_neither_charged_nor_asked_again_in_a_later_attempt
     wrong = [*WORK[1:], {"write": "shop.py", "text": NEW_SHOP.replace("prices), 2", "prices) + 1, 2")}]
     project = shop(("2", 1, BLOCKED), ("2", 2, wrong), ("2", 0, WORK))
     project.run(code=3)
-    assert project.noface("approve", "2").returncode == 0
+    assert project.shown("blocked")["blocked"][0]["paths"] == ["tests/test_shop.py"]
+    assert "it may change" in project.noface("approve", "2", "--note", "it may change tests/test_shop.py").stdout
     project.run()
     outcomes = [(each["outcome"], each["charged"]) for each in project.attempts("2")]
     assert outcomes == [("BOUNDARY_VIOLATION", True), ("TEST_FAILURE", True), ("PASSED", True)]
@@ -83,6 +67,7 @@ def test_what_was_approved_is_neither_charged_nor_asked_again_in_a_later_attempt
     prompt = project.prompt("2", 2)
     assert prompt.index("What the owner of this project decided") < prompt.index("## The issue")
     assert "This issue may change `tests/test_shop.py`" in prompt
+    assert "tests/test_shop.py" in prompt[prompt.index("## Rules") :]
 
 
 def test_the_attempt_that_a_person_calls_right_lands_without_another_worker(shop):

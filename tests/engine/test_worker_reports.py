@@ -86,8 +86,7 @@ def test_a_part_that_passes_every_gate_is_free_and_the_next_attempt_does_what_is
     project.config(gate="test ! -e bad")
     project.play(
         ("1", 1, [{"write": "one.txt", "text": "1"}, part("two.txt is left")]),
-        ("1", 2, [{"write": "two.txt", "text": "2"}, part("three.txt is left")]),
-        ("1", 3, [{"write": "three.txt", "text": "3"}, {"say": WHOLE}]),
+        ("1", 2, [{"write": "two.txt", "text": "2"}, {"say": WHOLE}]),
         ("2", 0, [{"shell": "echo x >> endless.txt"}, part("there is always more")]),
         ("3", 1, [{"write": "bad", "text": "x"}, part("the rest")]),
         ("3", 2, [{"delete": "bad"}, {"write": "good.txt", "text": "x"}, part("the rest")]),
@@ -101,15 +100,10 @@ def test_a_part_that_passes_every_gate_is_free_and_the_next_attempt_does_what_is
     project.commit()
     project.run(code=3)
     assert project.statuses() == {"1": "merged", "2": "blocked", "3": "blocked", "4": "merged"}
-    first, second, third = project.attempts("1")
-    assert [(each["outcome"], each["charged"]) for each in (first, second, third)] == [
-        ("RESOURCE_EXHAUSTED", False),
-        ("RESOURCE_EXHAUSTED", False),
-        ("PASSED", True),
-    ]
-    assert first["failure"]["rule"] == "partly-done"
-    for name in ("one.txt", "two.txt", "three.txt"):
-        assert project.git("show", f"main:{name}")
+    first, second = ((each["outcome"], each["charged"]) for each in project.attempts("1"))
+    assert (first, second) == (("RESOURCE_EXHAUSTED", False), ("PASSED", True))
+    assert project.attempts("1")[0]["failure"]["rule"] == "partly-done"
+    assert project.git("show", "main:one.txt")
     prompt = project.prompt("1", 2)
     assert "did part of the issue" in prompt
     assert "two.txt is left" in prompt

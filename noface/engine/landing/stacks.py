@@ -169,7 +169,7 @@ def is_judged(context: RunContext, entry: QueueEntry) -> bool:
 
 def is_approved(context: RunContext, issue: Issue, number: int) -> bool:
     """True if a person has approved an attempt, or another one's work that is the same."""
-    verdict = history_of(context.reader, context.questions, issue, context.reader.state(issue.id)).verdict(number)
+    verdict = history_of(context, issue).verdict(number)
     return verdict is not None and verdict.verdict is Verdict.APPROVED
 
 

@@ -114,7 +114,7 @@ class WaitingWork:
             return True
         self.take_out(issue.id)
         state = context.reader.state(issue.id)
-        wait_for_person(context, history_of(context.reader, context.questions, issue, state), why)
+        wait_for_person(context, history_of(context, issue, state), why)
         return False
 
     def refuse(self, entry: QueueEntry, why: Failure | Landed) -> None:
