@@ -207,8 +207,7 @@ def forgotten(attempt: Judging) -> Failure | None:
     wanted, patch = attempt.env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")
     files = {decoded(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}
     on_main = plumbing.whole(order.main).paths
-    all_lines = tuple(changed_lines(patch))
-    lines = [line for line in all_lines if line.path in files]
+    lines = [line for line in changed_lines(patch) if line.path in files]
     with plumbing.blobs() as blobs:
         left = left_in(
             lines,
@@ -218,7 +217,7 @@ def forgotten(attempt: Judging) -> Failure | None:
             lambda calls: plumbing.files_with(order.main, calls),
         )
     reminders = {one.path: one.why for one in attempt.snapshot.suspects if one.path in files}
-    reminders |= taken_away(change.files, wanted.words, all_lines)
+    reminders |= taken_away(change.files, wanted.words)
     return reminder(left, reminders, left_out(attempt))
 
 

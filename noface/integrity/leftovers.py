@@ -8,7 +8,6 @@ from typing import Any
 from noface.data import pattern, table
 from noface.integrity.asked_for import speaks_of_what_goes
 from noface.integrity.rubbish import is_generated
-from noface.integrity.uses import names_file
 from noface.model.attempt import ABSENT, LEFT_OUT, FileChange, NotTaken
 from noface.model.failure import Failure
 from noface.model.patch import ChangedLine, decoded
@@ -62,21 +61,16 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], words: str,
     return not beside or not beside.isdisjoint(map(decoded, holding(tuple(kind["calls"]))))
 
 
-def taken_away(changes: Collection[FileChange], words: str, lines: Collection[ChangedLine] = ()) -> dict[str, str]:
-    """Return the files that a change deletes though its issue speaks neither of them nor of what goes.
-
-    What moves is not gone, and what the rest of the change ceases to name, in `lines`, is meant.
-    """
+def taken_away(changes: Collection[FileChange], words: str) -> dict[str, str]:
+    """Return the files that a change deletes though its issue speaks neither of them nor of what goes, nor moves."""
     added = [change for change in changes if change.old_mode == ABSENT]
     kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
     gone = [c.path for c in changes if c.new_mode == ABSENT and c.old_oid not in kept and not is_generated(c.path)]
-    text, paths = words.casefold(), {decoded(path) for path in gone}
-    unnamed = "\n".join(line.text for line in lines if line.removed and line.path not in paths)
+    text = words.casefold()
 
     def meant(path: str) -> bool:
         folders = [part.casefold() for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
-        spoken_of = any(word in text for word in (_stem(path), *folders))
-        return spoken_of or _stem(path) in stems or names_file(unnamed, path)
+        return any(word in text for word in (_stem(path), *folders)) or _stem(path) in stems
 
     unasked = () if speaks_of_what_goes(words) else (decoded(path) for path in gone if not meant(path))
     return dict.fromkeys(unasked, _UNASKED)

@@ -120,7 +120,6 @@ def mark_of(left_out: int) -> str:
 
 
 def ends_of(text: str, chars_max: int) -> tuple[str, int]:
-    """Return a clean text and how many characters it has; of a longer one two ends of `chars_max` characters."""
     """Return a clean text and how many characters it has; of a longer one two ends, with a NUL between them."""
     if len(text) <= chars_max:
         whole = clean(text).rstrip("\n")

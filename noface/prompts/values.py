@@ -4,7 +4,6 @@ Cut first are the oldest attempts' lines, then lessons, diffs, the excerpt, advi
 issue's text last. The rules, the user's hints and the form of the report are never cut.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.history import Decided, Verdict
 from noface.model.patch import patch_files
 from noface.model.taxonomy import reaches_workers
-from noface.prompts.data import EarlierForm, PromptData, Quote, Situation, protected_excerpt
+from noface.prompts.data import EarlierForm, PromptData, Situation, protected_excerpt
 from noface.prompts.text import Item, Kept, Pieces, PromptPart, clean, ends_of, excerpt, line, size
 
 _OLDER_EXCERPT_BYTES_MAX = 2_000
@@ -75,7 +74,9 @@ def values_of(situation: Situation, data: PromptData, pieces: Pieces) -> dict[st
     failure, older = _newest(data)
     kept = pieces.get("older", _NOTHING)
     before = [_condensed(one, data.earlier_form) for one in older[len(older) - len(kept.texts) :]]
-    quotes = _as_cut((*data.diagnosis, *data.advice), pieces, "advice")
+    texts = pieces.get("advice", _NOTHING).texts  # none if the whole part is left out
+    quoted = zip((*data.diagnosis, *data.advice), texts, strict=True) if texts else ()
+    quotes = [replace(quote, text=text) for quote, text in quoted]
     explained = len(data.diagnosis) if quotes else 0
     listed = pieces.get("patch_files", _NOTHING)
     common: dict[str, Any] = {
@@ -128,11 +129,13 @@ def _scope(decided: Decided) -> tuple[object, ...]:
 
 def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     failure, older = _newest(data)
+    ungated = failure is not None and not failure.command
+    based = (one for one in older if ungated and one.number == data.start.holds and one.command)
     return {
         "protected": protected_excerpt(data.protected),
         "start": data.start,
         "cut_off": data.cut_off,
-        "base_failure": _base_failure(data, failure, older),
+        "base_failure": next(based, None),
         "on_main": _on_main(data, failure, _text(pieces, "on_main")),
         "read_first": data.read_first,
         "let": _let(data),
@@ -144,14 +147,6 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
         "hints": data.hints,
         "report_example": data.report_example,
     }
-
-
-def _base_failure(
-    data: PromptData, failure: PriorFailure | None, older: tuple[PriorFailure, ...]
-) -> PriorFailure | None:
-    if failure is None or failure.command:
-        return None
-    return next((one for one in older if one.number == data.start.holds and one.command), None)
 
 
 def _on_main(data: PromptData, failure: PriorFailure | None, excerpt: str) -> Failure | None:
@@ -233,9 +228,3 @@ def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> PromptPart:
 def _text(pieces: Pieces, key: str) -> str:
     texts = pieces.get(key, _NOTHING).texts
     return texts[0] if texts else ""
-
-
-def _as_cut(records: Sequence[Quote], pieces: Pieces, key: str) -> list[Quote]:
-    """Return records with what is left of their texts; none if the whole part is left out."""
-    texts = pieces.get(key, _NOTHING).texts
-    return [replace(record, text=text) for record, text in zip(records, texts, strict=True)] if texts else []

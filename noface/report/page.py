@@ -1,11 +1,9 @@
 """The page of a night in a terminal: each chapter a few lines, and below it the command that goes on from there."""
 
 from collections.abc import Generator, Iterator, Sequence
-from itertools import groupby
 
 from noface.model.listed import Window
-from noface.model.taxonomy import INTERRUPTED, PASSED
-from noface.report.night import UNDER_WAY, CostShare, Night
+from noface.report.night import CostShare, Night
 from noface.ui.blocked import BlockedIssue
 from noface.ui.landed import LandedIssue
 from noface.ui.page import paint, painted
@@ -15,15 +13,12 @@ from noface.ui.text import cells, clean, count, duration, hanging, moment, money
 _COMMANDS_MAX = 3
 _LOOKS_MAX = 10
 _LANDED_MAX = 40
-_NAME_CELLS_MAX = 24
 _STRETCHED_MIN = 10
-_SPANS = {PASSED: "█", INTERRUPTED: "·", UNDER_WAY: "▒"}
-_FAILED, _UNKNOWN, _GREEN = "▁", "–", "all green"
-_ROLES = {"█": "good", "▒": "active", "▁": "bad", "·": "careful"}
+_UNKNOWN, _GREEN = "–", "all green"
 
 
 def night_page(night: Night, width: int) -> list[str]:
-    chapters = (_head, _looks, _needs, _landed, _timeline, _costs)
+    chapters = (_head, _looks, _needs, _landed, _costs)
     return [line for chapter in chapters for line in chapter(night, width)]
 
 
@@ -134,7 +129,11 @@ def _named(name: str, title: str, width: int) -> Generator[str, None, str]:
 def _landed(night: Night, width: int) -> Iterator[str]:
     if not night.landed:
         return
-    rows = [_landed_cells(each) for each in night.landed[:_LANDED_MAX]]
+    rows = [
+        (each.id, each.title or "(no title)", lines_of(each).removesuffix("s").removesuffix(" line"), f"{each.files:,}",
+         f"{each.attempts:,}", gates_of(each), duration(each.seconds), amount(each.cost_usd))
+        for each in night.landed[:_LANDED_MAX]
+    ]  # fmt: skip
     green = all(gates_of(each) == _GREEN for each in night.landed)
     if green:
         rows = [(*row[:5], "", *row[6:]) for row in rows]
@@ -142,11 +141,6 @@ def _landed(night: Night, width: int) -> Iterator[str]:
     yield from columns(("", "", "lines", "files", "tries", "gates", "time", "cost"), rows, width, stretched=1)
     if len(night.landed) > _LANDED_MAX:
         yield f"  … and {len(night.landed) - _LANDED_MAX:,} more: --json has all"
-
-
-def _landed_cells(each: LandedIssue) -> tuple[str, ...]:
-    counts = lines_of(each).removesuffix("s").removesuffix(" line"), f"{each.files:,}", f"{each.attempts:,}"
-    return each.id, each.title or "(no title)", *counts, gates_of(each), duration(each.seconds), amount(each.cost_usd)
 
 
 def gates_of(issue: LandedIssue) -> str:
@@ -157,27 +151,6 @@ def gates_of(issue: LandedIssue) -> str:
         if not gate.passed or gate.flaky or gate.unsteady
     ]
     return ", ".join(odd) or (_GREEN if issue.gates else _UNKNOWN)
-
-
-def _timeline(night: Night, width: int) -> Iterator[str]:
-    """Draw each worker's attempts in a row of cells, each of which is as what took most of its time."""
-    if not night.spans:
-        return
-    workers = {clean(f"worker {name}"): [*spans] for name, spans in groupby(night.spans, lambda span: span.worker)}
-    whole, name_cells = night.sum, min(max(map(cells, workers)), _NAME_CELLS_MAX)
-    room = width - name_cells - 4
-    yield from _title("When", width, "█ passed  ▁ failed  · cut short  ▒ under way")
-    for name, spans in workers.items():
-        row, step = [" "] * room, max(whole.elapsed, 1.0) / room
-        for span in spans:
-            first, last = (
-                min(int((span.started_at + more - whole.began_at) / step), room - 1) for more in (0, span.seconds)
-            )
-            row[first : last + 1] = _SPANS.get(span.outcome, _FAILED) * (last + 1 - first)
-        painted_row = "".join(paint(cell, _ROLES.get(cell, "")) for cell in row)
-        yield f"  {pad(name, name_cells)}  {painted_row}"
-    begin, end = moment(whole.began_at, night.at), moment(whole.ended_at, night.at)
-    yield paint(f"  {' ' * name_cells}  {begin}{end.rjust(max(room - cells(begin), 1))}", "quiet")
 
 
 def _costs(night: Night, width: int) -> Iterator[str]:

@@ -6,7 +6,6 @@ to be there (a handler that starts pdb, and an example in a docstring).
 """
 
 import pytest
-from support.cases import cases
 
 from noface.data import table
 from noface.integrity.leftovers import left_in, reminder, taken_away
@@ -103,19 +102,6 @@ def change(path, old="", new=""):
 )
 def test_a_file_is_deleted_by_the_way_if_nothing_speaks_of_it(said, more, found):
     assert list(taken_away((change("docs/guide.md", old="a"), *more), said)) == (["docs/guide.md"] if found else [])
-
-
-@cases(
-    ("lines", "found"),
-    [
-        ((("docs/guide.md", True, "buy and sell"), ("src/a.py", False, "buy")), True),
-        ((("docs/guide.md", True, "buy"), ("README.md", True, "see docs/guide.md")), False),  # it is named no more
-        ((("docs/guide.md", True, "buy"), ("README.md", False, "see docs/guide.md")), True),
-    ],
-)
-def test_what_is_named_no_more_has_not_gone_by_the_way(lines, found):
-    changed = [ChangedLine(path, removed=removed, text=text, stretch=1) for path, removed, text in lines]
-    assert bool(taken_away((change("docs/guide.md", old="a"),), "Add a price", changed)) is found
 
 
 def test_a_worker_is_told_the_lines_and_charged_nothing():
