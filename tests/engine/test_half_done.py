@@ -68,26 +68,6 @@ def test_what_nobody_has_begun_is_a_part_and_what_was_begun_is_done_once(project
 
 
 @pytest.mark.thorough
-def test_without_a_role_a_person_says_what_is_missing_and_that_is_a_further_part(project):
-    config(project)
-    project.play(("7", 0, [*write("a", "b"), SLEEP]), ("7.3", 1, [*write("f"), DONE]), ("*", 0, [DONE]))
-    project.issue(7, "Write the files", "As we said in the meeting.")
-    project.commit()
-    project.run(code=3)
-    assert project.statuses() == {"7": "approval", "7.1": "merged", "7.2": "merged"}
-    asked = project.noface("blocked").stdout
-    assert "Is anything of issue 7 missing?" in " ".join(asked.split())
-    assert project.noface("reject", "7", "--note", "there is no f.txt").returncode == 0
-    project.run(code=3)
-    assert "there is no f.txt" in project.prompt(slug("7.3"), 1)
-    assert there(project) == set("abf")
-    assert project.noface("approve", "7").returncode == 0
-    project.run()
-    assert project.statuses()["7"] == "merged"
-    assert "a person finds nothing missing" in project.noface("show", "7").stdout
-
-
-@pytest.mark.thorough
 def test_a_role_says_what_is_missing_in_the_issue_s_words_and_a_killed_noface_goes_on(project):
     config(project, WISE.format(script=project.script, role="reviewer") + '[review]\nwhen = "never"\n')
     found = {"missing": [{"sentence": "and document them", "what": "no f.txt"}], "reason": "I looked."}

@@ -296,21 +296,6 @@ def test_a_change_of_named_paths_waits_for_a_person_and_lands_when_approved(proj
     assert len(project.attempts("7")) == 1
 
 
-@pytest.mark.thorough
-def test_a_rejection_goes_to_the_worker_with_the_person_s_note(project):
-    project.config('[approval]\npaths = ["b.*"]\n')
-    project.play(
-        ("7", 1, [{"write": "b.txt", "text": "b"}]), ("7", 2, [{"write": "c.txt", "text": "c"}, {"delete": "b.txt"}])
-    )
-    project.issue(7)
-    project.commit()
-    project.run(code=3)
-    assert project.noface("reject", "7", "--note", "use c.txt, not b.txt").returncode == 0
-    project.run()
-    assert "use c.txt, not b.txt" in project.prompt("7", 2)
-    assert project.statuses() == {"7": "merged"}
-
-
 # Dependencies the work turned out to have
 
 
