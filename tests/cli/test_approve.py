@@ -56,11 +56,8 @@ def refused(project, *args):
     return done.stderr
 
 
-def test_without_a_word_it_waits(landing):
-    assert isinstance(decided(landing), RequestApproval)
-
-
 def test_approving_lets_the_work_land_as_it_is(project, landing):
+    assert isinstance(decided(landing), RequestApproval)
     done = project.noface("approve", "5")
     assert (done.returncode, done.stdout) == (0, "005  Export orders as CSV: approved\nNext: noface run\n")
     row = landing.reader.issue("005")

@@ -103,6 +103,7 @@ UNREADABLE = "UPDATE attempts SET outcome = NULL, record = {} WHERE issue_id = '
 DAMAGE = {
     "no order": (UNREADABLE.format("NULL"), "database-damaged"),
     "an order of nothing": (UNREADABLE.format("""'{"run_id":"x"}'"""), "database-damaged"),
+    "a memo of nothing": ("UPDATE gate_memo SET result = '[]'", "database-damaged"),
     "no column": ("ALTER TABLE attempts DROP COLUMN notes", "database-unusable"),
 }
 
@@ -272,12 +273,16 @@ def file_of(project, oid):
     return objects / oid[:2] / oid[2:]
 
 
-def test_a_missing_object_below_noface_s_refs_needs_a_person(project, checked):
-    blob = project.git("rev-parse", "refs/noface/issues/2/1:two.txt")
-    file_of(project, blob).unlink()
+@pytest.mark.parametrize(("name", "left"), [(":two.txt", None), ("^{tree}", b"")])
+def test_a_missing_or_empty_object_below_noface_s_refs_needs_a_person(project, checked, name, left):
+    oid = project.git("rev-parse", f"refs/noface/issues/2/1{name}")
+    file = file_of(project, oid)
+    file.unlink()
+    if left is not None:
+        file.write_bytes(left)
     document = checked.check(code=ATTENTION)
     (found,) = [each for each in document["findings"] if each["kind"] == "objects-missing"]
-    assert blob in found["message"]
+    assert left is not None or oid in found["message"]
 
 
 def test_an_empty_ref_file_needs_a_person(project, checked):
@@ -376,19 +381,6 @@ def test_a_fifo_among_refs_is_named_by_every_command_that_asks_git_and_none_wait
         assert done.returncode == 2, command
         assert f"{place} is not a regular file; git would wait for it forever" in "".join(done.stderr.split("\n"))
     assert project.noface("status").returncode == 0
-
-
-def test_an_empty_object_below_noface_s_refs_needs_a_person(project, checked):
-    tree = project.git("rev-parse", "refs/noface/issues/2/1^{tree}")
-    file = file_of(project, tree)
-    file.chmod(0o644)
-    file.write_bytes(b"")
-    assert ("objects-missing", "person") in checked.kinds(code=ATTENTION)
-
-
-def test_a_record_that_cannot_be_read_is_damage(checked):
-    checked.sql("UPDATE gate_memo SET result = '[]'")
-    assert ("database-damaged", "person") in checked.kinds(code=ATTENTION)
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,8 @@ def test_what_is_not_there_is_said_with_what_is(project, story):
     (story.directory("1", 2) / "report.json").write_text("{}")
     assert "noface tools clean" in refused(project, "1")
     assert "there is no issue 9" in refused(project, "9")
-    assert refused(project, "1", "--prompt", "--diff")
+    for together in (("--prompt", "--diff"), ("-f", "--json")):
+        assert "--follow only with --gate or --raw" in refused(project, "1", *together)
 
 
 def test_a_log_that_is_no_file_does_not_hang(project, story):
@@ -182,10 +183,6 @@ def test_the_order_tells_the_agent_where_the_configuration_no_longer_does(projec
     assert project.noface("logs", "1").stdout == STREAM
     (folder / "order.json").write_text('{"model": {"agent": "claude"}}')
     assert project.noface("logs", "1").stdout == READABLE
-
-
-def test_what_does_not_go_together_is_told(project, story):
-    assert "--follow only with --gate or --raw" in refused(project, "1", "-f", "--json")
 
 
 # Following
@@ -348,16 +345,6 @@ def test_a_file_that_goes_while_the_logs_are_listed_ends_nothing(tmp_path):
     (tmp_path / "gates").mkdir()
     (tmp_path / "gates" / "check.out").symlink_to("gone")
     assert [source.path.name for source in sources(tmp_path, "check")] == ["check.out"]
-
-
-def test_a_tail_reads_a_file_that_comes_later_and_what_is_added(tmp_path):
-    tail = Tail(tmp_path / "log")
-    assert tail.read() == b""
-    (tmp_path / "log").write_bytes(b"one\n")
-    assert (tail.read(), tail.read()) == (b"one\n", b"")
-    with (tmp_path / "log").open("ab") as file:
-        file.write(b"two\n")
-    assert tail.read() == b"two\n"
 
 
 def test_a_tail_begins_near_the_end_where_it_is_told_to(tmp_path):

@@ -237,17 +237,6 @@ def test_a_token_that_may_not_push_is_told_from_one_that_sees_nothing(work, gith
     assert token not in f"{caught.value} {caught.value.hint}"
 
 
-def test_a_branch_that_is_protected_there_is_told_in_github_s_words(work, github, over_http):
-    over_http.grant("bot", "write")
-    over_http.bare.protect("main")
-    token = github.token("bot").text
-    before = git(work, "rev-parse", "main")
-    refused = origin(work, token=lambda _: token).push(commit(work), "refs/heads/main", before)
-    assert isinstance(refused, Rejected)
-    assert refused.reason.cause is RemoteCause.PROTECTED
-    assert "GH006" in refused.server_words
-
-
 @pytest.mark.parametrize("url", ["http://git.example.com/x.git", "ssh://git@github.com/x", "file:///srv/x.git"])
 def test_a_token_goes_to_no_address_where_others_could_read_it_or_nobody_wants_it(work, url):
     git(work, "remote", "set-url", "origin", url)

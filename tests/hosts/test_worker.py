@@ -167,15 +167,6 @@ def test_a_file_in_the_way_of_a_hosts_folder_is_told():
         serve(INVITED, 0, Path("/dev/null"), EndRequest(), lambda: None)
 
 
-def test_what_keeps_a_worker_from_joining_is_told_without_a_traceback(home, tmp_path):
-    options = files_of(home.credentials.worker, tmp_path / "mine")
-    answer = run("--scheduler", f"tls://127.0.0.1:{closed_port()}", *options, "--folder", str(tmp_path))
-    assert (answer.returncode, answer.stdout) == (1, "")
-    assert "Connection refused" in answer.stderr
-    assert "Traceback" not in answer.stderr
-    assert answer.stderr.count("\n") <= 4
-
-
 def test_check_says_what_the_machine_has():
     text, document = run("--check"), run("--check", "--json")
     assert document.returncode == text.returncode == 0

@@ -99,21 +99,17 @@ def test_double_forked_daemon_dies_with_its_command(launcher, python, out):
     assert is_gone(int(out.read_text()))
 
 
-def test_nohup_in_the_background_dies_with_a_successful_command(launcher, shell, out):
-    ended = launcher.run(shell("nohup sleep 1000 2>/dev/null & echo $!"))
-    assert (ended.exit_code, ended.survivors_killed) == (0, 1)
-    assert is_gone(int(out.read_text()))
-
-
-def test_daemon_in_its_own_session_with_a_cleared_environment_dies(launcher, shell, out):
-    ended = launcher.run(shell("env -i setsid sleep 1000 & echo $!; exit 4"))
-    assert (ended.exit_code, ended.survivors_killed) == (4, 1)
-    assert is_gone(int(out.read_text()))
-
-
-def test_child_that_holds_stdout_does_not_hold_up_the_command(launcher, shell, out):
-    ended = launcher.run(shell("(trap '' TERM INT HUP; while :; do sleep 0.1; done) & echo $!"))
-    assert ended.exit_code == 0
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("nohup sleep 1000 2>/dev/null & echo $!", 0),
+        ("env -i setsid sleep 1000 & echo $!; exit 4", 4),  # in a session of its own, with nothing to know it by
+        ("(trap '' TERM INT HUP; while :; do sleep 0.1; done) & echo $!", 0),  # it holds standard output
+    ],
+)
+def test_what_is_left_in_the_background_dies_with_its_command(launcher, shell, out, script, code):
+    ended = launcher.run(shell(script))
+    assert ended.exit_code == code
     assert ended.survivors_killed >= 1
     assert is_gone(int(out.read_text()))
 
