@@ -63,19 +63,6 @@ def test_work_within_an_issues_paths_breaks_no_limit_and_the_prompt_names_them(p
     assert "***SONAR_PROJECT_KEY***" in prompt  # in the words of the issue it is what it was
 
 
-def test_work_outside_an_issues_paths_is_stopped_and_the_resolver_is_asked_about_the_real_files(project):
-    project.write(f"{FOLDER}/a.py", "x = 1\n")
-    extra = '\n[roles]\nresolver = "big"\n'
-    lay_out(project, {"write": f"{FOLDER}/a.py", "text": "x = 2\n"}, extra=extra, paths=["src/**"])
-    project.issue(1, paths=["src/**"], max_attempts=2)
-    project.commit()
-    project.run(code=3, **KEY)
-    assert project.attempts("1")[0]["failure"]["rule"] == "outside-paths"
-    asked = [path.read_text() for path in project.state.glob("attempts/1/*/ask-*/prompt.md")]
-    assert asked
-    assert all(f"{FOLDER}/a.py" in prompt for prompt in asked)
-
-
 def test_a_value_that_stands_in_a_file_of_main_may_stand_in_another_and_in_its_name(project):
     project.write("sonar.properties", f"key = {KEY['SONAR_PROJECT_KEY']}\n")
     steps = {"write": "b.txt", "text": "customer-portal-v2\n"}, {"write": "customer-portal-v2.txt", "text": "b\n"}
@@ -93,21 +80,6 @@ def test_a_value_that_main_does_not_hold_never_lands_and_is_kept_nowhere(project
     assert kept(project, VALUE) == []
 
 
-# Tests whose names hold a value
-
-
-@pytest.mark.parametrize("value", first_ones(["test_user", "unrelated1"]))
-def test_a_removed_test_is_seen_whatever_its_name_begins_with(project, value):
-    project.write("tests/test_x.py", TWO_TESTS)
-    lay_out(project, {"write": "tests/test_x.py", "text": ONE_TEST}, {"write": "x.py", "text": "x = 1\n"})
-    project.run(code=3, DB_PASSWORD=value)
-    assert outcome(project) == "GATE_TAMPERING"
-    assert (
-        f"-def {'***DB_PASSWORD***' if value == 'test_user' else 'test_user'}_login"
-        in (project.state / "attempts/1/1/diff.patch").read_text()
-    )
-
-
 # Judged again by the next noface
 
 
@@ -117,6 +89,7 @@ def test_what_is_judged_again_is_read_from_git_and_not_from_what_was_written_dow
     assert project.noface("run", NOFACE_FAILPOINT="snapshot_recorded", DB_PASSWORD="test_user").returncode == KILLED
     project.run(code=3, DB_PASSWORD="test_user")
     assert outcome(project) == "GATE_TAMPERING"
+    assert "-def ***DB_PASSWORD***_login" in (project.state / "attempts/1/1/diff.patch").read_text()
 
 
 def test_a_secret_is_found_again_where_its_variable_is_no_longer_set(project):

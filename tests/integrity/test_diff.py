@@ -340,11 +340,6 @@ def test_a_change_whose_files_lie_in_one_new_folder_is_told_where(change):
     assert "5 of them are new, in out/: if a program makes them, name it in .gitignore" in failure.message
 
 
-def test_generated_files_do_not_count(change):
-    diff = change({}, {"a.py": "x = 1\n", "package-lock.json": "x\n" * 100, "dist/a.js": "x\n" * 100})
-    assert rules(diff, files_max=1, lines_max=1) == []
-
-
 # Together
 
 

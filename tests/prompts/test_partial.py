@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.cases import cases
 
 from noface.model.attempt import FileChange, Judged, NotStarted, Snapshot
 from noface.model.failure import Failure
@@ -151,18 +150,6 @@ def test_a_long_note_is_one_line_and_cut():
     failure = Failure(FailureKind.TEST_FAILURE, "x" * 500, rule="r", gate="test")
     note = steps_of(report((gate("test", failure),), failure))[2].notes["failure"]
     assert (len(note), note[-1]) == (300, "…")
-
-
-@cases("kind", FailureKind)
-def test_every_kind_has_a_type_with_its_reason(kind):
-    told = task_failure(Failure(kind, "m", rule="r"))
-    json.dumps(told)
-    if kind is FailureKind.RESOURCE_EXHAUSTED:
-        assert told["type"] == "RESOURCE_EXHAUSTION"
-        assert "reason" not in told
-    else:
-        assert told["type"] == "TASK_FAILURE"
-        assert told["reason"] == kind.info.reason
 
 
 @pytest.mark.parametrize(

@@ -267,15 +267,6 @@ def test_every_action_that_runs_a_worker_has_a_strategy_to_tell():
     assert {name for name in names if not action_instruction(name)} == {"FirstAttempt", "RetrySame", "AddContext"}
 
 
-def test_what_is_charged_to_a_worker_is_shown_to_it_whatever_its_kind():
-    broken = prior(1, "No module named 'x'", "E   No module named 'x'", "ENVIRONMENT", command="pytest -q")
-    prompt = told(earlier=(broken,), instruction=instruction_for("ENVIRONMENT"))
-    assert "failed with: ENVIRONMENT in `pytest -q`: No module named 'x'." in prompt
-    assert "E   No module named 'x'" in section(prompt, "What failed in attempt 1")
-    question = asked(Situation.DIAGNOSIS, earlier=(broken,))
-    assert "failed with: ENVIRONMENT in `pytest -q`: No module named 'x'." in question
-
-
 def test_how_the_issue_s_own_test_fails_on_main_is_told_until_an_attempt_s_output_is_newer():
     failing = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="r", excerpt="E assert 0 == 2", gate="accept")
     shown = [told(Situation.FIRST, on_main=failing), told(on_main=failing, earlier=(prior(1, kind="NO_DIFF"),))]

@@ -12,9 +12,7 @@ from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
 from noface.model.listed import IssueFault
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import EndedBy
 from noface.process.masking import known_secrets, mask_files
-from noface.process.supervise import Canceller, Command, Launcher
 from noface.secrets.masked_records import masked_record
 from noface.secrets.masking import Masker
 from noface.secrets.rules import is_secret_name, secrets_of
@@ -201,37 +199,6 @@ def test_records_lose_secrets_and_keep_what_programs_use():
     assert masked_record(GateResult(gate, "tree", 1, 0.1, failure=failure, first_failure=failure), TOKEN).gate == gate
     fault = IssueFault("a.md", f"line 1: {VALUE}")
     assert masked_record((fault,), TOKEN) == (fault._replace(problem="line 1: ***MY_TOKEN***"),)
-
-
-# Programs
-
-
-def command(folder, script, **changes):
-    env = (("PATH", os.environ["PATH"]), ("SECRET_VALUE", VALUE))
-    fields = {"stdout": str(folder / "out"), "stderr": str(folder / "err"), "timeout_s": 60.0} | changes
-    return Command(("bash", "-c", script), str(folder), env, None, idle_timeout_s=None, log_max_bytes=1 << 30, **fields)
-
-
-@pytest.mark.parametrize("how", ["cancelled", "limit"])
-def test_logs_of_a_program_that_was_ended_are_masked_too(tmp_path, how):
-    stop = Canceller()
-    script = "echo $SECRET_VALUE; " + ("yes" if how == "limit" else "sleep 100")
-
-    def look():
-        if how == "cancelled" and (tmp_path / "out").read_text():
-            stop.cancel()
-
-    with Launcher(masker=TOKEN) as launcher:
-        asked = command(tmp_path, script)
-        ended = launcher.run(asked if how != "limit" else _limited(asked), stop, on_output=look)
-    assert ended.ended_by is not EndedBy.ITSELF or ended.output_limit
-    assert (tmp_path / "out").read_text().startswith(f"{IN_PLACE}\n")
-
-
-def _limited(asked):
-    from dataclasses import replace
-
-    return replace(asked, log_max_bytes=100_000)
 
 
 # Runs
