@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 from support.agent_recordings import CLIS, run
-from support.cases import cases, first_ones
+from support.cases import cases
 
 from noface.agents.base import AGENTS, ANSWER_MAX, LINE_BYTES_MAX, EventKind, TextTail
 from noface.agents.json_stream import JsonReader, asks
@@ -167,40 +167,6 @@ def test_other_words_at_the_end_are_no_question(text):
 def test_a_question_on_a_line_of_its_own_or_after_a_success_is_none(cli):
     assert judged(cli, b"Continue? [y/N] \nno\n", 1).error.rule != f"{cli}-asks-at-terminal"
     assert judged(cli, success(cli) + b"Continue? [y/N] ", 0).error is None
-
-
-ASKING = """
-import sys
-try:
-    open("/dev/tty")
-except OSError:
-    pass
-else:
-    sys.exit("there is a terminal")
-sys.stdin.read()
-print("Do you trust the files in this folder? [y/N] ", end="", flush=True)
-sys.exit(0 if sys.stdin.readline() else 1)
-"""
-
-
-@pytest.mark.parametrize("agent", first_ones(["claude", "command"]))
-def test_a_worker_that_asks_at_the_terminal_ends_and_is_named(project, agent):
-    program = project.folder / "asking"
-    program.write_text(f"#!/usr/bin/env python3\n{ASKING}")
-    program.chmod(0o755)
-    text = (project.path / "noface.toml").read_text().split("[models.small]")[0]
-    models = f'[models.small]\nagent = "{agent}"\ncommand = "{program}"\ntimeout = "60s"\nidle_timeout = "50s"\n'
-    rest = f'[retry]\ndefault_model = "small"\n[run]\nslots_dir = "{project.folder}/slots"\n'
-    (project.path / "noface.toml").write_text(text + models + rest)
-    project.issue(1)
-    project.commit("a worker that asks")
-    project.run("--once", code=3)
-    (attempt,) = project.attempts("1")
-    assert attempt["outcome"] == "MISCONFIGURED"
-    assert attempt["failure"]["rule"] == f"{agent}-asks-at-terminal"
-    assert "Do you trust the files" in attempt["failure"]["message"]
-    assert attempt["charged"] is False
-    assert project.processes() == []
 
 
 @pytest.mark.parametrize("cli", JSON_CLIS)

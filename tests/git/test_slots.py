@@ -116,12 +116,6 @@ def test_checkout_leaves_exactly_the_tree(tmp_path):
     assert not os.access(bench.work / "a.txt", os.X_OK)
 
 
-def test_checkout_of_a_tree_and_of_its_commit_are_the_same(tmp_path):
-    bench = a_bench(tmp_path)
-    checkout(bench.slot, bench.plumbing.tree(bench.main))
-    assert listing(bench.work) == FILES
-
-
 def test_setup_is_forgotten_only_where_the_folder_had_to_be_made_anew(tmp_path):
     bench = a_bench(tmp_path, keep=(".venv",))
     write(bench.begin(), {".venv/x": "x"})

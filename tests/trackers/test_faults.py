@@ -203,12 +203,3 @@ def test_an_unreadable_file_is_a_fault_until_it_can_be_read(folder, tmp_path):
         with without_root():
             assert tracker.fingerprint() != mark
             assert [issue.id for issue in tracker.backlog().issues] == ["1", "5"]
-
-
-def test_a_mended_file_is_sound_at_the_next_reading(folder):
-    path = folder / "1-x.md"
-    path.write_bytes(b"\xff")
-    tracker = FilesTracker(folder.parent)
-    assert len(tracker.backlog().faults) == 1
-    path.write_text("# T\n\nb\n")
-    assert tracker.backlog().faults == ()
