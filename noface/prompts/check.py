@@ -6,7 +6,7 @@ The samples use every variable of every template, or hardly any.
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noface.data import table
 from noface.model.actions import action_instruction
@@ -108,7 +108,7 @@ def _bound(tree: "nodes.Template") -> set[str]:
 
 
 def _tried(made: "Environment", situation: Situation) -> Iterator[TemplateFault]:
-    for data in samples(situation):
+    for data in samples():
         try:
             pieces = whole(parts_of(data, _READ_CHARS_MAX))
             made.get_template(situation.template).render(values_of(situation, data, pieces))
@@ -161,53 +161,44 @@ diff --git a/src/count.py b/src/count.py
 +    return len(text.split(" "))
 """
 _ADVICE = (Quote("Diagnosis", "split(' ') counts the empty strings between two spaces.", "large"),)
-_ALIKE: dict[str, Any] = {
-    "issue": _ISSUE,
-    "gates": _GATES,
-    "earlier": _EARLIER,
-    "patch": _PATCH,
-    "main_patch": _PATCH,
-    "compare": "git diff origin/main",
-    "note": "Use no library for this.",
-    "decided": (
+_FULL = PromptData(
+    _ISSUE,
+    _GATES,
+    protected=(*default_protected(), "tests/test_count.py", "issues/**"),
+    earlier=_EARLIER,
+    start=StartPoint(StartReason.CUT_OFF, 2, "c"),
+    cut_off=CutOff("the provider could not answer any more", True, ("a.py:3",), True),
+    patch=_PATCH,
+    main_patch=_PATCH,
+    compare="git diff origin/main",
+    hints=("Words are separated by any white space.",),
+    note="Use no library for this.",
+    decided=(
         Decided(2, Verdict.APPROVED, paths=("tests/test_count.py",), tests=_TESTS[:1], work="h", question="May it?"),
         Decided(3, Verdict.REJECTED, question="Can it be left undone?"),
     ),
-    "advice": _ADVICE,
-    "lessons": ("TEST_FAILURE in src/count.py: splitting on any white space helped",),
-    "files": (RelatedFile("src/count.py", "it has the words count, hyphen"),),
-    "points": ("src/count.py:2: An empty file is not counted.",),
-}
-_FULL = PromptData(
-    **_ALIKE,
-    protected=(*default_protected(), "tests/test_count.py", "issues/**"),
-    start=StartPoint(StartReason.CUT_OFF, 2, "c"),
-    cut_off=CutOff("the provider could not answer any more", True, ("a.py:3",), True),
-    hints=("Words are separated by any white space.",),
-    diagnosis=_ADVICE,
-    on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
-    read_first=("AGENTS.md",),
     instruction=instruction_for(FailureKind.TEST_FAILURE),
     strategy=action_instruction("RetryWithFeedback"),
+    diagnosis=_ADVICE,
+    advice=_ADVICE,
+    lessons=("TEST_FAILURE in src/count.py: splitting on any white space helped",),
+    files=(RelatedFile("src/count.py", "it has the words count, hyphen"),),
+    on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
+    points=("src/count.py:2: An empty file is not counted.",),
+    read_first=("AGENTS.md",),
     report_example='{"status": "done", "summary": "…"}',
-    think=True,
-    earlier_form=EarlierForm.FULL_OUTPUT,
-)
-_FULL_QUESTION = PromptData(
-    **_ALIKE,
     answer_example='{"cause": "…"}',
     limits=("At most 8 parts.",),
     questions=("Do hyphenated words count as one?",),
     paths=("src/cli.py",),
     others=("8: Add a help text",),
     results=("unit: passed in 3 s",),
+    think=True,
+    earlier_form=EarlierForm.FULL_OUTPUT,
 )
 
 
-def samples(situation: Situation) -> tuple[PromptData, ...]:
-    """Return data for a situation: full, middling (one failure, from main) and almost none."""
-    bare = Issue("12", "Count words in files")
-    if situation.asks:
-        asked = PromptData(_ISSUE, answer_example="{}", earlier=_EARLIER[:1], patch=_PATCH)
-        return _FULL_QUESTION, asked, PromptData(bare, answer_example="{}")
-    return _FULL, PromptData(_ISSUE, _GATES, earlier=_EARLIER[-1:], patch=_PATCH), PromptData(bare, _GATES[:1])
+def samples() -> tuple[PromptData, ...]:
+    """Return data: full, middling (one failure, from main) and almost none."""
+    middling = PromptData(_ISSUE, _GATES, earlier=_EARLIER[-1:], patch=_PATCH, answer_example="{}")
+    return _FULL, middling, PromptData(Issue("12", "Count words in files"), _GATES[:1], answer_example="{}")

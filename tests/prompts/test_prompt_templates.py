@@ -141,8 +141,8 @@ def test_windows_line_ends_do_not_matter(tmp_path):
 def test_every_variable_is_described_and_every_description_is_of_a_variable():
     from noface.prompts.check import samples
 
-    assert set(values_of(Situation.RETRY, samples(Situation.RETRY)[0], {})) == set(variables("retry.md.j2"))
-    assert set(values_of(Situation.DIAGNOSIS, samples(Situation.DIAGNOSIS)[0], {})) == set(variables("breakdown.md.j2"))
+    assert set(values_of(Situation.RETRY, samples()[0], {})) == set(variables("retry.md.j2"))
+    assert set(values_of(Situation.DIAGNOSIS, samples()[0], {})) == set(variables("breakdown.md.j2"))
     assert variables("retry.md.j2") is variables(f"{BUILT_IN}_base.md.j2") is not variables("breakdown.md.j2")
 
 

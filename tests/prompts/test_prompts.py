@@ -320,7 +320,7 @@ def all_prompts():
     return [
         pytest.param(situation, data, id=f"{situation.value}-{number}")
         for situation in Situation
-        for number, data in enumerate(samples(situation))
+        for number, data in enumerate(samples())
     ]
 
 
