@@ -20,13 +20,6 @@ def test_without_a_report_nothing_is_reported():
     assert of_report(None) is None
 
 
-def test_work_that_is_called_done_is_left_to_its_evidence():
-    assert (
-        of_report(WorkerReport(ReportStatus.DONE, "all done", risks=("x",), gaps=("y",), questions=(Question("z"),)))
-        is None
-    )
-
-
 def test_work_that_is_partly_done_is_not_whole():
     failure = of_report(
         WorkerReport(ReportStatus.PARTIAL, "the parser is missing", questions=(Question("which dialect?"),))

@@ -6,7 +6,6 @@ Rust, Ruby, C, Java; up to 1,500 of each), with the commit's message as the issu
 and the first dist/ of a project; until now these were left out.
 """
 
-import re
 import time
 
 import pytest
@@ -138,7 +137,3 @@ def test_noface_toml_names_what_is_no_rubbish():
 def test_what_an_issue_says_is_its_text_its_paths_and_its_own_commands():
     issue = Issue("7", "Title", body="body", accept=("test -f dist/x",), paths=("a/**",))
     assert RubbishRules().by(issue, "more").words.split("\n") == ["Title", "body", "a/**", "test -f dist/x", "more"]
-
-
-def test_patterns_of_the_table_compile():
-    assert all(re.compile(path) for kind in FILES for path in (*kind["paths"], *kind.get("bytes", ())))

@@ -6,7 +6,7 @@ from noface.engine.prompt_context import built_in, check_templates, load_templat
 from noface.errors import ConfigError
 from noface.model.gate import GateSpec
 from noface.model.issue import Issue
-from noface.prompts.check import faults, variables
+from noface.prompts.check import variables
 from noface.prompts.data import PromptData, Situation
 from noface.prompts.render import BUILT_IN, render
 from noface.prompts.values import values_of
@@ -144,8 +144,3 @@ def test_every_variable_is_described_and_every_description_is_of_a_variable():
     assert set(values_of(Situation.RETRY, samples()[0], {})) == set(variables("retry.md.j2"))
     assert set(values_of(Situation.DIAGNOSIS, samples()[0], {})) == set(variables("breakdown.md.j2"))
     assert variables("retry.md.j2") is variables(f"{BUILT_IN}_base.md.j2") is not variables("breakdown.md.j2")
-
-
-def test_faults_are_found_without_a_folder_too():
-    (fault,) = faults({**load_templates(None), "first.md.j2": "{{ one }}"})
-    assert (fault.template, fault.line) == ("first.md.j2", 1)
