@@ -157,6 +157,10 @@ class RepositoryLease(Station):
             self._commit, self._renew_at = new, now + _RENEWED_S
             return ""
         if result.moved:
+            commit, there = self._there(cancel)
+            if there is not None and there.run == context.run_id:  # the answer to an earlier push was lost
+                self._commit, self._renew_at = commit, now + _RENEWED_S
+                return ""
             raise LockedError("another noface has just begun to work on this repository", "Run again once it is done.")
         return result.server_words or result.reason.line
 

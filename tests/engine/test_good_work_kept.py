@@ -88,7 +88,7 @@ def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_it
             ],
         ),
     )
-    project.issue(7)
+    project.issue(7, max_attempts=8)
     project.commit()
     project.run()
     assert said(project) == "whole one\n"
@@ -97,7 +97,7 @@ def test_parts_begin_with_the_whole_s_work_in_their_paths_and_leave_theirs_to_it
     for branch_told in re.findall(r"noface/[\w.-]+", told):
         assert "bad part" in project.git("show", f"{branch_told.rstrip('.')}:two/part.txt")
     assert "1 level below" in told
-    assert "two/part.txt, two/w.txt (2 lines)" in told
+    assert "changed two/part.txt" in told
     retried = (project.folder / "retried.txt").read_text()
     assert {"whole one", "whole two", "whole three", "whole four", "bad part"} <= set(retried.splitlines())
     assert {issue: project.statuses()[issue] for issue in ("7", "7.2", "7.3")} == {
