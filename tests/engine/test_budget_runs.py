@@ -114,20 +114,6 @@ def test_where_an_agent_tells_only_tokens_the_cost_is_computed_and_marked(projec
 
 
 @pytest.mark.thorough
-def test_a_question_is_paid_for_like_an_attempt(project):
-    claude(project, result(0.6), extra="touch bad")
-    configure(project)
-    text = (project.path / "noface.toml").read_text().replace("[retry]", "[retry]\nreflect = true")
-    project.write("noface.toml", text)
-    project.commit("reflect")
-    project.issue(1)
-    project.commit("an issue")
-    project.run("--max-cost", "1", code=4)
-    assert len(project.attempts("1")) == 1
-    assert project.shown("show", "1")["asked"] == []
-
-
-@pytest.mark.thorough
 def test_what_a_question_cost_counts_with_the_reminder_of_its_form(project):
     claude(project, result(0.6), extra="touch bad")
     configure(project)

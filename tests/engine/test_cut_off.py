@@ -101,18 +101,6 @@ def test_what_was_done_when_the_limit_came_counts_even_if_nothing_is_left_to_do(
     assert project.git("show", "main:half.txt") == "half"
 
 
-@pytest.mark.thorough
-def test_a_stand_in_goes_on_with_the_files_and_not_with_the_session(project):
-    claude(project, ("1", 1, [*HALF[:1], {"limit": 3600}]), ("1", 2, REST), stand_in=True)
-    project.run()
-    first, second = project.attempts("1")
-    assert (second["model"], second["outcome"], second["resumed"]) == ("other", "PASSED", None)
-    assert first["session_id"] != second["session_id"]
-    (told,) = asked(project, 2)
-    assert "It was cut off because the provider's limit was reached." in told
-    assert project.git("show", "main:half.txt") == "half"
-
-
 def test_what_is_half_written_or_not_allowed_is_named_to_the_worker_who_goes_on(project):
     steps = [{"write": "half.py", "text": BROKEN}, {"write": "conftest.py", "text": "x = 1\n"}, *HALF]
     running = project.half_done(("1", 1, steps), ("1", 2, [{"write": "half.py", "text": "def half(): ...\n"}]))

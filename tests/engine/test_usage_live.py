@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 import pytest
 from support.cases import first_ones
-from support.live_screen import Terminal
 from support.spending import (
     USED_USD,
     answer,
@@ -308,20 +307,3 @@ def test_mini_tells_what_it_has_used_after_each_step():
 def test_amounts_that_one_of_two_runs_tells_count():
     assert summed(Usage(0.5, 10, 1, "a"), Usage(None, 5, None, "b", 2, priced=True)) == Usage(0.5, 15, 1, "b", 2, True)
     assert summed(Usage(), Usage()) == Usage()
-
-
-# What a person sees
-
-
-@pytest.mark.thorough
-def test_the_row_and_the_totals_show_what_is_under_way(project):
-    program(project, "claude", spends_and_hangs())
-    configure(project)
-    terminal = Terminal(project, "run")
-    try:
-        terminal.until(lambda screen: any(" 1  Issue 1" in line and "$2.10" in line for line in screen.lines))
-        terminal.until(lambda screen: any("1 attempt · $2.10" in line for line in screen.lines))
-        os.write(terminal.master, b"\x03")
-        assert terminal.ended() == 130
-    finally:
-        terminal.close()

@@ -216,13 +216,6 @@ def test_faults_and_warnings_come_back(journal, reader):
     assert reader.faults("warnings") == (IssueFault(warning.source, warning.problem, warning.hint, "y"),)
 
 
-def test_a_file_name_that_is_not_utf8_survives(journal, reader):
-    start(journal, 1)
-    odd = replace(RED, location="src/\udcff.py:1")
-    finish(journal, 1, odd)
-    assert reader.past("7")[0].failure == odd
-
-
 def test_landings_are_open_from_intent_to_end(journal, reader):
     (one,) = journal.landing_intents(1.0, (("7", 1),), old="a", new="b", tree="t", gates=("k",))
     (two,) = journal.landing_intents(1.0, (("8", 1),), old="b", new="c", tree="t", gates=())

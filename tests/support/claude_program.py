@@ -22,8 +22,8 @@ _USAGE = {"input_tokens": 1000, "output_tokens": 50}
 _LIMIT = "You've hit your session limit"
 
 
-def claude(project, *plays, sandbox="none", stand_in=False, extra="", **env):
-    """Have the models be a program that poses as Claude Code; with a `stand_in` there are two of one tier.
+def claude(project, *plays, sandbox="none", extra="", **env):
+    """Have the models be a program that poses as Claude Code.
 
     `extra` is added to noface.toml, `env` to its environment.
     """
@@ -38,8 +38,9 @@ def claude(project, *plays, sandbox="none", stand_in=False, extra="", **env):
     shown = f'show = ["{project.script}", "{__file__}"]'
     given = ", ".join(f'{name} = "{value}"' for name, value in {"SCRIPT": project.script, **env}.items())
     entry = f'agent = "claude"\ncommand = "{program}"\nenv = {{ {given} }}\n'
-    models = "".join(f"[models.{name}]\n{entry}\n" for name in ("small", "other")[: 1 + stand_in])
-    project.write("noface.toml", head + models + tail.replace("[sandbox]\n", f"[sandbox]\n{shown}\n") + extra)
+    project.write(
+        "noface.toml", f"{head}[models.small]\n{entry}\n" + tail.replace("[sandbox]\n", f"[sandbox]\n{shown}\n") + extra
+    )
     project.issue(1, "Write two files", "Write half.txt and b.txt.")
     project.commit("an issue")
 
