@@ -81,11 +81,11 @@ def program(project, name, script):
     project.env["PATH"] = f"{path.parent}:{os.environ['PATH']}"
 
 
-def spends_and_hangs(role="worker", edit="b.txt"):
-    """A script that says what it used and then hangs in this role, until it may go; else it edits and is done."""
+def spends_and_hangs(topic="", edit="b.txt"):
+    """A script that says what it used and then hangs at work, or at this topic, until it may go; else it edits and is done."""
     say = f"echo '{json.dumps(answer())}'\nexec sleep 60"
     done = f"echo done > {edit}\necho '{json.dumps(result(0.5))}'"
-    return f'if [ "$NOFACE_TOPIC" = {role} ] && [ ! -e "$HOME/go" ]; then\n{say}\nfi\n{done}'
+    return f'if [ "$NOFACE_TOPIC" = "{topic}" ] && [ ! -e "$HOME/go" ]; then\n{say}\nfi\n{done}'
 
 
 def configure(project, model="", *, agent="claude", attempts=1, retry=""):
