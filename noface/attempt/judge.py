@@ -188,7 +188,7 @@ def _nothing_was_done(attempt: Judging) -> Failure | None:
         return disproven(words, red, told=any(earlier.rule == DISPROVEN for earlier in attempt.order.earlier))
     if ran.failure is not None or not all_hard_passed(gates, ran.results):
         return nothing
-    return done_already(words, main, accepted=bool(attempt.issue.accept))
+    return done_already(words, evidence, main, accepted=bool(attempt.issue.accept))
 
 
 def _secrets_are_added(attempt: Judging) -> Failure | None:

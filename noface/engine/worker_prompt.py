@@ -22,6 +22,7 @@ from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
 from noface.model.attempt import HINTED, PastAttempt, failure_of
 from noface.model.failure import MADE_UP
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
+from noface.model.patch import patch_files
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import schema_of
@@ -80,6 +81,7 @@ def prompt_data(
         main_patch = main_since(context.env.plumbing, left, given.main, paths)
     agent, plumbing = context.env.agents[settings.models[action.model].agent], context.env.plumbing
     there = tuple(name for name in _INSTRUCTIONS if name in plumbing.entries(plumbing.main(), _INSTRUCTIONS))
+    patch = patch_of(context, issue, quoted) if quoted else ""
     data = PromptData(
         issue=issue,
         gates=context.gates_for(issue),
@@ -88,7 +90,8 @@ def prompt_data(
         told=last_reaching.number if last_reaching is not None else 0,
         start=start,
         cut_off=cut_off_before(context, history, start, given.main),
-        patch=patch_of(context, issue, quoted) if quoted else "",
+        patch=_only(patch, start.without) if start.without else patch,
+        whole_patch=bool(start.without),  # it stands nowhere else in the workspace
         main_patch=main_patch,
         compare=compare_with_main(context),
         hints=hints,
@@ -118,6 +121,14 @@ def _told(reached: tuple[PastAttempt, ...], start: StartPoint) -> PastAttempt | 
     if gated and gated[-1] is reached[-1]:
         return next((each for each in gated if each.number == start.holds), gated[-1])
     return reached[-1] if reached else None
+
+
+def _only(patch: str, paths: tuple[str, ...]) -> str:
+    """Return what a patch has of these files."""
+    files, rows = tuple(patch_files(patch)), patch.split("\n")
+    ends = (*(file.start for file in files[1:]), len(rows))
+    mine = ((file, end) for file, end in zip(files, ends, strict=True) if (file.new or file.old or file.named) in paths)
+    return "\n".join(row for file, end in mine for row in rows[file.start : end])
 
 
 def _since_then(reader: Reader, history: History) -> str:

@@ -20,9 +20,8 @@ DONE_ALREADY = "done-already"
 DISPROVEN, EVIDENCE = "done-disproven", "evidence"
 """The rule of such a finding that a command on main speaks against, and the name of the worker's own command."""
 CHECK = (
-    "Nothing was changed: the last worker found that the issue is done already. Check that critically. For each point"
-    " of the issue find the code that does it, and run what shows it. If anything is missing, do it. If all of it is"
-    ' there, change nothing, and report status "already_done" with a command in `evidence` that shows it.'
+    "Check that critically. For each point of the issue find the code that does it, and run what shows it. If anything"
+    ' is missing, do it. If all of it is there, change nothing, and report status "already_done" with such a command.'
 )
 """What the next worker is told."""
 _LOOKS = 2
@@ -62,12 +61,13 @@ def disproven(words: str, red: GateResult, *, told: bool) -> Failure:
     )
 
 
-def done_already(words: str, main: str, *, accepted: bool) -> Failure:
+def done_already(words: str, evidence: str, main: str, *, accepted: bool) -> Failure:
     """Return what such an attempt comes to. `accepted`: the issue has `accept`, and it is green on main."""
     checked = "every gate, and the issue's accept, passes on main" if accepted else "every gate passes on main"
     return Failure(
         FailureKind.NO_DIFF,
-        f"the worker finds it done already: {quoted(words, _QUOTED_MAX)}",
+        f"its worker finds it done already ({quoted(words, _QUOTED_MAX)})"
+        + (f", and on main its command passes: {quoted(evidence, _QUOTED_MAX)}" if evidence else ""),
         rule=DONE_ALREADY,
         signature=DONE_ALREADY,
         evidence=(f"nothing was changed, and {checked} ({main[:12]})",),

@@ -99,8 +99,8 @@ def main() -> int:
     line(session, type="asked", messages=[json.loads(entry) for entry in file.read_text().splitlines()], schema=schema)
     script = tomllib.loads(Path(os.environ["SCRIPT"]).read_text("utf-8"))
     ended = {"result": "Done."}
-    issue, attempt, role = (os.environ[f"NOFACE_{name}"] for name in ("ISSUE_ID", "ATTEMPT", "ROLE"))
-    for step in steps_of(script["play"], issue, int(attempt), role):
+    issue, attempt, role = (os.environ[f"NOFACE_{name}"] for name in ("ISSUE_ID", "ATTEMPT", "TOPIC"))
+    for step in steps_of(script["play"], issue, int(attempt), role or "worker"):
         run = {"name": "Bash", "input": {"command": step["shell"]}} if "shell" in step else None
         content = [{"type": "tool_use", "id": "t", **(run or {"name": "Write", "input": {"file_path": str(step)}})}]
         line(session, type="assistant", message={"id": "m", "content": content, "usage": _USAGE})
