@@ -25,10 +25,11 @@ from noface.integrity.not_on_main import Lacking, lack_text, ways_to_commit
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
+from noface.model.history import PartFailure
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
-from noface.recovery.reported import left_in_words, part_in_words
+from noface.recovery.reported import left_in_words, subtask_in_words
 from noface.recovery.requests import accept_request
 from noface.recovery.schedule import waited_for
 from noface.recovery.start import best_left
@@ -226,23 +227,23 @@ class Epics:
 
     def _give_up_parts(self, issue: Issue, parts: tuple[Issue, ...], states: Mapping[str, IssueState]) -> None:
         context, now = self._context, self._context.clock.now()
-        failed = [self._failed(part, states[part.id]) for part in parts if states[part.id].status in _STUCK]
+        failures = tuple(self._failure(part, states[part.id]) for part in parts if states[part.id].status in _STUCK)
         done = [f"{part.id} ({part.title})" for part in parts if states[part.id].done]
         first = (
             f"It was divided into {len(parts)} parts. Merged, and not to be done again: {', '.join(done) or 'none'}."
             " What is not merged belongs to the whole again; if a part's request kept it from being done, do it another"
             " way."
         )
-        text = "\n\n".join((first, *failed))
+        text = "\n\n".join((first, *map(subtask_in_words, failures)))
         with context.questions.together():
             for part in parts:
                 if not states[part.id].done:
                     reason = f"taken back: issue {issue.id} goes on without it"
                     context.journal.status(now, part.id, IssueStatus.SKIPPED, reason)
-            context.questions.parts_failed(now, issue.id, text[:_TEXT_MAX])
+            context.questions.parts_failed(now, issue.id, text[:_TEXT_MAX], failures)
             context.journal.status(now, issue.id, IssueStatus.READY, "not all of its parts could be done")
 
-    def _failed(self, part: Issue, state: IssueState) -> str:
+    def _failure(self, part: Issue, state: IssueState) -> PartFailure:
         past = self._context.reader.past(part.id)
         failure = next((attempt.failure for attempt in reversed(past) if attempt.failure is not None), None)
         kind = failure.kind.value if failure is not None else state.status.value
@@ -250,7 +251,7 @@ class Epics:
         best = best_left(past, broken_files(self._context.env.plumbing, past))
         done = f"nothing, in {len(past)} attempt(s)" if best is None else left_in_words(best, len(past))
         kept = f"; it is on the branch {branch_name(part.id)}" if best is not None else ""
-        return part_in_words(masked_record(part, self._context.env.masker), f"{kind}: {message}", done + kept)
+        return PartFailure(masked_record(part, self._context.env.masker), kind, message, done + kept)
 
     def begin(self, issue: Issue) -> None:
         self._stations.begin(self._close(issue, self._jobs.take_slot()))

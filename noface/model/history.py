@@ -86,13 +86,23 @@ def _gist(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 @dataclass(frozen=True, slots=True)
+class PartFailure:
+    """A part that failed, as its parent is told of it (P8); `kind` is a failure's, or the status it ended in."""
+
+    part: Issue
+    kind: str
+    message: str
+    partial: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """An answer, given after attempt `after`, in the form its topic has. `text` is quoted as data.
 
     `strategy` is a diagnosis' (one of the five of S3) or a resolver's ("expand", "redesign", "person"). `recheck` are
     issues to verify again. `away`: nobody answered, since the model's provider was away. `settled` are the numbers of
-    the points open before that a review calls settled. `failure` is what was wrong with its form. `tests` are those
-    of main that an answer on changed tests is about.
+    the points open before that a review calls settled. `failure` is what was wrong with its form. `parts` are those of
+    a breakdown that failed, `tests` those of main that an answer on changed tests is about.
     """
 
     topic: Topic
@@ -114,6 +124,7 @@ class Advice:
     points: tuple[str, ...] = ()
     settled: tuple[int, ...] = ()
     failure: Failure | None = None
+    parts: tuple[PartFailure, ...] = ()
     tests: tuple[str, ...] = ()
     divide: tuple[str, ...] = ()
 

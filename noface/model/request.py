@@ -5,11 +5,12 @@ Rows keep it as JSON by the names of its fields.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from noface.model.description import OneOf
 
 _KIND = "noface.model.taxonomy.FailureKind"
+_NONE: dict[str, int] = {}
 
 
 class RequestKind(StrEnum):
@@ -30,6 +31,27 @@ class RequestKind(StrEnum):
 
 Option = tuple[str, str]
 """What can be done about an issue, in a person's words, and the command that does it."""
+
+
+class GivenUp(NamedTuple):
+    """What recovery did before it gave up; null where it never began."""
+
+    id: Annotated[str, "The issue's id."] = ""
+    title: Annotated[str, "The issue's title."] = ""
+    status: Annotated[str, OneOf(("failed",)), "What became of it."] = "failed"
+    failure_kind: Annotated[str, OneOf(_KIND), "What it ended with."] = "UNKNOWN"
+    failure_reason: Annotated[str, "Why noface gave up."] = ""
+    attempts_made: Annotated[int, "How many attempts were made."] = 0
+    attempts_charged: Annotated[int, "How many of them count against its limit."] = 0
+    last_error: Annotated[str | None, "What went wrong last."] = None
+    recovery_attempted: Annotated[tuple[dict[str, str], ...], "What was tried, oldest first: strategy and result."] = ()
+    recommendation: Annotated[str, "What a person could do."] = ""
+    attempts_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many attempts each model made."] = _NONE
+    questions_by_model: Annotated[dict[str, Annotated[int, "How many."]], "How many questions each was asked."] = _NONE
+    cost_usd: Annotated[float | None, "Dollars; null where nobody said."] = None
+    subtask_failures: Annotated[
+        tuple[dict[str, Any], ...], "For each part that failed its request, error, depth and partial output."
+    ] = ()
 
 
 class Failing(NamedTuple):
@@ -71,6 +93,7 @@ class PersonRequest:
     options: Annotated[tuple[str, ...], "What a person can do."] = ()
     commands: Annotated[tuple[str, ...], "The command for each of `options`."] = ()
     parts_failed: Annotated[str, "What became of its parts that could not be done; may be empty."] = ""
+    report: Annotated[GivenUp | None, "What recovery did before it gave up; null where it never began."] = None
     wants: Annotated[
         str, OneOf("noface.model.actions.ApprovalKind", ("",)), "What is to be approved; empty where nothing is."
     ] = ""

@@ -142,6 +142,7 @@ class KindInfo:
     task: str
     first_step: str
     question: str
+    recommendation: str
     instruction_by_gate: str = ""
     names_tests: bool = False
     yes: bool = False

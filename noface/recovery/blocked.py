@@ -26,6 +26,7 @@ from noface.model.request import Failing, PersonRequest, RequestKind
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.recovery.decided import OUTSIDE, is_for_a_person, leave_of
 from noface.recovery.options import Configured, asks, gate_at_fault, options_of_blocked, with_options
+from noface.recovery.reported import abort_report
 from noface.recovery.start import conflicts_of
 
 _QUOTED_CHARS_MAX = 300
@@ -204,6 +205,7 @@ def block_request(
         summary=_summary(action, history),
         question=blocked_question(issue, action.kind, history) + _of_keys(history),
         limit=action.limit,
+        report=abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     )
     steps = _steps(issue, action.kind.info.first_step, branch, request.failing)
     paths = next(filter(None, map(conflicts_of, reversed(history.current))), ())

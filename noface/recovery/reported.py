@@ -5,20 +5,23 @@ P2, P8): RESOURCE_EXHAUSTION names the resource; everything else is a TASK_FAILU
 """
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noface.diagnosis.agent import invents
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import MADE_UP, TOO_LARGE, WORKER, Failure
 from noface.model.failure_document import Details, Steps, TaskFailure
 from noface.model.issue import Issue
 from noface.model.quoting import quoted, some
-from noface.model.taxonomy import FailureKind, Reason
+from noface.model.request import GivenUp
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
 from noface.model.worker_run import Asked, BlockedReason, ReportStatus, WorkerReport
 
 if TYPE_CHECKING:  # `noface show` must be quick, and reads no answers of models
+    from noface.model.history import Advice, PartFailure
     from noface.prompts.structured import Invalid
 
 _KINDS = {
@@ -185,19 +188,53 @@ def _gaps(failure: Failure) -> tuple[str, ...]:
     return failure.evidence[1:] if failure.rule == _UNCLEAR else ()
 
 
+def subtask_failure(failed: "PartFailure") -> dict[str, Any]:
+    """Return the failure of a part as a JSON document (P8). The request is whole, so that it can be made again."""
+    child, known = failed.part, FailureKind.__members__.get(failed.kind)
+    exhausted = known is FailureKind.RESOURCE_EXHAUSTED
+    error = {
+        "type": _EXHAUSTION if exhausted else _FAILURE,
+        "reason": (known.info.reason if known is not None else Reason.HALTED).value,
+        "kind": failed.kind,
+        "message": failed.message,
+    }
+    return {
+        "type": _FAILURE,
+        "reason": Reason.SUBTASK.value,
+        "message": f"part {child.id} of issue {child.parent} failed: {child.title}",
+        "details": {
+            "subtask_request": {
+                "type": "atomic",
+                "id": child.id,
+                "description": child.title,
+                "inputs": {
+                    "body": child.body[:_TEXT_CHARS_MAX],
+                    "paths": list(child.paths),
+                    "accept": list(child.accept),
+                    "depends_on": list(child.depends_on),
+                },
+            },
+            "subtask_error": error,
+            "nesting_depth": child.depth,
+            "partial_output": failed.partial[:_TEXT_CHARS_MAX],
+        },
+    }
+
+
 _REQUEST_CHARS_MAX = 2_000
 
 
-def part_in_words(child: Issue, failed: str, left: str) -> str:
-    """Tell of a part that failed, and of what it left, for people and for the worker who goes on with the parent."""
+def subtask_in_words(failed: "PartFailure") -> str:
+    """Return the same for people and for the worker who goes on with the parent."""
+    child = failed.part
     levels = "1 level" if child.depth == 1 else f"{child.depth} levels"
     rows = (
         ("It could change", ", ".join(child.paths)),
         ("It had to pass", "; ".join(child.accept)),
         ("It waited for", ", ".join(child.depends_on)),
         ("It was asked", child.body.strip()[:_REQUEST_CHARS_MAX]),
-        ("It failed", failed),
-        ("What it had done", left),
+        ("It failed", f"{failed.kind}: {failed.message}"),
+        ("What it had done", failed.partial),
     )
     described = [f"{name}: {text.replace(chr(10), chr(10) + '  ')}" for name, text in rows if text]
     return "\n".join((f"Part {child.id}, {levels} below the issue as it was written: {child.title}", *described))
@@ -211,3 +248,66 @@ def left_in_words(best: PastAttempt, attempts: int) -> str:
     which = f"attempt {best.number}, the best of {attempts}," if attempts > 1 else "its attempt"
     summary = f"; its worker says: {quoted(best.report.summary)}" if best.report and best.report.summary else ""
     return f"{which} changed {some(best.changed, _PATHS_SHOWN_MAX)} ({best.lines} lines){summary}"
+
+
+_FIRST = "FirstAttempt"
+_UNTOLD = "Retry"
+"""What stands for the action that led to an attempt if none was recorded."""
+
+
+def abort_report(
+    issue: Issue, attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]", kind: FailureKind, reason: str
+) -> GivenUp:
+    """Return the report of an issue that is given up (K6)."""
+    return GivenUp(
+        id=issue.id,
+        title=issue.title,
+        status="failed",
+        failure_kind=kind.value,
+        failure_reason=reason,
+        attempts_made=len(attempts),
+        attempts_charged=sum(attempt.charged for attempt in attempts),
+        last_error=next((failure_of(a).message for a in reversed(attempts) if a.failure is not None), None),
+        recovery_attempted=recovery_attempted(attempts, advice),
+        recommendation=kind.info.recommendation,
+        attempts_by_model=dict(Counter(attempt.model for attempt in attempts)),
+        questions_by_model=dict(Counter(answer.model for answer in advice if answer.model)),
+        cost_usd=_sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
+        subtask_failures=tuple(subtask_failure(failed) for answer in advice for failed in answer.parts),
+    )
+
+
+def recovery_attempted(attempts: tuple[PastAttempt, ...], advice: "tuple[Advice, ...]") -> tuple[dict[str, str], ...]:
+    """Return what was tried, in its order: each attempt by the action that led to it, each question by its topic."""
+    asked: dict[tuple[int, int], list[dict[str, str]]] = {}
+    for answer in advice:
+        outcome = answer.outcome.value.lower()
+        result = f"{outcome}: {answer.strategy}" if answer.strategy else outcome
+        asked.setdefault((answer.epoch, answer.after), []).append({"strategy": answer.topic.value, "result": result})
+    tried: list[dict[str, str]] = []
+    before: PastAttempt | None = None
+    judged: PastAttempt | None = None
+    for attempt in attempts:
+        first = before is None or before.epoch != attempt.epoch
+        strategy = _FIRST if before is None or first else before.answer or _UNTOLD
+        tried.append({"strategy": strategy, "result": _result(judged, attempt)})
+        tried += asked.pop((attempt.epoch, attempt.number), [])
+        before = attempt
+        judged = judged if attempt.outcome == INTERRUPTED else attempt
+    return (*tried, *(each for rest in asked.values() for each in rest))
+
+
+def _result(judged: PastAttempt | None, attempt: PastAttempt) -> str:
+    if attempt.outcome in (PASSED, INTERRUPTED):
+        return attempt.outcome.lower()
+    if judged is None:
+        return f"failed: {attempt.outcome}"
+    from noface.recovery.policy_state import same_failure  # `noface show` must be quick, and needs no policy
+
+    same = same_failure((judged, attempt)) > 1
+    return "same_failure" if same else f"different_failure: {attempt.outcome}"
+
+
+def _sum(amounts: Iterable[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if known else None

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 from noface.model.budget import EndedFor, Spent, ended_at
 from noface.model.codec import decode, encode
-from noface.model.history import Advice, AdviceOutcome, Decided, History, Topic, Verdict
+from noface.model.history import Advice, AdviceOutcome, Decided, History, PartFailure, Topic, Verdict
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import INTERRUPTED
 from noface.model.worker_run import Usage
@@ -99,9 +99,9 @@ class Questions:
         )
         return tuple(decode(Advice, json.loads(row["answer"])) for row in rows)
 
-    def parts_failed(self, at: float, issue_id: str, text: str) -> None:
+    def parts_failed(self, at: float, issue_id: str, text: str, parts: tuple[PartFailure, ...] = ()) -> None:
         with self._db.transaction():
-            self._divided(issue_id, AdviceOutcome.PARTS_FAILED, text=text)
+            self._divided(issue_id, AdviceOutcome.PARTS_FAILED, text=text, parts=encode(parts))
             self._journal.event(at, "parts_failed", issue_id, text=text[:500])
 
     def parts_landed(self, issue_id: str) -> None:

@@ -180,6 +180,14 @@ def test_what_a_person_decided_stands_with_the_attempt(project, night):
     )
 
 
+def test_the_report_of_an_issue_given_up_is_printed_as_json(project, night):
+    done = project.noface("show", "2", "--report")
+    report = project.shown("show", "2", "--report")
+    assert done.returncode == 0
+    assert (report["schema"], report["attempts_made"]) == (1, 3)
+    assert {"failure_reason", "recovery_attempted", "recommendation"} <= set(report)
+
+
 def test_a_workers_words_cannot_drive_the_terminal_nor_pose_as_lines_of_noface(project):
     write_issue(project.path, "1-x", "One")
     evil = "\x1b]0;owned\x07red \u202egnp.exe\r\nBlocked\n  The question\nAttempt 9  PASSED"

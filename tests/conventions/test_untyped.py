@@ -21,6 +21,8 @@ BORDERS = {
 """Rooms at a border, with what crosses it."""
 WITHIN = {
     "attempt/environment.py": (1, "writes an order for its worker"),
+    "model/request.py": (1, "a failure of a part in the form of the error handling pattern"),
+    "recovery/reported.py": (1, "writes a part's failure in the form of the error handling pattern"),
     "ui/published.py": (1, "makes schemas of data/events.toml"),
     "ui/page.py": (1, "styles"),
     "model/codec.py": (1, "a document of any record"),

@@ -1,19 +1,23 @@
-"""What is kept and told of work that failed: partial results, the reason (P1-P10)."""
+"""What is kept and told of work that failed: partial results, the reason, the report of giving up (P1-P10, K6)."""
 
 import json
 from dataclasses import replace
 
 import pytest
+from support.cases import cases
 
-from noface.model.attempt import FileChange, Judged, NotStarted, Snapshot
+from noface.model.attempt import FileChange, Judged, NotStarted, PastAttempt, Snapshot
+from noface.model.codec import encode
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec
-from noface.model.taxonomy import FailureKind
+from noface.model.history import Advice, AdviceOutcome, Topic
+from noface.model.issue import Issue
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.model.worker_run import AgentRun, BlockedReason, EndedBy, ReportStatus, Usage, WorkerReport
 from noface.prompts.data import EarlierForm
 from noface.prompts.partial import AttemptStep, accumulate, steps_of
 from noface.prompts.structured import Invalid
-from noface.recovery.reported import of_invalid, of_report, task_failure
+from noface.recovery.reported import FILES_QUOTED, abort_report, of_invalid, of_report, recovery_attempted, task_failure
 
 RED = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E   assert 1 == 2", gate="test")
 AGENT = AgentRun(0, None, EndedBy.ITSELF, 12.34567, Usage(0.5, 1000, 200), last_words="Done.", answer="All done.")
@@ -150,6 +154,106 @@ def test_a_long_note_is_one_line_and_cut():
     failure = Failure(FailureKind.TEST_FAILURE, "x" * 500, rule="r", gate="test")
     note = steps_of(report((gate("test", failure),), failure))[2].notes["failure"]
     assert (len(note), note[-1]) == (300, "…")
+
+
+def past(number, outcome="TEST_FAILURE", answer="", signature="s", epoch=0, model="small", cost=None):
+    failure = None if outcome in (PASSED, INTERRUPTED) else Failure(FailureKind(outcome), f"m{number}", rule="r")
+    return PastAttempt(
+        number,
+        model,
+        1,
+        outcome,
+        charged=outcome != INTERRUPTED,
+        epoch=epoch,
+        signature=signature,
+        failure=failure,
+        answer=answer,
+        cost_usd=cost,
+    )
+
+
+def tried(attempts, advice=()):
+    return [tuple(entry.values()) for entry in recovery_attempted(tuple(attempts), tuple(advice))]
+
+
+def test_the_report_of_giving_up_tells_what_was_tried_and_what_to_do():
+    attempts = (
+        past(1, answer="RetryWithFeedback", cost=0.5),
+        past(2, answer="Diagnose"),
+        past(3, "SYNTAX_ERROR", model="big", cost=1.0),
+    )
+    advice = (Advice(Topic.DIAGNOSIS, 2, strategy="alternative_approach", model="wise", cost_usd=0.25),)
+    found = abort_report(Issue("7", "Seven"), attempts, advice, FailureKind.SYNTAX_ERROR, "all 3 attempts are used up")
+    assert json.loads(json.dumps(encode(found))) == {
+        "id": "7",
+        "title": "Seven",
+        "status": "failed",
+        "failure_kind": "SYNTAX_ERROR",
+        "failure_reason": "all 3 attempts are used up",
+        "attempts_made": 3,
+        "attempts_charged": 3,
+        "last_error": "m3",
+        "recovery_attempted": [
+            {"strategy": "FirstAttempt", "result": "failed: TEST_FAILURE"},
+            {"strategy": "RetryWithFeedback", "result": "same_failure"},
+            {"strategy": "diagnosis", "result": "advised: alternative_approach"},
+            {"strategy": "Diagnose", "result": "different_failure: SYNTAX_ERROR"},
+        ],
+        "recommendation": FailureKind.SYNTAX_ERROR.info.recommendation,
+        "attempts_by_model": {"small": 2, "big": 1},
+        "questions_by_model": {"wise": 1},
+        "cost_usd": 1.75,
+        "subtask_failures": [],
+    }
+
+
+def test_an_interrupted_attempt_is_compared_with_nothing():
+    assert tried([past(1, answer="RetrySame"), past(2, INTERRUPTED, answer="RetrySame"), past(3)]) == [
+        ("FirstAttempt", "failed: TEST_FAILURE"),
+        ("RetrySame", "interrupted"),
+        ("RetrySame", "same_failure"),
+    ]
+
+
+def test_after_unblocking_it_is_a_first_attempt_again():
+    assert tried([past(1, answer="Block"), past(2, signature="t", epoch=1)]) == [
+        ("FirstAttempt", "failed: TEST_FAILURE"),
+        ("FirstAttempt", "different_failure: TEST_FAILURE"),
+    ]
+
+
+def test_answers_that_came_to_nothing_are_told_as_that():
+    advice = [
+        Advice(Topic.BREAKDOWN, 1, AdviceOutcome.PARTS_FAILED),
+        Advice(Topic.ARCHITECT, 1, AdviceOutcome.UNUSABLE),
+        Advice(Topic.CLARIFICATION, 9, AdviceOutcome.UNAVAILABLE),
+    ]
+    assert tried([past(1, answer="BreakDown"), past(2, PASSED)], advice) == [
+        ("FirstAttempt", "failed: TEST_FAILURE"),
+        ("breakdown", "parts_failed"),
+        ("architect", "unusable"),
+        ("BreakDown", "passed"),
+        ("clarification", "unavailable"),
+    ]
+
+
+def test_an_issue_without_attempts_has_a_report_and_no_made_up_cost():
+    found = encode(abort_report(Issue("7", "t"), (), (), FailureKind.AUTH, "no key"))
+    assert (found["attempts_made"], found["recovery_attempted"], found["last_error"]) == (0, [], None)
+    assert found["cost_usd"] is None
+
+
+@cases("kind", FailureKind)
+def test_every_kind_has_a_recommendation_and_a_type_with_its_reason(kind):
+    assert kind.info.recommendation.endswith(".")
+    told = task_failure(Failure(kind, "m", rule="r"))
+    json.dumps(told)
+    if kind is FailureKind.RESOURCE_EXHAUSTED:
+        assert told["type"] == "RESOURCE_EXHAUSTION"
+        assert "reason" not in told
+    else:
+        assert told["type"] == "TASK_FAILURE"
+        assert told["reason"] == kind.info.reason
 
 
 @pytest.mark.parametrize(

