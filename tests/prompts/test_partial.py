@@ -17,7 +17,7 @@ from noface.model.worker_run import AgentRun, BlockedReason, EndedBy, ReportStat
 from noface.prompts.data import EarlierForm
 from noface.prompts.partial import AttemptStep, accumulate, steps_of
 from noface.prompts.structured import Invalid
-from noface.recovery.reported import FILES_QUOTED, abort_report, of_invalid, of_report, recovery_attempted, task_failure
+from noface.recovery.reported import abort_report, of_invalid, of_report, recovery_attempted, task_failure
 
 RED = Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E   assert 1 == 2", gate="test")
 AGENT = AgentRun(0, None, EndedBy.ITSELF, 12.34567, Usage(0.5, 1000, 200), last_words="Done.", answer="All done.")
