@@ -109,7 +109,7 @@ def _bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
     """Return the bodies of tests that commits have added or changed."""
     paths = tuple(change.path for change in plumbing.diff(old, new).changes if part_of(change.path) is Part.TEST)
     before, after = (all_bodies(plumbing.texts(commit, paths, _TEST_BYTES_MAX)) for commit in (old, new))
-    return tuple(body.label for key, body in after.items() if before.get(key) != body)
+    return tuple(body.label for key, body in after.items() if body.test and before.get(key) != body)
 
 
 def let_by_configuration(history: History) -> Advice:

@@ -45,7 +45,9 @@ def of_report(report: WorkerReport | None) -> Failure | None:
         return _limit(f"the worker reports that it is only partly done: {said}", REPORT_PARTIAL, report)
     reason = report.blocked_reason or BlockedReason.UNCLEAR
     kind = FailureKind.AGENT_BLOCKED if person else _KINDS[reason]
-    message = f"the worker reports that it is blocked ({reason.value.replace('_', ' ')}): {said}"
+    stopped = f"reports that it is blocked ({reason.value.replace('_', ' ')})"
+    asks = "asks what only a person can answer" if report.status is ReportStatus.PARTIAL else stopped
+    message = f"the worker {asks}: {said}"
     return Failure(
         kind,
         message,

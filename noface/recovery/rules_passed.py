@@ -4,6 +4,7 @@ Each asks whoever has to see it before it lands: the reviewer, the judge of chan
 what judges it waits for a person's approval and is not blocked; once approved it lands.
 """
 
+import re
 from collections.abc import Mapping
 
 from noface.integrity.asked_for import asks_for_less
@@ -18,6 +19,7 @@ from noface.recovery.policy_state import division
 from noface.recovery.reported import made_up
 from noface.recovery.retry_policy import ChangedTests, Policy, When, review_due
 
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
 REVIEWS_MAX = 3
 """How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
 
@@ -77,7 +79,8 @@ def _may_be_half(history: History, last: PastAttempt) -> str:
         return ""
     if any(advice.outcome is AdviceOutcome.PARTS_FAILED for advice in history.asked):
         return "it was divided, and not all of its parts could be done"
-    less = any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
+    several = len(_ITEM.findall(history.issue.body)) > 1  # of a text that says one thing there is no half
+    less = several and any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
     return "a worker that was told to do less does not say that it is all" if less and last.report is None else ""
 
 

@@ -29,7 +29,7 @@ def test_an_answer_comes_from_where_the_program_puts_what_a_schema_made(project)
     (question,) = project.shown("show", "1")["asked"]
     assert (question["outcome"], question["answer"]["strategy"]) == ("ADVISED", "approve")
     schema, _ = asked(project)
-    assert schema["required"] == ["verdict", "summary", "points", "settled"]
+    assert schema["required"] == ["verdict", "summary", "points", "settled", "divide"]
 
 
 @pytest.mark.thorough

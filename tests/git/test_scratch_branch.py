@@ -37,7 +37,7 @@ def test_a_commit_of_a_person_makes_the_issue_wait_until_retry_which_builds_on_i
     project.run(code=3)
     (blocked,) = project.shown("blocked")["blocked"]
     assert "a person has committed to noface/7" in blocked["summary"]
-    assert blocked["commands"][0] == "noface retry 7"
+    assert blocked["commands"][0] == "noface approve 7"
     assert (project.git("rev-parse", "noface/7"), len(project.attempts("7"))) == (theirs, 1)
     status = project.shown("status")["issues"][0]
     assert (status["status"], "a retry starts from that" in status["reason"]) == ("blocked", True)

@@ -72,11 +72,12 @@ def test_who_was_told_to_do_less_and_says_nothing_has_not_done_it_all():
     less = (failed(K.TIMEOUT, answer="ReduceScope"), passed(changed=("a.txt", "test_a.py")))
     done = replace(less[1], report=WorkerReport(ReportStatus.DONE))
     reviewer = policy(roles=RoleModels(reviewer="wise"))
-    assert isinstance(decide(*less, policy=ALONE), RequestApproval)
-    assert decide(*less, policy=reviewer).name == "Review"
+    assert isinstance(decide(*less, policy=ALONE, issue=WHOLE), RequestApproval)
+    assert decide(*less, policy=reviewer, issue=WHOLE).name == "Review"
+    assert decide(*less, policy=ALONE).name == "Land", "of a text that says one thing there is no half"
     for story, more in (((less[0], done), {}), (less, {"accept": ("true",)}), ((failed(K.TIMEOUT), less[1]), {})):
         for by in (ALONE, reviewer):
-            assert decide(*story, policy=by, issue=replace(ISSUE, **more)).name == "Land", (story, more)
+            assert decide(*story, policy=by, issue=replace(WHOLE, **more)).name == "Land", (story, more)
 
 
 # What is left
