@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.policy_story import ISSUE, K, decide, failed, fails, passed, policy, said
+from support.policy_story import K, decide, failed, fails, passed, policy, said
 
 from noface.model.actions import Ask, Land, RequestApproval, WaitUntil
 from noface.model.attempt import PastAttempt
