@@ -68,7 +68,6 @@ group = partial(
 
 
 def _answer(kind: str, options: dict[str, Any]) -> None:
-    """Answer the one case that the options are, or those of `batch`."""
     from noface.cli.cases import judge
     from noface.ui import page
 

@@ -92,7 +92,6 @@ def _workspaces(plumbing: "Plumbing", slots: Path, reader: "Reader | None", *, f
 
 
 def _left_by_issues(plumbing: "Plumbing", reader: "Reader", *, force: bool) -> "Iterator[Leftover]":
-    """Yield refs, branches, and the files of merged issues' attempts."""
     from noface.engine.landing.merged_branches import known_issues, scratch_branches
     from noface.engine.retention import room
     from noface.model.scratch import PERSON

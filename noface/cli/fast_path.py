@@ -30,7 +30,6 @@ def overview(start: Path, config: Path | None) -> Overview:
 
 
 def _unchanged(start: Path, config: Path | None) -> Overview | None:
-    """Return the rows if they are up to date, else None."""
     location = locate(start)
     path = location.state_dir / "state.db"
     if not path.is_file():

@@ -70,7 +70,6 @@ def _messages(config: Config, root: Path) -> Iterator[Finding]:
 
 
 def left_out(config: Config, root: Path) -> Iterator[Finding]:
-    """Yield the models whose rungs a run leaves out."""
     spare = spare_models(policy(config))
     yield from model_findings(model_specs(config, root), spare, spare)
 

@@ -112,7 +112,6 @@ def _detected(
 
 
 def _models(agent: str, worker: str) -> tuple[str, ...]:
-    """Return the models of the agent that is named. Raise UsageError if there is none of that name."""
     from noface.config.presets import AGENT_NAMES, models_of
 
     if agent and worker:
@@ -150,7 +149,6 @@ def _kept(text: str, target: Path, but: tuple[str, ...]) -> str:
 
 
 def _remarks(config: "Config", agent: str, ask: str) -> Iterator[str]:
-    """Yield that the worker is not there, and that an agent could be asked."""
     import shutil
 
     from noface.config.presets import AGENT_NAMES, models_of

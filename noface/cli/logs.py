@@ -92,7 +92,6 @@ def _models(root: Path, config: Path | None) -> Mapping[str, object]:
 
 
 def _files(attempt: "AttemptRow", gate: str | None, *, prompt: bool, diff: bool, undone: bool) -> list[Path]:
-    """Return the files that were asked for; raise UsageError if there are none."""
     from noface.ui.logs import existing, gate_files, gate_names, removed
 
     directory = Path(attempt.directory)

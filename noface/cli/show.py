@@ -68,7 +68,6 @@ def _one_attempt(session: "ReadSession", row: "IssueRow", number: int | None) ->
 
 
 def _abort_report(row: "IssueRow") -> "GivenUp":
-    """Return the report that was made when noface gave the issue up (K6)."""
     report = row.block.report if row.block is not None else None
     if report is None:
         raise UsageError(

@@ -47,7 +47,6 @@ def _word(path: KeyPath, agent: str, word: object) -> Iterator[Problem]:
 
 
 def _workers(data: Mapping[str, Any], models: Mapping[str, object]) -> Iterator[Problem]:
-    """Yield the models of the ladder that cannot change anything."""
     retry = table_of(data.get("retry"))
     rungs = (rung.get("model") for rung in tables_of(retry.get("ladder")))
     named = (retry.get("default_model"), retry.get("escalation_model"), *rungs)
@@ -61,7 +60,6 @@ def _workers(data: Mapping[str, Any], models: Mapping[str, object]) -> Iterator[
 
 
 def _tools(path: KeyPath, agent: str, tools: object) -> Iterator[Problem]:
-    """Yield which tools an agent has not, and which a worker of it keeps."""
     entry = table("agents").get(agent, {})
     if not agent or not isinstance(tools, list) or not all(each in [*Tool] for each in tools):
         return

@@ -100,7 +100,6 @@ def _added_inline(text: str, layout: Layout, table: KeyPath, key: str | int, val
 
 
 def _line_end(text: str, position: int) -> int:
-    """Return where the line after that of `position` begins."""
     end = text.find("\n", position)
     return end + 1 if end >= 0 else len(text)
 

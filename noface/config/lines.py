@@ -104,7 +104,6 @@ class Layout:
             self._take(_BLANK)
 
     def _header(self) -> KeyPath:
-        """Read `[a.b]` or `[[a.b]]` and return the path of the table that follows."""
         line, brackets = self._line(), 2 if self._text.startswith("[[", self._at) else 1
         self._at += brackets
         self._take(_GAP)

@@ -32,7 +32,6 @@ def prices_as_of() -> date:
 
 
 def age_of_prices(day: date) -> str:
-    """Say of which day the prices are, and how old that is on this day."""
     days = max((day - prices_as_of()).days, 0)
     months = days // _MONTH_DAYS
     old = f"{months} months" if months > 1 else "1 day" if days == 1 else f"{days} days"

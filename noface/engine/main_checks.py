@@ -25,7 +25,7 @@ from noface.integrity.not_on_main import Lacking, lack_text, ways_to_commit
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateKind, GateResult
-from noface.model.history import PartFailure
+from noface.model.history import AdviceOutcome, PartFailure
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
@@ -285,5 +285,5 @@ class Epics:
             context.journal.merged(now, issue_id, main, "; all its parts have landed, and its own gates pass")
             return
         with context.questions.together():
-            context.questions.parts_landed(issue_id)
+            context.questions.divided(issue_id, AdviceOutcome.PARTS_LANDED)
             context.journal.status(now, issue_id, IssueStatus.READY, "all its parts have landed; is anything missing?")

@@ -221,7 +221,7 @@ def scratch_of(plumbing: Plumbing, issue: Issue) -> Scratch:
 
 def adopt_branch(context: RunContext, issue: Issue, past: tuple[PastAttempt, ...]) -> BranchTaken | None:
     """Take a person's commit as the issue's own, where they have retried the issue, and hold it; else why it waits."""
-    given, plumbing = context.reader.given_branch(issue.id), context.env.plumbing
+    given, plumbing = bool(context.reader.fact(f"branch_given:{issue.id}")), context.env.plumbing
     if (taken := _pull_taken(context, issue, past, given=given)) is not None:
         return taken
     scratch = scratch_of(plumbing, issue)

@@ -31,7 +31,6 @@ def with_files_of(plumbing: Plumbing, main: str, commit: str, protection: Protec
 
 
 def _why(plumbing: Plumbing, main: str, change: FileChange, protection: Protection) -> str:
-    """Say why a change of a protected file is undone, "" if the file only grows."""
     in_place = change.old_mode in REGULAR or (change.old_mode == ABSENT and may_be_new(change.path))
     if not in_place or change.new_mode not in REGULAR or not protection.may_grow(change.path):
         return PROTECTED

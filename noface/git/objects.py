@@ -81,7 +81,6 @@ class ObjectReader(_ObjectProcess):
         return None if size is None or size > bytes_max else self.whole(oid, "blob")
 
     def text(self, oid: str, bytes_max: int, errors: str = "replace") -> str:
-        """Return a blob as text, "" if there is no such blob or it is larger."""
         return (self.read(oid, bytes_max) or b"").decode("utf-8", errors)
 
     def chunks(self, oid: str, bytes_each: int) -> Iterator[bytes]:

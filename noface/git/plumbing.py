@@ -99,7 +99,6 @@ class Plumbing:
         return False
 
     def first_parents(self, old: str, new: str) -> tuple[str, ...]:
-        """Return the commits from behind `old` up to `new`, along the first parents."""
         chain = None
         with suppress(GitError):
             chain = self._stored.first_parents(old, new)

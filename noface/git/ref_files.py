@@ -60,7 +60,6 @@ def _refuse_reftable(common: Path) -> None:
 
 
 def _read_loose(common: Path, name: str, refs: dict[str, str]) -> None:
-    """Put the loose refs at and below a name into `refs`, as their files have them."""
     try:
         with os.scandir(common / name) as entries:
             present = list(entries)

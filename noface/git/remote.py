@@ -120,7 +120,6 @@ class Remote:
 
     @property
     def main_name(self) -> str:
-        """Main with the remote's name, as people write it: origin/main."""
         return f"{self.name}/{self.main.removeprefix('refs/heads/')}"
 
     def read(self, *patterns: str, cancel: Canceller | None = None) -> RemoteRefs:

@@ -68,7 +68,6 @@ def mount_points(folder: Path) -> tuple[str, ...]:
 
 
 def _remove_entry(parent: int, name: str, path: Path) -> None:
-    """Remove one entry of the folder `parent`; `path` is what errors call it."""
     try:
         status = os.lstat(name, dir_fd=parent)
         if stat.S_ISDIR(status.st_mode):

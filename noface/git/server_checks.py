@@ -35,7 +35,6 @@ def refused(plumbing: Plumbing, brought: str, known: Collection[str]) -> tuple[O
 
 
 def _before(plumbing: Plumbing, paths: Collection[str], known: Collection[str]) -> set[Objection]:
-    """Return what git has against the objects that stand at `paths` in the commits `known`."""
     there: dict[str, str] = {}
     trees = []
     for commit in known:

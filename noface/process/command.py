@@ -259,7 +259,6 @@ class CommandWatch:
             self._stop(now)
 
     def _look_for_work(self, now: float) -> EndedBy | None:
-        """Ask, if it is quiet, whether work goes on; return why to end, if so."""
         idle_s = self.command.idle_timeout_s
         if self.on_quiet is None or idle_s is None or now - self._life < idle_s:
             self._worked = None

@@ -89,8 +89,6 @@ class FailpointError(RuntimeError):
 
 @dataclasses.dataclass
 class _Armed:
-    """One failpoint that waits for its n-th hit."""
-
     name: str
     left: int
     kind: str

@@ -136,8 +136,6 @@ def is_closed(place: str) -> bool:
 
 @dataclass(slots=True)
 class _Search:
-    """Finds the installations in a home to which programs belong."""
-
     home: str
     known: Mapping[str, Any]
     apart: tuple[str, ...]

@@ -171,7 +171,6 @@ class MemoryWatch:
         return "machine" if oom_kills(self._before.group).since(self._before) else ""
 
     def close(self) -> None:
-        """Remove the group once nothing of the command is left."""
         if self._group is not None:
             self._group.remove()
 

@@ -125,7 +125,6 @@ class Box:
             yield "--ro-bind", str(other), os.path.realpath(_RESOLV_CONF)
 
     def keep_caches(self) -> None:
-        """Keep what the command, which has ended, has put where a cache is; see Home.keep_caches."""
         for home in self.homes:
             home.keep_caches()
 

@@ -123,7 +123,7 @@ class Launcher:
         cancellers = [self._closing] if cancel is None else [self._closing, cancel]
         if any(canceller.cancelled for canceller in cancellers):
             return unrun("cancelled before it was started", EndedBy.CANCELLED)
-        if _length(order) > ORDER_BYTES_MAX:
+        if sum(map(len, (*order["argv"], *order["env"], *order["env"].values()))) > ORDER_BYTES_MAX:
             problem = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
             return unrun(explain(problem, command.argv, order["env"]))
         try:
@@ -187,7 +187,6 @@ _UNSEEN = re.compile(r"execvp (.+): (No such file or directory|Permission denied
 
 
 def _no_box(command: Command) -> str:
-    """Say why a box could not be made, or the command not be started in it, from bubblewrap's words."""
     try:
         text = read_bounded(Path(command.stderr), 0, _BOX_WORDS_BYTES)
     except OSError:
@@ -205,10 +204,6 @@ def _no_box(command: Command) -> str:
         return explain({"step": "exec", "name": name, "errno": number, "text": unseen[2]}, command.argv, env)
     folder = Path(place).resolve().parent
     return f'{NOT_SHOWN} {place}, or what it runs with: name its folder, [sandbox] show = ["{folder}"]'
-
-
-def _length(order: dict[str, Any]) -> int:
-    return sum(map(len, order["argv"])) + sum(len(key) + len(value) for key, value in order["env"].items())
 
 
 def _sweep(mark: str) -> tuple[int, str]:

@@ -78,8 +78,6 @@ _Word = tuple[Followed, str, tuple[Reply, ...], tuple[str, ...]]
 
 @dataclass(slots=True)
 class _Seen:
-    """What a thread has seen and said; `error` ended it."""
-
     looks: list[PullSnapshot] = field(default_factory=list)
     words: list[_Word] = field(default_factory=list)
     changed: Mapping[int, float] = field(default_factory=dict)
@@ -280,7 +278,6 @@ class PullFollower(Station):
     # Carrying out
 
     def _carry_out(self, looked: PullSnapshot) -> None:
-        """Carry out what a look led to, unless it is out of date by now."""
         before = looked.followed
         pull, state = self._of(before.issue_id), self.context.reader.state(before.issue_id)
         if pull is None or _MARK(pull) != _MARK(before):

@@ -72,7 +72,6 @@ class Listener:
         hit("answer_heard")
 
     def _waits(self, issue_id: str) -> bool:
-        """True if an issue, or a part of it, waits for a yes."""
         row = self.context.reader.issue(issue_id)
         parts = [part for part in self.context.reader.waiting_for_a_person() if part.parent == issue_id]
         return any(each.takes_yes for each in (*parts, *([row] if row is not None else ())))

@@ -1,7 +1,6 @@
 """Reads from the database what a check of noface's state holds against git, and has SQLite check the file."""
 
 import json
-import sqlite3
 
 from noface.errors import StoreError
 from noface.integrity.state.fsck_facts import AttemptFacts, DatabaseFacts, IssueFacts, LandingFacts
@@ -44,11 +43,10 @@ def database_facts(database: Database) -> DatabaseFacts:
         released={str(name): int(number) for name, number in json.loads(reader.fact("released") or "{}").items()},
         issues=tuple(IssueFacts(**dict(row)) for row in database.rows(query("issue_facts"))),
         attempts=tuple(AttemptFacts(**dict(row)) for row in database.rows(query("attempt_facts"))),
-        landings=tuple(_landing(row) for row in database.rows(query("landing_facts"))),
+        landings=tuple(
+            LandingFacts(**(dict(row) | {"gates": tuple(json.loads(row["gates"]))}))
+            for row in database.rows(query("landing_facts"))
+        ),
         gates=gates,
         unexpected_steps=tuple(decode(UnexpectedStep, each) for each in steps),
     )
-
-
-def _landing(row: sqlite3.Row) -> LandingFacts:
-    return LandingFacts(**(dict(row) | {"gates": tuple(json.loads(row["gates"]))}))

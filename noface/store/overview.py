@@ -172,7 +172,6 @@ class Overview:
         return [Gap(*row) for row in self._rows(query("gaps"), run_id, _GAPS_MAX)]
 
     def faults(self, name: str = "faults") -> tuple[IssueFault, ...]:
-        """Return the backlog's faults (or `warnings`) as last seen."""
         items = json.loads(self.fact(name) or "[]")
         return tuple(IssueFault(**{key: item[key] for key in IssueFault._fields if key in item}) for item in items)
 

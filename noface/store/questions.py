@@ -101,13 +101,10 @@ class Questions:
 
     def parts_failed(self, at: float, issue_id: str, text: str, parts: tuple[PartFailure, ...] = ()) -> None:
         with self._db.transaction():
-            self._divided(issue_id, AdviceOutcome.PARTS_FAILED, text=text, parts=encode(parts))
+            self.divided(issue_id, AdviceOutcome.PARTS_FAILED, text=text, parts=encode(parts))
             self._journal.event(at, "parts_failed", issue_id, text=text[:500])
 
-    def parts_landed(self, issue_id: str) -> None:
-        self._divided(issue_id, AdviceOutcome.PARTS_LANDED)
-
-    def _divided(self, issue_id: str, outcome: AdviceOutcome, **changes: object) -> None:
+    def divided(self, issue_id: str, outcome: AdviceOutcome, **changes: object) -> None:
         with self._db.transaction() as connection:
             for question, answer in connection.execute(query("breakdown"), (issue_id,)).fetchall():
                 changed = json.loads(answer) | {"outcome": outcome.value, **changes}

@@ -73,9 +73,6 @@ class Reader(Overview):
         """True if what is read and written is what the next run will find."""
         return self._db.in_place()
 
-    def given_branch(self, issue_id: str) -> bool:
-        return bool(self.fact(f"branch_given:{issue_id}"))
-
     def unsteady_tests(self) -> "dict[str, Known]":
         kept = json.loads(self.fact(UNSTEADY) or "{}")
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
@@ -218,7 +215,6 @@ class Reader(Overview):
         return {row["model"]: Breaker(**dict(row)) for row in rows}
 
     def newest_memo(self, most: int = 2000) -> dict[str, GateResult]:
-        """Return the newest remembered gate results by key."""
         rows = self._db.rows("SELECT key, result FROM gate_memo ORDER BY at DESC LIMIT ?", most)
         return {row["key"]: decode(GateResult, json.loads(row["result"])) for row in rows}
 
@@ -237,7 +233,6 @@ class Reader(Overview):
         return tests
 
     def events_after(self, after: int, kinds: Iterable[str]) -> list[EventRow]:
-        """Return the events of some kinds that came after one."""
         which = "WHERE id > ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY id"
         return self._records(EventRow, which, after, json.dumps([*kinds]))
 

@@ -184,7 +184,6 @@ class Follower:
         return True
 
     def _drain(self) -> bool:
-        """Print what is new in the attempt's logs; tell whether anything was."""
         if self._attempt is None:
             return False
         for source in sources(Path(self._attempt.directory), self._gate):

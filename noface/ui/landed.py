@@ -150,7 +150,6 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
 
 
 def _rule(name: str, times: int = 1, /, **facts: str) -> tuple[int, str]:
-    """Return the points of a rule, so many times, and its words."""
     points, words = _points(table("risks")[name])
     return points * times, words.format(**facts)
 

@@ -164,7 +164,6 @@ def _limits(policy: Policy, width: int) -> Iterator[str]:
 
 
 def _provider(policy: Policy) -> str:
-    """Say how long, and how often, a provider is waited for that is away."""
     retries, longest = policy.transient_retries, duration(policy.outage_max_s)
     if retries == 0:
         return "no failure is waited out"

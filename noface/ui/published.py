@@ -40,6 +40,8 @@ _REPORTED = {
     "needs": "Ids of the issues that must be merged first.",
     "left": "What of the issue is not done, each thing by itself. Where there is any, the work is partial.",
 }
+_MEANS = "What a worker is to do. The folder it is started in is the workspace; it edits the files there."
+_ORDER = {"description": _MEANS}
 
 
 def report_schema() -> Schema:
@@ -47,11 +49,6 @@ def report_schema() -> Schema:
     schema = schema_of("report")
     properties = {key: {"description": _REPORTED[key], **rule} for key, rule in schema["properties"].items()}
     return {**schema, "description": _REPORT, "properties": properties}
-
-
-def order_schema() -> Schema:
-    means = "What a worker is to do. The folder it is started in is the workspace; it edits the files there."
-    return first(AttemptOrder) | {"description": means}
 
 
 def error_schema() -> Schema:
@@ -114,7 +111,7 @@ def _words(given: list[str] | str) -> list[str]:
 
 
 SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
-    "order": ("the JSON file $NOFACE_ORDER_FILE that a worker gets", order_schema),
+    "order": ("the JSON file $NOFACE_ORDER_FILE that a worker gets", lambda: first(AttemptOrder) | _ORDER),
     "report": ("the JSON that a worker may print at its end", report_schema),
     "events": ("what `noface run --json` prints: one event a line", events_schema),
     "status": ("where every issue stands: `noface status --json`", lambda: first(Status)),

@@ -32,7 +32,6 @@ _RECORDS = {
 
 
 def described(kind: str, means: str) -> Schema:
-    """Return the schema of a plain value of a type of JSON Schema, with what it is for."""
     return {"description": means} | next(rule for rule in _SCALARS.values() if rule["type"] == kind)
 
 

@@ -6,7 +6,7 @@ from noface.data import table
 from noface.model.attempt import BESIDE, brings_back, noted
 from noface.model.failure import Failure
 from noface.model.failure_document import last_output
-from noface.model.history import NO_ANSWER, Decided
+from noface.model.history import NO_ANSWER
 from noface.model.taxonomy import PASSED
 from noface.store.records import AttemptRow, GateRun, QuestionRow
 from noface.ui.blocked_page import block_lines
@@ -158,13 +158,6 @@ def asked_lines(asked: QuestionRow, now: float, width: int) -> Iterator[str]:
             yield from hanging(", ".join(items), width, f"    {title}: ", "      ")
 
 
-def decided_lines(decided: Decided, now: float, width: int) -> Iterator[str]:
-    role = "good" if decided.verdict == "approved" else "bad"
-    verdict = paint(f"You {decided.verdict} it", role)
-    yield f"  {verdict}  {paint(moment(decided.at, now), 'quiet')}"
-    yield from quoted(decided.note, width, "    ", _ANSWER_ROWS_MAX, _ANSWER_ROWS_MAX)
-
-
 _PUT_OUT_LINES = 6
 _STATUS_CELLS = 8
 _PARTS_MAX = 30
@@ -187,7 +180,9 @@ def story_page(document: Story, last_lines: Sequence[str], now: float, width: in
             lines += hanging(action_words(action.kind, action.reason, attempt.outcome), width, "  → ")
         for decided in document.decisions:
             if decided.attempt == attempt.number:
-                lines += decided_lines(decided, now, width)
+                verdict = paint(f"You {decided.verdict} it", "good" if decided.verdict == "approved" else "bad")
+                lines.append(f"  {verdict}  {paint(moment(decided.at, now), 'quiet')}")
+                lines += quoted(decided.note, width, "    ", _ANSWER_ROWS_MAX, _ANSWER_ROWS_MAX)
     if not document.attempts:
         lines += ["", "No attempt yet."]
     block = document.block

@@ -183,7 +183,6 @@ def happened_since(document: Status, at: float, happened: Mapping[str, float]) -
 
 
 def fault_lines(faults: Sequence[IssueFault], width: int) -> Iterator[str]:
-    """Return the lines of faults or warnings: source, problem, and the hint below."""
     for fault in faults:
         yield from advised(f"{fault.source}: {fault.problem}", fault.hint, width)
 
@@ -231,7 +230,6 @@ def _issue_lines(issue: IssueRow, related: Parts, now: float, width: int, id_cel
 
 
 def _facts(issue: IssueRow, parts: Sequence[IssueRow], now: float) -> str:
-    """Return what stands at the right: when, how far the parts are, the landed commit, attempts, model, cost."""
     merged = issue.status == "merged"
     kept = "already on main" if issue.satisfied else "not done"
     facts = [
@@ -247,7 +245,6 @@ def _facts(issue: IssueRow, parts: Sequence[IssueRow], now: float) -> str:
 
 
 def tried(made: int, charged: int) -> str:
-    """Return how many attempts were made, and how many of them count; "" for none."""
     if not made:
         return ""
     return count(made, "attempt") if made == charged else f"{count(made, 'attempt')} ({charged} charged)"

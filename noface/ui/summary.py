@@ -169,7 +169,6 @@ def _of_gates(summary: RunSummary) -> Iterator[Line]:
 
 
 def _cost(summary: RunSummary) -> str:
-    """Tell what all issues have cost, what of it this run, and what of it is estimated or not known."""
     known = [issue.cost_usd for issue in summary.status.issues if issue.present and issue.cost_usd is not None]
     (cost, estimated, unknown), whole = summary.costs, money(sum(known)) if known else ""
     of_run = money(cost)
@@ -184,7 +183,6 @@ def _title(issue: IssueRow | LandedIssue) -> str:
 
 
 def _told(issues: Iterable[IssueRow]) -> list[tuple[str, str, str]]:
-    """Return title and reason of each, and what its newest work came to if it is blocked."""
     details = {issue.id: waiting_of(issue).detail for issue in issues if issue.block and issue.status == "blocked"}
     return [(_title(each), each.reason, printable(details.get(each.id, ""))) for each in issues]
 

@@ -28,7 +28,6 @@ def clean_block(text: str) -> str:
 
 
 def cells(text: str) -> int:
-    """Return how many columns a cleaned text takes."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

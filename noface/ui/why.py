@@ -70,7 +70,6 @@ def why_page(row: AttemptRow, following: AttemptRow | None, width: int) -> list[
 
 
 def _step(partial: Steps | None) -> str:
-    """Say which step of an attempt failed, of how many, and which it had done."""
     if partial is None or partial["failed_step"] is None:
         return ""
     done = [step["name"] for step in partial["partial_results"]]
@@ -141,7 +140,6 @@ def _prompt_of(row: AttemptRow) -> str:
 
 
 def _part_about(row: AttemptRow, number: int) -> str:
-    """Return what an attempt's prompt says of those before it: its sections on this attempt and on what happened."""
     from noface.process.files import read_bounded
 
     try:

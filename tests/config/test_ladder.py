@@ -148,30 +148,6 @@ def test_one_mistake_gives_one_problem_with_key_line_and_what_was_expected(name)
         assert word in found[0][2]
 
 
-def test_all_mistakes_of_a_ladder_are_reported_at_once_in_the_order_of_their_lines():
-    text = """\
-[retry]
-escalation_model = "claude-opus"
-[[retry.ladder]]
-model = "claude-opus"
-atempts = 2
-[[retry.ladder]]
-model = "claude-haiku"
-answers = ["TIMEOUTS"]
-[retry.strategies]
-AUTH = "wait"
-[roles]
-planner = "nobody"
-"""
-    assert [(key, line) for key, line, _ in problems(text)] == [
-        ("retry.ladder.0.atempts", 5),
-        ("retry.ladder.1.model", 7),
-        ("retry.ladder.1.answers.0", 8),
-        ("retry.strategies.AUTH", 10),
-        ("roles.planner", 12),
-    ]
-
-
 def test_every_pair_of_kind_and_strategy_is_either_allowed_or_refused_by_name():
     for kind in FailureKind:
         for strategy in Strategy:

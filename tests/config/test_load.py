@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noface.config.load import parse
-from noface.config.presets import presets
 from noface.errors import ConfigError
 
 SEED = """\
@@ -55,13 +54,6 @@ def test_paths_are_normalised_and_a_folder_glob_means_all_below():
     assert read.tracker.path == "work/issues"
     assert read.protect.extra == ("ci/**",)
     assert read.project.keep == ("a/b",)
-
-
-def test_presets_are_there_without_an_entry():
-    models = config("").models
-    assert models.keys() == presets().keys()
-    assert (models["claude-haiku"].agent, models["claude-haiku"].model) == ("claude", "haiku")
-    assert {(model.timeout, model.idle_timeout) for model in models.values()} == {(3600.0, 600.0)}
 
 
 def test_a_partial_entry_overrides_only_its_own_keys_of_a_preset():

@@ -136,7 +136,6 @@ def login_seen(spec: ModelSpec) -> Login:
 
 
 def _facts(spec: ModelSpec, login: Login, config: Config, used: set[str]) -> Iterator[str]:
-    """Yield who shares a model's login and stands in for it, what it may use, and by which price it is estimated."""
     rules = policy(config)
     related = {*used, *(other for name in used for other in rules.stand_ins(name))}
     if login.needed and (same := sorted(rules.same_login(spec.name) & related)):

@@ -79,7 +79,8 @@ def asks_key(asks: str) -> str:
 def body_of(text: str, clone: str, asks: str, earlier: str = "") -> str:
     """Return the text of a comment with its hidden line, no longer than GitHub takes."""
     body = f"{MARKER} {clone} {asks or _NOTHING} -->\n{text}"
-    folded = f"{_EARLIER}{_cut(earlier, EARLIER_CHARS_MAX)}{_EARLIER_END}" if earlier else ""
+    cut = earlier if len(earlier) <= EARLIER_CHARS_MAX else f"{earlier[:EARLIER_CHARS_MAX]} …"
+    folded = f"{_EARLIER}{cut}{_EARLIER_END}" if earlier else ""
     if len(body) + len(folded) > COMMENT_CHARS_MAX:
         folded = ""
     if len(body) > COMMENT_CHARS_MAX:
@@ -97,10 +98,6 @@ def earlier_of(own: Own, clone: str, asks: str = "") -> str:
         return own.earlier
     asked = "\n".join(line for line in own.text.split("\n") if line.startswith(">")) if own.asks and not asks else ""
     return "\n\n---\n\n".join(filter(None, (asked if own.clone == clone else own.text, own.earlier)))
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]} …"
 
 
 def mention(login: str) -> str:

@@ -76,7 +76,6 @@ class Sync:
 
 
 def load_copy(folder: Path) -> Copy | None:
-    """Return the stored copy; None if there is none that can be read."""
     return _loaded(Copy, folder / ISSUES)
 
 

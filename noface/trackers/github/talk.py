@@ -58,8 +58,6 @@ def say(refresh: Refresh, notice: Notice, comment: int | None) -> int | None:
 
 
 class _Talk:
-    """What is said on one issue."""
-
     def __init__(self, refresh: Refresh, number: int) -> None:
         self._refresh = refresh
         self._client, self._sync = refresh.client, refresh.sync
