@@ -1,13 +1,14 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
-from noface.git.command import Git, failed
+from noface.git.command import Git, Output, failed
 from noface.git.objects import NewHistory, ObjectReader, TreeDiff, parse_diff, parse_history
 from noface.git.private_git_dir import passing_git_dir
 from noface.git.refs import FETCHED, RefUpdate, RefWriter
@@ -129,13 +130,15 @@ class Plumbing:
     def merge(self, ours: str, theirs: str) -> "Merge":
         """Merge two commits in a git dir of its own: drivers and attributes of the repository's would count.
 
-        Which files are joined by lines the .gitattributes at the top of `ours` says, where no agent writes.
+        Which files are joined by lines the .gitattributes at the top of `ours` says, where no agent writes; so are
+        documents and tests to which both sides only add, as to a change log: the gates prove what comes of it.
         """
-        repository, union = self.repository, self._union_of(ours)
-        with passing_git_dir(repository, union) as git_dir:
-            git = Git.sealed(str(git_dir), extra=repository.object_variables)
-            output = git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+        union = self._union_of(ours)
+        output = self._merge_tree(ours, theirs, union)
         tree, *names = output.parts or ("",)
+        if output.code == 1 and names and self._only_adding(ours, theirs, tuple(sorted(set(names)))):
+            output = self._merge_tree(ours, theirs, "".join(f"{path} merge=union\n" for path in set(names)) + union)
+            tree, *names = output.parts or ("",)
         if output.code == 0:
             return Merge(tree, ())
         if output.code == 1 and names:  # no conflict has no paths: an object was gone, or git was cut short
@@ -144,15 +147,26 @@ class Plumbing:
             return Merge(None, ("(the two histories have no common commit)",))
         raise failed(("merge-tree", ours, theirs), output)
 
+    def _merge_tree(self, ours: str, theirs: str, attributes: str) -> Output:
+        with passing_git_dir(self.repository, attributes) as git_dir:
+            git = Git.sealed(str(git_dir), extra=self.repository.object_variables)
+            return git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+
+    def _only_adding(self, ours: str, theirs: str, paths: tuple[str, ...]) -> bool:
+        base = self.merge_base(ours, theirs)
+        if not base or not all(map(_JOINED.fullmatch, paths)):
+            return False
+        sides = [self.texts(side, paths, _JOINED_BYTES_MAX) for side in (base, ours, theirs)]
+        return all(only_adding(*(side.get(path, "") for side in sides)) for path in paths)
+
     def _union_of(self, commit: str) -> str:
-        """Return the lines of a commit's .gitattributes that name git's own driver `union`, which runs no program."""
+        """Return a commit's .gitattributes on merges: git's own driver `union`, which runs no program, or none."""
         there = self.entries(commit, (".gitattributes",)).values()
         with self.blobs() as blobs:
             text = "".join(blobs.text(oid, _ATTRIBUTES_BYTES_MAX) for mode, oid in there if mode.startswith("100"))
         rows = (line.split() for line in text.splitlines() if not line.lstrip().startswith(("#", "[", '"')))
         named = [(row[0], word) for row in rows for word in row[1:] if _OF_MERGES.fullmatch(word)]
-        union = any(word == "merge=union" for _, word in named)
-        return "".join(f"{path} {word if word == 'merge=union' else '!merge'}\n" for path, word in named if union)
+        return "".join(f"{path} {word if word == 'merge=union' else '!merge'}\n" for path, word in named)
 
     def diff(self, old: str, new: str) -> TreeDiff:
         """Compare two trees; no external diff, no textconv, no rename guessing."""
@@ -276,6 +290,22 @@ class Plumbing:
 
     def references(self, prefix: str) -> dict[str, str]:
         return self.repository.references(prefix)
+
+
+_JOINED = re.compile(
+    r"[\w./+-]*(?:\.(?:md|rst|txt|adoc)|\b(?:CHANGES|CHANGELOG|NEWS)|(?:\btests?/|\btest_)[\w./+-]*\.[a-z]{2,3})"
+)
+"""Paths of documents and tests: of code and of data two added lines may mean something else together."""
+_JOINED_BYTES_MAX = 1_000_000
+_DEFINED = re.compile(r"\b(?:def|class|func|function|fn|const|let|var|it|test)\b[\s('\"`]+([^\n'\"`(:]+)")
+
+
+def only_adding(base: str, *sides: str) -> bool:
+    """True if each side has all lines of a text, in their order, and no name is defined in what both add."""
+    lines, texts = base.splitlines(), [side.splitlines() for side in sides]
+    whole = all(all(line in rest for line in lines) for rest in map(iter, texts))
+    names = [{*_DEFINED.findall("\n".join(Counter(text) - Counter(lines)))} for text in texts]
+    return bool(base) and whole and not set.intersection(*names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ import pytest
 from support.git_ground import a_repository, git, write
 from support.landings import plumbing_at
 
+from noface.git.plumbing import only_adding
+
 
 def merged(repository, attributes, path="CHANGES.md", on_work=None):
     """Have main and a work each append a line to a file; its merged lines, None for a conflict."""
@@ -30,9 +32,12 @@ BOTH = ["head", "main", "work"]
 @pytest.mark.parametrize(
     ("attributes", "path", "lines"),
     [
-        ("", "CHANGES.md", None),
+        ("", "CHANGES.md", BOTH),  # a document to which both only add
+        ("", "docs/shop.rst", BOTH),
+        ("", "shop.py", None),
+        ("", "shop.json", None),
         ("CHANGES.md merge=union\n", "CHANGES.md", BOTH),
-        ("# CHANGES.md merge=union\n", "CHANGES.md", None),
+        ("# CHANGES.md merge=other\n", "CHANGES.md", BOTH),
         ("*.py text\n*.md  text merge=union eol=lf\n", "docs/CHANGES.md", BOTH),
         ("*.md merge=union\nCHANGES.md merge=text\n", "CHANGES.md", None),  # the last line that names it holds
         ("*.md merge=union\nCHANGES.md binary\n", "CHANGES.md", None),
@@ -52,4 +57,23 @@ def test_what_the_project_has_joined_by_lines_does_not_conflict(tmp_path, attrib
 
 def test_work_cannot_have_its_own_files_joined(tmp_path):
     repository = a_repository(tmp_path / "repo")
-    assert merged(repository, "", on_work={".gitattributes": "* merge=union\n"}) is None
+    assert merged(repository, "", "shop.py", on_work={".gitattributes": "* merge=union\n"}) is None
+
+
+ONE, TWO = "def test_one():\n    assert 1\n", "def test_two():\n    assert 2\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "sides", "joined"),
+    [
+        ("a\n\nb\n", ("a\n\nx\n\nb\n", "a\n\ny\n\nb\n"), True),
+        ("a\nb\n", ("a\nx\n", "a\nb\ny\n"), False),  # one takes a line away
+        ("a\nb\n", ("b\na\nb\n", "a\nb\ny\n"), True),
+        ("", ("x\n", "y\n"), False),  # both make the file
+        (ONE, (ONE + TWO, ONE + TWO.replace("two", "three")), True),
+        (ONE, (ONE + TWO, ONE + TWO.replace("2", "3")), False),  # both define the same name
+        ("x", ("x\nit('adds', f)", "x\nit('adds', g)"), False),
+    ],
+)
+def test_what_both_sides_only_add_is_joined_unless_it_defines_one_name_twice(base, sides, joined):
+    assert only_adding(base, *sides) is joined
