@@ -16,7 +16,7 @@ from noface.attempt.not_in_change import TOO_BIG, TOO_MANY, left_ungated, unchan
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
 from noface.git.taken_back import WorkOnMain, bring_onto
-from noface.integrity.asked_for import Grounds, asks_for, founded, names_file, words_of
+from noface.integrity.asked_for import Grounds, asks_for, names_file, unfounded, words_of
 from noface.integrity.diff.rules import REWRITTEN, gates_decide
 from noface.integrity.form import same_but_for_form
 from noface.integrity.leftovers import LEFT_IN
@@ -25,13 +25,13 @@ from noface.integrity.rubbish import says
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, is_test_file, with_bodies
 from noface.model.attempt import UNFINISHED, FileChange
 from noface.model.failure import MADE_UP, UNCHANGED, Failure
-from noface.model.gate import GateResult, all_hard_passed, worst
+from noface.model.gate import GateResult, GateSpec, all_hard_passed, worst
 from noface.model.patch import changed_lines
 from noface.model.patterns import matches_any
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
-from noface.recovery.done_already import DISPROVEN, claim_of, disproven, done_already, evidence_gate
+from noface.recovery.done_already import DISPROVEN, EVIDENCE, claim_of, disproven, done_already
 from noface.recovery.partly_done import PARTLY_DONE, partly_done, rest_reported
 from noface.recovery.reported import REPORT_PARTIAL, left_so, made_up, of_made_up, of_report
 from noface.secrets.masked_records import masked_snapshot, named_anew
@@ -181,7 +181,8 @@ def _nothing_was_done(attempt: Judging) -> Failure | None:
     if not (claim and plain and left_alone):
         return nothing
     words, evidence = claim
-    main, gates = plumbing.main(), (*attempt.order.gates, *([evidence_gate(evidence)] if evidence else []))
+    main, asked = plumbing.main(), [GateSpec(EVIDENCE, evidence, canary=False)] if evidence else []
+    gates = (*attempt.order.gates, *asked)
     ran = attempt.prove(plumbing.tree(main), main, commit=main, gates=gates).run_gates()
     attempt.gates, red = ran.results, worst(ran.results)
     if evidence and red is not None:
@@ -189,10 +190,6 @@ def _nothing_was_done(attempt: Judging) -> Failure | None:
     if ran.failure is not None or not all_hard_passed(gates, ran.results):
         return nothing
     return done_already(words, evidence, main, accepted=bool(attempt.issue.accept))
-
-
-def _secrets_are_added(attempt: Judging) -> Failure | None:
-    return adds_secrets(attempt, attempt.change)
 
 
 def _half_is_done(attempt: Judging) -> Failure | None:
@@ -290,7 +287,7 @@ def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
     changed = changed_lines(attempt.change.patch.decode("utf-8", "replace"))
     lines = tuple(line.text for line in changed if is_test_file(line.path))
     grounds = Grounds((*words_of(attempt.issue), *attempt.order.owner), lines, failure.failing_tests)
-    sentence = founded((each.sentence for each in report.changed_tests), grounds)
+    sentence = next((e.sentence for e in report.changed_tests if not unfounded(e.sentence, grounds)), "")
     return replace(failure, charged=False, evidence=(*failure.evidence, sentence)) if sentence else failure
 
 
@@ -310,7 +307,7 @@ CHECKS: tuple[Check, ...] = (
     # What it left, and what it reports of that, before anything runs.
     _too_many_or_too_big,
     _nothing_was_done,
-    _secrets_are_added,
+    lambda attempt: adds_secrets(attempt, attempt.change),
     _half_is_done,
     _notes_in_its_place,
     _change_breaks_a_rule,

@@ -6,7 +6,7 @@ What noface knows it answers itself: whether dependencies are merged (K5), how a
 from dataclasses import replace
 
 from noface.engine.asking import Answer, Question, ask, known_ids, make_question, question_usage, record_question
-from noface.engine.changed_tests import answered_before, contested, let_by_configuration, why_let
+from noface.engine.changed_tests import answered_before, contested, let_by_configuration
 from noface.engine.context import RunContext
 from noface.engine.jobs import Job, JobKind, Jobs
 from noface.engine.lessons import remembered
@@ -186,7 +186,8 @@ class Advisors:
             if advice.topic is Topic.REVIEW and advice.strategy == "request_changes":
                 context.journal.attempt_overruled(now, issue.id, advice.after, rejection(advice))
             if advice.topic is Topic.CHANGED_TESTS and advice.strategy == ASKED_FOR:
-                note = f"{CHANGED_TESTS}: {why_let(advice)}"
+                found = f'{advice.model} finds that the issue asks for it: "{advice.text}"'
+                note = f"{CHANGED_TESTS}: {found if advice.text else advice.cause}"
                 context.journal.attempt_accepted(now, issue.id, advice.after, note)
             if (failure := excused(advice, before)) is not None:
                 context.journal.attempt_excused(now, issue.id, advice.after, failure)

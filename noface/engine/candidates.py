@@ -55,7 +55,8 @@ class Candidates:
         issue_id, report = ended.order.issue.id, ended.report
         self._due.pop(issue_id, None)
         if isinstance(report, Judged) and report.failure is None:
-            self._jobs.end_others(issue_id)
+            for other in filter(lambda job: job.endable, self._jobs.attempts(issue_id)):
+                other.cancel.cancel()
         self._ended.setdefault(issue_id, []).append(ended)
         if self._jobs.attempts(issue_id) or issue_id in resumed:
             return ()

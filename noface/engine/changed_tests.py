@@ -119,10 +119,6 @@ def let_by_configuration(history: History) -> Advice:
     return Advice(Topic.CHANGED_TESTS, last.number, epoch=history.epoch, strategy=ASKED_FOR, cause=cause, tests=tests)
 
 
-def why_let(advice: Advice) -> str:
-    return f'{advice.model} finds that the issue asks for it: "{advice.text}"' if advice.text else advice.cause
-
-
 def let_for(advice: tuple[Advice, ...], number: int) -> frozenset[str] | None:
     mine: Iterator[Advice] = (each for each in advice if each.topic is Topic.CHANGED_TESTS and each.after == number)
     return next((frozenset(each.tests) for each in mine if each.strategy == ASKED_FOR), None)

@@ -164,11 +164,6 @@ class Jobs:
     def attempts(self, issue_id: str) -> list[Job[Any]]:
         return [job for job in self._jobs if job.kind is JobKind.ATTEMPT and job.issue_id == issue_id]
 
-    def end_others(self, issue_id: str) -> None:
-        for job in self.attempts(issue_id):
-            if job.endable:
-                job.cancel.cancel()
-
     @property
     def paid(self) -> tuple[Job[Any], ...]:
         return tuple(job for job in self._jobs if job.endable)

@@ -22,7 +22,6 @@ from noface.recovery.sudden_ends import (
     not_the_work,
     row_with,
     sudden_end,
-    to_be_compared,
     words_of,
 )
 from noface.store.decisions import OF_A_PROVIDER
@@ -160,11 +159,6 @@ def of_its_model(context: RunContext, order: AttemptOrder, report: AttemptReport
             if attempt.model == model and attempt.charged and alike:
                 context.journal.attempt_overruled(context.clock.now(), issue_id, attempt.number, failure)
     return replace(report, failure=failure)
-
-
-def ended_suddenly(context: RunContext) -> frozenset[str]:
-    rows = context.sudden_ends.values()
-    return frozenset(issue_id for row in rows for issue_id in to_be_compared(row))
 
 
 def _give_back(context: RunContext, issues: Collection[str], model: str) -> None:

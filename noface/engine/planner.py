@@ -10,7 +10,7 @@ from noface.engine.budget_guard import RunLimits
 from noface.engine.context import RunContext
 from noface.engine.dispatch import plan_tick
 from noface.engine.jobs import JobKind
-from noface.engine.outages import ended_suddenly, too_long
+from noface.engine.outages import too_long
 from noface.engine.parts import RunParts
 from noface.engine.stations import Patience, Station
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_LIMIT
@@ -20,6 +20,7 @@ from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
+from noface.recovery.sudden_ends import to_be_compared
 from noface.store.overview import PAUSED
 from noface.store.reader import Reader
 from noface.store.records import IssueRow
@@ -161,7 +162,7 @@ class Planner:
         # Who does not start again in this run holds up nobody.
         busy |= {name for name in context.reader.lost_to_main() if not self._once.admits(name)}
         wanted, states = self._run.watch.wanted(), context.reader.states()
-        late = frozenset(ended_suddenly(context))
+        late = frozenset[str]().union(*map(to_be_compared, context.sudden_ends.values()))
         probed = jobs.probed(context.reader.waits())
         at_work = jobs.issues(JobKind.ATTEMPT, JobKind.QUESTION) | self._run.queue.due
         under_way = tuple(issue for issue in context.issues if issue.id in at_work)

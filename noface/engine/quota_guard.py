@@ -12,7 +12,7 @@ from noface.engine.budget_guard import LiveSpending
 from noface.engine.context import RunContext
 from noface.engine.jobs import Jobs
 from noface.model.listed import Window
-from noface.model.quota import Reserve, counts_for, held_back, login_of
+from noface.model.quota import Reserve, held_back, login_of
 from noface.model.worker_run import ModelSpec
 from noface.process.environment import agent_environment
 from noface.recovery.schedule import Breaker
@@ -87,7 +87,7 @@ class QuotaGuard:
 
     def _hold(self, spec: ModelSpec, window: Window, *, under_way: bool) -> None:
         context = self._context
-        if not counts_for(window, spec):
+        if window.model not in (spec.model or spec.name):
             return
         now, spent = context.clock.now(), context.spending.of_run(context.run_id).usd + self._live.in_all.usd
         begun = self._before_beyond.setdefault(login_of(spec), spent) if window.beyond else spent

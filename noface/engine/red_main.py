@@ -134,15 +134,12 @@ class KeptWork:
         by_gate = failure.gate is not None and failure.category in (Category.CORRECTABLE, Category.UNKNOWN)
         if not (by_gate or last.outcome == FailureKind.NO_DIFF):  # its worker found it complete
             return None
-        plumbing, since = self._context.env.plumbing, self._gated_on(issue, last)
+        plumbing, (work, seen) = self._context.env.plumbing, self._looked.get(issue.id, ("", ""))
+        since = seen if work == last.candidate else last.main
         if (main := plumbing.main()) == since:
             return None
         patch = plumbing.diff(since, main).patch.decode("utf-8", "replace") if plumbing.resolve(since) else None
         return last if patch is None or may_supply(self._red(issue, last), last.changed, patch) else None
-
-    def _gated_on(self, issue: Issue, last: PastAttempt) -> str:
-        work, main = self._looked.get(issue.id, ("", ""))
-        return main if work == last.candidate else last.main
 
     def blocked(self) -> tuple[Issue, PastAttempt] | None:
         """Return a blocked issue whose work may be green by now, with its newest attempt."""

@@ -62,10 +62,10 @@ def in_the_way(plumbing: Plumbing, work: str, main: str, paths: Collection[str])
 
 
 def _own_claims(plumbing: Plumbing, claimed: TrailedCommit) -> tuple[TrailedCommit, ...]:
-    if not claimed.lands_several:
-        return (claimed,)
-    parent, last = claimed.parents[:2]
-    return tuple(replace(each, brought_by=claimed) for each in landings(plumbing, f"{parent}..{last}"))
+    parent, *merged = claimed.parents or ("",)
+    if claimed.issues or not merged or claimed.base != parent:
+        return (claimed,)  # else each issue's own commit stands behind it
+    return tuple(replace(each, brought_by=claimed) for each in landings(plumbing, f"{parent}..{merged[0]}"))
 
 
 def _attempts(plumbing: Plumbing, commits: set[str]) -> dict[str, str]:

@@ -52,11 +52,6 @@ def unfounded(sentence: str, grounds: Grounds) -> str:
     return ""
 
 
-def founded(sentences: Iterable[str], grounds: Grounds) -> str:
-    """Return the first of the sentences by which an issue asks for changed tests, "" if none does."""
-    return next((each for each in sentences if not unfounded(each, grounds)), "")
-
-
 def stands_in(quote: str, text: str) -> bool:
     """True if a quotation stands in a text, word for word, whatever stands between the words."""
     quoted, words = _words(quote), _words(text)

@@ -30,10 +30,6 @@ def login_of(spec: ModelSpec) -> str:
     return f"{spec.agent} ({', '.join(own)} of {spec.name})" if own else spec.agent
 
 
-def counts_for(window: Window, spec: ModelSpec) -> bool:
-    return window.model in (spec.model or spec.name)
-
-
 def held_back(window: Window, reserve: Reserve, spent_beyond: float, now: float) -> tuple[float, str] | None:
     """Return until when a login rests for a window, and why; None if it may go on.
 

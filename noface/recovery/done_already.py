@@ -7,7 +7,7 @@ issue's own `accept` that is green on main closes it without a person. Prose cla
 from noface.model.actions import Action, Mode, RequestApproval, RunWorker, Skip
 from noface.model.attempt import failure_of
 from noface.model.failure import WORKER, Failure
-from noface.model.gate import GateResult, GateSpec
+from noface.model.gate import GateResult
 from noface.model.history import Verdict
 from noface.model.issue import Issue
 from noface.model.quoting import quoted
@@ -39,11 +39,6 @@ def claim_of(issue: Issue, report: WorkerReport | None, last_words: str) -> tupl
     if issue.parent is None or not (done or (report is None and issue.rest)):
         return None
     return (report.summary if report is not None else last_words.strip()) or "nothing was left to do", ""
-
-
-def evidence_gate(command: str) -> GateSpec:
-    """Return a worker's evidence as what is run on main after the gates, as they are."""
-    return GateSpec(EVIDENCE, command, canary=False)
 
 
 def disproven(words: str, red: GateResult, *, told: bool) -> Failure:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from noface.data import table
 from noface.model.actions import ApprovalKind, Block
-from noface.model.attempt import PastAttempt
 from noface.model.failure import CHANGED_FILES
 from noface.model.history import History
 from noface.model.issue import Issue
@@ -139,7 +138,7 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             return [("the test is wrong: correct it on main yourself, then go on", _retry(issue))]
         case Category.BOUNDARY:
             return _for_boundary(issue, history)
-        case _ if (right := next(filter(_turned_down, reversed(history.current)), None)) is not None:
+        case _ if right := next((a for a in reversed(history.current) if a.failure and is_for_a_person(a)), None):
             attempt = f"noface approve {issue.id} --attempt {right.number}"
             return [(f"the work of attempt {right.number} is right: let it land if the gates pass", attempt)]
         case _:
@@ -162,11 +161,6 @@ def _for_writing_gate(issue: Issue, history: History, configured: Configured) ->
     key = shlex.quote(f"gates.{_key(gate)}.fixes")
     text = f"let what the gate {gate} writes become part of the work, in this issue and others"
     return [(text, f"noface config set {key} true && {_retry(issue)}")]
-
-
-def _turned_down(attempt: PastAttempt) -> bool:
-    """True if only a reviewer, or noface's own taste, has turned an attempt down."""
-    return attempt.failure is not None and is_for_a_person(attempt)
 
 
 def _key(name: str) -> str:

@@ -10,7 +10,7 @@ An issue whose work conflicted with main works alone the next time (`Contest`): 
 may change the same files, as far as `paths` or what it changed tell.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -170,16 +170,12 @@ def plan(
 def _obstacle(issue: Issue, state: IssueState, states: Mapping[str, IssueState], now: float) -> Waiting | None:
     missing = [d for d in issue.depends_on if d not in states or not states[d].done]
     if missing:
-        return Waiting(issue.id, _waits_to_be_merged(missing, states))
+        pulls = tuple(f"pull request #{n}" for name in missing if name in states and (n := states[name].pull_request))
+        in_review = f" ({some(pulls, _FILES_NAMED_MAX)} in review)" if pulls else ""
+        return Waiting(issue.id, f"waits for {', '.join(missing)} to be merged{in_review}")
     if state.until is not None and state.until > now:
         return Waiting(issue.id, state.reason or "waits for its retry time", state.until)
     return None
-
-
-def _waits_to_be_merged(missing: Sequence[str], states: Mapping[str, IssueState]) -> str:
-    shown = [f"pull request #{number}" for name in missing if name in states and (number := states[name].pull_request)]
-    in_review = f" ({some(tuple(shown), _FILES_NAMED_MAX)} in review)" if shown else ""
-    return f"waits for {', '.join(missing)} to be merged{in_review}"
 
 
 def _later(obstacle: Waiting | None, provider: Waiting | None) -> Waiting | None:

@@ -38,11 +38,6 @@ class LineVerdict:
     moot: tuple[Stack, ...] = ()
 
 
-def length_of_stack(waiting: int, slots: int, red: float) -> int:
-    """Return how many candidates to stack: green half of the time tells most, but a red one costs a search."""
-    return min(waiting, max(slots, round(_SHORTER * math.log(slots + 1) / red)))
-
-
 def ends_of_prefixes(count: int, slots: int, red: float) -> tuple[int, ...]:
     """Return the lengths of the prefixes of a stack of `count` to prove in so many slots, the whole one always last."""
     if count <= slots:
@@ -107,8 +102,10 @@ class MergeLine:
         line = [each for each in self.line if each in able]
         if self._one_only:
             return tuple(line[:1])
-        one_a_slot = self.each or self.apart
-        return tuple(line[: slots if one_a_slot else length_of_stack(len(line), slots, self.red)])
+        if self.each or self.apart:
+            return tuple(line[:slots])  # one a slot
+        # A stack that is green half of the time tells most, but a red one costs a search.
+        return tuple(line[: max(slots, round(_SHORTER * math.log(slots + 1) / self.red))])
 
     def begin(self, stacked: tuple[str, ...], slots: int) -> tuple[Stack, ...]:
         """Begin a round with those of the wanted that can be stacked on each other; return what to prove, in slots."""

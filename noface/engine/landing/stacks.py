@@ -37,11 +37,6 @@ from noface.process.failpoints import hit
 from noface.process.supervise import Canceller
 
 
-def landed_there(plumbing: Plumbing, issue_id: str, candidate: str, main: str) -> Landed | None:
-    landed = landings(plumbing, f"{candidate}..{main}")
-    return next((Landed(each.commit) for each in landed if each.issue == issue_id), None)
-
-
 def push_landing(context: RunContext, old: str, new: str, cancel: Canceller) -> Rejected | None:
     """Move the remote's main from `old` to `new`, in a thread; harmless to repeat. Raises RemoteError."""
     remote = context.remote
@@ -104,7 +99,8 @@ def build(context: RunContext, entries: Sequence[QueueEntry], cancel: Canceller,
     built = StackBuilt(plumbing.main())
     for entry in entries:
         below = built.steps[-1].commit if built.steps and not apart else built.main
-        there = landed_there(plumbing, entry.issue.id, entry.candidate, built.main) if pushes else None
+        landed = landings(plumbing, f"{entry.candidate}..{built.main}") if pushes else ()
+        there = next((Landed(each.commit) for each in landed if each.issue == entry.issue.id), None)
         if there is not None:
             built.refused.append((entry, there))
             continue

@@ -32,11 +32,6 @@ class TrailedCommit:
     brought_by: "TrailedCommit | None" = None
 
     @property
-    def lands_several(self) -> bool:
-        """True if each issue's own commit stands behind it."""
-        return not self.issues and len(self.parents) > 1 and self.base == self.parents[0]
-
-    @property
     def landing(self) -> "TrailedCommit":
         """The commit of main's first parents that brought it: itself, or one that lands several."""
         return self.brought_by or self
