@@ -86,10 +86,6 @@ def slot_name(kind: str, name: str) -> str:
     return f"{kind}-{name:0>{_NAME_CHARS - len(kind) - 1}}"
 
 
-def agent_slot_name(index: int) -> str:
-    return slot_name("agent", str(index))
-
-
 @dataclass(frozen=True, slots=True)
 class Setup:
     """`[project] setup`: command, inputs, what survives cleaning, limit, and what it is run with, as for a gate."""
@@ -163,7 +159,7 @@ class AttemptEnvironment:
         return self.launcher.masker
 
     def agent_slot(self, index: int) -> Slot:
-        slot = self._slot(agent_slot_name(index))
+        slot = self._slot(slot_name("agent", str(index)))
         hit("hub_made")
         return slot
 

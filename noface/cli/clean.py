@@ -74,13 +74,13 @@ def clean(
 
 
 def _workspaces(plumbing: "Plumbing", slots: Path, reader: "Reader | None", *, force: bool) -> "Iterator[Leftover]":
-    from noface.attempt.environment import agent_slot_name
+    from noface.attempt.environment import slot_name
     from noface.engine.retention import workspaces
     from noface.process.files import bytes_in
     from noface.ui.leftovers import Leftover, What
 
     cut_off = reader.open_attempts() if reader is not None else ()
-    open_slots = {name: each for each in cut_off for name in (agent_slot_name(each.slot), f"agent-{each.slot}")}
+    open_slots = {name: each for each in cut_off for name in (slot_name("agent", str(each.slot)), f"agent-{each.slot}")}
     for slot in workspaces(plumbing.repository, slots):
         name, why = slot.name, ""
         if name in open_slots and not force:

@@ -106,7 +106,6 @@ def contested(context: RunContext, history: History) -> Advice | None:
 
 
 def _bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
-    """Return the bodies of tests that commits have added or changed."""
     paths = tuple(change.path for change in plumbing.diff(old, new).changes if part_of(change.path) is Part.TEST)
     before, after = (all_bodies(plumbing.texts(commit, paths, _TEST_BYTES_MAX)) for commit in (old, new))
     return tuple(body.label for key, body in after.items() if body.test and before.get(key) != body)

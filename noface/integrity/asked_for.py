@@ -47,7 +47,7 @@ def unfounded(sentence: str, grounds: Grounds) -> str:
     if not (shared or literals((sentence,)) & literals(grounds.lines)):
         of = ", ".join(sorted(theirs)[:_NAMED_MAX])
         return f"this sentence speaks of nothing that the tests' changed lines or names speak of: {of}"
-    if grounds.taken and not asks_for_less((sentence,)):
+    if grounds.taken and not speak((sentence,), "tests", "goes"):
         return "tests of main are gone or ask for less, and this sentence does not speak of that"
     return ""
 
@@ -58,16 +58,8 @@ def stands_in(quote: str, text: str) -> bool:
     return bool(quoted) and any(words[at : at + len(quoted)] == quoted for at in range(len(words) - len(quoted) + 1))
 
 
-def asks_for_less(texts: Iterable[str]) -> bool:
-    """True if texts speak of what takes tests away: of tests, or of a part of the product that goes."""
-    return _speaks(texts, "tests", "goes")
-
-
-def speaks_of_what_goes(text: str) -> bool:
-    return _speaks((text,), "goes")
-
-
-def _speaks(texts: Iterable[str], *lists: str) -> bool:
+def speak(texts: Iterable[str], *lists: str) -> bool:
+    """True if texts speak of what takes tests away: of `tests`, or of a part of the product that `goes`."""
     words = frozenset(word for text in _lists(*lists) for word in text.split())
     return any(word in words for text in texts for word in _words(text))
 

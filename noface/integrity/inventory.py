@@ -248,14 +248,11 @@ def disagreement(main: Inventory, judged: Inventory, own: Inventory, unsteady: C
     red = tuple(n for n, outcome in own.tests if outcome is Outcome.FAILED and n not in unsteady)
     if red and not any(outcome is Outcome.FAILED for _, outcome in main.tests):
         return f"it ended as if no test had failed, but these did: {some(red, _SHOWN_MAX, _NAME_CHARS_MAX)}"
-    if main.told and not _is_summary_short(main) and _is_summary_short(judged):
+    short = [_summary_count(run) < _wholes(run) for run in (main, judged)]
+    if main.told and short == [False, True]:
         text = f"its summary counts {_summary_count(judged)}" if judged.told else "it printed no summary"
         return f"{_wholes(judged)} tests are reported to have passed, but {text}"
     return ""
-
-
-def _is_summary_short(run: Inventory) -> bool:
-    return _summary_count(run) < _wholes(run)
 
 
 def _summary_count(run: Inventory) -> int:

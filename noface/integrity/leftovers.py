@@ -6,7 +6,7 @@ from posixpath import basename, dirname, splitext
 from typing import Any
 
 from noface.data import pattern, table
-from noface.integrity.asked_for import speaks_of_what_goes
+from noface.integrity.asked_for import speak
 from noface.integrity.rubbish import is_generated
 from noface.model.attempt import ABSENT, LEFT_OUT, FileChange, NotTaken
 from noface.model.failure import Failure
@@ -72,7 +72,7 @@ def taken_away(changes: Collection[FileChange], words: str) -> dict[str, str]:
         folders = [part.casefold() for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
         return any(word in text for word in (_stem(path), *folders)) or _stem(path) in stems
 
-    unasked = () if speaks_of_what_goes(words) else (decoded(path) for path in gone if not meant(path))
+    unasked = () if speak((words,), "goes") else (decoded(path) for path in gone if not meant(path))
     return dict.fromkeys(unasked, _UNASKED)
 
 

@@ -20,7 +20,6 @@ Known = Mapping[str, UnsteadyTest]
 
 
 def still_unsteady(known: Known, now: float) -> dict[str, UnsteadyTest]:
-    """Return the tests that are known as unsteady now."""
     return {name: test for name, test in known.items() if now < test.at + REMEMBERED_S}
 
 

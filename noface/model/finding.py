@@ -22,10 +22,6 @@ class Finding:
     def text(self) -> str:
         return f"{self.where}: {self.what}" if self.where else self.what
 
-    @property
-    def is_note(self) -> bool:
-        return self.exit_code == EXIT_DONE
-
 
 def exit_code_of(findings: Iterable[Finding]) -> int:
     """Return the exit code of a command that shows these: a run that cannot start counts more than anything else."""

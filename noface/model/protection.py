@@ -22,7 +22,6 @@ _WILDCARDS = frozenset("*?")
 
 @cache
 def default_protected() -> tuple[str, ...]:
-    """Return `default` of protected.toml."""
     return tuple(table("protected")["default"])
 
 

@@ -198,6 +198,5 @@ def _shape(steps: tuple[SimulatedStep, ...]) -> tuple[object, ...]:
 
 
 def _ordinary(policy: Policy) -> FailureKind:
-    """Return a kind that the configuration leaves to the ladder."""
     own = dict(policy.strategies)
     return next((kind for kind in _ORDINARY if kind not in own), _ORDINARY[0])

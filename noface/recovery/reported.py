@@ -246,7 +246,6 @@ _PATHS_SHOWN_MAX = 20
 
 
 def left_in_words(best: PastAttempt, attempts: int) -> str:
-    """Say what the best of an issue's attempts has done."""
     which = f"attempt {best.number}, the best of {attempts}," if attempts > 1 else "its attempt"
     summary = f"; its worker says: {quoted(best.report.summary)}" if best.report and best.report.summary else ""
     return f"{which} changed {some(best.changed, _PATHS_SHOWN_MAX)} ({best.lines} lines){summary}"

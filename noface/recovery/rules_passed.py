@@ -7,7 +7,7 @@ what judges it waits for a person's approval and is not blocked; once approved i
 import re
 from collections.abc import Mapping
 
-from noface.integrity.asked_for import asks_for_less
+from noface.integrity.asked_for import speak
 from noface.integrity.tampering import BY_BODY, CONTRADICTED
 from noface.model.actions import Action, Ask, Land, Mode, RequestApproval, WaitUntil
 from noface.model.attempt import PastAttempt
@@ -109,7 +109,7 @@ def changed_tests(
     if verdict is None and quote and not kept:
         return RequestApproval(failure.kind, since)  # a model is asked only if nothing else speaks against the tests
     if verdict is not None or not (
-        kept or (failure.rule in BY_BODY and asks_for_less((history.issue.title, history.issue.body)))
+        kept or (failure.rule in BY_BODY and speak((history.issue.title, history.issue.body), "tests", "goes"))
     ):
         return None
     answers = _answers(history, Topic.CHANGED_TESTS, last)

@@ -85,10 +85,10 @@ class Contest:
 
     def rival(self, issue: Issue, others: Iterable[Issue]) -> Issue | None:
         """Return the first of `others` beside which an issue must not be, since one of them is to be alone."""
-        return next((other for other in others if self._apart(issue, other) and self._collide(issue, other)), None)
-
-    def _apart(self, issue: Issue, other: Issue) -> bool:
-        return issue.id != other.id and (issue.id in self.lost or other.id in self.lost)
+        apart = (
+            each for each in others if each.id != issue.id and not self.lost.keys().isdisjoint((each.id, issue.id))
+        )
+        return next((other for other in apart if self._collide(issue, other)), None)
 
     def _collide(self, issue: Issue, other: Issue) -> bool:
         """True if two issues may change the same file, as far as that is known before they do."""

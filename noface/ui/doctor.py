@@ -42,7 +42,7 @@ class Point:
 
 def point_of(finding: Finding, name: str, text: str = "") -> Point:
     """Return a finding as a line of the page, behind `name`; `text` takes the place of where and what."""
-    state = State.NOTE if finding.is_note else State.BAD
+    state = State.NOTE if finding.exit_code == EXIT_DONE else State.BAD
     return Point(name, state, text or finding.text, finding.fix, finding.exit_code)
 
 

@@ -26,7 +26,6 @@ AGREES = {
     "two runners, each with its own": (run("a=P b=P c=P", 2, 1), run("a=P b=P c=P d=P", 3, 1)),
     "the first parts of a test": (TWO, run("a=P b=P b[1]=P b[2]=P", 2)),
     "parametrised": (TWO, run("a=P b[1]=P b[2]=P", 3)),
-    "reruns that passed at last": (TWO, run("a=P b=P", 2)),
     "no summary anywhere": (run("a=P b=P"), run("a=P b=P c=P")),
     "a summary of fewer on main as well": (run("a=P b=P", 1), run("a=P b=P c=P", 1)),
     "a gate that lives with failures": (run("a=P b=F", 1), run("a=P b=F c=F", 1)),

@@ -62,12 +62,6 @@ def test_a_wait_longer_than_the_rest_stays_as_it_is():
     assert (rested.until, rested.reason, rested.failures) == (NOW + 3600, "resets at noon", 3)
 
 
-def test_a_known_reset_time_is_not_forgotten_for_a_shorter_wait():
-    limited = trip(until=NOW + 18_000)
-    asked_meanwhile = trip(limited, started_at=NOW + 5, now=NOW + 6, until=NOW + 36)
-    assert asked_meanwhile.until == NOW + 18_000
-
-
 FAILURES = st.lists(
     st.tuples(st.floats(0, 100), st.floats(0, 100), st.floats(0, 5000)).map(
         lambda times: (times[0], times[0] + times[1], times[2])

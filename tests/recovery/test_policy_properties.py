@@ -108,14 +108,6 @@ def test_tiers_never_fall(story):
 
 
 @given(STORIES)
-def test_an_issue_that_may_not_escalate_is_worked_on_by_one_model(story):
-    runs = story.play().runs
-    if story.issue.no_escalate:
-        first = story.policy.ladder_for(story.issue)[0].model
-        assert {run.action.model for run in runs} == {first}
-
-
-@given(STORIES)
 def test_nobody_waits_for_a_model_while_a_stand_in_is_free(story):
     for decision in story.play().decisions:
         action = decision.action

@@ -34,17 +34,12 @@ def test_retries_that_are_asked_for_are_honoured_and_then_the_issue_is_blocked(k
         until = NOW + 0.5 * 30 * 2 ** (times - 1)
         assert waits == WaitUntil("small", until, f"{kind}: retry {times} of 3")
     assert decide(*[failed(kind)] * 4, policy=COUNTED) == Block(kind, f"still {kind} after 3 retries")
+    assert decide(failed(kind), policy=policy(transient_retries=0)) == Block(kind, f"still {kind} after 0 retries")
 
 
 def test_the_backoff_is_drawn_from_the_whole_interval():
     draws = [decide(failed(K.NETWORK), jitter=jitter).until - NOW for jitter in (0.0, 0.25, 0.999)]
     assert draws == [0.0, 7.5, pytest.approx(29.97)]
-
-
-def test_without_retries_a_transient_failure_is_blocked_at_once():
-    assert decide(failed(K.NETWORK), policy=policy(transient_retries=0)) == Block(
-        K.NETWORK, "still NETWORK after 0 retries"
-    )
 
 
 def test_the_provider_s_reset_time_is_honoured_over_the_backoff():

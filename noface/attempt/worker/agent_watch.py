@@ -79,7 +79,9 @@ def silent_work(
             return any(each.apart or each.seconds <= seconds + _BEFORE_S for each in running)
         return not retrying
 
-    return next((work_of(call, seconds) for call, seconds in calls if runs(call, seconds)), None)
+    return next(
+        (SilentWork(call.command or call.text, seconds) for call, seconds in calls if runs(call, seconds)), None
+    )
 
 
 def silent_process(running: Sequence[Running] | None, processes: ToolProcesses | None) -> SilentWork | None:
@@ -87,10 +89,6 @@ def silent_process(running: Sequence[Running] | None, processes: ToolProcesses |
     tools = [each for each in running or () if processes is ToolProcesses.BELOW or each.apart]
     oldest = max(tools, key=lambda each: each.seconds, default=None) if processes is not None else None
     return SilentWork(oldest.command, oldest.seconds) if oldest is not None else None
-
-
-def work_of(call: OpenCall, seconds: float, *, gone: bool = False) -> SilentWork:
-    return SilentWork(call.command or call.text, seconds, gone)
 
 
 class CostLimit:
@@ -190,7 +188,7 @@ class RunWatch:
         """Say what the run was at, or did last, and for how long before `now`; `idle`: nothing showed that it works."""
         if self._calls:
             call, opened = self._calls[0]
-            return f"; {work_of(call, now - opened, gone=idle and bool(call.command))}"
+            return f"; {SilentWork(call.command or call.text, now - opened, idle and bool(call.command))}"
         if self._silent is not None:
             work, seen = self._silent
             return f"; {replace(work, seconds=work.seconds + now - seen)}"
