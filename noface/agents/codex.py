@@ -93,7 +93,13 @@ class CodexReader(JsonReader):
                 self._error, self._finished = _error(entry.inside("error").text("message")), False
                 return [AgentEvent(EventKind.ERROR, self._error.message[:TEXT_MAX])]
             case "error":
-                return self._notice(entry.text("message"))
+                message = entry.text("message")
+                if message.startswith("Reconnecting..."):
+                    self._retrying = _error(message)
+                    return [AgentEvent(EventKind.RETRY, message[:TEXT_MAX])]
+                if not self._finished:
+                    self._error = _error(message)
+                return [AgentEvent(EventKind.ERROR, message[:TEXT_MAX])]
             case "item.started" | "item.updated" | "item.completed" as stage:
                 return self._item(entry.inside("item"), done=stage == "item.completed")
             case _:
@@ -145,14 +151,6 @@ class CodexReader(JsonReader):
         if self._retrying is None or logged is None or at is None:
             return self._retrying
         return replace(self._retrying, resets_at=at + float(logged[2]))
-
-    def _notice(self, message: str) -> list[AgentEvent]:
-        if message.startswith("Reconnecting..."):
-            self._retrying = _error(message)
-            return [AgentEvent(EventKind.RETRY, message[:TEXT_MAX])]
-        if not self._finished:
-            self._error = _error(message)
-        return [AgentEvent(EventKind.ERROR, message[:TEXT_MAX])]
 
     def _item(self, item: JsonRecord, *, done: bool) -> list[AgentEvent]:
         if item.text("type") != "error":

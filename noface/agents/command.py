@@ -240,13 +240,10 @@ class CommandAgent(Agent):
         return "" if any(mark in words[0] for mark in "=~{*?[") else words[0]
 
     def invocation(self, order: AttemptOrder, place: RunPlace) -> Invocation:
-        command = _filled(order.model.command, {"prompt_file": place.prompt_file, "model": order.model.model})
+        values, cut = {"prompt_file": place.prompt_file, "model": order.model.model}, pieces(order.model.command)
+        command = "".join(_quoted(values[name], quote) if name in values else text for text, quote, name in cut)
         command = " ".join((command, *(shlex.quote(argument) for argument in order.model.args)))
         return Invocation(("bash", "-c", command), place.prompt_file)
-
-
-def _filled(command: str, values: dict[str, str]) -> str:
-    return "".join(_quoted(values[name], quote) if name in values else text for text, quote, name in pieces(command))
 
 
 def _quoted(value: str, quote: str) -> str:

@@ -45,7 +45,10 @@ def classify(evidence: AgentEvidence, clock: WallClock) -> AgentVerdict:
         if waited.kind is not None and waited.kind.category is Category.TRANSIENT:
             return waited  # it hung on its provider: the limit that ended it only ended the wait
     if evidence.ended_by is not EndedBy.ITSELF:
-        return _interrupted(evidence)
+        kind, how = _ENDS.get(evidence.ended_by, (FailureKind.AGENT_CRASH, evidence.ended_by))
+        message, rule = f"the worker was {how}", f"{evidence.agent}-ended-{evidence.ended_by}"
+        excerpt, signature = evidence.last_words[-_EXCERPT_MAX:], signature_of(kind, rule, ())
+        return AgentVerdict(kind, message, rule, evidence=(message,), excerpt=excerpt, signature=signature, by=WORKER)
     if evidence.error is not None:
         verdict = _by_error(evidence, evidence.error, clock)
         talked = evidence.changed is False and _only_talks(evidence.agent, verdict.rule)
@@ -170,13 +173,6 @@ def _unexplained(evidence: AgentEvidence) -> AgentVerdict:
         excerpt=evidence.stderr.strip()[-_EXCERPT_MAX:],
         signature=signature_of(kind, line or how, ()),
     )
-
-
-def _interrupted(evidence: AgentEvidence) -> AgentVerdict:
-    kind, how = _ENDS.get(evidence.ended_by, (FailureKind.AGENT_CRASH, evidence.ended_by))
-    message, rule = f"the worker was {how}", f"{evidence.agent}-ended-{evidence.ended_by}"
-    excerpt, signature = evidence.last_words[-_EXCERPT_MAX:], signature_of(kind, rule, ())
-    return AgentVerdict(kind, message, rule, evidence=(message,), excerpt=excerpt, signature=signature, by=WORKER)
 
 
 def _line(text: str) -> str:

@@ -116,15 +116,13 @@ def of_tools(findings: list[RuleMatch], log: Log, context: Context) -> list[Rule
     """Return the findings; an error that a tool raised in its own code, not the project's, is read by what it says."""
     if role_of(context) not in {GateRole.LINT, GateRole.CHECK, GateRole.DIFFERENCE, GateRole.UNKNOWN}:
         return findings
-    return [_of_tool(finding, log) if _is_raised(finding) else finding for finding in findings]
-
-
-def _is_raised(finding: RuleMatch) -> bool:
-    traced = finding.rule in {"python.traceback", "trace.framed", "trace.head", "trace.typed-line"}
-    return traced and finding.kind is FailureKind.RUNTIME_ERROR and finding.location is None
+    return [_of_tool(finding, log) for finding in findings]
 
 
 def _of_tool(finding: RuleMatch, log: Log) -> RuleMatch:
+    traced = finding.rule in {"python.traceback", "trace.framed", "trace.head", "trace.typed-line"}
+    if not traced or finding.kind is not FailureKind.RUNTIME_ERROR or finding.location is not None:
+        return finding
     line = log.get(finding.line)[:_LINE_MAX]
     if _MISSING["phrase"].search(line):
         return replace(finding, kind=FailureKind.ENVIRONMENT)

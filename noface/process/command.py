@@ -202,7 +202,12 @@ class CommandWatch:
             try:
                 return self._wait()
             except BaseException:
-                self._abandon()
+                with contextlib.suppress(OSError):
+                    self.control.settimeout(self.ladder.kill_s)
+                    # The end of what it hears has the supervisor kill; the end of what it says tells that none is left.
+                    self.control.shutdown(socket.SHUT_WR)
+                    while self.control.recv(65536):
+                        pass
                 raise
 
     def _wait(self) -> dict[str, Any] | None:
@@ -297,11 +302,3 @@ class CommandWatch:
         # A supervisor that is gone is noticed by the next recv.
         with contextlib.suppress(OSError):
             self.control.sendall(json.dumps({"stop": {"int_s": int_s, "term_s": term_s}}).encode() + b"\n")
-
-    def _abandon(self) -> None:
-        with contextlib.suppress(OSError):
-            self.control.settimeout(self.ladder.kill_s)
-            # The end of what it hears has the supervisor kill; the end of what it says tells that nothing is left.
-            self.control.shutdown(socket.SHUT_WR)
-            while self.control.recv(65536):
-                pass

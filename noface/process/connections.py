@@ -92,7 +92,12 @@ class ConnectWatch:
             return
         if now & self._ports.get(port, set()):
             self.foreign[name] = ""
-        elif now & _sockets_of(below([os.getpid()])):
+            return
+        own: set[str] = set()
+        for each in below([os.getpid()]):
+            with suppress(OSError):
+                own.update(_socket_behind(entry) for entry in Path(f"/proc/{each}/fd").iterdir())
+        if now & own:
             self._own.add(port)
         else:
             self.foreign[name] = min(now)
@@ -168,14 +173,6 @@ def _unix_listening() -> dict[str, os.stat_result]:
                 status = Path("/" if name.startswith("@") else name).stat()
                 if name.startswith("@") or stat.S_ISSOCK(status.st_mode):
                     sockets[name] = status
-    return sockets
-
-
-def _sockets_of(pids: list[int]) -> set[str]:
-    sockets: set[str] = set()
-    for pid in pids:
-        with suppress(OSError):
-            sockets.update(_socket_behind(entry) for entry in Path(f"/proc/{pid}/fd").iterdir())
     return sockets
 
 

@@ -163,19 +163,15 @@ def explain(what: dict[str, Any], argv: Sequence[str], env: dict[str, str]) -> s
             return f"cannot open {name} as {stream}: {_reason(what)}"
 
 
-def _too_long(argv: Sequence[str], env: dict[str, str]) -> str:
-    sizes = [len(os.fsencode(text)) for text in (*argv, *(name + value for name, value in env.items()))]
-    problem = f"arguments and environment of {argv[0][:200]} are too long (E2BIG): {sum(sizes)} bytes together"
-    return f"{problem}; the system takes {ONE_ARGUMENT_BYTES_MAX} for one. Pass long texts by file or stdin"
-
-
 def _explain_exec(name: str, number: int | None, text: str, argv: Sequence[str], env: dict[str, str]) -> str:
     path = env.get("PATH", os.defpath)
     place = name if "/" in name else shutil.which(name, path=path)
     program = place or name
     match number:
         case errno.E2BIG:
-            problem = _too_long(argv, env)
+            size = sum(len(os.fsencode(text)) for text in (*argv, *(key + value for key, value in env.items())))
+            problem = f"arguments and environment of {argv[0][:200]} are too long (E2BIG): {size} bytes together; the "
+            problem += f"system takes {ONE_ARGUMENT_BYTES_MAX} for one. Pass long texts by file or stdin"
         case errno.ENOENT if place is not None and os.path.lexists(place):
             problem = f"cannot run {place}: the interpreter named in its first line, or a link's target, does not exist"
         case errno.ENOENT | errno.ENOTDIR:

@@ -131,7 +131,12 @@ def validate(text: str, schema: Mapping[str, Any], name: str) -> Value | Invalid
     result: Value | Invalid
     if picked is None:
         broken = begun or incomplete
-        result = broken_answer(read, broken[-1]) if broken else _no_object(read)
+        if broken:
+            result = broken_answer(read, broken[-1])
+        elif read.strip().removeprefix("```json").strip().startswith("["):
+            result = Invalid("no JSON object found: expected object, got array", actual_type="array")
+        else:
+            result = Invalid("no JSON object found")
     elif begun and begun[-1].truncated and begun[-1].start >= picked.end:
         result = broken_answer(read, begun[-1])
     else:
@@ -140,12 +145,6 @@ def validate(text: str, schema: Mapping[str, Any], name: str) -> Value | Invalid
         if not isinstance(value, str) and value.keys().isdisjoint(schema.get("properties", ())):
             result = broken_answer(read, begun[-1])
     return finished(result, text, name) if isinstance(result, Invalid) else result
-
-
-def _no_object(read: str) -> Invalid:
-    if read.strip().removeprefix("```json").strip().startswith("["):
-        return Invalid("no JSON object found: expected object, got array", actual_type="array")
-    return Invalid("no JSON object found")
 
 
 def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Value | Invalid:

@@ -227,7 +227,9 @@ class Cluster(LocalExecutor):
         self._plumbing.refs.apply(RefUpdate(hold_ref(order.issue.id, "start"), order.start))
         real_folder(attempt.folder, self._plumbing.repository.state_dir)
         attempt.progress("workspace", f"on {place.name}")
-        others, worker = tuple(place.awaited.values()), self._free_worker(place, connection)
+        others, worker = tuple(place.awaited.values()), ""
+        with suppress(HostLost):
+            worker = connection.free_worker(Counter(awaited.worker for awaited in others))
         awaited = place.awaited[order.token] = _Awaited(attempt, time.monotonic(), worker, alone=not others)
         for other in others:
             other.alone = False
@@ -244,12 +246,6 @@ class Cluster(LocalExecutor):
             return came
         finally:
             del place.awaited[order.token]
-
-    def _free_worker(self, place: HostPlace, connection: HostConnection) -> str:
-        try:
-            return connection.free_worker(Counter(awaited.worker for awaited in tuple(place.awaited.values())))
-        except HostLost:
-            return ""
 
     def _tried(self, place: HostPlace, connection: HostConnection, awaited: _Awaited) -> WorkParcel:
         """Have a worker carry an attempt out, and take in what came of it. Raises HostLost."""

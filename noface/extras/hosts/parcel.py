@@ -195,15 +195,12 @@ def put_files(folder: Path, root: Path, files: Mapping[str, bytes]) -> None:
     """
     for name, data in files.items():
         path = Path(name)
-        if not _fits(path) or name in OF_HOME:
+        parts = path.parts
+        whole = 0 < len(parts) <= _DEPTH_MAX and not path.is_absolute() and ".." not in parts
+        fits = whole and all(len(part) <= _NAME_CHARS_MAX and part.isascii() and part.isprintable() for part in parts)
+        if not fits or name in OF_HOME:
             continue
         put(real_folder((folder / path).parent, root) / path.name, data)
-
-
-def _fits(path: Path) -> bool:
-    parts = path.parts
-    whole = 0 < len(parts) <= _DEPTH_MAX and not path.is_absolute() and ".." not in parts
-    return whole and all(len(part) <= _NAME_CHARS_MAX and part.isascii() and part.isprintable() for part in parts)
 
 
 def progress_text(message: object) -> str | None:

@@ -61,7 +61,12 @@ def parted(text: str) -> tuple[str, str, str]:
 
 def hear(service: Service, after: str) -> list[PhoneAnswer]:
     """Return what was written since the last look, oldest first. Raises RemoteError."""
-    return _hear_telegram(service, after) if service.scheme == TELEGRAM else _hear_ntfy(service, after)
+    if service.scheme != TELEGRAM:
+        return _hear_ntfy(service, after)
+    asked = {"timeout": 0, "limit": 100, "allowed_updates": ["message", "callback_query"]}
+    updates = telegram(service, "getUpdates", {**asked, **({"offset": int(after) + 1} if after.isdecimal() else {})})
+    found = updates if isinstance(updates, list) else []
+    return [_of_update(service, each) for each in found if isinstance(each, dict)]
 
 
 def _hear_ntfy(service: Service, after: str) -> list[PhoneAnswer]:
@@ -81,13 +86,6 @@ def _object(line: bytes) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return read if isinstance(read, dict) else {}
-
-
-def _hear_telegram(service: Service, after: str) -> list[PhoneAnswer]:
-    asked = {"timeout": 0, "limit": 100, "allowed_updates": ["message", "callback_query"]}
-    updates = telegram(service, "getUpdates", {**asked, **({"offset": int(after) + 1} if after.isdecimal() else {})})
-    found = updates if isinstance(updates, list) else []
-    return [_of_update(service, each) for each in found if isinstance(each, dict)]
 
 
 def _of_update(service: Service, update: Mapping[str, Any]) -> PhoneAnswer:
