@@ -154,7 +154,7 @@ class Plumbing:
 
     def _only_adding(self, ours: str, theirs: str, paths: tuple[str, ...]) -> bool:
         base = self.merge_base(ours, theirs)
-        if not base or not all(map(_JOINED.fullmatch, paths)):
+        if not base or not all(map(_joined, paths)):
             return False
         sides = [self.texts(side, paths, _JOINED_BYTES_MAX) for side in (base, ours, theirs)]
         return all(only_adding(*(side.get(path, "") for side in sides)) for path in paths)
@@ -292,12 +292,18 @@ class Plumbing:
         return self.repository.references(prefix)
 
 
-_JOINED = re.compile(
-    r"[\w./+-]*(?:\.(?:md|rst|txt|adoc)|\b(?:CHANGES|CHANGELOG|NEWS)|(?:\btests?/|\btest_)[\w./+-]*\.[a-z]{2,3})"
-)
-"""Paths of documents and tests: of code and of data two added lines may mean something else together."""
+_DOCUMENTS = (".md", ".rst", ".txt", ".adoc", "CHANGES", "CHANGELOG", "NEWS")
+_TESTS = (".py", ".js", ".ts", ".go", ".rs", ".rb", ".java", ".kt", ".php", ".cs")
 _JOINED_BYTES_MAX = 1_000_000
 _DEFINED = re.compile(r"\b(?:def|class|func|function|fn|const|let|var|it|test)\b[\s('\"`]+([^\n'\"`(:]+)")
+
+
+def _joined(path: str) -> bool:
+    """True of documents and tests: of code and of data two added lines may mean something else together."""
+    *folders, name = path.split("/")
+    of_tests = name.startswith("test_") or not {"test", "tests"}.isdisjoint(folders)
+    plain = re.fullmatch(r"[\w./+-]++", path) is not None  # else the attributes would have to quote it
+    return plain and (name.endswith(_DOCUMENTS) or (of_tests and name.endswith(_TESTS)))
 
 
 def only_adding(base: str, *sides: str) -> bool:

@@ -19,7 +19,7 @@ from noface.recovery.policy_state import division
 from noface.recovery.reported import made_up
 from noface.recovery.retry_policy import ChangedTests, Policy, When, review_due
 
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
+_ITEM = re.compile(r"^[^\S\n]*+(?:[-*+]|\d{1,9}[.)])\s", re.MULTILINE)
 REVIEWS_MAX = 3
 """How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
 
