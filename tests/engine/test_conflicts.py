@@ -15,29 +15,29 @@ def part(prompt, heading):
 
 
 def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_next(project):
-    project.write("log.txt", "first line\n")
+    project.write("log.sh", "first line\n")
     project.config(workers=3)
-    project.play(("*", 0, [{"shell": 'echo "line of $NOFACE_ISSUE_ID" >> log.txt'}]))
+    project.play(("*", 0, [{"shell": 'echo "line of $NOFACE_ISSUE_ID" >> log.sh'}]))
     for number in range(1, ISSUES + 1):
         project.issue(number)
     project.commit()
     log = project.run()
-    lines = (project.path / "log.txt").read_text().splitlines()
+    lines = (project.path / "log.sh").read_text().splitlines()
     assert Counter(lines) == Counter(["first line", *(f"line of {number}" for number in range(1, ISSUES + 1))])
     tried = [project.attempts(str(number)) for number in range(1, ISSUES + 1)]
     lost = [attempts[0] for attempts in tried if len(attempts) > 1]
     assert lost  # three began on the same main
     assert {attempt["outcome"] for attempt in lost} == {"MERGE_CONFLICT"}
     assert all(
-        "main moved into log.txt meanwhile: it works alone the next time" in attempt["action"]["reason"]
+        "main moved into log.sh meanwhile: it works alone the next time" in attempt["action"]["reason"]
         for attempt in lost
     )
-    assert all(re.search(r"in log\.txt \(\d: Issue \d\b", attempt["failure"]["message"]) for attempt in lost)
+    assert all(re.search(r"in log\.sh \(\d: Issue \d\b", attempt["failure"]["message"]) for attempt in lost)
     told = [
         part(project.prompt(str(n + 1), 2), "What main has") for n, attempts in enumerate(tried) if len(attempts) > 1
     ]
     assert all(re.search(r"^(\d): Issue \1$[^`]*^\+line of \1$", text, re.MULTILINE) for text in told), told
-    begun = [line for line in log.splitlines() if "attempt 2 with small, alone (log.txt)" in line]
+    begun = [line for line in log.splitlines() if "attempt 2 with small, alone (log.sh)" in line]
     assert len(begun) == len(lost)
     assert [len(attempts) for attempts in tried if len(attempts) > 2] == []
     assert [attempts[-1]["number"] for attempts in tried if sum(one["charged"] for one in attempts) != 1] == []
@@ -48,17 +48,17 @@ def test_who_is_asked_how_to_merge_sees_both_sides(project):
     """It looks at the work, in which main's side is not."""
     roles = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nresolver = "wise"\n'
     project.config(f"\n{roles}")
-    project.write("log.txt", "first line\n")
+    project.write("log.sh", "first line\n")
 
     def moved(n):
-        return f"cd {project.path} && echo theirs {n} >> log.txt && git add -A && git commit -qm 'The {n}. time'"
+        return f"cd {project.path} && echo theirs {n} >> log.sh && git add -A && git commit -qm 'The {n}. time'"
 
-    answer = {"guidance": "Put your line last.", "files": ["log.txt"]}
+    answer = {"guidance": "Put your line last.", "files": ["log.sh"]}
     project.play(
         ("1", 0, [{"say": f"```json\n{json.dumps(answer)}\n```"}], "merge_conflict"),
-        ("1", 1, [{"shell": f"echo mine >> log.txt; {moved(1)}"}]),
-        ("1", 2, [{"shell": f"echo mine >> log.txt; {moved(2)}"}]),
-        ("1", 3, [{"shell": "echo mine >> log.txt"}]),
+        ("1", 1, [{"shell": f"echo mine >> log.sh; {moved(1)}"}]),
+        ("1", 2, [{"shell": f"echo mine >> log.sh; {moved(2)}"}]),
+        ("1", 3, [{"shell": "echo mine >> log.sh"}]),
     )
     project.issue(1)
     project.commit()
@@ -67,4 +67,4 @@ def test_who_is_asked_how_to_merge_sees_both_sides(project):
     assert "+mine" in part(asked, "What attempt 2 changed")
     assert re.search(r": The 2\. time\n[^`]*\+theirs 2", part(asked, "Related files"))
     assert "Put your line last." in project.prompt("1", 3)
-    assert (project.path / "log.txt").read_text() == "first line\ntheirs 1\ntheirs 2\nmine\n"
+    assert (project.path / "log.sh").read_text() == "first line\ntheirs 1\ntheirs 2\nmine\n"
