@@ -65,6 +65,6 @@ def test_who_is_asked_how_to_merge_sees_both_sides(project):
     project.run()
     asked = (project.state / "attempts/1/2/ask-1-merge_conflict/prompt.md").read_text()
     assert "+mine" in part(asked, "What attempt 2 changed")
-    assert re.search(r": The 2\. time\n[^`]*\+theirs 2", part(asked, "Related files"))
+    assert re.search(r": The 2\. time\n[^`]*\+theirs 2", part(asked, "What main has changed there since"))
     assert "Put your line last." in project.prompt("1", 3)
     assert (project.path / "log.sh").read_text() == "first line\ntheirs 1\ntheirs 2\nmine\n"
