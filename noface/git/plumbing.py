@@ -1,10 +1,10 @@
 """Reads a repository and makes objects in it: no working tree, nobody's programs."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
+from difflib import SequenceMatcher
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
@@ -153,11 +153,9 @@ class Plumbing:
             return git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
 
     def _only_adding(self, ours: str, theirs: str, paths: tuple[str, ...]) -> bool:
-        base = self.merge_base(ours, theirs)
-        if not base or not all(map(_joined, paths)):
-            return False
-        sides = [self.texts(side, paths, _JOINED_BYTES_MAX) for side in (base, ours, theirs)]
-        return all(only_adding(*(side.get(path, "") for side in sides)) for path in paths)
+        base = self.merge_base(ours, theirs) if all(map(_joined, paths)) else ""
+        sides = [self.texts(side, paths, _JOINED_BYTES_MAX) for side in (base, ours, theirs)] if base else []
+        return bool(sides) and all(only_adding(*(side.get(path, "") for side in sides)) for path in paths)
 
     def _union_of(self, commit: str) -> str:
         """Return a commit's .gitattributes on merges: git's own driver `union`, which runs no program, or none."""
@@ -294,7 +292,7 @@ class Plumbing:
 
 _DOCUMENTS = (".md", ".rst", ".txt", ".adoc", "CHANGES", "CHANGELOG", "NEWS")
 _TESTS = (".py", ".js", ".ts", ".go", ".rs", ".rb", ".java", ".kt", ".php", ".cs")
-_JOINED_BYTES_MAX = 1_000_000
+_JOINED_BYTES_MAX = 200_000
 _DEFINED = re.compile(r"\b(?:def|class|func|function|fn|const|let|var|it|test)\b[\s('\"`]+([^\n'\"`(:]+)")
 
 
@@ -307,11 +305,13 @@ def _joined(path: str) -> bool:
 
 
 def only_adding(base: str, *sides: str) -> bool:
-    """True if each side has all lines of a text, in their order, and no name is defined in what both add."""
+    """True if what both sides change at one place of a text is added lines alone, and both define no name twice."""
     lines, texts = base.splitlines(), [side.splitlines() for side in sides]
-    whole = all(all(line in rest for line in lines) for rest in map(iter, texts))
-    names = [{*_DEFINED.findall("\n".join(Counter(text) - Counter(lines)))} for text in texts]
-    return bool(base) and whole and not set.intersection(*names)
+    edits = (SequenceMatcher(None, lines, text, autojunk=False).get_opcodes() for text in texts)
+    ours, theirs = ([edit for edit in each if edit[0] != "equal"] for each in edits)
+    meeting = [{one[0], other[0]} for one in ours for other in theirs if one[1] <= other[2] and other[1] <= one[2]]
+    names = [{*_DEFINED.findall("\n".join({*text} - {*lines}))} for text in texts]
+    return bool(base) and all(each == {"insert"} for each in meeting) and not set.intersection(*names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ ONE, TWO = "def test_one():\n    assert 1\n", "def test_two():\n    assert 2\n"
     [
         ("a\n\nb\n", ("a\n\nx\n\nb\n", "a\n\ny\n\nb\n"), True),
         ("a\nb\n", ("a\nx\n", "a\nb\ny\n"), False),  # one takes a line away
-        ("a\nb\n", ("b\na\nb\n", "a\nb\ny\n"), True),
+        ("a\nb\nc\nd\n", ("A\nb\nc\nx\nd\n", "a\nb\nc\ny\nd\n"), True),  # and changes another place
         ("", ("x\n", "y\n"), False),  # both make the file
         (ONE, (ONE + TWO, ONE + TWO.replace("two", "three")), True),
         (ONE, (ONE + TWO, ONE + TWO.replace("2", "3")), False),  # both define the same name
