@@ -104,7 +104,7 @@ def test_a_branch_of_that_name_that_noface_did_not_make_is_not_pushed_over(shop)
     assert shop.pulls() == []
     (waiting,) = shop.project.shown("blocked")["blocked"]
     assert "origin" in waiting["reason"]
-    assert "noface retry 1" in waiting["commands"]
+    assert "noface approve 1" in waiting["commands"]
 
 
 THOROUGH = pytest.mark.thorough

@@ -169,7 +169,7 @@ def test_a_pull_request_that_was_closed_asks_a_person_and_goes_on_once_it_is_ope
     assert block["reason"] == "pull request #1 was closed by alice without a merge"
     assert "Shall issue 1 be tried again?" in block["question"]
     assert any(command.startswith("gh pr reopen ") for command in block["commands"])
-    assert 'noface retry 1 --note "…"' in block["commands"]
+    assert 'noface approve 1 --note "…"' in block["commands"]
     published.alice.reopens(1)
     published.runs()
     assert published.status() == "review"
