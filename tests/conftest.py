@@ -20,6 +20,7 @@ from support.processes import alive  # noqa: E402
 from support.project import Project  # noqa: E402
 
 if TYPE_CHECKING:  # imported by the few tests that use it
+    from support.cli_story import Story
     from support.github_server import GitHub
 
 # The same examples each time: what a change breaks must not hide behind luck, nor fail what it did not touch.
@@ -102,6 +103,16 @@ def project(tmp_path: Path, _blank: Path) -> Iterator[Project]:
     made.commit("first")
     yield made
     made.end()
+
+
+@pytest.fixture
+def night(project: Project) -> Iterator["Story"]:
+    """The night of support/cli_story.py, with an issue of each status."""
+    from support.cli_story import usual_night
+
+    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
+    yield story
+    story.close()
 
 
 @pytest.fixture

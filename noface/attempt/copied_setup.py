@@ -67,7 +67,6 @@ def beside(workspace: Path, kind: str) -> Path:
 
 
 def _state(source: Slot) -> str:
-    """Return what changes with each run of setup in the source, "" while there is nothing whole."""
     stamp, kept = (read_regular(path, _STAMP_BYTES_MAX) or b"" for path in (source.setup_stamp, source.kept_stamp))
     return f"{stamp!r} {kept!r}" if stamp else ""
 

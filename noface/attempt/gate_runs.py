@@ -208,7 +208,6 @@ class _Steadiness:
 
 
 def _short_of_coverage(red: GateResult) -> bool:
-    """True if the output speaks of a coverage that was not reached, which no list of tests shows."""
     folder = Path(red.stdout_log).parent
     texts = (read_bounded(folder / log, 0, _LOG_BYTES_MAX).lower() for log in log_names(red.gate))
     return any("coverage" in line and "not" in line for text in texts for line in text.splitlines())

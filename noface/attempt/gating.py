@@ -1,6 +1,5 @@
 """Carries out each `Run` that is asked for, in a slot that no agent has touched, unless its results are known."""
 
-import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -8,12 +7,12 @@ from typing import TypeVar
 from noface.attempt.environment import LANDING_SLOT, AttemptEnvironment, Scope
 from noface.attempt.gate_runs import GateRuns
 from noface.attempt.gate_session import CutShort, GateSession, GateTask, NotReady
+from noface.diagnosis.known_causes import PYTEST_MARK
 from noface.integrity.inventory import Inventory, agreed
 from noface.model.failure import Failure
 from noface.model.gate import GateKind, GateResult, GateSpec, worst
 
 T = TypeVar("T")
-_PYTEST_MARK = re.compile(r"(?:^|(?<=: ))E {3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +175,7 @@ def gates_failure(results: tuple[GateResult, ...], gates: tuple[GateSpec, ...]) 
     excerpts = [failure.excerpt, *(f"$ {command}\n{red.excerpt}" for command, red in reds if red is not None)]
     return replace(
         failure,
-        message=f"gate {failed.gate.name}: {named_tests(failed)}{_PYTEST_MARK.sub('', failure.message)}{more}",
+        message=f"gate {failed.gate.name}: {named_tests(failed)}{PYTEST_MARK.sub('', failure.message)}{more}",
         failing_tests=tests,
         excerpt="\n\n".join(text for text in excerpts if text),
     )

@@ -107,7 +107,7 @@ def agent_box(
 ) -> tuple[Box | None, Variables]:
     """Return the box of a worker or an advisor, and its environment there.
 
-    What may only read gets the workspace read-only; beyond it what has all permissions, or is a command, may write.
+    What may only read gets the workspace read-only.
     """
     if not (env.sandbox.bubblewrap and model.boxed):
         identity = env.plumbing.repository.identity
@@ -128,8 +128,7 @@ def agent_box(
     caches = f"{'asked' if reads_only else 'model'}-{model.name}"
     programs = programs_in(model.command, person, begins=True)
     own = _composed(env, place.workspace, inside, caches, programs, rules, f"{place.directory}/home")
-    own_program = model.agent in PLAIN_AGENTS  # it is the person's own, and has no permissions of its own to keep
-    beyond = env.sandbox.write if own_program or model.permissions is Permissions.FULL else ()
+    beyond = env.sandbox.write if writes_beyond(model) else ()
     workspace = (place.workspace,)
     hidden = (*_hidden(env, person), *_apart(env))
     given = [path for path in (place.prompt_file, place.order_file, place.schema_file) if os.path.exists(path)]
@@ -146,6 +145,11 @@ def agent_box(
         connector=env.sandbox.connector,
     )
     return box, tuple(inside.items())
+
+
+def writes_beyond(model: ModelSpec) -> bool:
+    """True if `[sandbox] write` holds for it: a command is the person's own, and has no permissions to keep."""
+    return model.agent in PLAIN_AGENTS or model.permissions is Permissions.FULL
 
 
 def gate_box(

@@ -193,7 +193,6 @@ def _nothing_was_done(attempt: Judging) -> Failure | None:
 
 
 def _half_is_done(attempt: Judging) -> Failure | None:
-    """Refuse half of the work, which must not land; only `accept` can tell it from all of it."""
     told = _part(attempt) is not None or _own_word(attempt) is not None  # that is for the gates to say
     return _unfinished(attempt) if not attempt.issue.accept and not told else None
 
@@ -331,7 +330,6 @@ def _unfinished(attempt: Judging) -> Failure | None:
 
 
 def _own_word(attempt: Judging) -> Failure | None:
-    """Return why a worker that ended well says that it cannot go on, or that the issue is too large."""
     reported = of_report(attempt.work.report) if attempt.work.agent.error is None else None
     return reported if reported is not None and reported.rule != REPORT_PARTIAL else None
 

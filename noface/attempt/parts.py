@@ -138,7 +138,6 @@ class Parts:
         return all(self(user) is not Part.PRODUCT or self._only_judges(user, depth - 1) for user in users)
 
     def _users_of(self, path: str) -> frozenset[str] | None:
-        """Return the code that uses a file of code, and settings that load it; None if there is too much to tell."""
         if path not in self._users:
             files = self._code_with((word_of(path),))
             self._users[path] = None if files is None else frozenset(f for f in files if self._uses(f, path))

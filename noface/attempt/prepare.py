@@ -215,7 +215,6 @@ class Preparation:
 
 
 def _is_set_up(slot: Slot, stamp: str) -> bool:
-    """True if setup ran in a slot for the inputs of a stamp, and no cleaner of caches has removed what it made."""
     then, *made = (_read(slot.setup_stamp) or "").split("\n")
     return then == stamp and all(os.path.lexists(slot.path / path) for path in made)
 
@@ -270,7 +269,6 @@ def _unlink_kept(slot: Slot) -> None:
 
 
 def _kept_untouched(slot: Slot) -> bool:
-    """True if the kept paths are as setup left them; without a setup nothing may be there."""
     if not slot.keep:
         return True
     if any((slot.path / parent).is_symlink() for path in slot.keep for parent in list(Path(path).parents)[:-1]):

@@ -180,7 +180,6 @@ def _line(text: str) -> str:
 
 
 def _last_line(stderr: str) -> str:
-    """Return the last line of standard error that is no warning."""
     lines = [line for line in stderr[-_EXCERPT_MAX:].splitlines() if line.strip()]
     return next((_line(line) for line in reversed(lines) if not line.lower().startswith("warning")), "")
 

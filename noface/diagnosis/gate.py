@@ -83,7 +83,6 @@ def _is_known(finding: RuleMatch, known: dict[int, FailureKind]) -> bool:
 
 
 def _tests_run(counts: list[Counts]) -> int | None:
-    """Return how many tests ran; None if nothing says so: "failures 0, errors 0" does not."""
     return max((count.ran for count in counts if count.tells_ran), default=None)
 
 

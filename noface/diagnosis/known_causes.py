@@ -45,7 +45,7 @@ _TEST_NAME = re.compile(r"^(?:FAILED|ERROR) \S{1,300} - ")
 _GATE_NAMED = re.compile(r"gate [^:\n]{1,80}: ")
 _EXPECTED = re.compile(r"(?:Assertion|Key|Value|Type|Index|Attribute|Name)Error\b")
 """What these errors quote is a value of the program, and no error of the system."""
-_PYTEST_MARK = re.compile(r"E {3,}")
+PYTEST_MARK = re.compile(r"(?:^|(?<=: ))E {3,}")
 _URL = re.compile(r"\bhttps?://[^\s'\"<>()\[\],;]{1,300}")
 _CREDENTIALS = re.compile(r"(://)[^/@\s]{1,200}@")
 _HOST = re.compile(r"host='(?P<host>[^']{1,100})', port=(?P<port>\d{1,5})|\b(?P<both>[\w.-]{1,100}:\d{2,5})\b")
@@ -146,7 +146,7 @@ def final_error(last_lines: Iterable[str]) -> FinalError | None:
     """
     words = _compiled("|".join(table("causes")["passing_words"]))
     for text in last_lines:
-        line = _TEST_NAME.sub("", _PYTEST_MARK.sub("", strip_codes(text)[:_LAST_LINE_CHARS_MAX].strip(), count=1))
+        line = _TEST_NAME.sub("", PYTEST_MARK.sub("", strip_codes(text)[:_LAST_LINE_CHARS_MAX].strip(), count=1))
         if not line or _EXPECTED.match(line):
             continue
         known = _cause_of(line)
@@ -229,7 +229,7 @@ def _lines(failure: Failure) -> tuple[str, ...]:
     """Return the lines that may be a program's error: not indented, not of a diff, a quotation or a list."""
     message = _GATE_NAMED.sub("", failure.message[:_TEXT_CHARS_MAX], count=1)
     text = strip_codes("\n".join((message, *failure.evidence, failure.excerpt))[:_TEXT_CHARS_MAX])
-    lines = (_PYTEST_MARK.sub("", line[:_LINE_CHARS_MAX], count=1).rstrip() for line in text.splitlines())
+    lines = (PYTEST_MARK.sub("", line[:_LINE_CHARS_MAX], count=1).rstrip() for line in text.splitlines())
     telling = (line for line in lines if line and line[0] not in " \t+-@<>|*#`\\" and not _EXPECTED.match(line))
     return tuple(dict.fromkeys(telling))[:_LINES_MAX]
 

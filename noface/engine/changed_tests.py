@@ -36,9 +36,7 @@ def about_tests(context: RunContext, history: History, main: str, data: PromptDa
     earlier = tuple(replace(each, summary="") for each in prior_failures(context, issue, (last,)))
     asked = PromptData(
         issue, answer_example=data.answer_example, gates=data.gates, earlier=earlier, patch=patch,
-        note=data.note, whole_patch=True,
-        questions=last.failure.evidence[-1:] if last.failure is not None and not last.failure.charged else (),
-        decided=data.decided,
+        note=data.note, whole_patch=True, questions=(last.quote,) if last.quote else (), decided=data.decided,
     )  # fmt: skip
     return asked, grounds
 
@@ -97,7 +95,7 @@ def contested(context: RunContext, history: History) -> Advice | None:
     for landing in reversed(context.reader.landed_since_read(issue.id)):
         if landing.issue_id in kin or f"#{landing.issue_id}" in f"{issue.title}\n{issue.body}".split():
             continue
-        own = _bodies_since(plumbing, landing.old, landing.new)
+        own = changed_bodies(plumbing, landing.old, landing.new)
         if mine := tuple(test for test in last.failure.failing_tests if named_among(test, own)):
             cause = f"issue {landing.issue_id}, which landed first, asks for what main's {some(mine, 3)} expects"
             number, epoch = last.number, history.epoch
@@ -105,7 +103,8 @@ def contested(context: RunContext, history: History) -> Advice | None:
     return None
 
 
-def _bodies_since(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
+def changed_bodies(plumbing: Plumbing, old: str, new: str) -> tuple[str, ...]:
+    """Return the tests whose bodies differ between two commits; the imports and data beside them are none."""
     paths = tuple(change.path for change in plumbing.diff(old, new).changes if part_of(change.path) is Part.TEST)
     before, after = (all_bodies(plumbing.texts(commit, paths, _TEST_BYTES_MAX)) for commit in (old, new))
     return tuple(body.label for key, body in after.items() if body.test and before.get(key) != body)

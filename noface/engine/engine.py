@@ -241,7 +241,6 @@ class Engine:
         return True
 
     def _heed(self, message: object) -> bool:
-        """Act on a message; tell whether a person wants the run to stop now."""
         self._take(message)
         return isinstance(message, Stop)
 

@@ -104,7 +104,6 @@ def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:
 
 
 def _settled(row: IssueRow) -> bool:
-    """True if nobody has to do anything about an issue any more: one that is skipped is left undone on purpose."""
     return row.status in (IssueStatus.MERGED, IssueStatus.SKIPPED)
 
 

@@ -180,7 +180,6 @@ def _end(context: RunContext, report: Interrupted, directory: str, *, landed: bo
 
 
 def _is_outlived(context: RunContext, order: AttemptOrder) -> bool:
-    """True if an attempt began after this one of which an old database knows nothing."""
     known, own = context.reader.directories(), Attempt(order, context.quiet_scope(Canceller())).began
     orders = (path for path in Path(context.settings.attempts_dir).glob("*/*/order.json") if path.stat().st_mtime > own)
     return any(path.parent.name.isdecimal() and str(path.parent) not in known for path in orders)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
+from itertools import takewhile
+from operator import itemgetter
 from typing import TypeVar
 
 from noface.errors import GitError, RefLockedError, SigningError, UsageError
@@ -15,6 +17,8 @@ from noface.git.refs import FETCHED, RefUpdate, RefWriter
 from noface.git.repository import Repository
 from noface.git.stored import LINK_MODE, Entry, StoredObjects
 from noface.integrity.named_files import Tree
+from noface.integrity.prose import is_prose
+from noface.integrity.tampering import is_test_file
 from noface.model.attempt import ABSENT, FileChange
 
 _BASE = b"noface-base"  # git reads trailers in any case
@@ -136,9 +140,12 @@ class Plumbing:
         union = self._union_of(ours)
         output = self._merge_tree(ours, theirs, union)
         tree, *names = output.parts or ("",)
-        if output.code == 1 and names and self._only_adding(ours, theirs, tuple(sorted(set(names)))):
-            output = self._merge_tree(ours, theirs, "".join(f"{path} merge=union\n" for path in set(names)) + union)
+        if output.code == 1 and names and (texts := self._joined(ours, theirs, tuple(sorted(set(names))))):
+            output = self._merge_tree(ours, theirs, "".join(f"{path} merge=union\n" for path in texts) + union)
             tree, *names = output.parts or ("",)
+            if output.code == 0:  # else the project's own attributes forbid it
+                there = self.entries(tree, tuple(texts))
+                tree = self.tree_with(tree, {path: (there[path][0], store_text(self, texts[path])) for path in texts})
         if output.code == 0:
             return Merge(tree, ())
         if output.code == 1 and names:  # no conflict has no paths: an object was gone, or git was cut short
@@ -152,10 +159,12 @@ class Plumbing:
             git = Git.sealed(str(git_dir), extra=self.repository.object_variables)
             return git.run("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
 
-    def _only_adding(self, ours: str, theirs: str, paths: tuple[str, ...]) -> bool:
-        base = self.merge_base(ours, theirs) if all(map(_joined, paths)) else ""
-        sides = [self.texts(side, paths, _JOINED_BYTES_MAX) for side in (base, ours, theirs)] if base else []
-        return bool(sides) and all(only_adding(*(side.get(path, "") for side in sides)) for path in paths)
+    def _joined(self, ours: str, theirs: str, paths: tuple[str, ...]) -> dict[str, str]:
+        base = self.merge_base(ours, theirs) if all(map(_may_be_joined, paths)) else ""
+        commits = (base, ours, theirs) if base else ()
+        sides = [self.texts(commit, paths, _JOINED_BYTES_MAX, "surrogateescape") for commit in commits]
+        texts = {path: joined(*(side.get(path, "") for side in sides), once=is_prose(path)) for path in paths if sides}
+        return texts if all(texts.values()) else {}
 
     def _union_of(self, commit: str) -> str:
         """Return a commit's .gitattributes on merges: git's own driver `union`, which runs no program, or none."""
@@ -239,10 +248,10 @@ class Plumbing:
     def blobs(self) -> AbstractContextManager[ObjectReader]:
         return nullcontext(self._names)
 
-    def texts(self, tree: str, paths: tuple[str, ...], bytes_max: int) -> dict[str, str]:
+    def texts(self, tree: str, paths: tuple[str, ...], bytes_max: int, errors: str = "replace") -> dict[str, str]:
         """Return the texts of the files in `tree` that are among `paths`, "" of one that is larger."""
         with self.blobs() as blobs:
-            return {path: blobs.text(oid, bytes_max) for path, (_, oid) in self.entries(tree, paths).items()}
+            return {path: blobs.text(oid, bytes_max, errors) for path, (_, oid) in self.entries(tree, paths).items()}
 
     def entries(self, tree: str, paths: tuple[str, ...]) -> dict[str, tuple[str, str]]:
         if not paths:
@@ -290,28 +299,41 @@ class Plumbing:
         return self.repository.references(prefix)
 
 
-_DOCUMENTS = (".md", ".rst", ".txt", ".adoc", "CHANGES", "CHANGELOG", "NEWS")
-_TESTS = (".py", ".js", ".ts", ".go", ".rs", ".rb", ".java", ".kt", ".php", ".cs")
 _JOINED_BYTES_MAX = 200_000
 _DEFINED = re.compile(r"\b(?:def|class|func|function|fn|const|let|var|it|test)\b[\s('\"`]+([^\n'\"`(:]+)")
 
 
-def _joined(path: str) -> bool:
+def _may_be_joined(path: str) -> bool:
     """True of documents and tests: of code and of data two added lines may mean something else together."""
-    *folders, name = path.split("/")
-    of_tests = name.startswith("test_") or not {"test", "tests"}.isdisjoint(folders)
     plain = re.fullmatch(r"[\w./+-]++", path) is not None  # else the attributes would have to quote it
-    return plain and (name.endswith(_DOCUMENTS) or (of_tests and name.endswith(_TESTS)))
+    return plain and (is_prose(path) or is_test_file(path))
 
 
-def only_adding(base: str, *sides: str) -> bool:
-    """True if what both sides change at one place of a text is added lines alone, and both define no name twice."""
-    lines, texts = base.splitlines(), [side.splitlines() for side in sides]
-    edits = (SequenceMatcher(None, lines, text, autojunk=False).get_opcodes() for text in texts)
-    ours, theirs = ([edit for edit in each if edit[0] != "equal"] for each in edits)
-    meeting = [{one[0], other[0]} for one in ours for other in theirs if one[1] <= other[2] and other[1] <= one[2]]
+def joined(base: str, *sides: str, once: bool) -> str:
+    """Return a text as both sides change it; "" if they meet in more than added lines, or define the same name.
+
+    What a side adds stays together, unlike with git's own `union`, by which two methods share one closing brace. What
+    both begin with, as with the heading of a release, stands `once`.
+    """
+    lines, texts = base.split("\n"), [side.split("\n") for side in sides]
     names = [{*_DEFINED.findall("\n".join({*text} - {*lines}))} for text in texts]
-    return bool(base) and all(each == {"insert"} for each in meeting) and not set.intersection(*names)
+    if not base or set.intersection(*names):
+        return ""
+    codes = (
+        (text, code) for text in texts for code in SequenceMatcher(None, lines, text, autojunk=False).get_opcodes()
+    )
+    edits = [(start, end, text[first:last]) for text, (tag, start, end, first, last) in codes if tag != "equal"]
+    made, (begin, at, other) = list[str](), (-1, -1, list[str]())
+    for start, end, added in sorted(edits, key=itemgetter(0, 1)):
+        both = 0
+        if start <= at:
+            if not begin == at == end:
+                return ""
+            same = [one for one, two in takewhile(lambda pair: pair[0] == pair[1], zip(other, added, strict=False))]
+            both = len(same) if same in (other, added) or (once and any(map(str.strip, same))) else 0
+        made += [*lines[max(at, 0) : start], *added[both:]]
+        begin, at, other = start, end, added
+    return "\n".join([*made, *lines[max(at, 0) :]])
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,6 +262,13 @@ class PastAttempt:
     main: str = ""
     notes: tuple[str, ...] = ()
 
+    @property
+    def quote(self) -> str:
+        """The issue's sentence by which its worker changed tests and was charged with nothing; "" without one."""
+        if self.failure is None or self.failure.charged or self.report is None:
+            return ""
+        return next((e.sentence for e in self.report.changed_tests if e.sentence in self.failure.evidence), "")
+
 
 def failure_of(attempt: PastAttempt) -> Failure:
     if attempt.failure is not None:

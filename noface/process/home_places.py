@@ -75,7 +75,6 @@ def needed(
 
 
 def _as_in(home: str, place: str) -> str:
-    """Return a place by its path in the home, if it lies there: the home itself may be named by a link."""
     return place if below(place, (home,)) else os.path.realpath(place)
 
 
@@ -177,7 +176,6 @@ class _Search:
         return below(path, (self.home,)) and path != self.home and not below(path, self.apart)
 
     def _holds_more(self, folder: str) -> bool:
-        """True if a folder may hold much besides an installation: it is the home of a tool, or of many."""
         inner = os.path.relpath(folder, self.home)
         return inner in self.known["many"] or (inner.startswith(".") and "/" not in inner)
 

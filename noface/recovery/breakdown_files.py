@@ -169,5 +169,4 @@ def _stem(path: str) -> str:
 
 
 def _shared(path: str, test: str) -> int:
-    """Count the folders that two paths share, wherever they stand, as src/web/a.py and tests/web/test_a.py do."""
     return len(set(path.split("/")[:-1]) & set(test.split("/")[:-1]))

@@ -84,7 +84,6 @@ def after_runner(words: tuple[str, ...]) -> int | None:
 
 
 def _is_test(word: str) -> bool:
-    """True if a word names a test, a file or a folder inside the repository, and no option."""
     return _TEST.fullmatch(word) is not None and "//" not in word and ".." not in re.split(r"[/:]", word)
 
 

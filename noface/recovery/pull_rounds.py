@@ -188,7 +188,6 @@ def pace_of(followed: Followed, everything: Collection[Followed], poll_s: float)
 
 
 def _is_busy(followed: Followed) -> bool:
-    """True if its checks may end soon. What it waits for is not known before it was looked at."""
     return followed.state == "open" and followed.seen.waits_for in ("", WaitsFor.CHECKS)
 
 

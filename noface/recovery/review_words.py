@@ -126,7 +126,6 @@ def only_asks(review: PullReview) -> bool:
 
 
 def _is_question(text: str) -> bool:
-    """True if a text's words end with a question mark; its quotations and code say nothing."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith((">", "`"))]
     return bool(lines) and lines[-1].rstrip("*_ )").endswith("?")
 

@@ -61,7 +61,6 @@ def recover(state: PolicyState, now: float) -> Action:
 
 
 def _refused(state: PolicyState) -> Action | None:
-    """Rule 8: another machine refuses access. That takes a person at once, and the next run tries it again (S4)."""
     refused = access_refused_of(state.failure)
     return Block(FailureKind.ENVIRONMENT, refused.cause) if refused is not None else None
 
@@ -366,7 +365,6 @@ def _diagnosed_before(state: PolicyState) -> bool:
 
 
 def _nothing_new(state: PolicyState) -> bool:
-    """True if another diagnosis would say what was said before: it has, or nothing has changed since (S5)."""
     given = _diagnoses(state)
     repetition = any(new.repeats(old) for at, new in enumerate(given) for old in given[:at])
     return repetition or (_diagnosed_before(state) and without_progress(state.charged) > 1)

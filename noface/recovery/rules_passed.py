@@ -104,9 +104,9 @@ def changed_tests(
     wider = any(advice.strategy == "expand" for advice in _answers(history, Topic.BOUNDARY, last))
     if verdict is not None and verdict.verdict is Verdict.APPROVED and last.candidate is not None and not wider:
         return Land("a person approved the change of the tests; it lands if the gates pass")
-    kept, quote = failure.rule == CONTRADICTED, "" if failure.charged else failure.evidence[-1]
-    since = f'its worker says that the issue asks for it: "{quote}"; {failure.message}'
-    if verdict is None and quote and not kept:
+    kept = failure.rule == CONTRADICTED
+    since = f'its worker says that the issue asks for it: "{last.quote}"; {failure.message}'
+    if verdict is None and last.quote and not kept:
         return RequestApproval(failure.kind, since)  # a model is asked only if nothing else speaks against the tests
     if verdict is not None or not (
         kept or (failure.rule in BY_BODY and speak((history.issue.title, history.issue.body), "tests", "goes"))
@@ -121,8 +121,8 @@ def changed_tests(
     if kept and policy.review.changed_tests is ChangedTests.LAND:
         return Ask(Topic.CHANGED_TESTS, "", 'main\'s tests contradict it; [review] changed_tests = "land"')
     if policy.review.changed_tests is ChangedTests.ASK_PERSON or judge is None:
-        why = since if quote else f"its own commands want it; {failure.message}"
-        return RequestApproval(failure.kind, why) if quote or (history.issue.accept and warned) else None
+        why = since if last.quote else f"its own commands want it; {failure.message}"
+        return RequestApproval(failure.kind, why) if last.quote or (history.issue.accept and warned) else None
     if _not_there(answers, policy):
         return RequestApproval(failure.kind, f"{judge} could not be asked about it: {answers[-1].cause}")
     if away.get(judge, now) > now:

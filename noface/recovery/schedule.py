@@ -91,7 +91,6 @@ class Contest:
         return next((other for other in apart if self._collide(issue, other)), None)
 
     def _collide(self, issue: Issue, other: Issue) -> bool:
-        """True if two issues may change the same file, as far as that is known before they do."""
         places, others = self._places(issue), self._places(other)
         return not places or not others or any(overlap(one, two) for one in places for two in others)
 

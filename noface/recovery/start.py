@@ -94,7 +94,6 @@ def start_of(
 
 
 def _left_alone(recent: tuple[PastAttempt, ...], best: PastAttempt) -> bool:
-    """True if the newest two attempts have found nothing to change in work that is not right."""
     newest = tuple(attempt for attempt in recent if attempt.number > best.number)[-_ALONE_MIN:]
     idle = [each for each in newest if each.charged and each.failure is not None and each.failure.rule == UNCHANGED]
     return len(idle) == _ALONE_MIN
@@ -133,7 +132,6 @@ def best_left(attempts: tuple[PastAttempt, ...], broken: Mapping[int, int] = _AL
 
 
 def _score(attempt: PastAttempt, broken: Mapping[int, int]) -> tuple[int, ...]:
-    """Rank evidence: what passed, what was judged, files that parse, gates, tests; of equal ones the newest."""
     judged = attempt.failing_tests is not None
     parsed, tests = -_broken(attempt, broken), -(attempt.failing_tests or 0)
     return attempt.outcome == PASSED, judged, parsed, attempt.gates_passed, tests, attempt.number
@@ -159,12 +157,10 @@ def cut_off(attempts: tuple[PastAttempt, ...]) -> Iterator[PastAttempt]:
 
 
 def _conflicts(attempt: PastAttempt) -> bool:
-    """True if git could not merge an attempt with main. What only a gate changed after the merge is merged."""
     return attempt.outcome == FailureKind.MERGE_CONFLICT and failure_of(attempt).rule != CHANGED_FILES
 
 
 def _does_not_parse(attempt: PastAttempt) -> bool:
-    """True if noface found that a file does not parse; what a compiler says is a gate's verdict like another."""
     return attempt.outcome == FailureKind.SYNTAX_ERROR and attempt.failure is not None and attempt.failure.gate is None
 
 

@@ -145,7 +145,6 @@ class LiveView:
 
 
 def _timed(at: float, line: Line, width: int) -> list[Text]:
-    """Return a line of what happened, behind the time if there is room for it; what went wrong may take two rows."""
     clock = f"{time.strftime('%H:%M', time.localtime(at))} " if width >= _CLOCK_FROM else ""
     return _rows(f"{clock}{line.mark} ", line, width, 2 if line.mark in _TROUBLE else 1, dim=len(clock))
 

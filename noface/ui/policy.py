@@ -32,7 +32,6 @@ _WAITS_MAX = 100
 
 
 def _waits(policy: Policy) -> tuple[float, ...]:
-    """Return the longest waits, in seconds, before each retry of a provider, up to where they grow no more."""
     retries = policy.transient_retries
     most = _WAITS_MAX if retries is None else min(retries, _WAITS_MAX)
     waits = [backoff(policy.backoff_base_s, number, 1.0) for number in range(1, most + 1)]

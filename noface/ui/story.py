@@ -52,7 +52,6 @@ def show_document(reader: Reader, row: IssueRow) -> Story:
 
 
 def _gaps(attempts: Sequence[AttemptRow]) -> tuple[Gap, ...]:
-    """Return what workers reported as missing (L2), each gap once, with the first attempt that reported it."""
     gaps: dict[str, Gap] = {}
     for attempt in attempts:
         for gap in attempt.report.gaps if attempt.report is not None else ():

@@ -128,7 +128,6 @@ def _section(title: str, items: Sequence[str], width: int) -> list[str]:
 
 
 def _logs(row: AttemptRow) -> list[str]:
-    """Return the logs to read: of the gate that decided, else of the worker."""
     directory, failure = Path(row.directory), row.failure
     logs = gate_files(directory, failure.gate) if failure is not None and failure.gate else []
     return list(map(str, logs or existing(directory / "agent.log", directory / "agent.err")))

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
-from support.cli_story import usual_night
 
 from noface.extras.board.app import Board
 from noface.extras.board.pages import Pages
@@ -44,13 +43,6 @@ class Person:
 
     def decide(self, story, issue: str, verb: str, note: str = "", **other: object):
         return self.post("/decide", **{**self.seen(story, issue), "verb": verb, "note": note, **other})
-
-
-@pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    yield story
-    story.close()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """`noface approve` and `noface reject`: what a person's yes or no changes, and what they refuse."""
 
 import pytest
-from support.cli_story import usual_night
 from support.processes import wait_for
 
 from noface.model.actions import Land, RequestApproval
@@ -15,13 +14,6 @@ from noface.recovery.retry_policy import Policy, Rung
 BOUNDARY = FailureKind.BOUNDARY_VIOLATION
 ASKS = Policy((Rung("small", 1, 2), Rung("big", 2, 3)), (("small", 1), ("big", 2)), approval_paths=("migrations/**",))
 MIGRATION = ("migrations/7.sql",)
-
-
-@pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    yield story
-    story.close()
 
 
 @pytest.fixture

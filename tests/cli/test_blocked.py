@@ -1,18 +1,10 @@
 """`noface blocked`: an overview of what a person has to do, and the page of an issue."""
 
-import pytest
-from support.cli_story import Story, red_test, usual_night, write_issue
+from support.cli_story import Story, red_test, write_issue
 
 from noface.model.failure import Failure
 from noface.model.history import Topic
 from noface.model.taxonomy import FailureKind
-
-
-@pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    yield story
-    story.close()
 
 
 def test_the_json_tells_what_a_person_needs(project, night):

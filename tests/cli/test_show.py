@@ -4,19 +4,12 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.cli_story import Story, red_test, usual_night, write_issue
+from support.cli_story import Story, red_test, write_issue
 
 from noface.model.failure import Failure
 from noface.model.history import AdviceOutcome, Decided, Topic, Verdict
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import BlockedReason, Question, ReportStatus, Usage, WorkerReport
-
-
-@pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    yield story
-    story.close()
 
 
 def test_the_json_of_an_issue_holds_every_attempt(project, night):

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from support.cli_story import Story, red_test, usual_night, write_issue
+from support.cli_story import Story, red_test, write_issue
 
 from noface.cli import fast_path
 from noface.errors import UsageError
@@ -28,13 +28,6 @@ print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stde
 
 def local(at):
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-
-
-@pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    yield story
-    story.close()
 
 
 def test_the_json_has_the_promised_shape(project, night):

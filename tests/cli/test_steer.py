@@ -1,17 +1,10 @@
 """`noface retry` and `noface skip`: what they change, and what they refuse."""
 
 import pytest
-from support.cli_story import red_test, usual_night, write_issue
+from support.cli_story import red_test, write_issue
 
 from noface.model.failure import Failure
 from noface.model.taxonomy import FailureKind
-
-
-@pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    yield story
-    story.close()
 
 
 def refused(project, *args):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.cli_story import Story, red_test, usual_night, write_issue
+from support.cli_story import Story, red_test, write_issue
 
 from noface.model.actions import Mode, RunWorker
 from noface.model.failure import Failure
@@ -31,13 +31,6 @@ The changes so far, against main:
 +secret patch
 ```
 """
-
-
-@pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    yield story
-    story.close()
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 import pytest
 
+from noface.attempt.isolation import writes_beyond
 from noface.config.load import parse
 from noface.config.model_sections import Model
 from noface.config.problems import InvalidConfigError
 from noface.data import table
 from noface.model.access import Permissions, Settings, Tool
 from noface.model.history import Topic
-from noface.model.worker_run import ModelSpec
+from noface.model.worker_run import ModelSpec, as_role
 
 
 def problems(text):
@@ -21,6 +22,13 @@ def test_a_worker_may_use_all_that_its_agent_has_and_the_settings_are_the_projec
     model = parse("", "noface.toml").models["claude-sonnet"]
     assert (model.settings, model.tools, model.permissions) == (Settings.PROJECT, None, Permissions.FULL)
     assert all(ModelSpec("m", "claude").may(tool) for tool in Tool)
+
+
+def test_a_folder_of_sandbox_write_is_no_agent_s_that_is_only_asked():
+    """A command has no permissions of its own to keep; what it may write is its person's to say."""
+    workers = [ModelSpec("m", agent) for agent in ("claude", "codex", "command")]
+    assert all(map(writes_beyond, workers))
+    assert [writes_beyond(as_role(worker)) for worker in workers] == [False, False, True]
 
 
 def test_every_question_but_those_to_the_worker_and_to_nobody_belongs_to_a_role():

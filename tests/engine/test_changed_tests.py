@@ -4,7 +4,11 @@ import json
 
 import pytest
 from support.cases import first_ones
+from support.git_ground import a_repository, git, write
+from support.landings import plumbing_at
 from support.project import PYTEST
+
+from noface.engine.changed_tests import changed_bodies
 
 PRICE = "def price(cents):\n    return f'{cents / 100:.2f}'\n"
 TESTS = (
@@ -242,3 +246,12 @@ def test_what_another_issue_of_the_night_brought_is_no_role_s_to_say_but_a_perso
     project.noface("approve", "2")
     project.run()
     assert project.statuses()["2"] == "merged"
+
+
+def test_what_an_issue_asks_of_the_tests_are_their_bodies_and_not_what_stands_beside_them(tmp_path):
+    repository = a_repository(tmp_path / "repo", {"tests/test_shop.py": TESTS})
+    write(repository, {"tests/test_shop.py": f"import json\n{TESTS.replace('0.00', '0')}\n\nEURO = 1\n"})
+    git(repository, "commit", "-q", "-a", "-m", "x")
+    plumbing = plumbing_at(repository)
+    assert changed_bodies(plumbing, "HEAD^", "HEAD") == ("tests/test_shop.py::test_nothing",)
+    plumbing.close()

@@ -91,14 +91,16 @@ def make_tree(path, files):
     return run("write-tree").decode(), {name: (files[name][0], oids[name].decode()) for name in files}
 
 
+def two_trees(path, shared, *sides):
+    if not path.exists():
+        a_repository(path)
+    return path, *(make_tree(path, without_folders_that_are_files({**shared, **side})) for side in sides)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(before=TREES, after=TREES, shared=TREES)
 def test_every_difference_git_tells_of_is_read(tmp_path, before, after, shared):
-    path = tmp_path / "project"
-    if not path.exists():
-        a_repository(path)
-    old_tree, old = make_tree(path, without_folders_that_are_files({**shared, **before}))
-    new_tree, new = make_tree(path, without_folders_that_are_files({**shared, **after}))
+    path, (old_tree, old), (new_tree, new) = two_trees(tmp_path / "project", shared, before, after)
     git = Git.sealed(str(path / ".git"))
     args = ("-r", "-z", "--raw", "--numstat", "-p", "--no-renames", "--no-ext-diff", "--no-textconv")
     diff = parse_diff(git.run("diff-tree", *args, old_tree, new_tree).stdout)
@@ -131,11 +133,7 @@ def files_of(path, tree):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(before=TREES, after=TREES, shared=TREES)
 def test_files_differences_and_new_trees_are_those_of_git(tmp_path, before, after, shared):
-    path = tmp_path / "project"
-    if not path.exists():
-        a_repository(path)
-    old, olds = make_tree(path, without_folders_that_are_files({**shared, **before}))
-    new, news = make_tree(path, without_folders_that_are_files({**shared, **after}))
+    path, (old, olds), (new, news) = two_trees(tmp_path / "project", shared, before, after)
     sealed = Git.sealed(str(path / ".git"))
     reader = ObjectReader(sealed, path / ".git/objects/pack")
     stored = StoredObjects(sealed, reader)

@@ -7,6 +7,7 @@ from support.policy_story import ISSUE, NOW, K, contradicted, decide, passed, po
 
 from noface.model.actions import Ask, Block, Land, RequestApproval, RunWorker, WaitUntil
 from noface.model.history import ASKED_FOR, AdviceOutcome, Topic, Verdict
+from noface.model.worker_run import ChangedTest, ReportStatus, WorkerReport
 from noface.recovery.retry_policy import ChangedTests, ReviewRules, RoleModels, When
 
 C = Topic.CHANGED_TESTS
@@ -68,3 +69,14 @@ def test_once_its_attempts_are_used_up_a_person_is_asked_if_there_is_work_to_lan
     answer = then(work, said(C, strategy="not_asked_for"), attempts_max=1)
     assert type(answer) is (RequestApproval if work.candidate else Block)
     assert answer.kind is K.GATE_TAMPERING
+
+
+@pytest.mark.parametrize(("evidence", "asks"), [((), False), (("it fails",), False), (("it fails", "Now B."), True)])
+def test_a_person_reads_a_sentence_as_the_worker_s_own_only_if_it_was_found_in_the_issue(evidence, asks):
+    """What a diagnosis excuses costs nothing either, and quotes nothing: its last line of evidence is no sentence."""
+    report = WorkerReport(ReportStatus.DONE, changed_tests=(ChangedTest("t.py::test_x", "Now B."),))
+    work = contradicted(report=report, charged=False)
+    work = replace(work, failure=replace(work.failure, charged=False, evidence=evidence))
+    answer = then(work, review=ReviewRules(judge=None))
+    assert (isinstance(answer, RequestApproval) and '"Now B."' in answer.reason) is asks
+    assert asks or "asks for it" not in answer.reason

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 from jsonschema import Draft202012Validator
-from support.cli_story import GATE, START, Story, red_test, usual_night, write_issue
+from support.cli_story import GATE, START, Story, red_test, write_issue
 
 from noface.extras.board.night_html import document as html_document
 from noface.extras.board.night_html import safe_link
@@ -25,11 +25,9 @@ EVIL = '<script>alert(1)</script>\x1b[31m" onload="x'
 
 
 @pytest.fixture
-def night(project):
-    story = usual_night(project.path, project.git("rev-parse", "HEAD"))
-    story.ask("002", Topic.DIAGNOSIS, cause="the comma", strategy="same", text="look at the comma", cost_usd=0.17)
-    yield story
-    story.close()
+def night(night):
+    night.ask("002", Topic.DIAGNOSIS, cause="the comma", strategy="same", text="look at the comma", cost_usd=0.17)
+    return night
 
 
 def landed(story, issue, number=1):

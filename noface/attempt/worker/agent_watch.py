@@ -45,9 +45,6 @@ PATIENCE_WITH_OWN_LIMIT_S = 30.0
 
 _WORDS_MAX = 160
 _READ_MAX = 4000
-"""Characters of commands and patterns: text with one of these is no path."""
-
-
 _BEFORE_S = 5.0
 """A process may be somewhat older than the line of the stream that tells of its call."""
 _MINUTE_S = 60.0

@@ -48,7 +48,6 @@ def _python_end(log: Log, start: int) -> int:
 
 
 def _indent(log: Log, start: int) -> int:
-    """Return how far a traceback stands from the margin: 0 if only its first line has words before it."""
     indent = log.get(start).index(_PY_HEAD[:9])
     return indent if log.get(start + 1).startswith(log.get(start)[:indent]) else 0
 
