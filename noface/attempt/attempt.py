@@ -15,6 +15,7 @@ from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import earlier_notes
+from noface.integrity.unasked.finding import Unasked
 from noface.model.attempt import MET, AttemptOrder, FileChange, Snapshot, Work
 from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
@@ -186,12 +187,13 @@ class Judging(Attempt):
     that changed nothing, and such work is `ungated` if no gate has judged it before. `suspicion` is what the gates have
     yet to confirm. `proving` has the results of the gates; if it is not `provable`, the landing makes the proof.
     Without a `failure` it has passed, unless it was `interrupted`. `laid_out` are changes that were taken out, since
-    they say nothing new. `doubts`: see `Judged`.
+    they say nothing new. `unasked` is what it does beyond its issue, and was not put right. `doubts`: see `Judged`.
     """
 
     work: Work
     change: Change
     laid_out: tuple[FileChange, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
     nothing: Failure | None = None
     ungated: bool = False
     suspicion: Failure | None = None

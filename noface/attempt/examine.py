@@ -218,7 +218,8 @@ def forgotten(attempt: Judging) -> Failure | None:
         )
     reminders = {one.path: one.why for one in attempt.snapshot.suspects if one.path in files}
     reminders |= taken_away(change.files, wanted.words)
-    return reminder(left, reminders, left_out(attempt))
+    unasked = [(one, one.mend(order.main)) for one in attempt.unasked]
+    return reminder(left, reminders, left_out(attempt), unasked)
 
 
 def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FILE_BYTES_MAX) -> Contents | None:

@@ -1,6 +1,6 @@
 """Judges what a worker left: an ordered table of checks, the strongest evidence first (laws 1, 10, 11)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from noface.attempt.attempt import PATCH_FILE, Judging
@@ -13,8 +13,11 @@ from noface.attempt.gate_session import CutShort
 from noface.attempt.left_out import without_files
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import TOO_BIG, TOO_MANY, left_ungated, unchanged, with_places, with_put_back
+from noface.attempt.unasked import doubts_of, put_right, told, unasked_in
+from noface.gates.secrets import without_secrets
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
+from noface.git.stored import Entry
 from noface.git.taken_back import WorkOnMain, bring_onto
 from noface.integrity.asked_for import Grounds, asks_for, names_file, unfounded, words_of
 from noface.integrity.diff.rules import REWRITTEN, gates_decide
@@ -23,7 +26,7 @@ from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.rubbish import says
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, is_test_file, with_bodies
-from noface.model.attempt import UNFINISHED, FileChange
+from noface.model.attempt import PUT_RIGHT, UNFINISHED, FileChange
 from noface.model.failure import MADE_UP, UNCHANGED, Failure
 from noface.model.gate import GateResult, GateSpec, all_hard_passed, worst
 from noface.model.patch import changed_lines
@@ -72,16 +75,18 @@ def _strays(attempt: Judging) -> tuple[FileChange, ...]:
     return strays if len(strays) < len(changes) else ()
 
 
-def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
+def _without(attempt: Judging, files: tuple[FileChange, ...], right: Mapping[str, Entry | None]) -> Judging:
     env, plumbing, main, change = attempt.env, attempt.plumbing, attempt.order.main, attempt.change
     snapshot = attempt.work.snapshot
-    tree = plumbing.tree_with(snapshot.candidate_tree, entries_before(files))
+    tree = plumbing.tree_with(snapshot.candidate_tree, {**right, **entries_before(files)})
     commit = attempt.commit(tree, snapshot.candidate)
     diff = plumbing.diff(main, tree)
     patch = diff.patch[:PATCH_BYTES_MAX]
     rest = replace(snapshot, candidate=commit, candidate_tree=tree, changes=diff.changes)
     # It may hide secrets that nobody knows any more where it is judged again.
-    masked = without_files(change.masked, tuple(file.path for file in files))
+    masked = without_files(change.masked, (*(file.path for file in files), *right))
+    others = tuple(file.path for file in diff.changes if file.path not in right)
+    masked += without_secrets(without_files(patch, others), env.masker, ())
     own = own_values(env, main, named_anew(rest))
     put(attempt.folder / PATCH_FILE, masked)
     change = replace(change, files=diff.changes, patch=patch, masked=masked)
@@ -92,13 +97,19 @@ def _without(attempt: Judging, files: tuple[FileChange, ...]) -> Judging:
 def judge(attempt: Judging) -> Judging:
     """Return the attempt with its verdict: a failure, or the proof that lets its work land, or that a cancel ended it.
 
-    What changes form only, and what is new outside the issue's paths, is judged where a gate fails without it.
+    What changes form only, what is new outside the issue's paths, and what is put right, is judged as it was where a
+    gate fails without it.
     """
     strays = _strays(attempt)
     files = (*strays, *_formed(attempt))
-    if not files:
+    attempt.unasked = unasked_in(attempt)
+    righted, right = put_right(attempt)
+    if not files and not right:
         return _decided(attempt)
-    judged = _decided(_without(attempt, files))
+    without = _without(attempt, files, right)
+    without.unasked = tuple(one for one in attempt.unasked if one not in righted)
+    without.notes = (f"{PUT_RIGHT}: {some(tuple(map(told, righted)), _SHOWN_MAX, _WHY_CHARS_MAX)}",) if righted else ()
+    judged = _decided(without)
     failure = judged.failure
     if failure is not None and failure.gate and failure.charged:
         whole = _decided(attempt)
@@ -106,7 +117,7 @@ def judge(attempt: Judging) -> Judging:
         needed = whole.failure is None or whole.failure.rule == LEFT_IN
         if not whole.interrupted and (needed or strays):
             put(attempt.folder / PATCH_FILE, attempt.change.masked)
-            named = some(tuple(file.path for file in files), _SHOWN_MAX)
+            named = some((*(file.path for file in files), *right), _SHOWN_MAX)
             note = f"left out at first and needed all the same: {named}; without: {failure.message}"
             judged, whole.notes = whole, (*whole.notes, *([note] if needed else []))
         judged.interrupted = interrupted
@@ -290,6 +301,12 @@ def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
     return replace(failure, charged=False, evidence=(*failure.evidence, sentence)) if sentence else failure
 
 
+def _does_what_nobody_asked(attempt: Judging) -> Failure | None:
+    """Tell a worker once what it did beyond its issue; what it does again, a person is asked about."""
+    attempt.doubts = (*attempt.doubts, *doubts_of(attempt))
+    return forgotten(attempt)
+
+
 def _something_is_made_up(attempt: Judging) -> Failure | None:
     """Tell a worker once that what was not given to it is to be asked for; after that a person is asked."""
     report = attempt.work.report
@@ -316,7 +333,7 @@ CHECKS: tuple[Check, ...] = (
     _only_part_is_done,
     _main_judges_otherwise,
     _something_is_made_up,
-    forgotten,
+    _does_what_nobody_asked,
 )
 """What may speak against an attempt, in the order in which it is asked: the first that has something to say decides."""
 

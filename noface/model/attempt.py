@@ -201,7 +201,7 @@ class Interrupted:
 class Judged:
     """An attempt whose work was judged: without a `failure` it has PASSED, and `proof` lets it land.
 
-    `doubts`: it changed what judges it, as the issue's own commands want; a person looks at that before it lands.
+    `doubts`: what a person looks at before it lands, as that it changed what judges it or did more than was asked.
     """
 
     token: str
@@ -281,11 +281,14 @@ UNFINISHED = "the worker did not finish"
 CHANGED_TESTS = "tests of main are changed"
 LEFT_OUT = "left out of the change"
 LEFT_OUT_FILE = "left-out.patch"
+PUT_RIGHT = "put right"
+UNASKED = "not asked for"
 MET = "a key was met"
 HOST_LOST = "the host was lost"
 BESIDE = "a candidate beside attempt"
 """What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, something is not in
-the change, it left secrets, its host was lost, or the work of another candidate was taken."""
+the change, what nobody asked for was put right or is left to a person, it left secrets, its host was lost, or the work
+of another candidate was taken."""
 HINTED = "told hints of [[failure_hints]]"
 """The note of an attempt whose prompt holds hints of a person's."""
 
@@ -326,5 +329,6 @@ def noted(notes: tuple[str, ...], begins: str) -> str:
 def landing_note(notes: tuple[str, ...], *, here: bool = False) -> str:
     """Return what readers of a landing should know of its attempt; `here`: with the command for what is left out."""
     left_out = noted(notes, LEFT_OUT)
-    parts = (left_out if here else brings_back(left_out)[0], noted(notes, CHANGED_TESTS), noted(notes, UNFINISHED))
+    told = (noted(notes, kind) for kind in (PUT_RIGHT, CHANGED_TESTS, UNFINISHED))
+    parts = (left_out if here else brings_back(left_out)[0], *told)
     return "; ".join(filter(None, parts))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from noface.integrity.tampering import is_test_file
-from noface.model.attempt import PastAttempt, failure_of
+from noface.model.attempt import UNASKED, PastAttempt, failure_of
 from noface.model.gate import GateResult
 from noface.model.issue import Issue
 from noface.model.markdown import bounded, code, inert, plain
@@ -168,7 +168,8 @@ def _looks(proposal: Proposal) -> Iterator[str]:
     if proposal.note:
         yield plain(short(proposal.away(proposal.note), _NOTE_CHARS_MAX))
     for doubt in work.doubts[:_POINTS_MAX]:
-        yield f"it changes what judges it: {plain(short(proposal.away(doubt), _POINT_CHARS_MAX))}"
+        about = "" if doubt.startswith(UNASKED) else "it changes what judges it: "
+        yield f"{about}{plain(short(proposal.away(doubt), _POINT_CHARS_MAX))}"
     if proposal.protected:
         yield f"protected files changed, as the issue allows: {_paths(proposal.protected)}"
     if tests := tuple(path for path in work.changed if is_test_file(path)):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from noface.integrity.asked_for import speak
 from noface.integrity.tampering import BY_BODY, CONTRADICTED
 from noface.model.actions import Action, Ask, Land, Mode, RequestApproval, WaitUntil
-from noface.model.attempt import PastAttempt
+from noface.model.attempt import UNASKED, PastAttempt
 from noface.model.history import CONTESTED, Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import quoted
@@ -34,6 +34,8 @@ def landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[s
         return review
     if said := made_up(last.report):
         return RequestApproval(None, f"passed; not given to its worker: {quoted(said[0], 300)}")
+    if unasked := next((doubt for doubt in last.doubts if doubt.startswith(UNASKED)), ""):
+        return RequestApproval(None, f"passed; {unasked}")
     if last.doubts and policy.roles.reviewer is None:
         return RequestApproval(None, f"passed, as its own commands want it; {last.doubts[0]}")
     unreviewed = policy.roles.reviewer is None or policy.review.when is When.NEVER

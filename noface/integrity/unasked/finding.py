@@ -1,0 +1,73 @@
+"""What the chapters read and find: changed files, what they are held against, and what nobody asked for. Pure."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from noface.data import table
+from noface.model.issue import Issue
+
+Held = tuple[str, bytes]
+"""A file's mode and its bytes: of a link its target, of a submodule the id of its commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A file that is not as on main. Bytes are None if there is no file, or it is too large; modes are git's."""
+
+    path: str
+    old: bytes | None
+    new: bytes | None
+    old_mode: str
+    new_mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """What nobody asked for: a row of data/unasked.toml, the file, and the lines that show it.
+
+    `right` is how it is put right without touching anything else, by paths; None removes a file. Empty if only its
+    worker can do that.
+    """
+
+    row: str
+    path: str
+    lines: tuple[str, ...]
+    right: Mapping[str, Held | None] = field(default_factory=dict)
+
+    @property
+    def what(self) -> str:
+        return str(table("unasked")[self.row]["what"])
+
+    @property
+    def then(self) -> str:
+        """What comes of it if it is done again: "left-out", "ask" or "tell"."""
+        return str(table("unasked")[self.row]["then"])
+
+    def is_asked(self, words: str) -> bool:
+        """True if what an issue says asks for such a thing."""
+        asked = table("unasked")[self.row].get("asked")
+        return bool(asked and re.search(asked, words, re.IGNORECASE))
+
+    def mend(self, main: str) -> str:
+        """Return the command that puts it right in a workspace."""
+        return str(table("unasked")[self.row]["mend"]).replace("{path}", self.path).replace("{main}", main)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a change is held against: its issue, main, and the machine.
+
+    `on_main` are main's paths, `holding` gives those that hold one of some texts. `machine` are folders and names by
+    which this machine is known. `content` gives a file of main, None if there is none.
+    """
+
+    issue: Issue
+    on_main: Collection[str]
+    holding: Callable[[tuple[str, ...]], Collection[str]]
+    content: Callable[[str], Held | None]
+    machine: tuple[str, ...] = ()
+
+
+Chapter = Callable[[Sequence[Changed], Ground], Iterator[Unasked]]
+"""Finds what nobody asked for in the files of a change. Total: what it cannot read it says nothing of."""
