@@ -183,6 +183,11 @@ class StreamReader(ABC):
         return False
 
     @property
+    def awaits(self) -> bool:
+        """True if it has announced work in the background that has not ended, for which it may stay."""
+        return False
+
+    @property
     def quota(self) -> tuple[Window, ...]:
         """The windows of its login's quota at the provider, as far as it has told of them."""
         return ()

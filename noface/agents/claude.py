@@ -29,6 +29,7 @@ _THINKING = (("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000"), ("MAX_THINKING_TOKENS",
 _FINAL_REASONS = frozenset({"prompt_too_long", "refusal"})
 _ANSWERS_OPEN_MAX = 1_000
 """Subagents answer at the same time; of an answer further back no more parts come."""
+_TASKS_MAX = 1_000
 _CHARS_PER_TOKEN = 4
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _STATED_READ = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
@@ -60,6 +61,7 @@ class ClaudeReader(JsonReader):
         self._answers = AnswerTokens()
         self._context: int | None = None
         self._windows: dict[str, Window] = {}
+        self._tasks = set[str]()
 
     @property
     def quota(self) -> tuple[Window, ...]:
@@ -92,6 +94,9 @@ class ClaudeReader(JsonReader):
                 notice = f"retrying after {name}"[:TEXT_MAX]
                 self._retrying = AgentError(notice, (name,), entry.whole("error_status"))
                 return [AgentEvent(EventKind.RETRY, notice)]
+            case "system" if (task := entry.text("task_id")) and len(self._tasks) < _TASKS_MAX:
+                (self._tasks.add if entry.text("subtype") == "task_started" else self._tasks.discard)(task)
+                return []
             case "rate_limit_event" if limit.text("status") == "rejected":  # "allowed_warning" is no failure
                 self._resets_at = limit.time("resetsAt")
                 self._limit = _LIMITS.get(limit.text("rateLimitType"), "")
@@ -113,6 +118,10 @@ class ClaudeReader(JsonReader):
     @property
     def ended(self) -> bool:
         return bool(self._result) and not self._in_turn
+
+    @property
+    def awaits(self) -> bool:
+        return bool(self._tasks)
 
     def _turn_ended(self, result: JsonRecord) -> AgentEvent:
         self._result, self._in_turn = result, False

@@ -85,6 +85,9 @@ class CodexReader(JsonReader):
             case "thread.started":
                 self._session = entry.text("thread_id") or None
                 return []
+            case "turn.started":
+                self._finished = False
+                return []
             case "turn.completed":
                 # An error before the end of the turn was overcome.
                 self._usage, self._finished, self._error = _usage(entry.inside("usage")), True, None

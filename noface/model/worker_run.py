@@ -75,7 +75,10 @@ class Usage:
 
 
 class EndedBy(StrEnum):
-    """Who ended a process. ALLOWANCE: the program itself, at the money that its issue or the run had left for it."""
+    """Who ended a process. ALLOWANCE: the program itself, at the money that its issue or the run had left for it.
+
+    LAST_EVENT: noface, as its stream had said that the work is over, and the program stayed.
+    """
 
     ITSELF = "itself"
     TIMEOUT = "timeout"
@@ -84,6 +87,7 @@ class EndedBy(StrEnum):
     LOST = "lost"
     BUDGET = "budget"
     ALLOWANCE = "allowance"
+    LAST_EVENT = "last-event"
 
 
 @dataclass(frozen=True, slots=True)

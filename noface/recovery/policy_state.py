@@ -11,7 +11,7 @@ from itertools import takewhile
 from noface.diagnosis.check import PULL_QUESTION
 from noface.model.actions import Ask, Block, Mode, RunWorker
 from noface.model.attempt import AttemptReport, Interrupted, Judged, PastAttempt, failure_of
-from noface.model.failure import DISK_SEEMS_FULL, MADE_UP, OUTSIDE_CAUSE, SETUP_PASSING, TOO_LARGE, Failure
+from noface.model.failure import DISK_SEEMS_FULL, MADE_UP, OUTSIDE_CAUSE, SETUP_PASSING, TOO_LARGE, UNANSWERED, Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.taxonomy import INTERRUPTED, Category, DiagnosisStrategy, FailureKind, Strategy
 from noface.model.worker_run import ReportStatus
@@ -121,8 +121,8 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
     """True if an attempt spends the issue's budget: only the worker's own failures, and work that passed.
 
     Free are parts as long as they are progress, the first malformed answer in a row, the first time that a worker stops
-    by its own word or calls the issue too large, and twice an issue a plain command that ended with a cause outside the
-    work (docs/decisions.md, Attempts).
+    by its own word, calls the issue too large, or has no answer of its model within its time, and twice an issue a
+    plain command that ended with a cause outside the work (docs/decisions.md, Attempts).
     """
     if isinstance(report, Interrupted):
         return False
@@ -140,6 +140,8 @@ def charged(report: AttemptReport, past: tuple[PastAttempt, ...]) -> bool:
         kind, earlier = report.failure.kind, (attempt for attempt in past if attempt.number < report.number)
         same = (each.kind is kind and each.rule != MADE_UP for each in map(failure_of, earlier))
         return report.failure.charged and any(same)
+    if report.failure.rule == UNANSWERED:
+        return any(failure_of(each).rule == UNANSWERED for each in past if each.number < report.number)
     if report.failure.kind is FailureKind.OUTPUT_FORMAT:
         judged = (attempt for attempt in reversed(past) if attempt.outcome != INTERRUPTED)
         before = next((attempt for attempt in judged if attempt.number < report.number), None)

@@ -1,4 +1,4 @@
-"""Attempts that end at once with an error that is not understood, or well and with nothing done. Pure.
+"""Attempts that end at once with an error that is not understood, or with nothing done, or have no answer. Pure.
 
 Where several issues end so with the same words, no work is to blame, but the program or what it speaks to: nobody is
 charged (law 8). Another model works meanwhile, or one that has worked here is waited for; of one that never has, and of
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from noface.diagnosis.agent_errors import does_not_load
 from noface.diagnosis.text import signature_of
-from noface.model.failure import UNCHANGED, Failure
+from noface.model.failure import UNANSWERED, UNCHANGED, Failure
 from noface.model.taxonomy import INTERRUPTED, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy
 
@@ -44,6 +44,8 @@ def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked:
     words = words_of(failure) if failure is not None and failure.charged else ""
     if failure is None or not words or run.usage.tokens or (worked and failure.kind is FailureKind.NO_DIFF):
         return None
+    if words == UNANSWERED:
+        return issue_id, words
     if run.seconds > SUDDEN_S or run.ended_by is not EndedBy.ITSELF or run.signal is not None:
         return None
     return issue_id, words
@@ -51,6 +53,8 @@ def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked:
 
 def words_of(failure: Failure) -> str:
     """Return in which words an attempt ended that nobody understands, or that did nothing; "" for any other."""
+    if failure.rule == UNANSWERED:
+        return UNANSWERED
     if failure.kind is FailureKind.AGENT_CRASH or failure.rule == UNCHANGED:
         return f"{failure.rule}:{signature_of(failure.kind, _last_line(failure), ())}"
     return ""

@@ -81,3 +81,31 @@ def test_calls_of_servers_and_the_web_have_no_command():
 def test_calls_without_end_take_little_memory():
     reader = fed("claude", *(used("Bash", str(number), command="make") for number in range(3_000)))
     assert len(reader.open_calls) == 1_000
+
+
+DONE = {"type": "result", "subtype": "success", "is_error": False}
+TASK = {"type": "system", "subtype": "task_started", "task_id": "b1"}
+TASK_ENDED = {"type": "system", "subtype": "task_notification", "task_id": "b1", "status": "completed"}
+SAYS = {"type": "assistant", "message": {"content": [{"type": "text", "text": "More."}]}}
+TURN, TURN_ENDED = {"type": "turn.started"}, {"type": "turn.completed"}
+
+
+@pytest.mark.parametrize(
+    ("cli", "entries", "over"),
+    [
+        ("claude", (SAYS, DONE), True),
+        ("claude", (SAYS, DONE, SAYS), False),  # a task or a wake-up has begun another turn
+        ("claude", (TASK, SAYS, DONE), False),
+        ("claude", (TASK, SAYS, DONE, TASK_ENDED), True),
+        ("claude", (used("Bash", command="make"),), False),
+        ("codex", (TURN, {"type": "item.started", "item": {"id": "1", "type": "command_execution"}}, TURN_ENDED), True),
+        ("codex", (TURN, TURN_ENDED, TURN), False),
+        ("gemini", ({"type": "result", "status": "success"},), True),
+        ("opencode", ({"type": "step_finish", "part": {"reason": "stop"}},), True),
+        ("opencode", ({"type": "step_finish", "part": {"reason": "tool-calls"}},), False),
+        ("opencode", ({"type": "step_finish", "part": {"reason": "unknown"}},), False),  # it asks again
+    ],
+)
+def test_a_run_is_over_with_its_last_event_unless_it_awaits_what_it_has_announced(cli, entries, over):
+    reader = fed(cli, *entries)
+    assert (reader.ended and not reader.awaits) is over

@@ -6,6 +6,8 @@ import re
 import pytest
 from support.cases import first_ones
 
+RESULT = json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": "b"})
+
 
 def test_a_change_that_passes_is_merged_as_one_commit_with_trailers(project):
     project.issue(7, "Add b")
@@ -168,6 +170,40 @@ def test_a_worker_that_goes_quiet_is_ended_and_leaves_no_process(project):
     project.run(code=3)
     (attempt,) = project.attempts("7")
     assert attempt["outcome"] == "TIMEOUT"
+    assert project.processes() == []
+
+
+def test_an_agent_without_any_answer_runs_once_more_for_nothing_and_is_no_outage(project):
+    silent = project.folder / "claude"
+    silent.write_text("#!/bin/sh\nexec sleep 1000\n")
+    silent.chmod(0o755)
+    project.config(extra=f'\n[models.silent]\nagent = "claude"\ncommand = "{silent}"\nidle_timeout = "1s"\n')
+    project.issue(7, model="silent", max_attempts=1)
+    project.commit()
+    project.run(code=3)
+    told = [(each["outcome"], each["charged"]) for each in project.attempts("7")]
+    assert told == [("TIMEOUT", False), ("TIMEOUT", True)]
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        ("command", 'echo 1 > b.txt; echo \'{"status": "done", "summary": "b"}\''),
+        pytest.param("claude", f"echo 1 > b.txt; echo '{RESULT}'", marks=pytest.mark.thorough),  # its grace is 10 s
+    ],
+)
+def test_a_program_that_has_said_its_last_word_and_stays_has_ended_well(project, program, command):
+    stays = project.folder / "stays"
+    stays.write_text(f"#!/bin/sh\n{command}\nexec sleep 1000\n")
+    stays.chmod(0o755)
+    idle = "1s" if program == "command" else "5m"
+    project.config(
+        extra=f'\n[models.stays]\nagent = "{program}"\ncommand = "{stays}"\nidle_timeout = "{idle}"\ntier = 1\n'
+    )
+    project.issue(7, model="stays")
+    project.commit()
+    project.run()
+    assert [each["outcome"] for each in project.attempts("7")] == ["PASSED"]
     assert project.processes() == []
 
 

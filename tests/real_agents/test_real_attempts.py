@@ -96,7 +96,7 @@ CASES = [
         ("question", "AGENT_CONFUSION", f"{cli}-words-ask", {}),
         ("unauthorized", "AUTH", f"{cli}-auth", {}),
         ("model_unknown", "MISCONFIGURED", f"{cli}-not-found", {}),
-        ("hang", "NETWORK", "agent-unanswered", {"idle": IDLE_S}))),
+        ("hang", "TIMEOUT", "agent-unanswered", {"idle": IDLE_S}))),
 ]  # fmt: skip
 
 CASES += [replace(case, cli="codex-5") for case in CASES if case.cli == "codex"]

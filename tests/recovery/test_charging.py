@@ -6,14 +6,14 @@ from support.cases import cases
 from support.policy_story import K, conflict, failed, passed
 
 from noface.model.attempt import Interrupted, Judged
-from noface.model.failure import Failure
+from noface.model.failure import UNANSWERED, Failure
 from noface.recovery.partly_done import PARTLY_DONE
 from noface.recovery.policy_state import charged
 
 
-def report(kind=None, number=1, *, theirs=True, cut=False):
+def report(kind=None, number=1, *, theirs=True, cut=False, rule="rule"):
     """An attempt's report: its failure, whether the worker is to blame, whether noface ended it."""
-    failure = Failure(kind, "said", "rule", charged=theirs) if kind is not None else None
+    failure = Failure(kind, "said", rule, charged=theirs) if kind is not None else None
     return Interrupted("t", "7", number) if cut else Judged("t", "7", number, None, None, failure=failure)
 
 
@@ -51,10 +51,12 @@ def test_the_second_malformed_answer_in_a_row_and_all_after_it_are_charged():
     assert charged(report(K.OUTPUT_FORMAT, 3), past(MALFORMED, failed(K.OUTPUT_FORMAT)))
 
 
-def test_the_first_time_that_a_worker_stops_by_its_own_word_is_free():
-    stopped = failed(K.AGENT_BLOCKED, charged=False)
-    assert not charged(report(K.AGENT_BLOCKED, 2), past(failed(K.TEST_FAILURE)))
-    assert charged(report(K.AGENT_BLOCKED, 3), past(stopped, failed(K.TEST_FAILURE)))
+@cases(("kind", "rule"), [(K.AGENT_BLOCKED, "rule"), (K.TIMEOUT, UNANSWERED)])
+def test_the_first_time_that_a_worker_stops_by_its_own_word_or_has_no_answer_is_free(kind, rule):
+    stopped = failed(kind, charged=False)
+    stopped = replace(stopped, failure=replace(stopped.failure, rule=rule))
+    assert not charged(report(kind, 2, rule=rule), past(failed(K.TEST_FAILURE)))
+    assert charged(report(kind, 3, rule=rule), past(stopped, failed(K.TEST_FAILURE)))
 
 
 def test_another_outcome_in_between_makes_the_next_one_the_first_again():

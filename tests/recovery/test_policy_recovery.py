@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from support.policy_story import ISSUE, K, conflict, decide, failed, fails, policy, said, typed
+from support.policy_story import ISSUE, K, conflict, decide, failed, fails, passed, policy, said, typed
 
 from noface.model.actions import Ask, Block, Mode, RunWorker
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
-from noface.recovery.retry_policy import RoleModels, Rung
+from noface.recovery.retry_policy import ReviewRules, RoleModels, Rung, When
 
 PLANNER = RoleModels(planner="planner")
 TWO_FILES = {"changed": ("a.py", "b.py")}
@@ -50,6 +50,24 @@ def test_timeouts_in_a_row_have_the_planner_divide_the_issue():
     assert decide(failed(K.TIMEOUT), policy=PATIENT).name == "ReduceScope"
     divided = decide(*fails(2, kind=K.TIMEOUT), policy=PATIENT)
     assert divided == Ask(Topic.BREAKDOWN, "planner", "2 timeouts in a row: the planner divides it")
+
+
+PARTS = ("Write the header.", "Write the rows.")
+
+
+@pytest.mark.parametrize(
+    ("attempt", "answer"),
+    [
+        (passed(), said(Topic.REVIEW, strategy="approve", divide=PARTS)),
+        (failed(K.AGENT_CONFUSION), said(Topic.CLARIFICATION, text="three things in one", divide=PARTS)),
+    ],
+)
+def test_a_role_that_finds_an_issue_too_large_has_it_divided_once_as_it_says(attempt, answer):
+    asks = policy(roles=RoleModels(reviewer="critic"), review=ReviewRules(when=When.ALWAYS))
+    divided = decide(attempt, answer, policy=asks)
+    assert (divided.topic, divided.reason.rpartition(": ")[2]) == (Topic.BREAKDOWN, "divided so")
+    assert not isinstance(decide(attempt, answer, policy=replace(asks, breakdown=False)), Ask)
+    assert not isinstance(decide(attempt, answer, said(Topic.BREAKDOWN), policy=asks), Ask)
 
 
 def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diffs():

@@ -2,7 +2,7 @@
 
 from support.cases import cases
 
-from noface.model.failure import UNCHANGED, Failure
+from noface.model.failure import UNANSWERED, UNCHANGED, Failure
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.recovery.sudden_ends import (
@@ -32,6 +32,9 @@ def idle(words="run mytool login first", rule=UNCHANGED):
     return Failure(FailureKind.NO_DIFF, f"the worker changed nothing; its last words: {words}", rule=rule)
 
 
+SILENT = Failure(FailureKind.TIMEOUT, "claude had no answer of its provider in 600 s", rule=UNANSWERED)
+
+
 def row(*ends, worked=True):
     """The row after attempts, each given as its issue and its failure."""
     seen = ()
@@ -51,6 +54,9 @@ def row(*ends, worked=True):
         ([("1", crash()), ("3", None), ("2", crash())], False),  # it worked meanwhile
         ([("1", crash()), ("2", crash(kind=FailureKind.NO_DIFF)), ("3", crash())], False),
         ([("1", crash()), ("2", crash(rule="command-exit-4")), ("3", crash())], False),
+        ([("1", SILENT), ("2", SILENT)], True),  # each of them for as long as it had
+        ([("1", SILENT), ("1", SILENT)], False),
+        ([("1", SILENT), ("3", None), ("2", SILENT)], False),
     ],
 )
 def test_only_ends_of_several_issues_in_the_same_words_are_no_work_s(ends, told):

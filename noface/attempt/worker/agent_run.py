@@ -22,7 +22,7 @@ from noface.git.removal import remove
 from noface.git.workspace import Slot
 from noface.model.attempt import AttemptOrder
 from noface.model.budget import priced, summed
-from noface.model.failure import OUT_OF_REACH, UNCHANGED, Failure
+from noface.model.failure import OUT_OF_REACH, UNANSWERED, UNCHANGED, Failure
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Resumed, Usage
 from noface.process.command import LOG_BYTES_MAX
@@ -30,12 +30,11 @@ from noface.process.environment import agent_environment
 from noface.process.files import open_regular, real_folder
 from noface.process.masking import mask_files
 from noface.process.supervise import NOT_SHOWN, Command, Exit
+from noface.prompts.answers.report import find_report
 from noface.recovery.resume import refusal
 from noface.secrets.masked_records import masked_record
 
 _STDERR_TAIL_BYTES = 16_000
-UNANSWERED = "agent-unanswered"
-"""The rule of a run that was ended at a limit before anything came of its model."""
 _ENDED_FOR_MONEY = (EndedBy.BUDGET, EndedBy.CANCELLED)
 """For these the highest amounts count, which may have ended them: the last amount may be less, or missing."""
 
@@ -76,6 +75,7 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
         )
         ended = env.launcher.run(command, attempt.scope.cancel, on_output=watch.poll, on_quiet=watch.quiet)
         watch.read()
+        ended = as_told(ended, reader, watch.stdout)
     stderr = tail(watch.stderr, _STDERR_TAIL_BYTES)
     run = _RunEnd(order, ended, reader, reader.verdict(ended.exit_code, stderr), stderr, watch).run()
     if not run.answer and reader.any_output_is_life:
@@ -92,6 +92,18 @@ def run_agent(attempt: Attempt, place: RunPlace) -> AgentRun:
         missed = out_of_reach(env.launcher, command, error, own, plain=reader.any_output_is_life)
         run = replace(run, out_of_reach=missed)
     return masked_record(run, env.masker)
+
+
+def as_told(ended: Exit, reader: StreamReader, stdout: Path) -> Exit:
+    """Return the end of a run as its stream tells it: one that had said its last word ended well, though it stayed.
+
+    The last word of a plain program is its report.
+    """
+    if ended.ended_by not in (EndedBy.LAST_EVENT, EndedBy.IDLE, EndedBy.TIMEOUT):
+        return ended
+    reported = reader.any_output_is_life and find_report(tail(stdout, ANSWER_MAX))[0] is not None
+    over = reader.ended or (reported and ended.ended_by is EndedBy.IDLE)
+    return replace(ended, ended_by=EndedBy.ITSELF, exit_code=0, signal=None) if over else ended
 
 
 def _facts(order: AttemptOrder, place: RunPlace) -> tuple[tuple[str, str], ...]:
@@ -165,8 +177,7 @@ class _RunEnd:
                 return by_limit
             waited = f"had no answer of its provider in {ended.seconds:.0f} s"
             message = f"{self.order.model.agent} {waited}: {by_limit.message}"
-            kind, rule = FailureKind.NETWORK, UNANSWERED
-            return replace(by_limit, kind=kind, message=message, rule=rule, signature=rule, charged=False)
+            return replace(by_limit, message=message, rule=UNANSWERED, signature=UNANSWERED)
         if ended.out_of_memory:
             message, own = f"the worker was {ended.memory_text}", ended.out_of_memory == "limit"
             failure = _failure(FailureKind.RESOURCE_EXHAUSTED, message, "agent-out-of-memory", self.last_words)
@@ -217,7 +228,7 @@ class _RunEnd:
             case EndedBy.LOST:
                 message = "the worker's supervisor was killed; what was left of it has been ended"
                 return _failure(FailureKind.AGENT_CRASH, message, "keeper-lost", last_words)
-            case EndedBy.CANCELLED | EndedBy.ALLOWANCE:
+            case EndedBy.CANCELLED | EndedBy.ALLOWANCE | EndedBy.LAST_EVENT:
                 return None
             case EndedBy.ITSELF:
                 message = f"the worker could not be started: {ended.error}"

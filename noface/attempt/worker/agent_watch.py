@@ -43,6 +43,9 @@ With the next answer of its model that is over: who is asked again does not end.
 PATIENCE_WITH_OWN_LIMIT_S = 30.0
 """The same where the agent ends it by itself, which it does between two answers of its model."""
 
+GRACE_S = 10.0
+"""So long a program may stay after its last event: it may still write down its session, or end its servers."""
+
 _WORDS_MAX = 160
 _READ_MAX = 4000
 _BEFORE_S = 5.0
@@ -144,6 +147,7 @@ class RunWatch:
         self._opened: dict[str, float] = {}
         self._calls: tuple[tuple[OpenCall, float], ...] = ()
         self._silent: tuple[SilentWork, float] | None = None
+        self._over_since: float | None = None
 
     def close(self) -> None:
         self._follower.close()
@@ -151,7 +155,8 @@ class RunWatch:
     def poll(self) -> float | EndedBy | None:
         """Read what is new; return the monotonic time of the last sign of life, or what ends the run.
 
-        That is BUDGET, or IDLE for a program that would ask its provider the same for ever, and pay for it each time.
+        That is BUDGET, or IDLE for a program that would ask its provider the same for ever, and pay for it each time,
+        or LAST_EVENT for one that stays though its work is over, and waits for nothing that it has announced.
         """
         hit("output_read")
         life = self.read()
@@ -161,6 +166,10 @@ class RunWatch:
         self.stopped = self.stopped or self._limit.passed(self.used, now, self._last.answers)
         if self.stopped:
             return EndedBy.BUDGET
+        over = self._reader.ended and not self._reader.awaits
+        self._over_since = (self._over_since or now) if over else None
+        if self._over_since is not None and now - self._over_since >= GRACE_S:
+            return EndedBy.LAST_EVENT
         return EndedBy.IDLE if self._reader.repeats else life
 
     def read(self) -> float | None:

@@ -91,6 +91,10 @@ class OpencodeReader(JsonReader):
             case _:
                 return []
 
+    @property
+    def ended(self) -> bool:
+        return bool(self._reason) and self._reason != "tool-calls" and self._reason not in _ENDINGS
+
     def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
         """Return how the run ended: its error, or the reason of the last step."""
         error = self._error
