@@ -17,8 +17,8 @@ from functools import cached_property
 from pathlib import Path
 
 from noface.data import table
-from noface.integrity.unasked.chapters import find_unasked
-from noface.integrity.unasked.finding import Changed, Ground, Held, Unasked
+from noface.integrity.unasked.chapters import find_unasked, together
+from noface.integrity.unasked.finding import LEFT_OUT, Changed, Ground, Held, Right, Unasked
 from noface.model.attempt import ABSENT
 from noface.model.issue import Issue
 
@@ -120,12 +120,19 @@ def ground_of(history: History, parent: str, message: str) -> Ground:
 
 def weight(found: tuple[Unasked, ...], files: list[Changed]) -> str:
     """Say what comes of what was found; what would leave nothing of a change is not put right."""
-    right = {path: held for one in found for path, held in one.right.items()}
-    left = any(right.get(file.path, ("", file.new)) != (file.old_mode, file.old) for file in files)
-    rest = [one for one in found if not (one.right and left)]
+    right = together(found)
+    left = any(_as_right(file, right) != (file.old_mode, file.old) for file in files)
+    rest = [one for one in found if not (one.right and left) or one.then == LEFT_OUT]
     if not rest:
         return "righted"
-    return "asked" if any(one.then != "tell" for one in rest) else "told"
+    return "asked" if any(one.then == "ask" or (one.then == LEFT_OUT and not left) for one in rest) else "told"
+
+
+def _as_right(file: Changed, right: dict[str, Right | None]) -> tuple[str, bytes | None]:
+    to_be = right.get(file.path, ("", None))
+    if to_be is None:
+        return ABSENT, None
+    return to_be[0] or file.new_mode, file.new if to_be[1] is None else to_be[1]
 
 
 def main() -> None:
@@ -155,7 +162,7 @@ def main() -> None:
         history.batch.kill()
     print(f"{commits} commits of {len(options.clones)} projects")
     print(f"{'row':24}{'righted':>9}{'told':>7}{'asked':>7}   told in 100, asked in 100")
-    for row in (*table("unasked"), "(all)"):
+    for row in (*table("unasked")["rows"], "(all)"):
         righted, told, asked = (seen[row][kind] for kind in ("righted", "told", "asked"))
         per = 100 / max(1, commits)
         print(f"{row:24}{righted:9}{told + asked:7}{asked:7}   {(told + asked) * per:.2f} {asked * per:.2f}")

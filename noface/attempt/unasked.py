@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from noface.attempt.attempt import Judging
-from noface.git.plumbing import store_text
+from noface.git.plumbing import entries_before, store_text
 from noface.git.stored import LINK_MODE, Entry
-from noface.integrity.unasked.chapters import find_unasked
-from noface.integrity.unasked.finding import Changed, Ground, Held, Unasked
-from noface.model.attempt import ABSENT, UNASKED, FileChange
+from noface.integrity.unasked.chapters import find_unasked, together
+from noface.integrity.unasked.finding import LEFT_OUT, Changed, Ground, Held, Right, Unasked
+from noface.model.attempt import ABSENT, UNASKED
 from noface.model.patch import decoded
 from noface.model.quoting import one_line, some
 
@@ -58,36 +58,30 @@ def _machine(attempt: Judging) -> tuple[str, ...]:
 
 
 def put_right(attempt: Judging) -> tuple[tuple[Unasked, ...], Mapping[str, Entry | None]]:
-    """Return what can be put right now, and how: what has a mend of its own, and again what is as well left out.
+    """Return what can be put right now, and how: what has a mend of its own, and what is left out if it is done again.
 
     Nothing, if nothing of the work were left: then it is what the worker meant.
     """
     by_path = {change.path: change for change in attempt.change.files}
-    entries: dict[str, Entry | None] = {}
-    done: list[Unasked] = []
-    for one in attempt.unasked:
-        again = one.then == "left-out" and attempt.reminded is not None and one.path in by_path
-        if one.right:
-            entries |= {path: _stored(attempt, held) for path, held in one.right.items()}
-        elif again:
-            entries[one.path] = _before(by_path[one.path])
-        if one.right or again:
-            done.append(one)
+    again = attempt.reminded is not None
+    done = tuple(one for one in attempt.unasked if (one.right if one.then != LEFT_OUT else again))
     if not done:
         return (), {}
-    plumbing, main = attempt.plumbing, attempt.order.main
-    tree = plumbing.tree_with(attempt.snapshot.candidate_tree, entries)
-    return (tuple(done), entries) if tree != plumbing.tree(main) else ((), {})
+    plumbing, tree = attempt.plumbing, attempt.snapshot.candidate_tree
+    right = together(done)
+    now = plumbing.entries(tree, tuple(right))
+    entries = {path: _entry(attempt, to_be, now.get(path)) for path, to_be in right.items()}
+    entries |= entries_before(by_path[one.path] for one in done if not one.right and one.path in by_path)
+    return (done, entries) if plumbing.tree_with(tree, entries) != plumbing.tree(attempt.order.main) else ((), {})
 
 
-def _before(change: FileChange) -> Entry | None:
-    return None if change.old_mode == ABSENT else (change.old_mode, change.old_oid)
-
-
-def _stored(attempt: Judging, held: Held | None) -> Entry | None:
-    if held is None:
+def _entry(attempt: Judging, right: Right | None, now: Entry | None) -> Entry | None:
+    if right is None:
         return None
-    mode, data = held
+    mode, data = right
+    mode = mode or (now[0] if now is not None else "")
+    if data is None:
+        return (mode, now[1]) if now is not None else None
     return mode, data.decode() if mode == LINK_MODE else store_text(attempt.plumbing, data)
 
 

@@ -1,12 +1,13 @@
 """All that may be done beyond what was asked, chapter by chapter."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from noface.integrity.asked_for import words_of
 from noface.integrity.unasked.contents import contents
-from noface.integrity.unasked.finding import Changed, Chapter, Ground, Unasked
+from noface.integrity.unasked.finding import Changed, Chapter, Ground, Right, Unasked
+from noface.integrity.unasked.kinds import kinds
 
-CHAPTERS: tuple[Chapter, ...] = (contents,)
+CHAPTERS: tuple[Chapter, ...] = (contents, kinds)
 
 
 def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...]:
@@ -14,3 +15,12 @@ def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...
     words = "\n".join(words_of(ground.issue))
     found = (each for chapter in CHAPTERS for each in chapter(files, ground))
     return tuple(each for each in found if not each.is_asked(words))
+
+
+def together(found: Iterable[Unasked]) -> dict[str, Right | None]:
+    """Return how all of it is put right, by paths; None removes a file."""
+    result: dict[str, Right | None] = {}
+    for path, right in (item for one in found for item in one.right.items()):
+        mode, data = result.get(path) or ("", None)
+        result[path] = right and (right[0] or mode, data if right[1] is None else right[1])
+    return result

@@ -1,38 +1,102 @@
-"""What happened to a file's bytes by the way: edit tools that read and write a file as if it were other text."""
+"""What happened to a file's bytes by the way: edit tools that read and write a file as if it were other text.
+
+Each row is put right for itself, on what the row before it left, so that the work beside it stays as it is.
+"""
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
+from noface.data import table
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
+from noface.model.attempt import REGULAR
 
 _LOST = "\ufffd"
 _LOSS = re.compile(f"{_LOST}([\udc80-\udcff]+)")
-_LINES_MAX = 5
+_LINES_MAX = 3
+_ENDS_MIN = 3
+_WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_STEERS = (".gitattributes", ".editorconfig")
+Mended = tuple[tuple[str, ...], bytes | None]
+"""Lines that show what is wrong with a file, and its bytes put right; None if only its worker can do that."""
 
 
 def contents(files: Sequence[Changed], _: Ground) -> Iterator[Unasked]:
     """Yield the files whose bytes are others where the work is not."""
+    steered = any(file.path.rpartition("/")[2] in _STEERS for file in files)
     for file in files:
-        if file.old is not None and file.new is not None and b"\0" not in file.old:
-            yield from _undecodable(file, file.old, file.new)
+        old, new = file.old, file.new
+        plain = file.old_mode in REGULAR and file.new_mode in REGULAR
+        if not plain or not old or not new or old == new or not (_wide(old) or b"\0" not in old):
+            continue
+        found: list[tuple[str, tuple[str, ...], bool]] = []
+        for row, mend in _MENDS.items():
+            mended = mend(old, new) if not (steered and row == "line-ends") else None
+            if mended is not None:
+                found.append((row, mended[0], mended[1] is not None))
+                new = new if mended[1] is None else mended[1]
+        for row, lines, can_mend in found:
+            yield Unasked(row, file.path, lines, {file.path: ("", new)} if can_mend else {})
 
 
-def _undecodable(file: Changed, old: bytes, new: bytes) -> Iterator[Unasked]:
+def _transcoded(old: bytes, new: bytes) -> Mended | None:
+    kept = set(new.split(b"\n"))
+    if (old.isascii() and not _wide(new)) or any(not line.isascii() and line in kept for line in old.split(b"\n")):
+        return None
+    for was, now in _pairs(old, new):
+        before, after = _decoded(old, was), _decoded(new, now)
+        if before is None or after is None:
+            continue
+        wide = was in _WIDE.values() or now in _WIDE.values()
+        special = {line for line in before.splitlines() if line.strip() and (wide or not line.isascii())}
+        same = tuple(line for line in after.splitlines() if line in special)
+        if 2 * len(same) > len(special):
+            return tuple(same[:_LINES_MAX]), _encoded(after, was)
+    return None
+
+
+def _pairs(old: bytes, new: bytes) -> Iterator[tuple[str, str]]:
+    """Yield how a tool may have read a file and written it, which is not how the file is."""
+    others = table("unasked")["encodings"]["tried"]
+    if wide := _wide(old) or _wide(new):
+        yield (wide, "utf-8") if _wide(old) else ("utf-8", wide)
+    yield from ((other, "utf-8") for other in others)
+    yield from (("utf-8", other) for other in others)
+
+
+def _wide(data: bytes) -> str:
+    return _WIDE.get(data[:2], "")
+
+
+def _decoded(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _encoded(text: str, encoding: str) -> bytes | None:
+    try:
+        return (f"\ufeff{text.removeprefix(chr(0xFEFF))}" if encoding in _WIDE.values() else text).encode(encoding)
+    except UnicodeEncodeError:
+        return None
+
+
+def _undecodable(old: bytes, new: bytes) -> Mended | None:
+    if _LOST.encode() in old or _LOST.encode() not in new:
+        return None
     before = old.decode("utf-8", "noface-lossy")
     lost = [match[1].encode("utf-8", "surrogateescape") for match in _LOSS.finditer(before)]
-    if not lost or _LOST.encode() in old or _LOST.encode() not in new:
-        return
-    now = new.decode("utf-8", "surrogateescape")
-    before = _LOSS.sub(_LOST, before)
+    if not lost:
+        return None
+    before, now = _LOSS.sub(_LOST, before), new.decode("utf-8", "surrogateescape")
     known = dict(zip((at for at, char in enumerate(before) if char == _LOST), lost, strict=True))
     put = {at: known[other] for at, other in _aligned(before, now) if now[at] == _LOST and other in known}
     mended = "".join(put[at].decode("utf-8", "surrogateescape") if at in put else char for at, char in enumerate(now))
-    shown = tuple(line for line in now.split("\n") if _LOST in line)[:_LINES_MAX]
-    right = {} if _LOST in mended else {file.path: (file.new_mode, mended.encode("utf-8", "surrogateescape"))}
-    yield Unasked("undecodable", file.path, shown, right)
+    lines = tuple(line for line in now.split("\n") if _LOST in line)[:_LINES_MAX]
+    return lines, None if _LOST in mended else mended.encode("utf-8", "surrogateescape")
 
 
 def _surrogates(error: UnicodeError) -> tuple[str, int]:
@@ -47,7 +111,7 @@ codecs.register_error("noface-lossy", _surrogates)
 def _aligned(before: str, now: str) -> Iterator[tuple[int, int]]:
     """Yield the places of the characters that two texts have in common, in the second and in the first."""
     old, new = before.splitlines(keepends=True), now.splitlines(keepends=True)
-    was, at = _starts(old), _starts(new)
+    was, at = [0, *accumulate(map(len, old))], [0, *accumulate(map(len, new))]
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             yield from zip(range(at[c], at[d]), range(was[a], was[b]), strict=True)
@@ -57,5 +121,57 @@ def _aligned(before: str, now: str) -> Iterator[tuple[int, int]]:
                 yield from ((at[c] + block.b + n, was[a] + block.a + n) for n in range(block.size))
 
 
-def _starts(lines: list[str]) -> list[int]:
-    return [0, *accumulate(map(len, lines))]
+def _unencodable(old: bytes, new: bytes) -> Mended | None:
+    """Find lines in which each letter beyond ASCII became a question mark, or is gone."""
+    before = _decoded(old, "utf-8") or old.decode("latin-1")
+    if old.isascii() or not new.isascii():
+        return None
+    encoding = "latin-1" if _decoded(old, "utf-8") is None else "utf-8"
+    lines = [line for line in before.split("\n") if not line.isascii()]
+    for way in ("replace", "ignore"):
+        became = {line.encode("ascii", way).decode(): line for line in lines}
+        now = new.decode().split("\n")
+        if 2 * sum(line in became for line in now) > len(lines) and len(lines) > (way == "ignore"):
+            mended = "\n".join(became.get(line, line) for line in now)
+            return tuple(line for line in now if line in became)[:_LINES_MAX], mended.encode(encoding)
+    return None
+
+
+def _mark(old: bytes, new: bytes) -> Mended | None:
+    had, has = old.startswith(codecs.BOM_UTF8), new.startswith(codecs.BOM_UTF8)
+    if had == has or _wide(old):
+        return None
+    return (), codecs.BOM_UTF8 + new if had else new.removeprefix(codecs.BOM_UTF8)
+
+
+def _line_ends(old: bytes, new: bytes) -> Mended | None:
+    ends, crlf = old.count(b"\n"), old.count(b"\r\n")
+    others = new.count(b"\r\n") if crlf == 0 else new.count(b"\n") - new.count(b"\r\n")
+    if _wide(old) or ends < _ENDS_MIN or crlf not in (0, ends) or not others:
+        return None
+    unix = new.replace(b"\r\n", b"\n")
+    return (f"{others} of {new.count(bytes([10]))} lines",), unix if crlf == 0 else unix.replace(b"\n", b"\r\n")
+
+
+def _last_newline(old: bytes, new: bytes) -> Mended | None:
+    if _wide(old) or not old.endswith(b"\n") or new.endswith(b"\n"):
+        return None
+    return (), new + (b"\r\n" if old.endswith(b"\r\n") else b"\n")
+
+
+def _nul(old: bytes, new: bytes) -> Mended | None:
+    if _wide(old) or b"\0" not in new:
+        return None
+    bare = new.rstrip(b"\0")
+    return tuple(repr(line)[:80] for line in new.split(b"\n") if b"\0" in line)[:1], None if b"\0" in bare else bare
+
+
+_MENDS: dict[str, Callable[[bytes, bytes], Mended | None]] = {
+    "transcoded": _transcoded,
+    "undecodable": _undecodable,
+    "unencodable": _unencodable,
+    "nul": _nul,
+    "byte-order-mark": _mark,
+    "line-ends": _line_ends,
+    "last-newline": _last_newline,
+}

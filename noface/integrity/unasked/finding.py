@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from noface.data import table
 from noface.model.issue import Issue
 
+LEFT_OUT = "left-out"
 Held = tuple[str, bytes]
 """A file's mode and its bytes: of a link its target, of a submodule the id of its commit."""
+Right = tuple[str, bytes | None]
+"""What a file is to be: a mode, "" for that which it has, and bytes, None for those that it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,32 +29,31 @@ class Changed:
 class Unasked:
     """What nobody asked for: a row of data/unasked.toml, the file, and the lines that show it.
 
-    `right` is how it is put right without touching anything else, by paths; None removes a file. Empty if only its
-    worker can do that.
+    `right` is how it is put right without touching anything else, by paths; empty if only its worker can do that.
     """
 
     row: str
     path: str
     lines: tuple[str, ...]
-    right: Mapping[str, Held | None] = field(default_factory=dict)
+    right: Mapping[str, Right | None] = field(default_factory=dict)
 
     @property
     def what(self) -> str:
-        return str(table("unasked")[self.row]["what"])
+        return str(table("unasked")["rows"][self.row]["what"])
 
     @property
     def then(self) -> str:
         """What comes of it if it is done again: "left-out", "ask" or "tell"."""
-        return str(table("unasked")[self.row]["then"])
+        return str(table("unasked")["rows"][self.row]["then"])
 
     def is_asked(self, words: str) -> bool:
         """True if what an issue says asks for such a thing."""
-        asked = table("unasked")[self.row].get("asked")
+        asked = table("unasked")["rows"][self.row].get("asked")
         return bool(asked and re.search(asked, words, re.IGNORECASE))
 
     def mend(self, main: str) -> str:
         """Return the command that puts it right in a workspace."""
-        return str(table("unasked")[self.row]["mend"]).replace("{path}", self.path).replace("{main}", main)
+        return str(table("unasked")["rows"][self.row]["mend"]).replace("{path}", self.path).replace("{main}", main)
 
 
 @dataclass(frozen=True, slots=True)
