@@ -22,7 +22,7 @@ from noface.diagnosis.agent_errors import (
     starting_rules,
     why_lost,
 )
-from noface.diagnosis.reset_times import WallClock, reset_time, retry_after
+from noface.diagnosis.reset_times import WallClock, limit_end, retry_after
 from noface.diagnosis.text import signature_of
 from noface.model.failure import WORKER, Failure
 from noface.model.quoting import to_the_point
@@ -92,10 +92,8 @@ def _by_error(evidence: AgentEvidence, error: AgentError, clock: WallClock) -> A
     lost = [match for match in matched if match is not winner]
     verdict = _verdict(evidence, winner.rule.kind, winner.rule.name, line, error, winner)
     also = tuple((f"{evidence.agent}-{match.rule.name}", match.text[:300], why_lost(match, winner)) for match in lost)
-    retry_at = error.resets_at
-    if retry_at is None:
-        by_header = retry_after(dict(error.headers), clock) if error.headers else None
-        retry_at = by_header or reset_time(error.message, clock) or reset_time(error.details, clock)
+    by_header = retry_after(dict(error.headers), clock) if error.headers else None
+    retry_at = limit_end((error.resets_at, by_header), (error.message, error.details), clock)
     transient = winner.rule.kind.category is Category.TRANSIENT
     return replace(verdict, also_matched=also, retry_at=retry_at if transient else None)
 

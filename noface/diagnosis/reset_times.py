@@ -4,7 +4,7 @@ Clocks tell minutes only: a time of day that has just passed means now, another 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parsedate_to_datetime
@@ -13,7 +13,14 @@ from noface.data import Patterns
 from noface.model.json_record import epoch
 
 _JUST_PASSED_S = 300.0
-_FARTHEST_S = 400 * 86_400.0
+_DAY_S = 86_400.0
+_FARTHEST_S = 400 * _DAY_S
+_HOUR_S = 3_600.0
+_MINUTE_S = 60.0
+_WINDOWS = {
+    "session": 5 * _HOUR_S, "5h": 5 * _HOUR_S, "hourly": _HOUR_S, "daily": _DAY_S, "24h": _DAY_S, "weekly": 7 * _DAY_S,
+    "minute": _MINUTE_S, "hour": _HOUR_S, "day": _DAY_S, "week": 7 * _DAY_S,
+}  # fmt: skip
 _TEXT_MAX = 20_000
 _HALF_DAY_H = 12
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -47,6 +54,34 @@ def reset_time(text: str, clock: WallClock) -> float | None:
         if at is not None and clock.now - _FARTHEST_S <= at <= clock.now + _FARTHEST_S:
             return at
     return None
+
+
+def limit_end(told: Iterable[float | None], texts: Iterable[str], clock: WallClock) -> float | None:
+    """Return when a limit ends by the times that were `told` (epoch seconds) and by the texts, None if none says so.
+
+    A limit of five hours ends within five hours. So what the words rule out, as a stamp of another zone, is passed
+    over, and a time of day that has passed in the limit's own span was its end. Of the rest the nearest is tried.
+    """
+    read = {text: reset_time(text, clock) for text in texts}
+    known = [at for at in (*told, *read.values()) if at is not None]
+    span = next(filter(None, map(_window_of, read)), 0.0)
+    if not known or not span:
+        return known[0] if known else None
+    passed = [at - _DAY_S for at in read.values() if at is not None and clock.now - span < at - _DAY_S <= clock.now]
+    latest = clock.now + span + _JUST_PASSED_S
+    fitting = [at for at in known if at <= latest] or passed or [latest]
+    nearest = min(fitting, key=lambda at: abs(at - clock.now))
+    return next(at for at in fitting if abs(at - nearest) < _MINUTE_S)  # a text tells minutes, a stamp seconds
+
+
+def _window_of(text: str) -> float:
+    match = _RESET["window"].search(text[:_TEXT_MAX])
+    if match is None:
+        return 0.0
+    if match["word"]:
+        return _WINDOWS[match["word"].lower()]
+    count = {"five": 5, "seven": 7}.get(match["count"].lower()) or int(match["count"])
+    return count * _WINDOWS[match["unit"].lower()]
 
 
 def retry_after(headers: Mapping[str, str], clock: WallClock) -> float | None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.cases import cases
 
 from noface.agents.json_stream import local_clock, named_zone
-from noface.diagnosis.reset_times import WallClock, epoch, reset_time, retry_after
+from noface.diagnosis.reset_times import WallClock, epoch, limit_end, reset_time, retry_after
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 CLOCK = WallClock(NOW.timestamp(), UTC, named_zone)
@@ -68,6 +68,28 @@ def test_a_time_is_read_in_every_form(text, expected):
 )  # fmt: skip
 def test_what_makes_no_sense_is_no_time(text):
     assert reset_time(text, CLOCK) is None
+
+
+HOUR = 3600.0
+
+
+@cases(
+    ("told", "text", "expected"),
+    [
+        (None, "You've hit your session limit · resets 3:18pm (UTC)", -12 * 60),  # it is over, and not tomorrow's
+        (None, "5-hour limit reached · resets 11am (UTC)", -4.5 * HOUR),
+        (None, "Daily limit reached, resets 3:18pm (UTC)", 24 * HOUR - 12 * 60),
+        (8.3 * HOUR, "You've hit your 5-hour limit · resets 4:30pm (UTC)", HOUR),
+        (8.3 * HOUR, "You've hit your five-hour limit", 5 * HOUR + 300),  # of another zone: asked at its latest end
+        (2 * HOUR, "You've hit your session limit · resets 11:30pm (UTC)", 2 * HOUR),
+        (100 * HOUR, "You've hit your weekly limit", 100 * HOUR),
+        (8.3 * HOUR, "Rate limited", 8.3 * HOUR),
+        (None, "Rate limited", None),
+    ],
+)
+def test_what_the_words_of_a_limit_rule_out_is_not_its_end(told, text, expected):
+    moment = limit_end((told and NOW.timestamp() + told, None), (text, ""), CLOCK)
+    assert moment == (None if expected is None else pytest.approx(NOW.timestamp() + expected))
 
 
 def test_a_time_without_a_zone_is_local():
