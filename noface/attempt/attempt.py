@@ -7,9 +7,11 @@ from noface.attempt.changes import Change, change_of, history_failure, own_value
 from noface.attempt.environment import AttemptEnvironment, Scope, put, subject
 from noface.attempt.gate_session import GateTask
 from noface.attempt.prove import Proving
+from noface.errors import GitError
 from noface.gates.secrets import shown_path
+from noface.git.left_in_git import NO_BRANCH, STASH
 from noface.git.plumbing import Plumbing, make_and_hold
-from noface.git.refs import RefUpdate, hold_ref
+from noface.git.refs import RefUpdate, branch_name, hold_ref
 from noface.git.set_aside import ASIDE_MESSAGE
 from noface.git.snapshot import SlotLimits, SlotSnapshot, forget_index, take
 from noface.git.workspace import Slot
@@ -21,12 +23,19 @@ from noface.model.failure import Failure, PriorFailure
 from noface.model.gate import GateResult, GateSpec, Proof
 from noface.model.issue import Issue
 from noface.model.quoting import some
-from noface.model.scratch import ASIDE
+from noface.model.scratch import ASIDE, IN_GIT
 from noface.model.taxonomy import PASSED
 from noface.process.failpoints import hit
 from noface.secrets.masked_records import named_anew
 
 PATCH_FILE = "diff.patch"
+_NAMED_MAX = 3
+
+
+def named(in_git: tuple[tuple[str, str], ...]) -> str:
+    """Name what a worker's own git held, each with the command that brings it into a workspace."""
+    ways = ((what, "stash apply" if what == STASH else "merge --squash", commit[:12]) for what, commit in in_git)
+    return some(tuple(f"{what} (`git {way} {commit}`)" for what, way, commit in ways), _NAMED_MAX)
 
 
 @dataclass(slots=True)
@@ -133,20 +142,34 @@ class Attempt:
             again = True
             taken = self.take(slot, replaced=replaced, answer=answer)
             hit("snapshot_taken")
-            return self.with_aside_held(taken)
+            return self.with_rest_held(taken)
 
         return make_and_hold(self.plumbing, self.ref, snapshot, lambda taken: taken.snapshot.candidate)
 
-    def with_aside_held(self, taken: SlotSnapshot) -> SlotSnapshot:
+    def with_rest_held(self, taken: SlotSnapshot) -> SlotSnapshot:
         """Keep what a worker left that is no part of its change (law 2), but for secrets; return where it is kept."""
-        aside, plumbing, order = taken.snapshot.aside, self.plumbing, self.order
-        if aside is None:
-            return taken
-        tree = without_added_secrets(self.env, order.main, plumbing.tree(aside))[0]
-        if tree != plumbing.tree(aside):
-            aside = plumbing.commit_tree(tree, (order.start,), ASIDE_MESSAGE)
-        plumbing.refs.apply(RefUpdate(hold_ref(self.issue.id, f"{ASIDE}{order.number}"), aside))
-        return replace(taken, snapshot=replace(taken.snapshot, aside=aside))
+        aside, number, held, notes = taken.snapshot.aside, self.order.number, list[tuple[str, str]](), list[str]()
+        if aside is not None:
+            aside = self._held(f"{ASIDE}{number}", aside)
+        for place, (what, commit) in enumerate(taken.snapshot.in_git):
+            try:
+                held.append((what, self._held(f"{IN_GIT}{number}-{place}", commit)))
+            except GitError as error:
+                notes.append(f"{what} in the worker's own git could not be kept: {error.message}")
+        usual = (NO_BRANCH, f"the branch {branch_name(self.issue.id)}")  # who works on may leave such behind
+        telling = tuple(one for one in held if one[0] not in usual)
+        notes += [f"kept of the worker's own git: {named(telling)}"] if telling else []
+        snapshot = replace(taken.snapshot, aside=aside, in_git=tuple(held), notes=(*taken.snapshot.notes, *notes))
+        return replace(taken, snapshot=snapshot)
+
+    def _held(self, name: str, commit: str) -> str:
+        """Have a ref hold a commit; if it, or its history, has secrets, one of its files without them. Return it."""
+        plumbing, order = self.plumbing, self.order
+        if history_failure(self.env, commit) is not None:
+            tree = without_added_secrets(self.env, order.main, plumbing.tree(commit))[0]
+            commit = plumbing.commit_tree(tree, (order.start,), ASIDE_MESSAGE)
+        plumbing.refs.apply(RefUpdate(hold_ref(self.issue.id, name), commit))
+        return commit
 
     def hold_outcome(self, snapshot: Snapshot, outcome: str) -> Snapshot:
         """Commit a snapshot with the outcome, without secrets of its own or of its history; return it as held."""

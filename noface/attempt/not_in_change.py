@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from noface.agents.command import passed_over
-from noface.attempt.attempt import Judging
+from noface.attempt.attempt import Judging, named
 from noface.attempt.gate_runs import UNSTEADY_BY_CHANGE
 from noface.attempt.left_out import put_back
 from noface.diagnosis.agent import asked_by_program, without_changes
@@ -47,6 +47,7 @@ _FIXTURES = (
 )
 _WORK_HERE = "work in the checkout itself; a folder whose files belong to the change has no .git of its own"
 _LEAVE_FILES = "what counts is the files of the checkout when the work ends, so leave them there; no commit is needed"
+_KEPT = ". What is there is kept: "
 _LIFTED = "a person can name the file in its paths or may_change"
 
 
@@ -57,12 +58,16 @@ def unchanged(attempt: Judging) -> Failure:
     status = work.report.status if work.report is not None else ReportStatus.DONE
     # Who was told last what is left out of work that passed may leave the same again: that work is there.
     sought = agent.error is None and status is not ReportStatus.BLOCKED and order.earlier[-1:] != (attempt.reminded,)
+    kept = named(snapshot.in_git)
     if snapshot.elsewhere and sought:
-        message = f"the change lies in {repositories(snapshot.elsewhere)}: {_WORK_HERE}"
+        message = f"the change lies in {repositories(snapshot.elsewhere)}: {_WORK_HERE}{_KEPT if kept else ''}{kept}"
         return _elsewhere(attempt, message, snapshot.elsewhere)
-    if snapshot.branches and sought:
-        message = f"the checkout is as it was, though there are commits on {some(snapshot.branches, _SHOWN_MAX)}"
-        return _elsewhere(attempt, f"{message}: {_LEAVE_FILES}", snapshot.branches)
+    if kept and sought:
+        message = f"the checkout is as it was, and the change in the worker's own git: {_LEAVE_FILES}{_KEPT}{kept}"
+        return _elsewhere(attempt, message, tuple(what for what, _ in snapshot.in_git))
+    told = next((each for each in reversed(order.earlier) if each.rule == _ELSEWHERE and _KEPT in each.message), None)
+    if told is not None and sought:  # whoever finds nothing to do has not looked there
+        return _elsewhere(attempt, told.message, ())
     if snapshot.not_taken and sought:
         ignored = tuple(one for one in snapshot.not_taken if one.ignored)
         reminded = any(before.rule == NOT_TAKEN for before in order.earlier)

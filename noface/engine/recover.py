@@ -195,7 +195,7 @@ def with_work(context: RunContext, order: AttemptOrder, report: Interrupted) -> 
     attempt = Attempt(_protected(context, order), context.quiet_scope(Canceller()))
     if not (attempt.folder / "order.json").exists():
         return report  # the workspace was not this attempt's yet
-    taken = attempt.with_aside_held(attempt.take(context.env.agent_slot(order.slot), INTERRUPTED))
+    taken = attempt.with_rest_held(attempt.take(context.env.agent_slot(order.slot), INTERRUPTED))
     if not taken.changed:
         return report
     _, own = attempt.keep_patches(taken)

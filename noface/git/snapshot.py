@@ -1,17 +1,16 @@
 """Turns what a worker left in its slot into commits (law 2), and puts protected paths back to main's (law 11)."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.filtered import as_kept, as_written, record_of, release
 from noface.git.guarded import PROTECTED, guarded
+from noface.git.left_in_git import left_in_git
 from noface.git.plumbing import Plumbing, entries_before, write_entries
 from noface.git.removal import remove, remove_below
 from noface.git.scan_worktree import display_path, scan_worktree
@@ -23,15 +22,11 @@ from noface.integrity.not_taken import is_source
 from noface.integrity.rubbish import HEAD_BYTES, RubbishRules, rubbish_in
 from noface.model.attempt import NotTaken, Snapshot
 from noface.model.protection import Protection
-from noface.process.files import is_folder, read_regular
+from noface.process.files import is_folder
 
 Paths = tuple[str, ...]
 _NOTES_MAX = 20
 _PLACES_MAX = 5
-_BRANCHES_SEEN_MAX = 1_000
-_HEAD_BYTES_MAX = 4_096
-_COMMIT_BYTES_MAX = 100
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _NEW = ("--others", "--exclude-standard")
 _FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
@@ -72,7 +67,6 @@ def take(
     `main` is what protected paths are restored from and the diff is taken against. `replaced`: the folder is not the
     one the worker began in. The caller has ended every process of the attempt. Raises GitError if git itself fails.
     """
-    branches = _other_branches(slot.path, start)  # before the scan removes what lies in their place
     with in_use(slot) as git:
         lost = _is_lost(slot, plumbing, start, replaced=replaced)
         notes = [] if ensure_folder(slot) else ["the workspace folder itself was removed or replaced"]
@@ -97,7 +91,8 @@ def take(
             add_notes += _refused(slot, git, out, extent)
         # A dependency with its `.git` is ignored and no place where a worker works; but a linked worktree is nobody's
         # dependency.
-        elsewhere = tuple(display_path(at) for at, linked in scan.apart.items() if linked or at not in ignored)
+        places = tuple(at for at, linked in scan.apart.items() if linked or at not in ignored)
+        elsewhere = tuple(map(display_path, places))
         notes += [
             f"{place}: a git repository of its own was left out; it stays in the workspace until the next attempt"
             for place in elsewhere[:_PLACES_MAX]
@@ -125,6 +120,8 @@ def take(
         notes += (f"{display_path(c.path)} was put back: {why}" for c, why in put_back.items() if why != PROTECTED)
         null_id = plumbing.repository.null_id
         candidate_tree = write_entries(git, entries_before(put_back), null_id) if put_back else tree
+        in_git, problem = _in_git(plumbing, slot, git, (start, tree), places, limits)
+        notes += problem
     if put_back:
         diff = plumbing.diff(main, candidate_tree)
     commit = plumbing.commit_tree(tree, (start,), message)
@@ -140,7 +137,7 @@ def take(
         notes=(*told, *(f"not taken: {path}: {what}" for path, what in big.items()), *notes)[:_NOTES_MAX],
         left_out=left_out,
         elsewhere=elsewhere,
-        branches=branches,
+        in_git=in_git,
         crowded=tuple(map(display_path, new)),
         not_taken=not_taken,
         aside=aside,
@@ -179,26 +176,39 @@ def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Ma
             )
 
 
-def _other_branches(workspace: Path, start: str) -> tuple[str, ...]:
-    """Return the branches in the agent's `.git`, but for the one checked out, that stand elsewhere than `start`.
+def _in_git(
+    plumbing: Plumbing, slot: Slot, git: Git, known: tuple[str, str], places: Paths, limits: SlotLimits
+) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+    """Return what the git of a slot and the repositories at `places` in it hold beside two `known` trees, and notes."""
+    start, trees = known[0], {plumbing.tree(each) for each in known}
+    commits, problem = left_in_git(plumbing, slot.path, places, start)
+    # A third parent holds the new files of a stash.
+    commits = tuple(one for one in commits if plumbing.tree(one[1]) not in trees or plumbing.resolve(f"{one[1]}^3"))
+    trees |= {"", *(plumbing.tree(each) for _, each in commits)}
+    for place in places[:_PLACES_MAX]:
+        if (made := _files_at(slot, git, place, start, limits)) not in trees:
+            name = display_path(place)
+            commits = ((name, plumbing.commit_tree(made, (start,), f"What lay in {name}\n")), *commits)
+    return commits, [f"not all that the worker's own git holds could be kept: {problem}"] if problem else []
 
-    They are read as files, since no git runs on what an agent has written (law 4); links are not followed.
-    """
-    heads = workspace / ".git" / "refs" / "heads"
-    here = (read_regular(workspace / ".git" / "HEAD", _HEAD_BYTES_MAX) or b"").decode("utf-8", "replace").strip()
-    try:
-        if any(path.is_symlink() for path in (heads, heads.parent, heads.parent.parent)):
-            return ()
-    except OSError:  # its permissions were taken away
-        return ()
-    files = (Path(folder, name) for folder, _, names in os.walk(heads) for name in sorted(names))
-    branches = []
-    for path in islice(files, _BRANCHES_SEEN_MAX):
-        commit = (read_regular(path, _COMMIT_BYTES_MAX) or b"").decode("ascii", "replace").strip()
-        name = path.relative_to(heads)
-        if _COMMIT.fullmatch(commit) and commit != start and here != f"ref: refs/heads/{name}":
-            branches.append(display_path(str(name)))
-    return tuple(branches[:_PLACES_MAX])
+
+def _files_at(slot: Slot, git: Git, place: str, start: str, limits: SlotLimits) -> str:
+    """Return a tree of what lies in a folder of a slot that is a repository of its own, "" if git cannot take it."""
+    folder, index = replace(slot, path=slot.path / place, keep=()), slot.private_git_dir / "sub-0000000000000000"
+    extra = (("GIT_WORK_TREE", str(folder.path)), ("GIT_INDEX_FILE", str(index)))
+    inner, out = replace(git, cwd=str(folder.path), environment=(*git.environment, *extra)), list[str]()
+    with suppress(OSError, GitError):
+        for at, folders, names in os.walk(folder.path):
+            here = os.path.relpath(at, folder.path)
+            if ".git" in (*folders, *names) and here != ".":
+                out.append(here)
+                folders.clear()
+            big = (name for name in names if Path(at, name).lstat().st_size > limits.file_bytes_max)
+            out += (os.path.normpath(f"{here}/{name}") for name in big)
+        inner.ask("read-tree", start)
+        _add(inner, folder, tuple(out), (limits.files_max, True))
+        return inner.ask("write-tree")
+    return ""
 
 
 def forget_index(slot: Slot) -> None:

@@ -15,11 +15,12 @@ from noface.git.command import Git
 from noface.git.filtered import record_of, release, write_filtered
 from noface.git.plumbing import Plumbing
 from noface.git.private_git_dir import config_text, copy_shallow, make_private_git_dir, quoted, write_text
-from noface.git.refs import exclusive_lock, scratch_branch
+from noface.git.refs import exclusive_lock, hold_ref, scratch_branch
 from noface.git.removal import mount_points, remove, remove_below
 from noface.git.repository import Repository
 from noface.git.scan_worktree import clear_hazards, names_in
 from noface.git.submodules import Submodule, fill, git_of, links_in, submodules
+from noface.model.scratch import IN_GIT
 from noface.process.files import ordinary_folder
 
 _FETCH = "fetch = +refs/heads/*:refs/remotes/origin/*"
@@ -118,7 +119,7 @@ def give_git(slot: Slot, issue_id: str, commit: str) -> None:
     write_text(git_dir / "HEAD", f"ref: {branch}\n")
     write_text(git_dir / branch, f"{commit}\n")
     write_text(git_dir / "config", config + _origin(slot.repository))
-    write_text(git_dir / "packed-refs", _packed_refs(slot.repository))
+    write_text(git_dir / "packed-refs", _packed_refs(slot.repository, hold_ref(issue_id, "")))
     stores = (slot.repository.own_objects, slot.repository.objects)
     write_text(git_dir / "objects" / "info" / "alternates", "".join(f"{store}\n" for store in stores))
     # With noface's index and excludes an agent's `git status` says what a snapshot would take.
@@ -134,10 +135,11 @@ def _origin(repository: Repository) -> str:
     return "".join(('[remote "origin"]\n', *(f"\t{line}\n" for line in lines)))
 
 
-def _packed_refs(repository: Repository) -> str:
-    """Return the tags, and main as the remote's: gates compare a change with it."""
+def _packed_refs(repository: Repository, own: str) -> str:
+    """Return the tags, what earlier workers' git held, and main as the remote's: gates compare a change with it."""
     main = repository.base or repository.main
-    refs = repository.references("refs/tags", main)
+    refs = repository.references("refs/tags", main, own)
+    refs = {ref: oid for ref, oid in refs.items() if not ref.startswith(own) or ref.startswith(f"{own}{IN_GIT}")}
     names = {main: f"refs/remotes/origin/{repository.main_name}"}
     return "".join(f"{oid} {names.get(ref, ref)}\n" for ref, oid in sorted(refs.items(), key=lambda each: each[1]))
 

@@ -56,8 +56,9 @@ class Snapshot:
 
     `commit` keeps the slot's tree; `candidate` is the same with the protected paths (law 11) put back to main's.
     `left_out` counts new files that were too many, in the folders `crowded`. `elsewhere` are folders that are
-    repositories of their own, `branches` those that the agent's own git has moved. `not_taken` are no part of it,
-    `aside` is the commit that holds them; `suspects` are part of it. `lost`: the workspace went away under the worker.
+    repositories of their own, `in_git` what lies there and in the agent's own git, each with its commit. `not_taken`
+    are no part of it, `aside` is the commit that holds them; `suspects` are part of it. `lost`: the workspace went away
+    under the worker.
     """
 
     commit: str
@@ -70,7 +71,7 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     left_out: int = 0
     elsewhere: tuple[str, ...] = ()
-    branches: tuple[str, ...] = ()
+    in_git: tuple[tuple[str, str], ...] = ()
     crowded: tuple[str, ...] = ()
     not_taken: tuple[NotTaken, ...] = ()
     aside: str | None = None

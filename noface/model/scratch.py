@@ -17,6 +17,9 @@ LEFT = "branch"
 ASIDE = "aside-"
 """Below an issue's refs, `aside-<n>` holds what attempt n left that is no part of its change."""
 
+IN_GIT = "in-git-"
+"""Below an issue's refs, `in-git-<n>-<k>` holds what the git of attempt n's worker held beside its files."""
+
 REMOVED_FILE = "removed.json"
 """In the folder of an attempt whose files went: when and why, for whoever looks for them."""
 
@@ -51,7 +54,7 @@ class Scratch:
 
 def needed_until_landed(name: str) -> bool:
     """True if a ref of an issue, by its last name, may go once the issue is merged."""
-    return not name.removeprefix(ASIDE).isdigit() and not name.startswith(PERSON)
+    return not name.removeprefix(ASIDE).isdigit() and not name.startswith((PERSON, IN_GIT))
 
 
 @dataclass(frozen=True, slots=True)

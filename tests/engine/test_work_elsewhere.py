@@ -55,7 +55,8 @@ def test_work_in_another_place_is_told_as_such_and_the_next_attempt_does_it_righ
         first, second = project.attempts(issue)
         assert (place, first["outcome"], first["failure"]["rule"]) == (place, "NO_DIFF", "worked-elsewhere")
         assert first["failure"]["message"].startswith(said_of(place))
-        assert [note.split(":")[0] for note in first["notes"]] == ["left out of the change", place]
+        noted = [note.split(":")[0] for note in first["notes"]]
+        assert noted == ["left out of the change", place, "kept of the worker's own git"]
         assert said_of(place) in project.prompt(issue, 2)
         assert second["outcome"] == "PASSED"
         assert {f"fixed{issue}.txt", "a.txt"} <= landed
@@ -153,5 +154,8 @@ def test_a_worker_whose_commits_are_on_a_branch_and_not_in_its_checkout_is_told_
     )
     first, second = played([{"shell": committed}], [FIXED])
     assert (first["outcome"], second["outcome"]) == ("NO_DIFF", "PASSED")
-    assert "there are commits on fix: what counts is the files of the checkout" in first["failure"]["message"]
-    assert "there are commits on fix" in project.prompt("7", 2)
+    commit = project.git("rev-parse", "refs/noface/issues/7/in-git-1-0")
+    kept = f"What is there is kept: the branch fix (`git merge --squash {commit[:12]}`)"
+    assert "in the worker's own git: what counts is the files of the checkout" in first["failure"]["message"]
+    assert kept in first["failure"]["message"]
+    assert kept in project.prompt("7", 2)

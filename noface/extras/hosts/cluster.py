@@ -315,7 +315,8 @@ class Cluster(LocalExecutor):
         The commits are made here: messages, authors and histories of a host's own go nowhere.
         """
         plumbing, order, snapshot = self._plumbing, attempt.order, work.snapshot
-        take_pack(plumbing, parcel.pack, [tip for tip in (parcel.held, parcel.aside) if tip], checked=True)
+        own = (commit for _, commit in snapshot.in_git)
+        take_pack(plumbing, parcel.pack, [tip for tip in (parcel.held, parcel.aside, *own) if tip], checked=True)
         bases = (order.start, order.main)
         if not parcel.held or snapshot.candidate != parcel.held or base_of(plumbing, parcel.held) not in bases:
             raise ValueError("its commits do not stand on those that it began on")
@@ -334,8 +335,7 @@ class Cluster(LocalExecutor):
         snapshot = replace(snapshot, commit=commit, tree=tree, candidate=candidate, candidate_tree=candidate_tree)
         snapshot = replace(snapshot, changes=diff.changes, aside=aside)
         taken = SlotSnapshot(snapshot, diff.patch, diff.hash, changed=changed)
-        if aside:
-            taken = attempt.with_aside_held(taken)
+        taken = attempt.with_rest_held(taken)
         attempt.keep_patches(taken)
         return replace(work, snapshot=taken.snapshot, patch_hash=diff.hash, changed=changed)
 

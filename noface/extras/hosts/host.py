@@ -42,7 +42,7 @@ from noface.git.repository import Repository
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import decode, encode
 from noface.model.failure import Failure
-from noface.model.scratch import ASIDE
+from noface.model.scratch import ASIDE, IN_GIT
 from noface.model.taxonomy import INTERRUPTED
 from noface.process.clock import Clock
 from noface.process.environment import Variables
@@ -274,9 +274,11 @@ class Host:
             return
         order, plumbing = parcel.order, project.env.plumbing
         _notes(project.repository).joinpath(order.token).unlink(missing_ok=True)
-        refs = (hold_ref(order.issue.id, name) for name in (str(order.number), f"{ASIDE}{order.number}"))
+        prefix, number = hold_ref(order.issue.id, ""), order.number
+        refs = [ref for ref in plumbing.references(prefix) if ref.startswith(f"{prefix}{IN_GIT}{number}-")]
+        refs += (ref for ref in (f"{prefix}{number}", f"{prefix}{ASIDE}{number}") if plumbing.resolve(ref) is not None)
         with suppress(GitError):
-            plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in refs if plumbing.resolve(ref) is not None))
+            plumbing.refs.apply(*(RefUpdate(ref, ZERO) for ref in refs))
         with suppress(OSError):
             for path in Path(self._as_here(project, order).directory).iterdir():
                 if path.name != SESSION:
@@ -364,7 +366,8 @@ def _parcel(attempt: Attempt, done: "Judging | Failure") -> WorkParcel:
     if isinstance(done, Failure):
         return WorkParcel(token, failure=None if cancelled else done, files=files)
     work = done.work
-    tips = [tip for tip in (attempt.plumbing.resolve(attempt.ref), work.snapshot.aside) if tip]
+    own = (commit for _, commit in work.snapshot.in_git)
+    tips = [tip for tip in (attempt.plumbing.resolve(attempt.ref), work.snapshot.aside, *own) if tip]
     pack = make_pack(attempt.plumbing, tips, (attempt.order.start, attempt.order.main))
     aside = work.snapshot.aside or ""
     return WorkParcel(token, work=work, held=tips[0], aside=aside, pack=pack, files=files)
