@@ -5,8 +5,7 @@
 CLONES are git directories, bare or not (also folders that hold one as `repo`); they are only read. Each commit without
 merges stands for a change: main is its first parent, the issue is its message. Rows are those of data/unasked.toml:
 `righted` is put right without a word to anybody, `told` is told once, `asked` is asked about if it is done again (of
-those told). `--show` prints each commit with what was found, `--row` counts this row only. Machine names are those of
-no machine.
+those told). `--show` prints each commit with what was found, `--row` counts this row only.
 """
 
 import argparse
@@ -25,7 +24,6 @@ from noface.model.issue import Issue
 BYTES_MAX = 2_000_000
 FILES_MAX = 400
 SUBMODULE = "160000"
-MACHINE = ("/home/nobody/.cache/noface/slots", "/home/nobody")
 
 
 class History:
@@ -115,7 +113,7 @@ def ground_of(history: History, parent: str, message: str) -> Ground:
         data = history.held(mode, rest.split(" ")[1].partition("\t")[0]) if rest else None
         return (mode, data) if data is not None else None
 
-    return Ground(Issue(id="1", title=title, body=body), Paths(history, parent), holding, content, MACHINE)
+    return Ground(Issue(id="1", title=title, body=body), Paths(history, parent), holding, content)
 
 
 def weight(found: tuple[Unasked, ...], files: list[Changed]) -> str:

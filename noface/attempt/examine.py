@@ -3,8 +3,12 @@
 Contents come from the object store, never from a slot, and only if a rule needs them.
 """
 
+import getpass
 import os
+import socket
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, added_secrets
@@ -57,6 +61,16 @@ _TEST_BYTES_MAX = 2_000_000
 _PLACES_MAX = 200
 
 
+def machine_names(slots: str) -> Iterator[str]:
+    """Yield what tells this machine: the folder of its workspaces as named and as reached, the home, user and host."""
+    yield from (slots, os.path.realpath(slots))
+    home = str(Path.home())
+    if home.count("/") > 1:  # `/root` may be any container's
+        yield home
+    with suppress(OSError, KeyError):
+        yield f"{getpass.getuser()}@{socket.gethostname()}"
+
+
 class _Examination:
     """What the rules need to know of a change, read from the object store; `files` are those the issue is not about."""
 
@@ -85,7 +99,7 @@ class _Examination:
             ),
             on_main=on_main,
             mere_text=self._mere_text(),
-            workspaces=(str(env.slots_dir), os.path.realpath(env.slots_dir)),  # as named and as reached
+            machine=tuple(name for name in machine_names(str(env.slots_dir)) if name not in words),
             repositories=made_repositories(changes, self._on_main, issue.may_change),
             lifted=frozenset(decoded(file.path) for file in changes if lifted(file.path, issue)),
             only_form=self._only_form(),

@@ -1,9 +1,6 @@
 """Holds a change against main for what nobody asked for: what can be put right is, the rest is told or asked."""
 
-import getpass
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from noface.attempt.attempt import Judging
 from noface.git.plumbing import entries_before, store_text
@@ -43,18 +40,9 @@ def unasked_in(attempt: Judging) -> tuple[Unasked, ...]:
             for c in attempt.change.files
         ]
         ground = Ground(
-            attempt.issue,
-            plumbing.whole(main).paths,
-            lambda texts: plumbing.files_with(main, texts),
-            content,
-            _machine(attempt),
+            attempt.issue, plumbing.whole(main).paths, lambda texts: plumbing.files_with(main, texts), content
         )
         return find_unasked(files, ground)
-
-
-def _machine(attempt: Judging) -> tuple[str, ...]:
-    slots = str(attempt.env.slots_dir)
-    return tuple(dict.fromkeys((slots, os.path.realpath(slots), str(Path.home()), getpass.getuser())))
 
 
 def put_right(attempt: Judging) -> tuple[tuple[Unasked, ...], Mapping[str, Entry | None]]:

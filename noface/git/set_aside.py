@@ -3,8 +3,10 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from noface.git.command import Git
 from noface.git.objects import TreeDiff
@@ -14,10 +16,12 @@ from noface.git.stored import LINK_MODE
 from noface.git.submodules import links_in
 from noface.git.workspace import Slot
 from noface.integrity.not_taken import is_source
-from noface.integrity.rubbish import HEAD_BYTES, Rubbish, RubbishRules, kind_of, rewritten, rubbish_in
+from noface.integrity.rubbish import HEAD_BYTES, Rubbish, RubbishRules, above, kind_of, rewritten, rubbish_in, says
 from noface.model.attempt import ABSENT, NotTaken
 from noface.model.quoting import some
+from noface.process.files import read_regular
 
+_LINK = "120000"
 _FILES_MAX = 200
 _LOOKED_AT_MAX = 20_000
 _BYTES_MAX = 1 << 20
@@ -45,7 +49,7 @@ def set_aside(
     changed in submodules.
     """
     ignored = tuple(_ignored(git, slot, since)) if since is not None else ()
-    looks = _rubbish(plumbing, git, main, diff, wanted)
+    looks = _rubbish(plumbing, git, main, diff, wanted) | _links(git, slot, diff, wanted)
     began = frozenset(plumbing.paths(start)) if looks and start != main else frozenset[str]()
     rubbish = {path: one for path, one in looks.items() if one.proven and path not in began}
     worth = {path: one for path, one in rubbish.items() if not one.worthless}
@@ -104,6 +108,25 @@ def _rubbish(plumbing: Plumbing, git: Git, main: str, diff: TreeDiff, wanted: Ru
     rules = _rules(git, [path for path, one in rubbish.items() if not one.worthless])
     unignored = {path for _, _, rule, path in rules if rule.startswith("!") and rule.strip("!*/")}
     return {path: rubbish[path] for path in sorted(rubbish) if path not in unignored}
+
+
+def _links(git: Git, slot: Slot, diff: TreeDiff, wanted: RubbishRules) -> dict[str, Rubbish]:
+    """Return the new links that stand in place of a folder which git ignores: its rule, `node_modules/`, means none.
+
+    Git is asked of folders of these names elsewhere, beside the same rules.
+    """
+    links = [change.path for change in diff.changes if change.old_mode == ABSENT and change.new_mode == _LINK]
+    links = [path for path in links if not (says(wanted.words, path) and "link" in wanted.words.casefold())]
+    if not links:
+        return {}
+    with TemporaryDirectory() as top:
+        for path in links:
+            Path(top, path).mkdir(parents=True, exist_ok=True)
+            for file in (".gitignore", *(f"{folder}/.gitignore" for folder in above(path))):
+                Path(top, file).write_bytes(read_regular(slot.path / file, _BYTES_MAX) or b"")
+        there = replace(git, cwd=top, environment=(*git.environment, ("GIT_WORK_TREE", top)))
+        ignored = {path for _, _, rule, path in _rules(there, links) if not rule.startswith("!")}
+    return dict.fromkeys(ignored, Rubbish("a link in place of a folder that git ignores", True, True, True))
 
 
 def _rules(git: Git, paths: Iterable[str]) -> list[tuple[str, ...]]:

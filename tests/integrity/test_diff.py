@@ -273,7 +273,7 @@ SLOTS = "/home/ada/.cache/noface/shop-0123456789"
     ],
 )
 def test_a_line_that_names_the_workspace_is_refused_and_shown(change, line):
-    diff = change({"a.py": "x = 1\n"}, {"a.py": f"x = 1\n{line}\n"}, workspaces=(SLOTS,))
+    diff = change({"a.py": "x = 1\n"}, {"a.py": f"x = 1\n{line}\n"}, machine=(SLOTS,))
     (failure,) = examine(diff, DiffLimits())
     assert (failure.kind, failure.rule, failure.location) == (FailureKind.LINT_FAILURE, "workspace-path", "a.py")
     assert SLOTS in failure.message
@@ -292,7 +292,7 @@ def test_a_line_that_names_the_workspace_is_refused_and_shown(change, line):
     ],
 )
 def test_lines_of_main_s_own_and_other_folders_are_no_finding(change, before, after):
-    assert rules(change({"keep.txt": "k\n", **before}, after, workspaces=(SLOTS,))) == []
+    assert rules(change({"keep.txt": "k\n", **before}, after, machine=(SLOTS,))) == []
 
 
 # Size

@@ -17,7 +17,7 @@ def found(*files, says="Add a count of items", main=()):
     changed = [Changed(*file, *(() if len(file) > 3 else mode)) for file, mode in zip(files, modes, strict=True)]
     on_main = {*held, *(file.path for file in changed if file.old is not None)}
     issue = Issue(id="1", title="Do it", body=says)
-    ground = Ground(issue, on_main, lambda texts: [p for p, (_, data) in held.items() if any(t.encode() in data for t in texts)], held.get, ("/cache/slots", "/home/ada"))  # fmt: skip
+    ground = Ground(issue, on_main, lambda texts: [p for p, (_, data) in held.items() if any(t.encode() in data for t in texts)], held.get)  # fmt: skip
     return find_unasked(changed, ground)
 
 

@@ -51,7 +51,7 @@ _WORDS = {
     "workspace-path": (  # gates may be green here, and the lines are what to mend
         FailureKind.LINT_FAILURE,
         (
-            "lines name this workspace, and would work nowhere else: {more}; name places relative to the project or"
+            "lines name this machine, and would work nowhere else: {more}; name places relative to the project or"
             " to the file"
         ),
     ),
@@ -96,9 +96,9 @@ class Diff:
     `paths` are those the issue may touch (none: all), `accepted` tells that the issue has commands of its own to prove
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
     `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
-    repositories, `unfit` what could not be pushed (see diff_names), `workspaces` the folders of noface's in which the
-    work was done, `lifted` the files that judge and that the issue is about, `on_main` main's paths, if
-    any path is added, `weaker` what the bodies of tests have lost, those of `lifted` files left out. `only_form`: all
+    repositories, `unfit` what could not be pushed (see diff_names), `machine` what this machine is known by (folders
+    of noface's and of the person's, names), `lifted` the files that judge and that the issue is about, `on_main` main's
+    paths, if any path is added, `weaker` what the bodies of tests have lost, those of `lifted` files left out. `only_form`: all
     files are only laid out anew, and the issue does not ask for that. `made_asked`: it asks for what tools write.
     """
 
@@ -112,7 +112,7 @@ class Diff:
     repositories: tuple[str, ...] = ()
     lifted: frozenset[str] = frozenset()
     unfit: tuple[Unfit, ...] = ()
-    workspaces: tuple[str, ...] = ()
+    machine: tuple[str, ...] = ()
     on_main: Collection[str] = ()
     only_form: bool = False
     made_asked: bool = False
@@ -203,7 +203,7 @@ def _markers(diff: Diff) -> Failure | None:
 
 
 def _tied(diff: Diff) -> Failure | None:
-    ties = tied_lines(diff.patch, diff.workspaces)
+    ties = tied_lines(diff.patch, diff.machine)
     if not ties:
         return None
     paths, lines = sorted({tied.path for tied in ties}), [f"{tied.path}: {tied.text}" for tied in ties[:_SHOWN_MAX]]
@@ -316,7 +316,7 @@ _TEXT_CHARS_MAX = 200
 
 
 def tied_lines(patch: str, folders: Iterable[str]) -> tuple[ChangedLine, ...]:
-    """Return the added lines that name one of `folders` (absolute paths), or anything in one, as no line did before."""
+    """Return the added lines that name one of `folders` (or a name), or anything in one, as no line did before."""
     names = tuple(dict.fromkeys(decoded(folder) for folder in folders if folder))
     if not any(name in patch for name in names):
         return ()

@@ -6,8 +6,9 @@ from noface.integrity.asked_for import words_of
 from noface.integrity.unasked.contents import contents
 from noface.integrity.unasked.finding import Changed, Chapter, Ground, Right, Unasked
 from noface.integrity.unasked.kinds import kinds
+from noface.integrity.unasked.machine import machine
 
-CHAPTERS: tuple[Chapter, ...] = (contents, kinds)
+CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine)
 
 
 def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...]:

@@ -58,17 +58,16 @@ class Unasked:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a change is held against: its issue, main, and the machine.
+    """What a change is held against: its issue, and main.
 
-    `on_main` are main's paths, `holding` gives those that hold one of some texts. `machine` are folders and names by
-    which this machine is known. `content` gives a file of main, None if there is none.
+    `on_main` are main's paths, `holding` gives those that hold one of some texts, `content` a file, None if there is
+    none.
     """
 
     issue: Issue
     on_main: Collection[str]
     holding: Callable[[tuple[str, ...]], Collection[str]]
     content: Callable[[str], Held | None]
-    machine: tuple[str, ...] = ()
 
 
 Chapter = Callable[[Sequence[Changed], Ground], Iterator[Unasked]]

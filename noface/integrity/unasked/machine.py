@@ -1,0 +1,64 @@
+"""What of a machine stays in the work: addresses of its registries, and edits of what a program writes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from posixpath import basename, commonprefix
+
+from noface.data import pattern
+from noface.integrity.asked_for import names_file
+from noface.integrity.rubbish import is_generated
+from noface.integrity.tampering import is_test_file
+from noface.integrity.unasked.finding import Changed, Ground, Unasked
+
+_HEAD_BYTES = 1_500
+_ADDRESS = re.compile(rb"[\w+.-]+://[^\s\"'<>)\]},;#]+")
+_NAME = re.compile(r"[\w.-]*\w\.\w+")
+
+
+def machine(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
+    """Yield lock files with addresses that only this machine reaches, and edits of what says that it is generated."""
+    for file in files:
+        if file.old is None or not file.new or file.old == file.new:
+            continue
+        if is_generated(file.path) or pattern("unasked", "locks", "paths").search(file.path):
+            yield from _registry(file, file.old, file.new, ground)
+        elif not is_test_file(file.path) and not names_file(ground.issue, file.path):
+            yield from _by_hand(file, file.old[:_HEAD_BYTES], files, ground)
+
+
+def _registry(file: Changed, old: bytes, new: bytes, ground: Ground) -> Iterator[Unasked]:
+    before, now = set(_ADDRESS.findall(old)), dict.fromkeys(_ADDRESS.findall(new))
+    private = [each for each in now if each not in before and _host(each)]
+    hosts = tuple({_host(each) for each in private})
+    if not private or ground.holding(hosts):
+        return
+    ends: dict[bytes, bytes] = {}
+    for here in private:
+        for there in before - now.keys():
+            end = commonprefix((here[::-1], there[::-1]))[::-1]
+            if b"/" in end[1:]:
+                ends[here.removesuffix(end)] = there.removesuffix(end)
+    mended = new
+    for here, there in ends.items():
+        mended = mended.replace(here, there)
+    right = {} if any(host.encode() in mended for host in hosts) else {file.path: ("", mended)}
+    yield Unasked("registry", file.path, tuple(each.decode("utf-8", "replace") for each in private[:3]), right)
+
+
+def _host(address: bytes) -> str:
+    """Return host and port of an address that only a machine or its network knows, else ""."""
+    found = pattern("unasked", "locks", "private").match(address.decode("utf-8", "replace"))
+    return found["host"] if found else ""
+
+
+def _by_hand(file: Changed, head: bytes, files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
+    says = next((line for line in head.decode("utf-8", "replace").splitlines() if _says_made(line)), "")
+    others = [each.path for each in files if each is not file and not is_test_file(each.path)]
+    named = {name for name in _NAME.findall(head.decode("utf-8", "replace")) if name != basename(file.path)}
+    sources = [path for path in ground.on_main if basename(path) in named]
+    if says and not (set(sources) & set(others) if sources else others):
+        yield Unasked("by-hand", file.path, (says.strip(), *sources[:3]))
+
+
+def _says_made(line: str) -> bool:
+    return bool(pattern("unasked", "made", "says", re.IGNORECASE).search(line))
