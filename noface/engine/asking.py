@@ -249,6 +249,8 @@ _SITUATIONS = {
 }
 """The situations that are not called as their topics."""
 _OTHERS_MAX = 50
+_OF_ITS_DIFF = (Topic.REVIEW, Topic.CHANGED_TESTS)
+"""The topics whose prompt holds the whole diff, and is about nothing else."""
 
 
 def make_question(
@@ -264,7 +266,7 @@ def make_question(
     words = earlier_answers(history, topic) if topic is not Topic.REVIEW else (*arguments(history), *_doubts(last))
     data = PromptData(
         issue=issue,
-        answer_example=json.dumps(ANSWERS[topic].example, indent=1),
+        answer_example=_example(topic, issue),
         gates=context.gates_for(issue),
         earlier=prior_failures(context, issue, history.attempts),
         patch=patch_of(context, issue, last.number),
@@ -281,7 +283,7 @@ def make_question(
         paths=_paths(issue, topic, last),
         results=tuple(map(_result, context.reader.gates_of(issue.id, last.number))),
         points=history.open_points if topic is Topic.REVIEW else (),
-        others=tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX],
+        others=_others(context, issue) if topic not in _OF_ITS_DIFF else (),
         earlier_form=context.settings.earlier_form,
     )
     grounds = None
@@ -373,7 +375,22 @@ def _questions(last: PastAttempt) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*from_failure, *from_report)))
 
 
+def _example(topic: Topic, issue: Issue) -> str:
+    """Return an answer as an example; one of a breakdown names the issue's own tests only if it has any."""
+    example = ANSWERS[topic].example
+    if topic is Topic.BREAKDOWN and not issue.accept:
+        parts = [{key: value for key, value in part.items() if key != "covers"} for part in example["children"]]
+        example = {**example, "children": parts}
+    return json.dumps(example, indent=1)
+
+
+def _others(context: RunContext, issue: Issue) -> tuple[str, ...]:
+    return tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX]
+
+
 def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:
+    if topic in _OF_ITS_DIFF:
+        return ()
     if topic is Topic.BOUNDARY and issue.paths:
         return tuple(path for path in last.changed if not matches_any(path, issue.paths))
     if topic is Topic.MERGE_CONFLICT and last.failure is not None:

@@ -30,6 +30,7 @@ from noface.prompts.check import faults, suggestion, variables
 from noface.prompts.context_files import context_files
 from noface.prompts.data import SUFFIX, Quote, RelatedFile
 from noface.prompts.render import BUILT_IN
+from noface.recovery.done_already import DONE_ALREADY
 from noface.store.questions import recorded_history
 
 
@@ -97,7 +98,7 @@ def prior_failures(context: RunContext, issue: Issue, attempts: tuple[PastAttemp
             excerpt=inside.sub("", failure.excerpt if failure.by in _QUOTED or failure.kind in _READ else ""),
             said=inside.sub("", _said(attempt, failure)),
             charged=attempt.charged,
-            command=commands.get(failure.gate or "", ""),
+            command=commands.get(failure.gate or "", "") or _evidence(attempt, failure),
             changed=attempt.changed if attempt.outcome != FailureKind.NO_DIFF else (),
             lines=attempt.lines,
             whose=_whose(context, failure, attempt.changed, accept=failure.gate in own),
@@ -137,6 +138,10 @@ _SPEAKS = (
     FailureKind.RESOURCE_EXHAUSTED,
 )
 """The kinds of failures that the end of what a worker put out may explain (K3)."""
+
+
+def _evidence(attempt: PastAttempt, failure: Failure) -> str:
+    return attempt.report.evidence if failure.rule == DONE_ALREADY and attempt.report is not None else ""
 
 
 def _said(attempt: PastAttempt, failure: Failure) -> str:

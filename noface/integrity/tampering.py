@@ -206,10 +206,10 @@ def altered(paths: tuple[str, ...], failure: Failure, why: Callable[[str], str])
     """Return the failure of a change that is green only with its own `paths`; `why` says what makes one a judge."""
     tests, decoded = failure.failing_tests, paths[:_SHOWN_MAX]
     theirs = tuple(path for path in paths if any(test.partition("::")[0].endswith(path) for test in tests)) or paths
-    fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails: {failure.message}"
+    fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails ({failure.message})"
     return Failure(
         FailureKind.GATE_TAMPERING,
-        f"with main's version of {_few(theirs)} {fails} (gate {failure.gate}), with its own it is green",
+        f"{fails} with main's version of {_few(theirs)}, and with its own it is green (gate {failure.gate})",
         rule=ALTERED,
         location=theirs[0] if theirs else None,
         signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
@@ -257,7 +257,7 @@ def named_among(test: str, bodies: Collection[str]) -> bool:
 
 def contradicted(failure: Failure) -> Failure:
     """Return the failure of a change for which main's tests, all of them kept, ask for something else."""
-    words = f"main's tests are kept, and some ask for something else: {failure.message}"
+    words = f"it changes what tests of main ask for: {failure.message}"
     return replace(failure, rule=CONTRADICTED, message=words)
 
 

@@ -195,12 +195,16 @@ QUOTED = "sentence"
 """The key under which an answer quotes the issue: its form may be right, and its quotation not stand there."""
 
 
+PARTS = "children"
+_OF_CONTENT = (QUOTED, PARTS)
+
+
 def reminder(invalid: Invalid, schema_name: str, schema: Mapping[str, Any]) -> str:
     """Return the format reminder for the one immediate retry (L11): what was wrong, quoted, and a small example."""
-    if invalid.path == QUOTED:
-        found = fenced(line(invalid.violation, _VIOLATION_CHARS_MAX))
-        again = "Look again: put that right, or answer otherwise if it cannot be. The form of your answer was right."
-        return f"Your last answer could be read, but not all that it says holds:\n\n{found}\n\n{again}\n"
+    if invalid.path in _OF_CONTENT:
+        found, was = fenced(line(invalid.violation, _VIOLATION_CHARS_MAX)), fenced(invalid.original, "json")
+        again = "Look again: put that right, or answer otherwise if it cannot be. The form of your answer was right:"
+        return f"Your last answer could be read, but not all that it says holds:\n\n{found}\n\n{again}\n\n{was}\n"
     required = ", ".join(f"`{key}`" for key in schema.get("required", ()))
     example = json.dumps(schema["examples"][0], ensure_ascii=False, indent=2)
     return f"""\

@@ -26,7 +26,7 @@ from noface.model.backlog import id_problem, same_id
 from noface.model.issue import Issue
 from noface.model.patterns import canonical
 from noface.prompts.answers.forms import schema_of
-from noface.prompts.structured import Invalid, clean, violation
+from noface.prompts.structured import PARTS, Invalid, clean, violation
 from noface.recovery.breakdown_rules import (
     AcceptForms,
     Proposed,
@@ -89,7 +89,7 @@ _FAULTS_TOLD_MAX = 5
 
 
 def _fault(violation: str, *, mendable: bool = True) -> Invalid:
-    return Invalid(violation, "object", "object", "children", name="breakdown", mendable=mendable)
+    return Invalid(violation, "object", "object", PARTS, name="breakdown", mendable=mendable)
 
 
 def plan_children(

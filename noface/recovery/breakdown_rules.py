@@ -135,19 +135,10 @@ def graph_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
 
 
 def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
-    """Return accept commands of the parent that no part covers, and such as it does not have."""
+    """Return accept commands of the parent that no part covers; a number that stands for none of them says nothing."""
     covered = frozenset().union(*(part.covers for part in parts))
-    places = range(len(parent.accept))
-    faults = [
-        f"covers names {place}, but the issue has {len(places)} accept command(s), counted from 0"
-        for place in sorted(covered.difference(places))[:1]
-    ]
-    faults += [
-        f"no part covers accept command {place}: {literal(parent.accept[place])}"
-        for place in places
-        if place not in covered
-    ]
-    return tuple(faults)
+    lacking = (place for place in range(len(parent.accept)) if place not in covered)
+    return tuple(f"no part covers accept command {place}: {literal(parent.accept[place])}" for place in lacking)
 
 
 def form_faults(parts: tuple[Proposed, ...], forms: AcceptForms) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from noface.model.failure import WORKER, Failure
 from noface.model.gate import GateResult
 from noface.model.history import Verdict
 from noface.model.issue import Issue
-from noface.model.quoting import one_line, quoted
+from noface.model.quoting import one_line, quoted, short
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.policy_state import PolicyState, climb, same_model, trailing
@@ -62,7 +62,7 @@ def done_already(words: str, evidence: str, main: str, *, accepted: bool) -> Fai
     return Failure(
         FailureKind.NO_DIFF,
         f"its worker finds it done already ({quoted(words, _QUOTED_MAX)})"
-        + (f", and on main its command passes: {one_line(evidence, _QUOTED_MAX)}" if evidence else ""),
+        + (f", and on main its command passes: {short(evidence, _QUOTED_MAX)}" if evidence else ""),
         rule=DONE_ALREADY,
         signature=DONE_ALREADY,
         evidence=(f"nothing was changed, and {checked} ({main[:12]})",),
