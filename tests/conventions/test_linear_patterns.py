@@ -33,8 +33,11 @@ NOT_OF_AGENTS = (
     "table sandbox_places",
 )
 """Read main's files, settings, commands and versions: what a person has committed, typed, or has in their home."""
-IN_LINES = ("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide", "diagnosis.context")
-"""Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py)."""
+IN_LINES = (
+    *("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide", "diagnosis.context"),
+    *("table unasked.definitions.", "table unasked.in_place_of.", "table unasked.measures."),
+)
+"""Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py), or the first 400 letters of one."""
 OF_PATHS = (
     *("integrity.diff.rules:", "diagnosis.syntax._PATHS", "recovery.breakdown_files._TEST_NAMES"),
     *("table integrity.pieces.", "table integrity.prose.", "table runners."),

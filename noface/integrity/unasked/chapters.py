@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from noface.integrity.asked_for import words_of
 from noface.integrity.unasked.contents import contents
 from noface.integrity.unasked.finding import Changed, Chapter, Ground, Right, Unasked
+from noface.integrity.unasked.gone import gone
+from noface.integrity.unasked.in_place_of import in_place_of
 from noface.integrity.unasked.kinds import kinds
 from noface.integrity.unasked.machine import machine
+from noface.integrity.unasked.measures import measures
 
-CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine)
+CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine, gone, in_place_of, measures)
 
 
 def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...]:

@@ -1,0 +1,117 @@
+"""Which functions, classes, routes and keys of settings a file defines: of Python by its tree, else by lines. Pure."""
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import lru_cache
+from posixpath import splitext
+from typing import Any, NamedTuple
+
+import yaml
+
+from noface.data import pattern, table
+from noface.integrity.form import python_tree
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CLOSES = re.compile(r"\s*(?:[)\]}]|end\b)")
+_ASSIGNED = re.compile(r"(?m)^[ \t]*+(?:export[ \t]++)?([\w.-]+)[ \t]*+[=:]")
+_ENVIRONMENT = re.compile(r"\.(ini|cfg|properties|conf)$|(^|/)\.env[\w.]*$")
+_DEPTH_MAX = 8
+_WITHIN_MAX = 3
+_LINE_CHARS_MAX = 400
+_WORD_CHARS_MIN = 4
+
+
+class Definition(NamedTuple):
+    """What has a name: its first line, and those of its lines that say something, without its docstring."""
+
+    name: str
+    head: str
+    body: tuple[str, ...]
+
+
+def telling(lines: list[str]) -> tuple[str, ...]:
+    """Return the lines that say something, without the blanks around them."""
+    stripped = (line.strip() for line in lines)
+    return tuple(line for line in stripped if len(line) >= _WORD_CHARS_MIN and re.search(r"\w", line))
+
+
+def language_of(path: str) -> str:
+    """Return the language by which a file is read, "" if there is none."""
+    language = next((name for name, ends in table("languages").items() if splitext(path)[1] in ends), "")
+    return str(table("unasked")["alike"].get(language, language))
+
+
+@lru_cache(maxsize=256)
+def definitions(path: str, text: str) -> dict[str, Definition] | None:
+    """Return what a file of code defines, by name: functions, classes and their methods, routes. None: unreadable."""
+    language = language_of(path)
+    if language == "python":
+        tree = python_tree(text)
+        if tree is None:
+            return None
+        found = _of_python(tree, text.split("\n"))
+    else:
+        found = _by_lines(language, text) if language in table("unasked")["definitions"] else iter(())
+    return {one.name: one for one in (*_routes(text), *found)}
+
+
+def _of_python(tree: ast.Module, lines: list[str]) -> Iterator[Definition]:
+    for node in tree.body:
+        for one in (node, *(node.body if isinstance(node, ast.ClassDef) else ())):
+            if isinstance(one, (*_FUNCTIONS, ast.ClassDef)):
+                documented = len(one.body) > 1 and ast.get_docstring(one) is not None
+                head, start = lines[one.lineno - 1].strip(), one.body[documented].lineno - 1
+                while lines[start - 1].strip().startswith("#"):
+                    start -= 1
+                yield Definition(one.name, head, telling(lines[start : one.end_lineno]))
+
+
+def _by_lines(language: str, text: str) -> Iterator[Definition]:
+    begins, open_ = pattern("unasked", "definitions", language), list[tuple[int, str, str, list[str]]]()
+    for line in (each[:_LINE_CHARS_MAX] for each in text.split("\n")):
+        depth = len(line) - len(line.lstrip())
+        while open_ and line.strip() and depth <= open_[-1][0] and not (depth == open_[-1][0] and _CLOSES.match(line)):
+            _, name, head, body = open_.pop()
+            yield Definition(name, head, telling(body))
+        for each in open_:
+            each[3].append(line)
+        match = begins.search(line) if depth <= _DEPTH_MAX and len(open_) < _WITHIN_MAX else None
+        if match is not None:
+            open_.append((depth, next(filter(None, match.groups())), line.strip(), []))
+    yield from (Definition(name, head, telling(body)) for _, name, head, body in open_)
+
+
+def _routes(text: str) -> Iterator[Definition]:
+    for line in text.split("\n"):
+        for match in pattern("unasked", "definitions", "routes").finditer(line[:_LINE_CHARS_MAX]):
+            yield Definition(next(filter(None, match.groups()), ""), line.strip(), ())
+
+
+def keys_of(path: str, text: str) -> frozenset[tuple[str, ...]] | None:
+    """Return the keys of a file of settings, each with those that it stands below. None: there are none to read."""
+    try:
+        if path.endswith(".json"):
+            value = json.loads(text)
+        elif path.endswith(".toml"):
+            value = tomllib.loads(text)
+        elif path.endswith((".yml", ".yaml")):
+            value = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+        else:
+            found = _ASSIGNED.findall(text) if _ENVIRONMENT.search(path) else None
+            return frozenset((key,) for key in found) if found is not None else None
+    except (ValueError, yaml.YAMLError, RecursionError):
+        return None
+    return frozenset(_keys(value, ()))
+
+
+def _keys(value: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield (*above, str(key))
+            yield from _keys(each, (*above, str(key)))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _keys(each, above)

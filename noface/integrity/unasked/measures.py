@@ -1,0 +1,92 @@
+"""What the product replaces of what all programs share, and its own modules that it declares as untyped. Pure."""
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from noface.data import pattern, table
+from noface.integrity.form import python_tree
+from noface.integrity.judges import Part, part_of
+from noface.integrity.tampering import is_code
+from noface.integrity.unasked.definitions import language_of
+from noface.integrity.unasked.finding import Changed, Ground, Unasked
+
+_LINES_MAX = 10
+_LINE_CHARS_MAX = 400
+_ABOVE = ("src", "lib", "python", "app", "packages")
+_PLACES = ("sys.modules[", "__builtins__[")
+_STOPS = frozenset({"logging.disable", "sys.settrace", "sys.setprofile"})
+_SILENCES = frozenset({"warnings.simplefilter", "warnings.filterwarnings"})
+_SETS = frozenset({"setattr", "delattr"})
+
+
+def measures(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
+    """Yield what the product replaces for all that run beside it, and declares as untyped though it is its own."""
+    known = {line.strip() for file in files for line in (file.old or b"").decode("utf-8", "replace").split("\n")}
+    own = _own(ground.on_main, files)
+    for file in files:
+        if file.new is None or not is_code(file.path) or part_of(file.path) not in (Part.PRODUCT, Part.SOFT):
+            continue
+        new = file.new.decode("utf-8", "replace")
+        language = language_of(file.path)
+        found = _of_python(new, own) if language == "python" else _by_lines(new, language)
+        if lines := [line for line in found if line.strip() not in known]:
+            yield Unasked("measures", file.path, tuple(lines[:_LINES_MAX]))
+        declared = _untyped(new, own) if language == "javascript" else ()
+        if lines := [line for line in declared if line.strip() not in known]:
+            yield Unasked("untyped", file.path, tuple(lines[:_LINES_MAX]))
+
+
+def _own(on_main: Collection[str], files: Sequence[Changed]) -> frozenset[str]:
+    """Return the names by which a project's own modules begin: of its folders and files at the top, or in `src`."""
+    parts = [path.split("/") for path in (*on_main, *(file.path for file in files))]
+    first = {part[0] for part in parts} | {part[1] for part in parts if part[0] in _ABOVE and len(part) > 1}
+    return frozenset(name.partition(".")[0] for name in first if name not in _ABOVE)
+
+
+def _by_lines(text: str, language: str) -> Iterator[str]:
+    for line in text.split("\n") if language in table("unasked")["measures"] else ():
+        if pattern("unasked", "measures", language).search(line[:_LINE_CHARS_MAX]):
+            yield line[:_LINE_CHARS_MAX].strip()
+
+
+def _untyped(text: str, own: frozenset[str]) -> Iterator[str]:
+    for line in text.split("\n"):
+        if match := pattern("unasked", "measures", "untyped").search(line[:_LINE_CHARS_MAX]):
+            name = match[1].lstrip("@~#/.").partition("/")[0]
+            if match[1] == "*" or match[1].startswith((".", "~/", "@/", "#")) or name in own:
+                yield line.strip()
+
+
+def _of_python(text: str, own: frozenset[str]) -> Iterator[str]:
+    """Yield the lines that set a part of a module from outside, or silence one."""
+    tree, lines, foreign = python_tree(text), text.split("\n"), set[str]()
+    nodes = [*ast.walk(tree)] if tree is not None else []
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names = [alias for alias in node.names if alias.name.partition(".")[0] not in own]
+            foreign.update(alias.asname or alias.name.partition(".")[0] for alias in names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] not in own:
+            foreign.update(alias.asname or alias.name for alias in node.names)
+    for node in nodes:
+        if isinstance(node, ast.stmt) and _replaces(node, foreign):
+            yield lines[node.lineno - 1].strip()
+
+
+def _replaces(node: ast.stmt, foreign: Collection[str]) -> bool:
+    if isinstance(node, ast.Assign):
+        return any(
+            (isinstance(target, ast.Attribute) and _root(target) in foreign)
+            or (isinstance(target, ast.Subscript) and ast.unparse(target).startswith(_PLACES))
+            for target in node.targets
+        )
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        name, arguments = ast.unparse(node.value.func), [ast.unparse(each) for each in node.value.args]
+        sets = name in _SETS and bool(node.value.args) and _root(node.value.args[0]) in foreign
+        return sets or name in _STOPS or (name in _SILENCES and arguments == ["'ignore'"] and not node.value.keywords)
+    return False
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,238 @@
+"""What a change does to code beyond what was asked: definitions that go, what stands in their place, what measures.
+
+How often that is wrong on honest work: of the newest 320 commits without merges of each of 18 public projects (5,657)
+5 are told of definitions that are gone (0.09 %), 4 of a file's last part (0.07 %), 2 of stubs (0.04 %), 3 of what
+measures (0.05 %), one each of keys of settings and of a comment of omission (0.02 %), none of an untyped module.
+"""
+
+import pytest
+from integrity.test_unasked import found
+
+COUNT = b"\n\ndef count(prices):\n    return len(prices)\n"
+
+
+def rows(*files, says="Add a count of items"):
+    return [one.row for one in found(*files, says=says)]
+
+
+CODE = {
+    "a.py": ("def total(p):\n    return sum(p)\n", "def tax(p):\n    rate = 7\n    return p * rate\n", "def count(p):\n    return len(p)\n"),
+    "b.py": ("class Cart:\n    def total(self):\n        return 1\n\n", "    def tax(self):\n        return self.rate\n\n", "    def count(self):\n        return 2\n"),
+    "a.js": ("export function total(p) {\n  return sum(p);\n}\n", "export function tax(p) {\n  return p * 7;\n}\n", "export function count(p) {\n  return p.length;\n}\n"),
+    "c.js": ("exports.total = function (p) {\n  return 1;\n};\n", "exports.tax = (p) => {\n  return p * 7;\n};\n", "exports.count = (p) => p.length;\n"),
+    "app.js": ("app.get('/total', total);\n", "app.post('/tax', (q, r) => r.json(7));\n", "app.get('/count', count);\n"),
+    "a.ts": ("export const total = (p: number[]): number => {\n  return 1;\n};\n", "export const tax = (p: number): number => {\n  return p;\n};\n", "export class Count {\n}\n"),
+    "a.go": ("package a\n\nfunc Total(p []int) int {\n\treturn 1\n}\n", "func (c *Cart) Tax(p int) int {\n\treturn p\n}\n", "func Count(p []int) int {\n\treturn 2\n}\n"),
+    "src/a.rs": ("pub fn total(p: &[u32]) -> u32 {\n    1\n}\n", "pub fn tax(p: u32) -> u32 {\n    p * 7\n}\n", "pub fn count(p: &[u32]) -> usize {\n    2\n}\n"),
+    "A.java": ("class A {\n  public int total(int p) {\n    return p;\n  }\n", "  public static int tax(int p) {\n    return p * 7;\n  }\n", "  public int count(int p) {\n    return 2;\n  }\n}\n"),
+    "A.cs": ("namespace S;\npublic class A {\n    public int Total(int p) => p;\n", "    public int Tax(int p) => p * 7;\n", "    public int Count(int p) => 2;\n}\n"),
+    "a.rb": ("module Shop\n  def self.total(p)\n    p.sum\n  end\n", "  def self.tax(p)\n    p * 7\n  end\n", "  def self.count(p)\n    p.size\n  end\nend\n"),
+    "web.rb": ("get '/total' do\n  total\nend\n", "post '/tax' do\n  tax\nend\n", "get '/count' do\n  count\nend\n"),
+    "a.php": ("<?php\nfunction total($p) {\n  return 1;\n}\n", "function tax($p) {\n  return $p * 7;\n}\n", "function count_all($p) {\n  return 2;\n}\n"),
+    "a.c": ("int total(int p) {\n  return p;\n}\n", "int tax(int p)\n{\n  return p * 7;\n}\n", "int count(int p) {\n  return 2;\n}\n"),
+    "a.sh": ("total() {\n  echo 1\n}\n", "tax() {\n  echo 7\n}\n", "count() {\n  echo 2\n}\n"),
+    "web.py": ("@app.route('/total')\ndef total():\n    return '1'\n\n\n", "@app.route('/tax')\ndef tax():\n    return '7'\n\n\n", "@app.get('/count')\ndef count():\n    return '2'\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", CODE)
+def test_a_definition_that_goes_unasked_is_told_in_each_language(path):
+    first, goes, new = CODE[path]
+    old, now = f"{first}{goes}".encode(), f"{first}{new}".encode()
+    [one] = found((path, old, now))
+    assert one.row == "gone"
+    assert "tax" in " ".join(one.lines).casefold()
+    assert rows((path, old, f"{first}{goes}{new}".encode())) == []
+    assert rows((path, old, now), says="Drop the tax") == []
+    assert rows((path, old, now), says="Compute `tax` elsewhere, and count, and /tax") == []
+    assert rows((path, old, now), (f"lib/new{path[-4:]}", None, f"{first}{goes}".encode())) == []
+
+
+OLD = b"def total(p):\n    return sum(p)\n\n\ndef label(name):\n    clean = name.strip()\n    return clean.title()\n"
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param([("b.py", b"x = label(1)\n", b"x = 1\n")], id="its callers changed as well"),
+        pytest.param([("b.py", None, OLD)], id="it moved"),
+        pytest.param([("CHANGES.md", b"", b"`label` is no more: use str.title\n")], id="the change tells of it"),
+        pytest.param([("a.py", OLD, OLD.replace(b"label", b"heading"))], id="it has another name"),
+        pytest.param([("tests/test_a.py", OLD, b"")], id="it is a test's"),
+        pytest.param([("examples/a.py", OLD, b"x = 1\n")], id="it is an example's"),
+    ],
+)
+def test_a_definition_that_goes_with_its_callers_or_elsewhere_is_work(others):
+    own = [] if any(path.endswith("a.py") for path, _, _ in others) else [("a.py", OLD, OLD[:31] + COUNT)]
+    assert rows(*own, *others) == []
+
+
+def test_a_list_of_exports_is_no_caller():
+    old, new = (f"from .cart import {names}\n__all__ = [{names!r}]\n".encode() for names in ("total, label", "total"))
+    assert rows(("shop/cart.py", OLD, OLD[:31] + COUNT), ("shop/__init__.py", old, new)) == ["gone"]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("conf/app.yaml", "port: 1\nlimits:\n  rate: 5\n  burst: 9\n", "port: 1\nlimits:\n  burst: 9\ncount: 3\n"),
+        ("app.toml", "[web]\nport = 1\nrate = 2\n[db]\nx = 1\n", "[web]\nport = 1\ncount = 1\n[db]\nx = 1\n"),
+        ("settings.json", '{"port": 1, "rate": 2}', '{"port": 1, "count": 2}'),
+        ("app.ini", "port = 1\nrate = 2\n", "port = 1\ncount = 2\n"),
+    ],
+)
+def test_a_key_of_settings_that_goes_unasked_is_told(path, old, new):
+    [one] = found((path, old.encode(), new.encode()))
+    assert (one.row, one.lines[0].rpartition(".")[2]) == ("keys", "rate")
+    assert rows((path, old.encode(), new.encode()), says="Take out the rate") == []
+    assert rows((path, old.encode(), new.encode()), ("a.py", b"x = get('rate')\n", b"x = 1\n")) == []
+    assert rows((path, new.encode(), old.replace("rate", "count").encode())) == []
+
+
+@pytest.mark.parametrize("path", ["README.md", "style.css", "schema.sql", "notes.txt"])
+def test_a_file_that_was_written_anew_from_its_first_part_is_told(path):
+    lines = [f"line {number} says something\n" for number in range(40)]
+    old = "".join(lines).encode()
+    assert rows((path, old, "".join([*lines[:18], "count: 3\n"]).encode())) == ["cut-off"]
+    assert rows((path, old, "".join([*lines[:18], *(f"other {n}\n" for n in range(20))]).encode())) == []
+    assert rows((path, old, "".join(lines[:18]).encode()), ("b.md", None, "".join(lines[18:]).encode())) == []
+    assert rows((path, old, "".join(lines[5:]).encode())) == []
+
+
+OMISSIONS = """
+# ... rest of the file remains unchanged ...
+# rest of file unchanged
+// existing code here
+// ... existing code ...
+#...existing code...
+# … (unchanged)
+# ... (unchanged)
+# TODO: keep the rest
+/* remaining methods omitted for brevity */
+<!-- rest of the page stays the same -->
+// [rest of the code]
+# other functions remain the same
+# (previous implementation)
+# ... other imports
+{/* ... rest of component ... */}
+-- rest of schema as before
+# Rest des Codes unverändert
+// el resto del código sin cambios
+# 其余代码保持不变
+# keep existing functions
+# [... unchanged ...]
+// Rest of the class goes here
+# The rest of the settings are as before
+[rest of document unchanged]
+# Existing tax() and label() stay as is
+# --- snip ---
+# (no changes below this line)
+# ... and the other helpers
+# everything below is unchanged
+""".strip().splitlines()
+COMMENTS = """
+# the rest of the arguments go to the program
+# keep the original file descriptors so that C-level code can write
+// Add the rest of the string to the buffer, and add the final buffer to the tokens
+# other functions may call this one, too
+# existing users keep their rights when they log in again
+// unchanged since the last call: nothing to do
+# A name is returned unchanged.
+# ...and then some
+# the same code runs on Windows
+rest = unchanged(existing)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("comment", OMISSIONS)
+def test_a_comment_of_omission_is_told(comment):
+    lines = ["total = 1", "tax = total * 7", "label = str(total)", "names = [label]"]
+    old, new = "\n".join(lines).encode(), "\n".join([lines[0], comment]).encode()
+    assert "omission" in rows(("page.txt", old, new))
+    assert rows(("page.txt", new, new + b"\ncount = 1\n")) == []
+
+
+@pytest.mark.parametrize("comment", COMMENTS)
+def test_a_comment_that_says_something_is_none_of_omission(comment):
+    assert rows(("a.py", b"total = 1\n", f"total = 1\n{comment}\n".encode())) == []
+
+
+def test_dots_alone_stand_for_code_only_where_lines_are_gone():
+    old = b"".join(b"name_%d = %d\n" % (number, number) for number in range(6))
+    assert rows(("a.py", old, b"name_1 = 1\n# ...\n")) == ["omission"]
+    assert rows(("a.py", old, old + b"# ...\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "body", "stub"),
+    [
+        ("a.py", "def tax(p):\n", "    rate = 7\n    return p * rate\n", "    raise NotImplementedError\n"),
+        ("a.py", "def tax(p):\n", "    rate = 7\n    return p * rate\n", '    """Return the tax."""\n    pass\n'),
+        ("a.py", "def tax(p):\n", "    return p * 7\n", "    # TODO: implement\n    return None\n"),
+        ("a.js", "export function tax(p) {\n", "  return p * 7;\n}\n", "  throw new Error('not implemented');\n}\n"),
+        ("a.rs", "pub fn tax(p: u32) -> u32 {\n", "    p * 7\n}\n", "    todo!()\n}\n"),
+        ("a.go", "func Tax(p int) int {\n", "\treturn p * 7\n}\n", '\tpanic("not implemented")\n}\n'),
+        ("A.java", "  public int tax(int p) {\n", "    return p * 7;\n  }\n", "    // TODO\n    return 0;\n  }\n"),
+        ("a.cs", "    public int Tax(int p) {\n", "        return p * 7;\n    }\n", "        throw new NotImplementedException();\n    }\n"),
+        ("a.php", "<?php\nfunction tax($p) {\n", "  return $p * 7;\n}\n", "  // TODO: implement this\n  return 0;\n}\n"),
+        ("a.rb", "def tax(p)\n", "  p * 7\nend\n", "  raise NotImplementedError\nend\n"),
+    ],
+)  # fmt: skip
+def test_a_body_that_is_to_come_is_told_if_it_had_one_or_is_asked_for(path, head, body, stub):
+    first = "total = 1\n" if path.endswith("py") else "// total\n"
+    whole, empty = (f"{first}{head}{each}".encode() for each in (body, stub))
+    assert rows((path, whole, empty)) == ["stub"]
+    assert rows((path, first.encode(), empty), says="Add `tax` and Tax") == ["stub"]
+    assert rows((path, first.encode(), empty)) == []
+    assert rows((path, first.encode(), whole), says="Add `tax`") == []
+    assert rows((path, whole, empty), says="Leave a stub of it") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("shop/fast.py", "import time\ntime.perf_counter = lambda: 0\n"),
+        ("shop/fast.py", "import time as clock\n\n\ndef _quick():\n    clock.sleep = lambda _: None\n\n\n_quick()\n"),
+        ("shop/fast.py", "import warnings\nwarnings.warn = print\n"),
+        ("shop/fast.py", "import logging\nlogging.disable(logging.CRITICAL)\n"),
+        ("shop/fast.py", "import warnings\nwarnings.simplefilter('ignore')\n"),
+        ("shop/fast.py", "import builtins\nsetattr(builtins, 'print', lambda *_: None)\n"),
+        ("shop/fast.py", "import sys\nsys.modules['requests'] = None\n"),
+        ("shop/fast.py", "from http.client import HTTPConnection\nHTTPConnection.timeout = 1\n"),
+        ("src/fast.js", "globalThis.setTimeout = (f) => f();\n"),
+        ("src/fast.ts", "console.error = () => {};\n"),
+        ("src/fast.js", "Date.now = () => 0;\n"),
+        ("src/fast.js", "Array.prototype.at = function () {};\n"),
+        ("src/fast.js", "Object.defineProperty(globalThis, 'fetch', { value: f });\n"),
+        ("lib/fast.rb", "class Time\n"),
+        ("lib/fast.rb", "def Time.now\n"),
+        ("cmd/fast.go", "\tlog.SetOutput(io.Discard)\n"),
+        ("src/Fast.java", "    System.setErr(nothing);\n"),
+        ("src/fast.c", "#define sleep(n) 0\n"),
+    ],
+)
+def test_what_measures_is_told_if_the_product_replaces_it(path, line):
+    assert rows((path, None, line.encode())) == ["measures"]
+    assert rows((path, line.encode(), line.encode() + b"\n")) == []
+    assert rows((f"tests/{path}", None, line.encode())) == []
+    assert rows((path, None, line.encode()), says="Monkey-patch it, until it is mended upstream") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("shop/a.py", "import shop.rates\nshop.rates.RATE = 7\n"),
+        ("shop/a.py", "import os\nos.environ['LANG'] = 'C'\n"),
+        ("shop/a.py", "import warnings\nwarnings.simplefilter('ignore', ResourceWarning)\n"),
+        ("shop/a.py", "from shop.rates import Rate\nRate.default = 7\nx = Rate()\nx.value = 1\n"),
+        ("src/a.js", "window.shop = { total };\nconst console = {};\nif (console.error === null) f();\n"),
+        ("src/a.ts", "declare module '*.svg';\ndeclare module 'left-pad';\n"),
+    ],
+)
+def test_what_is_the_projects_own_may_be_set(path, line):
+    assert rows((path, None, line.encode())) == []
+
+
+@pytest.mark.parametrize("name", ["shop/*", "shop", "@/rates", "../rates", "*"])
+def test_a_module_of_the_projects_own_is_not_declared_as_untyped(name):
+    assert rows(("types.d.ts", None, f'declare module "{name}";\n'.encode()), ("shop/a.ts", b"", b"x\n")) == ["untyped"]
