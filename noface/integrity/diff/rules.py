@@ -98,8 +98,9 @@ class Diff:
     `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
     repositories, `unfit` what could not be pushed (see diff_names), `machine` what this machine is known by (folders
     of noface's and of the person's, names), `lifted` the files that judge and that the issue is about, `on_main` main's
-    paths, if any path is added, `weaker` what the bodies of tests have lost, those of `lifted` files left out. `only_form`: all
-    files are only laid out anew, and the issue does not ask for that. `made_asked`: it asks for what tools write.
+    paths, if any path is added, `weaker` what the bodies of tests have lost, those of `lifted` files left out.
+    `only_form`: all files are only laid out anew, and the issue does not ask for that. `made_asked`: it asks for what
+    tools write.
     """
 
     changes: tuple[FileChange, ...]
