@@ -101,9 +101,9 @@ def judge(attempt: Judging) -> Judging:
     gate fails without it.
     """
     strays = _strays(attempt)
-    files = (*strays, *_formed(attempt))
     attempt.unasked = unasked_in(attempt)
     righted, right = put_right(attempt)
+    files = (*strays, *(file for file in _formed(attempt) if file.path not in right))
     if not files and not right:
         return _decided(attempt)
     without = _without(attempt, files, right)
@@ -111,11 +111,11 @@ def judge(attempt: Judging) -> Judging:
     without.notes = (f"{PUT_RIGHT}: {some(tuple(map(told, righted)), _SHOWN_MAX, _WHY_CHARS_MAX)}",) if righted else ()
     judged = _decided(without)
     failure = judged.failure
-    if failure is not None and failure.gate and failure.charged:
+    if failure is not None and (failure.gate or right) and failure.charged:
         whole = _decided(attempt)
         interrupted = judged.interrupted or whole.interrupted
         needed = whole.failure is None or whole.failure.rule == LEFT_IN
-        if not whole.interrupted and (needed or strays):
+        if not whole.interrupted and (needed or (strays and failure.gate)):
             put(attempt.folder / PATCH_FILE, attempt.change.masked)
             named = some((*(file.path for file in files), *right), _SHOWN_MAX)
             note = f"left out at first and needed all the same: {named}; without: {failure.message}"

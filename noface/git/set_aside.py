@@ -15,6 +15,7 @@ from noface.git.scan_worktree import display_path
 from noface.git.stored import LINK_MODE
 from noface.git.submodules import links_in
 from noface.git.workspace import Slot
+from noface.integrity.diff.names import leads_outside
 from noface.integrity.not_taken import is_source
 from noface.integrity.rubbish import HEAD_BYTES, Rubbish, RubbishRules, above, kind_of, rewritten, rubbish_in, says
 from noface.model.attempt import ABSENT, NotTaken
@@ -49,7 +50,7 @@ def set_aside(
     changed in submodules.
     """
     ignored = tuple(_ignored(git, slot, since)) if since is not None else ()
-    looks = _rubbish(plumbing, git, main, diff, wanted) | _links(git, slot, diff, wanted)
+    looks = _rubbish(plumbing, git, main, diff, wanted) | _links(plumbing, git, slot, diff, wanted)
     began = frozenset(plumbing.paths(start)) if looks and start != main else frozenset[str]()
     rubbish = {path: one for path, one in looks.items() if one.proven and path not in began}
     worth = {path: one for path, one in rubbish.items() if not one.worthless}
@@ -110,23 +111,27 @@ def _rubbish(plumbing: Plumbing, git: Git, main: str, diff: TreeDiff, wanted: Ru
     return {path: rubbish[path] for path in sorted(rubbish) if path not in unignored}
 
 
-def _links(git: Git, slot: Slot, diff: TreeDiff, wanted: RubbishRules) -> dict[str, Rubbish]:
-    """Return the new links that stand in place of a folder which git ignores: its rule, `node_modules/`, means none.
+def _links(plumbing: Plumbing, git: Git, slot: Slot, diff: TreeDiff, wanted: RubbishRules) -> dict[str, Rubbish]:
+    """Return the new links in place of folders that git ignores, or that programs fill and that are elsewhere.
 
-    Git is asked of folders of these names elsewhere, beside the same rules.
+    The rule `node_modules/` means no link: git is asked of folders of these names elsewhere, beside the same rules.
     """
-    links = [change.path for change in diff.changes if change.old_mode == ABSENT and change.new_mode == _LINK]
-    links = [path for path in links if not (says(wanted.words, path) and "link" in wanted.words.casefold())]
+    new = {c.path: c.new_oid for c in diff.changes if c.old_mode == ABSENT and c.new_mode == _LINK}
+    links = [path for path in new if not (says(wanted.words, path) and "link" in wanted.words.casefold())]
     if not links:
         return {}
-    with TemporaryDirectory() as top:
+    with TemporaryDirectory() as top, plumbing.blobs() as blobs:
         for path in links:
             Path(top, path).mkdir(parents=True, exist_ok=True)
             for file in (".gitignore", *(f"{folder}/.gitignore" for folder in above(path))):
                 Path(top, file).write_bytes(read_regular(slot.path / file, _BYTES_MAX) or b"")
         there = replace(git, cwd=top, environment=(*git.environment, ("GIT_WORK_TREE", top)))
-        ignored = {path for _, _, rule, path in _rules(there, links) if not rule.startswith("!")}
-    return dict.fromkeys(ignored, Rubbish("a link in place of a folder that git ignores", True, True, True))
+        ignored = [path for _, _, rule, path in _rules(there, links) if not rule.startswith("!")]
+        away = [
+            path for path in links if kind_of(f"{path}/_") and leads_outside(path, blobs.text(new[path], _BYTES_MAX))
+        ]
+    what = "a link in place of a folder that git ignores or programs fill"
+    return {path: Rubbish(what, proven=True, worthless=True, known=True) for path in (*ignored, *away)}
 
 
 def _rules(git: Git, paths: Iterable[str]) -> list[tuple[str, ...]]:

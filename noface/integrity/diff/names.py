@@ -75,7 +75,7 @@ class UnfitRule(StrEnum):
 WORDS = {
     UnfitRule.FSCK: ("what servers refuse that check what is pushed was added", "mend what it says, or take it out"),
     UnfitRule.SUBMODULE: (
-        "links to commits of other repositories were added or moved, which the issue did not ask for",
+        "links to commits of other repositories were added, which the issue did not ask for",
         "put them back, or name them in the issue's `may_change`",
     ),
     UnfitRule.TWIN: (
@@ -114,7 +114,7 @@ def adds(changes: Iterable[FileChange]) -> bool:
 def unfit_names(
     changes: tuple[FileChange, ...], on_main: frozenset[str], asked: tuple[str, ...] = ()
 ) -> tuple[Unfit, ...]:
-    """Return the names that a change adds and that cannot leave this machine, and submodules that it moves unasked."""
+    """Return the names that a change adds and that cannot leave this machine, and submodules that it adds unasked."""
     added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     unasked = [change for change in added if not matches_any(change.path, asked)]
     bad = [change.path for change in unasked if _WINDOWS.search(change.path)]
@@ -145,10 +145,9 @@ def refused_by_servers(path: str, check: str, words: str) -> Unfit:
 
 def _submodules(changes: tuple[FileChange, ...], asked: tuple[str, ...]) -> Iterator[Unfit]:
     for change in changes:
-        moved = change.new_mode == _GITLINK and (change.old_mode, change.old_oid) != (_GITLINK, change.new_oid)
-        if moved and not matches_any(change.path, asked):
-            why = "moved to" if change.old_mode == _GITLINK else "at"
-            yield Unfit(UnfitRule.SUBMODULE, _visible(change.path), f"{why} commit {change.new_oid[:12]}")
+        added = change.new_mode == _GITLINK and change.old_mode != _GITLINK
+        if added and not matches_any(change.path, asked):
+            yield Unfit(UnfitRule.SUBMODULE, _visible(change.path), f"at commit {change.new_oid[:12]}")
 
 
 def _twins(changes: tuple[FileChange, ...], added: list[FileChange], on_main: frozenset[str]) -> Iterator[Unfit]:

@@ -16,7 +16,7 @@ from noface.model.attempt import REGULAR
 _LOST = "\ufffd"
 _LOSS = re.compile(f"{_LOST}([\udc80-\udcff]+)")
 _LINES_MAX = 3
-_ENDS_MIN = 3
+_ENDS_MIN = 2
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _STEERS = (".gitattributes", ".editorconfig")
 Mended = tuple[tuple[str, ...], bytes | None]

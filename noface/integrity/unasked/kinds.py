@@ -6,6 +6,8 @@ from posixpath import dirname, join, normpath
 from noface.integrity.asked_for import names_file
 from noface.integrity.unasked.finding import Changed, Ground, Right, Unasked
 from noface.model.attempt import ABSENT, REGULAR
+from noface.model.patterns import matches_any
+from noface.model.protection import asked_paths
 
 _LINK, _SUBMODULE = "120000", "160000"
 _PLAIN, _PROGRAM = "100644", "100755"
@@ -14,7 +16,8 @@ _PLAIN, _PROGRAM = "100644", "100755"
 def kinds(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield the files that are of another kind than on main, or have another mode."""
     by_path = {file.path: file for file in files}
-    for file in files:
+    asked = asked_paths(ground.issue)
+    for file in (each for each in files if not matches_any(each.path, asked)):
         was, now = file.old_mode, file.new_mode
         below = [each for each in files if each.path.startswith(f"{file.path}/") and each.new_mode != ABSENT]
         if was in REGULAR and now in REGULAR and was != now:
