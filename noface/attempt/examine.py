@@ -3,12 +3,7 @@
 Contents come from the object store, never from a slot, and only if a rule needs them.
 """
 
-import getpass
-import os
-import socket
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from pathlib import Path
 
 from noface.attempt.attempt import Attempt, Judging
 from noface.attempt.changes import Change, added_secrets
@@ -61,16 +56,6 @@ _TEST_BYTES_MAX = 2_000_000
 _PLACES_MAX = 200
 
 
-def machine_names(slots: str) -> Iterator[str]:
-    """Yield what tells this machine: the folder of its workspaces as named and as reached, the home, user and host."""
-    yield from (slots, os.path.realpath(slots))
-    home = str(Path.home())
-    if home.count("/") > 1:  # `/root` may be any container's
-        yield home
-    with suppress(OSError, KeyError):
-        yield f"{getpass.getuser()}@{socket.gethostname()}"
-
-
 class _Examination:
     """What the rules need to know of a change, read from the object store; `files` are those the issue is not about."""
 
@@ -99,7 +84,6 @@ class _Examination:
             ),
             on_main=on_main,
             mere_text=self._mere_text(),
-            machine=tuple(name for name in machine_names(str(env.slots_dir)) if name not in words),
             repositories=made_repositories(changes, self._on_main, issue.may_change),
             lifted=frozenset(decoded(file.path) for file in changes if lifted(file.path, issue)),
             only_form=self._only_form(),
@@ -159,7 +143,7 @@ class _Examination:
                 continue
             target = _text(self.blobs, change.new_mode, change.new_oid) or ""
             astray = leads_outside(change.path, target) or leads_in_a_circle(change.path, target)
-            if astray and str(self.attempt.env.slots_dir) not in target:
+            if astray:
                 yield Unfit(UnfitRule.LINK, decoded(change.path), f"it leads to {short(target, _TARGET_CHARS_MAX)}")
         for one in changed_form(self.attempt.plumbing, main, self.change.files):
             if not matches_any(one.path, asked):

@@ -1,6 +1,11 @@
 """Holds a change against main for what nobody asked for: what can be put right is, the rest is told or asked."""
 
-from collections.abc import Mapping
+import getpass
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from noface.attempt.attempt import Judging
 from noface.git.plumbing import entries_before, store_text
@@ -39,10 +44,19 @@ def unasked_in(attempt: Judging) -> tuple[Unasked, ...]:
             Changed(c.path, held(c.old_mode, c.old_oid), held(c.new_mode, c.new_oid), c.old_mode, c.new_mode)
             for c in attempt.change.files
         ]
-        ground = Ground(
-            attempt.issue, plumbing.whole(main).paths, lambda texts: plumbing.files_with(main, texts), content
-        )
+        names, on_main = tuple(_machine_names(str(attempt.env.slots_dir))), plumbing.whole(main).paths
+        ground = Ground(attempt.issue, on_main, lambda texts: plumbing.files_with(main, texts), content, names)
         return find_unasked(files, ground)
+
+
+def _machine_names(slots: str) -> Iterator[str]:
+    """Yield what tells this machine: the folder of its workspaces as named and as reached, the home, user and host."""
+    yield from (slots, os.path.realpath(slots))
+    home = str(Path.home())
+    if home.count("/") > 1:  # `/root` may be any container's
+        yield home
+    with suppress(OSError, KeyError):
+        yield f"{getpass.getuser()}@{socket.gethostname()}"
 
 
 def put_right(attempt: Judging) -> tuple[tuple[Unasked, ...], Mapping[str, Entry | None]]:

@@ -257,43 +257,6 @@ def test_markers_inside_a_string_are_no_finding(change):
 
 # The workspace's own path
 
-SLOTS = "/home/ada/.cache/noface/shop-0123456789"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        f'ROOT = "{SLOTS}/agent-0"',
-        f"    cd {SLOTS}/agent-0/src && make",
-        f"CFLAGS = -I{SLOTS}/agent-1/include",
-        f"see file://{SLOTS}/gate-0/x.html#top",
-        f"folder={SLOTS}",
-        f"{SLOTS}/agent-0/x",
-        f"{'x' * 500} {SLOTS}/agent-0 {'y' * 500}",
-    ],
-)
-def test_a_line_that_names_the_workspace_is_refused_and_shown(change, line):
-    diff = change({"a.py": "x = 1\n"}, {"a.py": f"x = 1\n{line}\n"}, machine=(SLOTS,))
-    (failure,) = examine(diff, DiffLimits())
-    assert (failure.kind, failure.rule, failure.location) == (FailureKind.LINT_FAILURE, "workspace-path", "a.py")
-    assert SLOTS in failure.message
-    assert SLOTS in failure.excerpt
-    assert len(failure.message) < 500
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ({}, {"a.py": f"ROOT = '{SLOTS}9/agent-0'\n"}),
-        ({}, {"a.py": "ROOT = '/home/ada/.cache/noface'\n"}),
-        ({"a.py": f"A = '{SLOTS}/x'\n"}, {"a.py": f"A = '{SLOTS}/y'\n"}),
-        ({"a.py": f"A = '{SLOTS}/x'\n"}, {"a.py": None, "b.py": f"A = '{SLOTS}/x'\n"}),
-        ({"a.py": f"A = '{SLOTS}/x'\n"}, {"a.py": "A = '.'\n"}),
-    ],
-)
-def test_lines_of_main_s_own_and_other_folders_are_no_finding(change, before, after):
-    assert rules(change({"keep.txt": "k\n", **before}, after, machine=(SLOTS,))) == []
-
 
 # Size
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from noface.integrity.diff.gates import lowered_thresholds
@@ -13,7 +13,7 @@ from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weake
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 from noface.model.issue import Issue
-from noface.model.patch import ChangedLine, changed_lines, decoded
+from noface.model.patch import changed_lines, decoded
 from noface.model.patterns import matches_any
 from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
@@ -46,13 +46,6 @@ _WORDS = {
         (
             "conflict markers were left in: {named}; settle each conflict and remove its markers (where they are to be"
             " read, indent them, or name the file in the issue's `may_change`)"
-        ),
-    ),
-    "workspace-path": (  # gates may be green here, and the lines are what to mend
-        FailureKind.LINT_FAILURE,
-        (
-            "lines name this machine, and would work nowhere else: {more}; name places relative to the project or"
-            " to the file"
         ),
     ),
     "binary-too-big": (
@@ -96,11 +89,10 @@ class Diff:
     `paths` are those the issue may touch (none: all), `accepted` tells that the issue has commands of its own to prove
     it; `sizes` has the bytes of binary files, `gates` what no longer is as the gates call it (see diff_gates),
     `mere_text` the files in which conflict markers are none, `repositories` the folders that the change makes into git
-    repositories, `unfit` what could not be pushed (see diff_names), `machine` what this machine is known by (folders
-    of noface's and of the person's, names), `lifted` the files that judge and that the issue is about, `on_main` main's
-    paths, if any path is added, `weaker` what the bodies of tests have lost, those of `lifted` files left out.
-    `only_form`: all files are only laid out anew, and the issue does not ask for that. `made_asked`: it asks for what
-    tools write.
+    repositories, `unfit` what could not be pushed (see diff_names), `lifted` the files that judge and that the issue is
+    about, `on_main` main's paths, if any path is added, `weaker` what the bodies of tests have lost, those of `lifted`
+    files left out. `only_form`: all files are only laid out anew, and the issue does not ask for that. `made_asked`: it
+    asks for what tools write.
     """
 
     changes: tuple[FileChange, ...]
@@ -113,7 +105,6 @@ class Diff:
     repositories: tuple[str, ...] = ()
     lifted: frozenset[str] = frozenset()
     unfit: tuple[Unfit, ...] = ()
-    machine: tuple[str, ...] = ()
     on_main: Collection[str] = ()
     only_form: bool = False
     made_asked: bool = False
@@ -130,7 +121,6 @@ def examine(diff: Diff, limits: DiffLimits) -> tuple[Failure, ...]:
             *unfit_failures(diff.unfit),
             _tampering(diff),
             _markers(diff),
-            _tied(diff),
             _binary(diff),
             _too_big(diff, limits),
             _only_form(diff),
@@ -201,16 +191,6 @@ def _markers(diff: Diff) -> Failure | None:
     lines = tuple(f"{path}: {line}" for path, conflicts in files.items() for line in conflicts[0])[:_LINES_MAX]
     failure = _failure("conflict-markers", named, ",".join(sorted(files)))
     return replace(failure, evidence=lines, location=next(iter(files)), excerpt="\n".join(lines))
-
-
-def _tied(diff: Diff) -> Failure | None:
-    ties = tied_lines(diff.patch, diff.machine)
-    if not ties:
-        return None
-    paths, lines = sorted({tied.path for tied in ties}), [f"{tied.path}: {tied.text}" for tied in ties[:_SHOWN_MAX]]
-    more = f" and {len(ties) - 1} more" if len(ties) > 1 else ""
-    failure = _failure("workspace-path", lines, ",".join(paths), more=f"{lines[0]}{more}")
-    return replace(failure, location=paths[0], excerpt="\n".join(lines))
 
 
 def _binary(diff: Diff) -> Failure | None:
@@ -311,32 +291,3 @@ def _conflicts(texts: list[str]) -> list[tuple[str, ...]]:
             conflicts.append(tuple(open_))
             open_ = []
     return conflicts
-
-
-_TEXT_CHARS_MAX = 200
-
-
-def tied_lines(patch: str, folders: Iterable[str]) -> tuple[ChangedLine, ...]:
-    """Return the added lines that name one of `folders` (or a name), or anything in one, as no line did before."""
-    names = tuple(dict.fromkeys(decoded(folder) for folder in folders if folder))
-    if not any(name in patch for name in names):
-        return ()
-    named = re.compile(f"(?:{'|'.join(map(re.escape, names))})(?![\\w.-])")
-    lines = [line for line in changed_lines(patch) if named.search(line.text)]
-    moved = frozenset(line.text for line in lines if line.removed)
-    edited = Counter(line.path for line in lines if line.removed)
-    tied = []
-    for line in lines:
-        if line.removed or line.text in moved:
-            continue
-        if edited[line.path]:
-            edited[line.path] -= 1
-        else:
-            tied.append(line._replace(text=_cut(line.text, named)))
-    return tuple(tied)
-
-
-def _cut(text: str, named: re.Pattern[str]) -> str:
-    match = named.search(text)
-    start = max(match.start() - _TEXT_CHARS_MAX // 2, 0) if match is not None and len(text) > _TEXT_CHARS_MAX else 0
-    return text[start : start + _TEXT_CHARS_MAX].strip()

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from noface.integrity.asked_for import words_of
 from noface.integrity.unasked.contents import contents
 from noface.integrity.unasked.finding import Changed, Chapter, Ground, Right, Unasked
 from noface.integrity.unasked.gone import gone
@@ -16,9 +15,8 @@ CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine, gone, in_place_of, me
 
 def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...]:
     """Return what the chapters find, but for rows that the issue asks for by its words."""
-    words = "\n".join(words_of(ground.issue))
     found = (each for chapter in CHAPTERS for each in chapter(files, ground))
-    return tuple(each for each in found if not each.is_asked(words))
+    return tuple(each for each in found if not ground.asks_for(each.row))
 
 
 def together(found: Iterable[Unasked]) -> dict[str, Right | None]:

@@ -23,18 +23,19 @@ Mended = tuple[tuple[str, ...], bytes | None]
 """Lines that show what is wrong with a file, and its bytes put right; None if only its worker can do that."""
 
 
-def contents(files: Sequence[Changed], _: Ground) -> Iterator[Unasked]:
+def contents(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield the files whose bytes are others where the work is not."""
-    steered = any(file.path.rpartition("/")[2] in _STEERS for file in files)
+    mends = {row: mend for row, mend in _MENDS.items() if not ground.asks_for(row)}
+    if any(file.path.rpartition("/")[2] in _STEERS for file in files):
+        mends.pop("line-ends", None)
     for file in files:
         old, new = file.old, file.new
         plain = file.old_mode in REGULAR and file.new_mode in REGULAR
         if not plain or not old or not new or old == new or not (_wide(old) or b"\0" not in old):
             continue
         found: list[tuple[str, tuple[str, ...], bool]] = []
-        for row, mend in _MENDS.items():
-            mended = mend(old, new) if not (steered and row == "line-ends") else None
-            if mended is not None:
+        for row, mend in mends.items():
+            if (mended := mend(old, new)) is not None:
                 found.append((row, mended[0], mended[1] is not None))
                 new = new if mended[1] is None else mended[1]
         for row, lines, can_mend in found:
@@ -72,14 +73,14 @@ def _wide(data: bytes) -> str:
 
 def _decoded(data: bytes, encoding: str) -> str | None:
     try:
-        return data.decode(encoding)
+        return data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError:
         return None
 
 
 def _encoded(text: str, encoding: str) -> bytes | None:
     try:
-        return (f"\ufeff{text.removeprefix(chr(0xFEFF))}" if encoding in _WIDE.values() else text).encode(encoding)
+        return (f"\ufeff{text}" if encoding in _WIDE.values() else text).encode(encoding)
     except UnicodeEncodeError:
         return None
 
@@ -156,7 +157,7 @@ def _line_ends(old: bytes, new: bytes) -> Mended | None:
 def _last_newline(old: bytes, new: bytes) -> Mended | None:
     if _wide(old) or not old.endswith(b"\n") or new.endswith(b"\n"):
         return None
-    return (), new + (b"\r\n" if old.endswith(b"\r\n") else b"\n")
+    return (), new + (b"\r\n" if b"\r\n" in new else b"\n")
 
 
 def _nul(old: bytes, new: bytes) -> Mended | None:

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 
 from noface.data import table
+from noface.integrity.asked_for import words_of
 from noface.model.issue import Issue
+from noface.model.patch import decoded
 
 LEFT_OUT = "left-out"
 Held = tuple[str, bytes]
@@ -46,28 +49,33 @@ class Unasked:
         """What comes of it if it is done again: "left-out", "ask" or "tell"."""
         return str(table("unasked")["rows"][self.row]["then"])
 
-    def is_asked(self, words: str) -> bool:
-        """True if what an issue says asks for such a thing."""
-        asked = table("unasked")["rows"][self.row].get("asked")
-        return bool(asked and re.search(asked, words, re.IGNORECASE))
-
     def mend(self, main: str) -> str:
         """Return the command that puts it right in a workspace."""
-        return str(table("unasked")["rows"][self.row]["mend"]).replace("{path}", self.path).replace("{main}", main)
+        return (
+            str(table("unasked")["rows"][self.row]["mend"])
+            .replace("{path}", quote(decoded(self.path)))
+            .replace("{main}", main)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a change is held against: its issue, and main.
+    """What a change is held against: its issue, main, and the machine.
 
     `on_main` are main's paths, `holding` gives those that hold one of some texts, `content` a file, None if there is
-    none.
+    none. `machine` are folders and names that tell this machine.
     """
 
     issue: Issue
     on_main: Collection[str]
     holding: Callable[[tuple[str, ...]], Collection[str]]
     content: Callable[[str], Held | None]
+    machine: tuple[str, ...] = ()
+
+    def asks_for(self, row: str) -> bool:
+        """True if words of the issue ask for what a row is about."""
+        asked = table("unasked")["rows"][row].get("asked")
+        return bool(asked and re.search(asked, "\n".join(words_of(self.issue)), re.IGNORECASE))
 
 
 Chapter = Callable[[Sequence[Changed], Ground], Iterator[Unasked]]

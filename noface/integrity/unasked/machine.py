@@ -1,4 +1,4 @@
-"""What of a machine stays in the work: addresses of its registries, and edits of what a program writes."""
+"""What of a machine stays in the work: its folders and names, addresses of registries, edits of generated files."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ _NAME = re.compile(r"[\w.-]*\w\.\w+")
 
 def machine(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield lock files with addresses that only this machine reaches, and edits of what says that it is generated."""
+    yield from _named(files, ground)
     for file in files:
         if file.old is None or not file.new or file.old == file.new:
             continue
@@ -24,6 +25,19 @@ def machine(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
             yield from _registry(file, file.old, file.new, ground)
         elif not is_test_file(file.path) and not names_file(ground.issue, file.path):
             yield from _by_hand(file, file.old[:_HEAD_BYTES], files, ground)
+
+
+def _named(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
+    """Yield the files with new lines that name the machine, if no line did there before, and none was moved."""
+    names = [name.encode("utf-8", "surrogateescape") for name in ground.machine if name not in ground.issue.body]
+    before = {line for file in files for line in (file.old or b"").split(b"\n")}
+    named = re.compile(rb"(?:" + b"|".join(map(re.escape, names)) + rb")(?![\w.-])")
+    for file in files:
+        if names and named.search(file.new or b"") and not named.search(file.old or b""):
+            lines = [line for line in (file.new or b"").split(b"\n") if named.search(line) and line not in before]
+            if lines:
+                texts = (line.strip().decode("utf-8", "replace") for line in lines[:3])
+                yield Unasked("machine", file.path, tuple(texts))
 
 
 def _registry(file: Changed, old: bytes, new: bytes, ground: Ground) -> Iterator[Unasked]:
