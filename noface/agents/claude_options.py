@@ -40,7 +40,13 @@ def access_arguments(model: ModelSpec, place: RunPlace) -> Iterator[str]:
     facts = _facts()
     if model.settings is not Settings.USER:
         yield f"--setting-sources={'project' if model.settings is Settings.PROJECT else ''}"
-    yield from _servers(model, Path(place.workspace))
+    workspace = Path(place.workspace)
+    if model.settings is Settings.NONE or not model.may(Tool.MCP):
+        yield "--strict-mcp-config"
+    elif model.settings is Settings.PROJECT and any((folder / _SERVERS).exists() for folder in workspace.parents):
+        yield "--strict-mcp-config"
+        if _read(workspace / _SERVERS):
+            yield f"--mcp-config={workspace / _SERVERS}"
     if model.tools is not None:
         yield from ("--tools", ",".join(name for tool in model.tools for name in facts["tools"][tool]))
     yield from ("--permission-mode", facts["modes"][model.permissions])
@@ -56,16 +62,6 @@ def access_arguments(model: ModelSpec, place: RunPlace) -> Iterator[str]:
     yield f"--disallowedTools={','.join(off)}"
     if given := {**_settings(model, place), **_login(model)}:
         yield from ("--settings", json.dumps(given))
-
-
-def _servers(model: ModelSpec, workspace: Path) -> Iterator[str]:
-    """Yield what leaves out MCP servers: all, or those that it would find in the folders above the workspace."""
-    if model.settings is Settings.NONE or not model.may(Tool.MCP):
-        yield "--strict-mcp-config"
-    elif model.settings is Settings.PROJECT and any((folder / _SERVERS).exists() for folder in workspace.parents):
-        yield "--strict-mcp-config"
-        if _read(workspace / _SERVERS):
-            yield f"--mcp-config={workspace / _SERVERS}"
 
 
 def access_variables(model: ModelSpec) -> Iterator[tuple[str, str]]:
@@ -111,7 +107,6 @@ def _login(model: ModelSpec) -> dict[str, object]:
 
 
 def _persons_settings(model: ModelSpec) -> JsonRecord:
-    """Return the person's settings.json, empty if there is none that can be read."""
     env = {**os.environ, **dict(model.env)}
     home = Path(env.get("HOME") or "~").expanduser()
     folder = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")

@@ -232,7 +232,6 @@ class Rollout(SessionLog):
 
 
 def _logged_error(line: str) -> AgentError | None:
-    """Return the error that a line tells: its name, or the HTTP status that its name stands for."""
     payload = JsonRecord.of(json_value(line)).inside("payload")
     error = payload.inside("error") or payload
     if not error.text("message"):
@@ -288,7 +287,6 @@ def _usage(counts: JsonRecord) -> Usage | None:
 
 
 def _log_of(thread: str, sessions: Path) -> Path | None:
-    """Return the thread's log, looked for in the folders of the day it began on and of those beside it."""
     for day in _days(thread):
         try:
             with os.scandir(sessions / day) as entries:

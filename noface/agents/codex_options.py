@@ -64,7 +64,9 @@ def access_options(model: ModelSpec, place: RunPlace) -> tuple[tuple[str, ...], 
         pairs.append(f"projects={_inline({place.seen: {'trust_level': 'trusted'}})}")
     if model.settings is Settings.PROJECT and (skills := [*home.skills()]):
         pairs.append(f"skills.config={_inline([{'path': path, 'enabled': False} for path in skills])}")
-    servers = _servers(Path(place.workspace, ".codex", "config.toml"))
+    servers = _named(
+        _parsed(read_regular(Path(place.workspace, ".codex", "config.toml"), _FILE_BYTES_MAX) or b"") or {}
+    )
     servers += _named(own or {}) if model.settings is Settings.USER else ()
     pairs += _without_tools(model, servers)
     return (*argv, *(part for pair in pairs for part in ("-c", pair))), variables
@@ -110,10 +112,6 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
         return tomllib.loads(text.decode("utf-8"))
     except ValueError:
         return None
-
-
-def _servers(path: Path) -> tuple[str, ...]:
-    return _named(_parsed(read_regular(path, _FILE_BYTES_MAX) or b"") or {})
 
 
 def _named(config: Mapping[str, Any]) -> tuple[str, ...]:

@@ -135,7 +135,6 @@ class CommandReader(StreamReader):
         return self._printed.used()
 
     def verdict(self, exit_code: int | None, stderr: str) -> RunVerdict:
-        """Judge the run; what it has told of its usage counts however it ended."""
         return replace(self._judged(exit_code, stderr), usage=self.used())
 
     def _judged(self, exit_code: int | None, stderr: str) -> RunVerdict:

@@ -141,7 +141,6 @@ class JsonReader(LineReader):
         return replace(evidence, error=AgentError(message, codes))
 
     def document(self) -> JsonRecord:
-        """Return what was printed as one JSON object over many lines, an empty one if it was none."""
         return JsonRecord({}) if self.any_entry else parsed("\n".join(self._document))
 
     @abstractmethod
@@ -149,7 +148,6 @@ class JsonReader(LineReader):
         """Take one JSON object and return its events."""
 
     def text_event(self, text: str) -> list[AgentEvent]:
-        """Return the event of a text that the model wrote, and remember it as the last one."""
         self._last_text = text
         return [AgentEvent(EventKind.TEXT, self._last_text[:LAST_WORDS_MAX])]
 
@@ -184,7 +182,6 @@ _LITELLM = re.compile(r"(?:litellm\.)?(\w+): ")
 
 
 def litellm_codes(message: str) -> tuple[str, ...]:
-    """Return the errors that a message of LiteLLM begins with ("litellm.A: litellm.B: …"), the innermost first."""
     names: list[str] = []
     place = 0
     while match := _LITELLM.match(message, place):
@@ -214,7 +211,6 @@ def last_match(pattern: re.Pattern[str], value: str) -> re.Match[str] | None:
 
 
 def error_codes(error: JsonRecord) -> tuple[str, ...]:
-    """Return the names that a provider's error object gives itself, the most telling first."""
     names = [item.text("reason") for item in error.objects("details")]
     names += [error.text(key) for key in ("code", "type", "status")]
     return tuple(name for name in names if name)[:_CODES_MAX]

@@ -4,12 +4,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import typer
-
-if TYPE_CHECKING:
-    from noface.store.overview import Overview
 
 Candidate: TypeAlias = tuple[str, str]
 """A value, and what a person reads beside it."""
@@ -92,19 +89,21 @@ def gate(context: typer.Context, incomplete: str) -> list[Candidate]:
 
 
 def _given(context: typer.Context, *names: str) -> set[str]:
-    """Return the values that stand on the command line already, if several may."""
     values = (context.params.get(name) for name in names)
     return {str(item) for value in values if isinstance(value, (list, tuple)) for item in value}
 
 
 def _names(context: typer.Context) -> Iterator[tuple[str, str, str]]:
     """Yield id, title and status of the issues that the state has, then of those that no run has seen yet."""
-    from noface.cli.fast_path import fingerprint
+    from noface.cli.fast_path import fingerprint, read_only
     from noface.data.trackers import tracker_settings
     from noface.git.locate import locate
+    from noface.store.overview import Overview
     from noface.trackers.base import open_tracker
 
-    known, location, tables = _overview(), locate(Path.cwd()), _tables(context)
+    location, tables = locate(Path.cwd()), _tables(context)
+    path = location.state_dir / "state.db"
+    known = Overview(read_only(path, _BUSY_SECONDS)) if path.is_file() else None
     names = known.names() if known is not None else []
     yield from names
     settings = tracker_settings(tables)
@@ -116,17 +115,7 @@ def _names(context: typer.Context) -> Iterator[tuple[str, str, str]]:
             yield issue.id, issue.title, "ready"
 
 
-def _overview() -> "Overview | None":
-    from noface.cli.fast_path import read_only
-    from noface.git.locate import locate
-    from noface.store.overview import Overview
-
-    path = locate(Path.cwd()).state_dir / "state.db"
-    return Overview(read_only(path, _BUSY_SECONDS)) if path.is_file() else None
-
-
 def _tables(context: typer.Context) -> Mapping[str, Any]:
-    """Return the tables of noface.toml; none if there is no file that can be read."""
     from noface.config.load import load_tables
     from noface.errors import NofaceError
     from noface.git.locate import locate

@@ -46,7 +46,6 @@ def check(config: ConfigFile = None) -> VerbResult:
 
 
 def _refused(path: Path, error: ConfigError) -> VerbResult:
-    """Return the problems as a document; without --json they are an error as everywhere."""
     from noface.config.problems import InvalidConfigError
 
     problems: list[dict[str, object]] = [{"line": None, "key": "", "message": error.message}]
@@ -176,7 +175,6 @@ def _without_none(value: Any) -> Any:
 
 
 def _findings(config: "Config", *, explicit: bool) -> "tuple[Finding, ...]":
-    """Return what is wrong with what the configuration names; a file may be named outside a repository."""
     from noface.cli.findings import config_findings, repository_of
     from noface.git.locate import locate
 

@@ -49,7 +49,6 @@ def _decide(
     attempt: int | None = None,
     paths: tuple[str, ...] = (),
 ) -> VerbResult:
-    """Decide on all the issues, or on none if one of them does not wait for that."""
     import time
 
     from noface.cli.session import open_session

@@ -32,7 +32,14 @@ def demo(
         typer.echo("all of them right. What noface does with it, it would do with Claude Code.\n")
     code = run_project(repository, None, RunOptions(), as_json=json)
     if not json:
-        _look_around(repository)
+        typer.echo("\nmain in git:")
+        log = ("log", "--first-parent", f"-{_LOG_LINES}", "--format=  %h %s", "main")
+        done = subprocess.run(["git", *log], cwd=repository, capture_output=True, text=True, check=False)
+        typer.echo(done.stdout.rstrip())
+        command = "noface" if shutil.which("noface") else str(Path(sys.argv[0]).absolute())
+        typer.echo(f"\nLook around:\n  cd {repository}")
+        for words in ("report", "status", "blocked", "show ID"):
+            typer.echo(f"  {command} {words}")
     # An issue of the demonstration is meant to end blocked, so that "needs a person" is its success.
     raise typer.Exit(EXIT_DONE if code == EXIT_ATTENTION else code)
 
@@ -49,14 +56,3 @@ def _make_sample(directory: Path | None, seed: int | None) -> tuple[Path, int]:
     except RuntimeError as error:
         raise NofaceError(f"the sample project could not be made: {error}") from error
     return sample.directory, len(sample.issues)
-
-
-def _look_around(repository: Path) -> None:
-    typer.echo("\nmain in git:")
-    log = ("log", "--first-parent", f"-{_LOG_LINES}", "--format=  %h %s", "main")
-    done = subprocess.run(["git", *log], cwd=repository, capture_output=True, text=True, check=False)
-    typer.echo(done.stdout.rstrip())
-    command = "noface" if shutil.which("noface") else str(Path(sys.argv[0]).absolute())
-    typer.echo(f"\nLook around:\n  cd {repository}")
-    for words in ("report", "status", "blocked", "show ID"):
-        typer.echo(f"  {command} {words}")

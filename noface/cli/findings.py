@@ -42,7 +42,6 @@ def check_workspaces(folder: Path, root: Path) -> None:
 
 
 def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple[Finding, ...]]:
-    """Return the repository around `start`, or what keeps noface from working in it."""
     try:
         return discover(start, config.project.main), ()
     except UsageError as error:
@@ -50,7 +49,6 @@ def repository_of(start: Path, config: Config) -> tuple[Repository | None, tuple
 
 
 def config_findings(config: Config, repository: Repository | None, root: Path) -> tuple[Finding, ...]:
-    """Return what is wrong with what the configuration names: programs, templates, workspaces, sandbox, rungs."""
     named = (*_refusals(config, repository), *_programs(config, repository, root))
     return (*named, *idle_findings(config, root), *_messages(config, root), *_elsewhere(config, repository))
 

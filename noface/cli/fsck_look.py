@@ -38,7 +38,6 @@ def collect(plumbing: Plumbing) -> Facts:
 
 
 def _rows(path: Path) -> tuple[DatabaseFacts, str, str]:
-    """Return what the database holds, or why it cannot be used and what to do."""
     if not path.exists():
         return DatabaseFacts(), "", ""
     try:

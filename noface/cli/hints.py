@@ -124,7 +124,6 @@ def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:
 
 
 def _recorded(seen: "ReadSession") -> "tuple[PastFailure, ...]":
-    """Return the failures of all issues and all epochs, in the order they happened."""
     from noface.knowledge.hint_mining import past_failures
     from noface.model.issue import Issue
 

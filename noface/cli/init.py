@@ -96,7 +96,6 @@ def init(
 def _detected(
     repository: "Repository", target: Path, ask: str, text_of: "Callable[[Detection], str]"
 ) -> "tuple[Detection, dict[str, object] | None]":
-    """Return what the files say, or what the model that is asked makes of it, and what asking has cost."""
     from noface.config.load import load, parse
     from noface.detection.detect import detect
 
@@ -136,7 +135,6 @@ def _backup(target: Path) -> Path:
 
 
 def _kept(text: str, target: Path, but: tuple[str, ...]) -> str:
-    """Return the new text with what is the person's own in the old one, if both together are valid."""
     from noface.config.edit import with_own
     from noface.config.load import parse, read
 

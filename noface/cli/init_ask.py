@@ -100,7 +100,6 @@ def _refusing(detection: Detection, problem_of: Callable[[DetectedGate], str]) -
 
 
 def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], str]:
-    """Run setup and gates on main; return what is wrong with each gate by its name, and why setup fails, if it does."""
     make_workspaces(slots_dir(config, repository))
     typer.echo("Trying setup and gates on main …", err=True)
     told: set[str] = set()

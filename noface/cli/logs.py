@@ -79,7 +79,6 @@ def _follow(
 
 
 def _models(root: Path, config: Path | None) -> Mapping[str, object]:
-    """Return the tables of the models; of a broken configuration only the presets, since looking must go on."""
     from noface.config.load import load_tables
     from noface.config.presets import with_presets
     from noface.errors import ConfigError

@@ -17,6 +17,8 @@ from noface.secrets.logins import login_id
 def policy(config: Config, model: str | None = None) -> Policy:
     """Return the policy in force; `model` from the command line takes the first rung's place."""
     retry, recovery, ladder = config.retry, config.recovery, _ladder(config, model)
+    askable = [rung for rung in ladder if config.models[rung.model].agent not in PLAIN_AGENTS]
+    strongest = max(askable, key=lambda rung: rung.tier, default=None) if config.recovery.enabled else None
     return Policy(
         ladder=ladder,
         tiers=tuple((name, entry.tier) for name, entry in config.models.items()),
@@ -41,17 +43,10 @@ def policy(config: Config, model: str | None = None) -> Policy:
             config.review.paths,
             config.review.labels,
             changed_tests=config.review.changed_tests,
-            judge=_judge(config, ladder),
+            judge=config.roles.reviewer or (strongest.model if strongest is not None else None),
         ),
         logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
     )
-
-
-def _judge(config: Config, ladder: tuple[Rung, ...]) -> str | None:
-    """Return who is asked about changed tests: the reviewer, else the strongest model that can be asked anything."""
-    askable = [rung for rung in ladder if config.models[rung.model].agent not in PLAIN_AGENTS]
-    strongest = max(askable, key=lambda rung: rung.tier, default=None) if config.recovery.enabled else None
-    return config.roles.reviewer or (strongest.model if strongest is not None else None)
 
 
 def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
@@ -93,7 +88,6 @@ def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ..
 
 
 def model_specs(config: Config, root: Path, day: date | None = None) -> dict[str, ModelSpec]:
-    """Return the models by name, presets included, with their prices on a day; scripts lie relative to `root`."""
     day = day or today(Clock())
     return {name: _model_spec(name, model, root, config.sandbox, day) for name, model in config.models.items()}
 

@@ -77,7 +77,6 @@ def meant(word: str, known: Iterable[str], what: str, listed: str) -> str:
 def grouped(
     help_text: str, verbs: Mapping[str, Callable[..., None]], bare: Callable[..., None] | None = None
 ) -> typer.Typer:
-    """Return a verb with verbs of its own; alone it is `bare`, else its help."""
     app = typer.Typer(help=help_text, rich_markup_mode=None)
     app.callback(invoke_without_command=True)(_bare(bare))
     for name, verb in verbs.items():

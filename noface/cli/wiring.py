@@ -122,7 +122,6 @@ def _time_limit(config: Config, options: RunOptions) -> tuple[float | None, str]
 
 
 def remote_issues(config: Config, tracker: IssueTracker) -> RemoteIssues | None:
-    """Return the tracker as one on another machine, None if the issues lie in the repository."""
     chosen = config.tracker_settings
     if not TRACKERS[chosen.kind].remote:
         return None
@@ -201,7 +200,6 @@ def setup_rules(config: Config) -> Setup:
 
 
 def passed_patterns(config: Config) -> tuple[str, ...]:
-    """Return the patterns of variables that any gate, or setup, gets beside the usual."""
     return tuple(sorted({name for gate in config.gates for name in gate.env_pass} | {*config.project.setup_env_pass}))
 
 

@@ -22,7 +22,6 @@ _MODEL_NAME = "fast"
 
 
 def render() -> str:
-    """Return the text of noface.toml.example; it loads as it stands."""
     return "\n".join(
         [
             table("config_files")["example"]["intro"],
@@ -64,7 +63,6 @@ def _key(field: "FieldInfo", key: str, *, written_out: bool) -> Iterator[str]:
 
 
 def _value(field: "FieldInfo") -> tuple[Any, bool]:
-    """Return what to show of a key, and whether it is set so without being written."""
     if field.is_required():
         return field.examples[0] if field.examples else "", True
     default = field.get_default(call_default_factory=True, validated_data={})

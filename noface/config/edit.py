@@ -149,7 +149,6 @@ def _readings(value: str) -> Iterator[Any]:
 
 
 def _path_of(data: Mapping[str, Any], key: str, value: object) -> KeyPath:
-    """Return the path that `key` names for `value`; whether noface.toml has such a key is seen when it is parsed."""
     from noface.config.problems import Shape, section_at
 
     try:
@@ -221,7 +220,6 @@ def with_own(new: str, old: str, *, but: Sequence[str] = ()) -> str:
 
 
 def _pieces(text: str) -> list[tuple[str, str]]:
-    """Divide a text into its outermost tables, each with the comment right above it; "" is what stands before all."""
     pieces, begins, name = [], 0, ""
     for following, at in [*Layout(text).sections, ("", len(text))]:
         lines = text[begins:at].splitlines(keepends=True)

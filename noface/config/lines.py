@@ -118,7 +118,6 @@ class Layout:
         return path
 
     def _descend(self, path: KeyPath, parts: tuple[str, ...], line: int) -> KeyPath:
-        """Follow `parts` from `path`, noting tables that nothing has named before; return where they lead."""
         for part in parts:
             path = (*path, part)
             self.lines.setdefault(path, line)
@@ -126,7 +125,6 @@ class Layout:
         return path
 
     def _newest(self, path: KeyPath) -> KeyPath:
-        """Return the last item of an array of tables, which is what a later header's name means; else `path`."""
         return (*path, self._counts[path] - 1) if path in self._counts else path
 
     def _assignment(self, table: KeyPath) -> KeyPath:
@@ -160,7 +158,6 @@ class Layout:
         self.values[path] = begin, begin + len(self._text[begin : self._at].rstrip())
 
     def _more(self, closing: str) -> bool:
-        """Go to the next item and return True, or step over the closing bracket and return False."""
         self._take(_BLANK)
         if self._text[self._at] == ",":
             self._at += 1
@@ -175,7 +172,6 @@ class Layout:
         return parts
 
     def _take(self, pattern: re.Pattern[str]) -> None:
-        """Step over what `pattern` matches here, perhaps nothing."""
         match = pattern.match(self._text, self._at)
         self._at = match.end() if match is not None else self._at
 

@@ -99,7 +99,6 @@ class Model(Section, json_schema_extra=_MODEL_RULES):
     usd_per_mtok_out: Price | None = setting(None, "price of a million output tokens; needed beside the other", 10.0)
 
     def price(self, day: date) -> ListPrice | None:
-        """Return the model's price on a day: what noface.toml says, else the list's; None if it is unknown."""
         if self.usd_per_mtok_in is not None and self.usd_per_mtok_out is not None:
             return self.usd_per_mtok_in, self.usd_per_mtok_out
         return list_price(self.agent, self.model, day)

@@ -28,7 +28,6 @@ def models_of(agent: str) -> tuple[str, ...]:
 
 
 def with_presets(models: Mapping[str, object]) -> dict[str, object]:
-    """Return the presets and `models`, which is untrusted, as one table; what an entry leaves out is its preset's."""
     merged: dict[str, object] = {name: dict(preset) for name, preset in presets().items()}
     for name, entry in models.items():
         merged[name] = {**presets().get(name, {}), **entry} if isinstance(entry, Mapping) else entry

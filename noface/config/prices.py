@@ -20,7 +20,6 @@ def list_price(agent: str, model: str, day: date) -> ListPrice | None:
 
 
 def price_on(entry: Any, day: date) -> ListPrice | None:
-    """Return the price of an entry of prices.toml that holds on a day: the only one, or one of several."""
     periods = [entry] if isinstance(entry, dict) else entry
     price = next((one for one in periods if one.get("from", date.min) <= day <= one.get("until", date.max)), None)
     return (price["in"], price["out"]) if price is not None else None

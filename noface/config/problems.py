@@ -93,7 +93,6 @@ def section_at(path: KeyPath) -> tuple[SectionKeys | None, KeyPath]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the name of `known` that `name` was probably meant to be: the first that ends with it, or the likest."""
     by_folded = {one.lower().replace("-", "_"): one for one in known}
     folded = name.lower().replace("-", "_")
     ends = [one for one in by_folded if one.endswith(f"_{folded}")]
@@ -102,7 +101,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return what to say after an unknown `name`: the nearest known one, or all there are."""
     known = tuple(known)
     match = nearest(name, known)
     if match:
@@ -166,7 +164,6 @@ class InvalidConfigError(ConfigError):
 
 
 def located(problems: Iterable[Problem], lines: Mapping[KeyPath, int]) -> tuple[Problem, ...]:
-    """Give each problem the line of its key, or of the innermost table that is there, and sort by line."""
     placed = [replace(problem, line=nearest_line(lines, problem.path)) for problem in problems]
     return tuple(sorted(placed, key=lambda problem: (problem.line or 0, problem.key)))
 
@@ -219,5 +216,4 @@ def _problem(detail: "ErrorDetails") -> Problem:
 
 
 def _choices(context: Mapping[str, Any]) -> list[str]:
-    """Return the words that pydantic lists as one sentence: 'a', 'b' or 'c'."""
     return re.findall(r"'([^']*)'", str(context["expected"]))

@@ -48,7 +48,13 @@ def find_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _models(models)
     yield from _named_models(data, models)
     yield from _ladder(table_of(data.get("retry")), models)
-    yield from _strategies(data)
+    for kind, strategy in table_of(table_of(data.get("retry")).get("strategies")).items():
+        known = FailureKind.__members__.get(kind)
+        if known is not None and strategy in [*Strategy] and strategy not in known.allowed:
+            sensible = ", ".join(known.allowed)
+            yield Problem(
+                ("retry", "strategies", kind), f'"{strategy}" is not a strategy for {kind}; expected one of: {sensible}'
+            )
     yield from _hint_conditions(data)
     yield from _contradictions(data)
     yield from access_problems(with_default_model(data))
@@ -65,7 +71,6 @@ def _unique_names(data: Mapping[str, Any], section: str, what: str) -> Iterator[
 
 
 def _gate_rules(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the rules whose pattern does not match their example, or matches anything."""
     for index, rule in enumerate(tables_of(data.get("gate_rules"))):
         pattern, example = rule.get("pattern"), rule.get("example")
         if not isinstance(pattern, str) or not isinstance(example, str) or not pattern.strip() or not example.strip():
@@ -119,7 +124,6 @@ def _named_models(data: Mapping[str, Any], models: _Models) -> Iterator[Problem]
 
 
 def _worker_models(retry: Mapping[str, Any]) -> list[tuple[KeyPath, object]]:
-    """Return the models of the ladder with their places, in its order, after those that a ladder replaces."""
     rungs = enumerate(tables_of(retry.get("ladder")))
     named: list[tuple[KeyPath, object]] = [
         (("retry", key), retry.get(key)) for key in ("default_model", "escalation_model")
@@ -128,7 +132,6 @@ def _worker_models(retry: Mapping[str, Any]) -> list[tuple[KeyPath, object]]:
 
 
 def _ladder(retry: Mapping[str, Any], models: _Models) -> Iterator[Problem]:
-    """Yield what is wrong with the ladder as a whole: it is written once, and never falls in tier."""
     if retry.get("ladder") == []:
         yield Problem(("retry", "ladder"), "the ladder is empty; remove it or add a step")
         return
@@ -154,16 +157,6 @@ def _tier(models: _Models, name: object) -> int | None:
         return None
     tier = table_of(models[name]).get("tier", 1)
     return tier if isinstance(tier, int) else None
-
-
-def _strategies(data: Mapping[str, Any]) -> Iterator[Problem]:
-    for kind, strategy in table_of(table_of(data.get("retry")).get("strategies")).items():
-        known = FailureKind.__members__.get(kind)
-        if known is not None and strategy in [*Strategy] and strategy not in known.allowed:
-            sensible = ", ".join(known.allowed)
-            yield Problem(
-                ("retry", "strategies", kind), f'"{strategy}" is not a strategy for {kind}; expected one of: {sensible}'
-            )
 
 
 def _hint_conditions(data: Mapping[str, Any]) -> Iterator[Problem]:

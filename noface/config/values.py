@@ -137,7 +137,6 @@ def setting(default: Any, description: str, *examples: Any, **limits: Any) -> An
 
 
 def defaults_of(record: type) -> Mapping[str, Any]:
-    """Return the defaults of a record that a section fills: they stand there, and nowhere else."""
     return {name: field.default for name, field in inspect.signature(record).parameters.items()}
 
 

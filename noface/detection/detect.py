@@ -65,7 +65,6 @@ def _says(file: Path, pattern: str | None) -> bool:
 
 
 def _in_folders(root: Path, surroundings: Surroundings) -> Detection:
-    """Return what the folders of a project want that has nothing at its top."""
     whole = Detection()
     for folder in sorted(path for path in root.iterdir() if path.is_dir() and present(path, _MANIFESTS))[:_FOLDERS_MAX]:
         name, inner = folder.name, _at(folder, surroundings)

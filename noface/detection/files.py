@@ -44,7 +44,6 @@ def is_inner(path: str) -> bool:
 
 
 def table(value: object, *names: str) -> dict[str, Any]:
-    """Return the table that `names` lead to from `value`, an empty one if something else is on the way."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}

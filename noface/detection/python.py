@@ -133,7 +133,13 @@ def detect_python(root: Path, surroundings: Surroundings) -> Detection:
         several = project.packages is not None and len(project.packages) > 1 and project.is_package
         notes += (_SEVERAL.format(", ".join(project.packages or ())),) if several else ()
     else:
-        setup = _managed(project, entry, lacking, surroundings)
+        command = entry["setup"].format(
+            version=project.version(surroundings.version),
+            extras="".join(entry.get("extra", "").format(quote(name)) for name in project.extras),
+            groups="".join(entry.get("group", "").format(quote(name)) for name in project.groups),
+            tools=entry["tools"].format(" ".join(lacking)) if lacking else "",
+        )
+        setup = _setup(project, command, entry["needs"])
     if "uv" in setup.needs:  # its environments have no pip
         uv = f"uv pip install --python {_PYTHON}"
         gates = tuple(replace(gate, command=gate.command.replace(_PIP, uv)) for gate in gates)
@@ -141,7 +147,6 @@ def detect_python(root: Path, surroundings: Surroundings) -> Detection:
 
 
 def _pinned(root: Path, tool: str) -> str:
-    """Return the requirement for a tool that the project does not list: in the version that pre-commit has of it."""
     rev = r"[\"']?\s+rev:\s*[\"']?(?:[0-9a-f]{40}[\"']?\s*#\D*)?v?([0-9]+\.[0-9a-z.]*)"
     hook = {"ruff": "/ruff-pre-commit", "mypy": "/mirrors-mypy"}.get(tool)
     version = re.search(hook + rev, text_of(root / ".pre-commit-config.yaml")) if hook else None
@@ -174,16 +179,6 @@ def _gates(project: _Project) -> Iterator[DetectedGate]:
         yield DetectedGate("mypy", f"{_PYTHON} -m mypy{'' if aimed else ' .'}", "lint", why)
 
 
-def _managed(project: _Project, entry: dict[str, Any], lacking: list[str], surroundings: Surroundings) -> DetectedSetup:
-    command = entry["setup"].format(
-        version=project.version(surroundings.version),
-        extras="".join(entry.get("extra", "").format(quote(name)) for name in project.extras),
-        groups="".join(entry.get("group", "").format(quote(name)) for name in project.groups),
-        tools=entry["tools"].format(" ".join(lacking)) if lacking else "",
-    )
-    return _setup(project, command, entry["needs"])
-
-
 def _by_pip(project: _Project, lacking: list[str], surroundings: Surroundings) -> DetectedSetup:
     own = project.is_package and (project.packages is None or len(project.packages) <= 1)
     steps = [f"python3 -m venv --clear {VENV}"]
@@ -205,7 +200,6 @@ def _by_pip(project: _Project, lacking: list[str], surroundings: Surroundings) -
 
 
 def _setup(project: _Project, command: str, program: str, why: str = "") -> DetectedSetup:
-    """Return a setup with the files that the environment depends on, and what building leaves in the sources."""
     written = (path for path in _WRITTEN.findall(project.text) if is_inner(path))
     inputs = (*present(project.root, _KNOWN["inputs"]), *project.requirements)
     keep = dict.fromkeys((VENV, *written))

@@ -42,7 +42,6 @@ def _project(detection: Detection, main_branch: str) -> Iterator[str]:
 
 
 def _comment(text: str) -> Iterator[str]:
-    """Yield a text as comments that are no longer than the lines of most projects may be."""
     lines = textwrap.wrap(text, _WIDTH_MAX, break_long_words=False, break_on_hyphens=False)
     return (f"# {'  ' if index else ''}{line}" for index, line in enumerate(lines))
 

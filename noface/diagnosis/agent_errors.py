@@ -54,7 +54,6 @@ _PROVIDER = Patterns("provider")
 
 
 def error_in(words: str) -> AgentError:
-    """Return what a command's line tells of an error, with the status or name that a provider's library gave it."""
     status, named = _PROVIDER["status"].search(words), _PROVIDER["error"].match(words)
     number = (status["status"] or status["plain"]) if status is not None else None
     return AgentError(words, (named["name"],) if named is not None else (), int(number) if number else None)
@@ -198,7 +197,6 @@ class AgentRule:
 
 
 def amounts_in(texts: Iterable[str]) -> tuple[float | None, float | None]:
-    """Return how much of a resource was used and how much there was, as errors tell it; None if they do not."""
     found = (match for text in texts for each in _amounts() if (match := each.search(text[:_TEXT_MAX])))
     named = match.groupdict() if (match := next(found, None)) else {}
     usage, limit = (float(text.replace(",", "")) if (text := named.get(key)) else None for key in ("usage", "limit"))
@@ -212,7 +210,6 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
 
 @cache
 def rules_of(agent: str) -> tuple[AgentRule, ...]:
-    """Return the rules about an agent's errors, its own before those that hold for all."""
     errors = table("agent_errors")
     own = table("agents").get(agent, {}).get("errors", ())
     return tuple(_rule(**entry) for entry in (*own, *errors["any_cli"], *errors["provider"]))
@@ -220,7 +217,6 @@ def rules_of(agent: str) -> tuple[AgentRule, ...]:
 
 @cache
 def starting_rules() -> tuple[AgentRule, ...]:
-    """Return the rules about standard error of a CLI that could not even start."""
     return tuple(_rule(**entry) for entry in table("agent_errors")["starting"])
 
 

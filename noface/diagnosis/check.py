@@ -138,7 +138,7 @@ def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
     ranked = sorted(failures, key=lambda failure: (failure.rule == UNREADABLE, not failure.charged))
     first, others = ranked[0], ranked[1:]
     also = f" (also red: {', '.join(str(other.gate) for other in others)})" if others else ""
-    more = [_summary(other) for other in others[:_ALSO_MAX]]
+    more = ["\n".join((other.message, *other.excerpt.splitlines()[:_ALSO_LINES_MAX])) for other in others[:_ALSO_MAX]]
     return replace(
         first,
         message=f"{first.message}{also}",
@@ -149,7 +149,3 @@ def together(failures: Sequence[Failure], review: Failure | None) -> Failure:
         charged=any(failure.charged for failure in failures) or review is not None,
         points=review.points if review is not None else (),
     )
-
-
-def _summary(failure: Failure) -> str:
-    return "\n".join((failure.message, *failure.excerpt.splitlines()[:_ALSO_LINES_MAX]))

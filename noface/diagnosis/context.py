@@ -19,7 +19,6 @@ _WITH_SUBCOMMANDS = ("cargo", "go", "mix", "git", "dotnet", "deno", "bun")
 
 @cache
 def known_tools(kind: str) -> frozenset[str]:
-    """Return programs of data/programs.toml: wrappers, which start others, or a kind that gates are made of."""
     return frozenset(table("programs")[kind])
 
 

@@ -166,7 +166,6 @@ _REASONS_MAX = 20
 
 
 def excerpt_of(log: Log, line: int, kind: FailureKind) -> str:
-    """Return the lines round line number `line`, or, if none decided, the last lines of the output."""
     return _join(log, _shown(log, line, kind, LINES_MAX))
 
 

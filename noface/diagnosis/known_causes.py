@@ -226,7 +226,6 @@ def access_refused_of(failure: Failure) -> KnownCause | None:
 
 
 def _lines(failure: Failure) -> tuple[str, ...]:
-    """Return the lines that may be a program's error: not indented, not of a diff, a quotation or a list."""
     message = _GATE_NAMED.sub("", failure.message[:_TEXT_CHARS_MAX], count=1)
     text = strip_codes("\n".join((message, *failure.evidence, failure.excerpt))[:_TEXT_CHARS_MAX])
     lines = (PYTEST_MARK.sub("", line[:_LINE_CHARS_MAX], count=1).rstrip() for line in text.splitlines())

@@ -85,7 +85,6 @@ def is_named(library: MissingLibrary, path: str, manifest: str) -> bool:
 
 
 def distribution_name(name: str) -> str:
-    """Return the name of a distribution of Python's as its tools compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

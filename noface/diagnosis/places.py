@@ -66,7 +66,6 @@ DOWN_MAX = 60
 
 
 def place_above(log: Log, number: int, repo: Repo, limit: int = UP_MAX) -> str | None:
-    """Return the nearest own `file:line` above a line: Python prints the innermost frame last."""
     for at in range(number - 1, max(log.stream_start(number), number - limit) - 1, -1):
         own = places(log.get(at), repo)
         if own:

@@ -160,7 +160,6 @@ def _span(text: str, clock: WallClock) -> float | None:
 
 
 def _length(text: str) -> float | None:
-    """Return the seconds of a span such as 14h12m3.1s or 3 days 4 hours, None if it is none."""
     total, any_part = 0.0, False
     for part in _RESET["part"].finditer(text):
         word = part[2].lower()

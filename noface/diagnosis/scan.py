@@ -211,7 +211,6 @@ def _by_rules(rules: tuple[NameRule, ...], log: Log, owned: frozenset[int]) -> d
 
 
 def _numbered(log: Log, owned: frozenset[int]) -> dict[int, str]:
-    """Read the list "1) suite / test:" that mocha, jasmine, rspec end with; deeper lines continue a title."""
     names: dict[int, str] = {}
     if "1) " not in log.text:
         return names

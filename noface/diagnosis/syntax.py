@@ -267,7 +267,6 @@ NODES_MAX = 100_000
 
 
 def check_brackets(language: str, data: bytes) -> tuple[int, str] | None:
-    """Return line and message of a bracket without its other half; None if all match or there is no grammar."""
     grammar = _grammar(language)
     # Flow writes types into JavaScript, which its grammar does not know.
     if grammar is None or (language == "javascript" and b"@flow" in data[:_FLOW_WITHIN]):
@@ -306,7 +305,6 @@ def _unmatched(root: Any, data: bytes) -> tuple[int, str] | None:
 
 
 def _marks(root: Any, data: bytes) -> list[tuple[str, int]]:
-    """Return the brackets with their lines, in order: those that are tokens, not those in strings and comments."""
     marks: list[tuple[str, int]] = []
     cursor = root.walk()
     while True:

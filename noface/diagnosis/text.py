@@ -166,7 +166,6 @@ def normalise(line: str) -> str:
 
 
 def signature_of(kind: FailureKind, key_line: str, failing: tuple[str, ...]) -> str:
-    """Return sixteen hexadecimal digits over the kind, the decisive line and the failing tests."""
     tests = sorted({normalise(name) for name in failing})
     # In order of their names: runners that shuffle name the same tests in another order each time.
     body = "\n".join([kind.value, normalise(key_line), *tests])

@@ -56,7 +56,6 @@ def main() -> None:
 
 
 def started(model: ModelSpec, folder: str, argv: Sequence[str], **plan: object) -> tuple[str, ...]:
-    """Return the command that starts a program with settings of its own; the program alone if it needs none."""
     if model.settings is Settings.USER and model.agent != "opencode" and not any(plan.values()):
         return tuple(argv)
     given = [name for name, _ in model.env]

@@ -369,19 +369,16 @@ def _words(draft: PullDraft) -> dict[str, str]:
 
 
 def _plain_login(login: str) -> str:
-    """Return a login without what REST, and not always GraphQL, puts behind an app's."""
     return login.removesuffix("[bot]")
 
 
 def edits_of(client: Client, number: int) -> Iterator[tuple[str, str]]:
-    """Yield when an issue's text was edited, and by whom: "" for an account that is gone."""
     answer = client.graphql(_EDITS, _named(client, number))
     for edit in parse.listed(answer, "repository", "issue", "userContentEdits", "nodes"):
         yield parse.text(edit, "editedAt"), parse.text(edit, "editor", "login")
 
 
 def resolved_threads(client: Client, number: int) -> frozenset[int]:
-    """Return the first comments of threads that people have resolved; none if that is not shown."""
     try:
         return frozenset(_resolved(client, number))
     except ForgeAwayError:

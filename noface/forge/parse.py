@@ -30,13 +30,11 @@ _GHOST = "ghost"
 
 
 def text(source: object, *keys: str) -> str:
-    """Return the text at a path of keys, "" if there is none."""
     value = _at(source, keys)
     return value if isinstance(value, str) else ""
 
 
 def number(source: object, *keys: str) -> int:
-    """Return the whole number at a path of keys, 0 if there is none."""
     value = _at(source, keys)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
@@ -152,7 +150,15 @@ def checks(runs: Iterable[Object], jobs: Iterable[Object], statuses: Iterable[Ob
             newest_checks[app, name] = check
     seen: dict[str, Check] = {}
     for status in statuses:  # GitHub lists the newest first
-        seen.setdefault(text(status, "context"), _status(status))
+        seen.setdefault(
+            text(status, "context"),
+            Check(
+                text(status, "context"),
+                _STATUSES.get(text(status, "state"), CheckState.NEEDS_PERSON),
+                url=text(status, "target_url"),
+                summary=text(status, "description"),
+            ),
+        )
     return tuple(sorted((*newest_checks.values(), *seen.values()), key=lambda check: check.name))
 
 
@@ -170,15 +176,6 @@ def _check_run(run: Object) -> Check:
         url=text(run, "html_url") or text(run, "details_url"),
         id=f"{JOB}:{job}" if job else f"{RUN}:{number(run, 'id')}",
         summary=short(" ".join(filter(None, words)), _SUMMARY_CHARS_MAX),
-    )
-
-
-def _status(status: Object) -> Check:
-    return Check(
-        text(status, "context"),
-        _STATUSES.get(text(status, "state"), CheckState.NEEDS_PERSON),
-        url=text(status, "target_url"),
-        summary=text(status, "description"),
     )
 
 

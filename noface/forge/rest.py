@@ -164,7 +164,6 @@ class Client:
         return self._parsed(self._exchange("DELETE", path, None, {}), f"DELETE {path}")
 
     def graphql(self, query: str, variables: Mapping[str, object]) -> Json:
-        """Return the data of a query or mutation. It is sent once."""
         # It lies beside the REST API on GitHub Enterprise Server, below it elsewhere.
         path = f"{self.location.api.removesuffix('/v3')}/{_GRAPHQL}"
         reply = self._exchange("POST", path, {"query": query, "variables": dict(variables)}, {})
@@ -248,7 +247,14 @@ class Client:
             target = urljoin(f"{self.location.api}/", reply.headers["location"])
             root = f"{urlsplit(self.location.api).path}/"  # on a server of one's own other things lie at the same host
             if _origin(target) == _origin(self.location.api) and f"{urlsplit(target).path}/".startswith(root):
-                self._check_stays(verb, url, target)
+                source, named = self._named(url), self._named(target)
+                stays = source == named or (source and named and self._is_ours(verb, url, named))
+                if not (stays and _is_plain(target)):
+                    raise RefusedError(
+                        f"{self.location.host} leads {verb} {urlsplit(url).path} away from {self.location.repository}.",
+                        "What was transferred to another repository is left alone there.",
+                        MOVED,
+                    )
                 url = target
                 reply = self._transport.send(verb, url, body, dict(headers))
             elif follow_away and verb == "GET" and (target.startswith("https://") or is_loopback(_origin(target)[1])):
@@ -279,16 +285,6 @@ class Client:
             with self._lock:
                 self._homes = homes
         return homes
-
-    def _check_stays(self, verb: str, url: str, target: str) -> None:
-        source, named = self._named(url), self._named(target)
-        stays = source == named or (source and named and self._is_ours(verb, url, named))
-        if not (stays and _is_plain(target)):
-            raise RefusedError(
-                f"{self.location.host} leads {verb} {urlsplit(url).path} away from {self.location.repository}.",
-                "What was transferred to another repository is left alone there.",
-                MOVED,
-            )
 
     def _path(self, url: str) -> str:
         return urlsplit(url).path.removeprefix(urlsplit(self.location.api).path)

@@ -152,7 +152,6 @@ def _proposal(
 
 
 def _shared(fixes: dict[str, Fix]) -> str:
-    """Return which lines mended it in two issues or more, "" if no two were mended alike."""
     added = {
         issue_id: dict.fromkeys(" ".join(line.text.split()) for line in fix.lines if not line.removed)
         for issue_id, fix in fixes.items()
@@ -172,7 +171,9 @@ def candidates(messages: tuple[str, ...]) -> Iterator[HintRule]:
     """Yield the patterns for the first message, the more general first; the others tell what changes."""
     line = first_line(messages[0]) if messages else ""
     longest = max((piece.strip() for piece in _CHANGING.split(line)), key=len)
-    if _telling(longest):
+    words = re.findall(r"[^\W\d_]{2,}", longest)
+    telling = [word for word in words if not is_common(word)]
+    if len(words) >= _WORDS_MIN and len(telling) >= _TELLING_MIN and sum(map(len, telling)) >= _LETTERS_MIN:
         yield HintRule("", error_pattern=longest)
     if sum(map(str.isalpha, line)) < _EXACT_LETTERS_MIN:
         return
@@ -202,9 +203,3 @@ def is_common(word: str) -> bool:
 def first_line(message: str) -> str:
     line = next((line for line in message[: MESSAGE_CHARS_MAX * 4].splitlines() if line.strip()), "")
     return line.strip()[:MESSAGE_CHARS_MAX].strip()
-
-
-def _telling(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]{2,}", text)
-    telling = [word for word in words if not is_common(word)]
-    return len(words) >= _WORDS_MIN and len(telling) >= _TELLING_MIN and sum(map(len, telling)) >= _LETTERS_MIN

@@ -74,6 +74,10 @@ def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: 
         return None
     passing = attempts[-1]
     summary = passing.report.summary if passing.report is not None else ""
+    message = one_line(_GATE.sub("", failure.message), _MESSAGE_MAX)
+    place = f" ({one_line(failure.location, _MESSAGE_MAX)})" if failure.location else ""
+    words = one_line(summary, _SUMMARY_MAX)
+    quoted = f' Its worker wrote: "{words}"' if words else ""
     return Lesson(
         failure.signature,
         failure.kind,
@@ -81,7 +85,7 @@ def lesson_of(issue: Issue, attempts: tuple[PastAttempt, ...], fix: Fix, cause: 
         one_line(failure.message, _MESSAGE_MAX),
         one_line(cause or _deciding_line(failure), _CAUSE_MAX),
         failed.answer,
-        _advice(issue, failure, fix, summary),
+        f'In issue {issue.id}, "{message}"{place} was mended by this change.{quoted}\n{fix.excerpt()}',
         issue_id=issue.id,
         number=passing.number,
         parts=parts_of(failure, fix.files)[:_PARTS_MAX],
@@ -123,7 +127,6 @@ def _fixed(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
 
 
 def failed_before(attempts: tuple[PastAttempt, ...]) -> PastAttempt | None:
-    """Return the charged failure that the last attempt has mended; None if it teaches nothing."""
     failed = _fixed(attempts)
     failure = failed.failure if failed is not None else None
     if failure is None or not failure.signature or not in_workers_hands(failure):
@@ -179,11 +182,3 @@ def _words(failure: Failure) -> tuple[str, ...]:
 
 def _deciding_line(failure: Failure) -> str:
     return next((line.strip() for line in reversed(failure.evidence) if line.strip()), "")[:_TERMS_TEXT_MAX]
-
-
-def _advice(issue: Issue, failure: Failure, fix: Fix, summary: str) -> str:
-    message = one_line(_GATE.sub("", failure.message), _MESSAGE_MAX)
-    place = f" ({one_line(failure.location, _MESSAGE_MAX)})" if failure.location else ""
-    words = one_line(summary, _SUMMARY_MAX)
-    quoted = f' Its worker wrote: "{words}"' if words else ""
-    return f'In issue {issue.id}, "{message}"{place} was mended by this change.{quoted}\n{fix.excerpt()}'

@@ -181,7 +181,6 @@ def action_instruction(name: str, *, from_main: bool = False) -> str:
 
 
 def action_text(name: str, key: str) -> str:
-    """Return what the table of actions says under a key of the action of that name; "" for nothing."""
     return str(table("actions").get(name, {}).get(key, ""))
 
 

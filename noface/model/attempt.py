@@ -308,7 +308,6 @@ _BESIDE_MARK = "beside: "
 
 
 def beside_mark(taken: int) -> str:
-    """Return what is kept, in place of a signature, of a candidate beside the attempt of that number."""
     return f"{_BESIDE_MARK}{taken}"
 
 

@@ -35,7 +35,6 @@ def id_problem(issue_id: str) -> str | None:
 
 
 def same_id(issue_id: str) -> str:
-    """Return the form in which two ids are compared: 007 is 7, Fix is fix."""
     return number_of(issue_id) or issue_id.lower()
 
 

@@ -55,7 +55,6 @@ def shown(value: object) -> Any:
 
 
 def decode(kind: type[T], value: Any) -> T:
-    """Build a record of `kind` from what `encode` made of one. Raises TypeError or ValueError for anything else."""
     return typing.cast("T", _decode(kind, value))
 
 

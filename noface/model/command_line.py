@@ -42,6 +42,5 @@ def unknown_placeholders(command: str) -> tuple[str, ...]:
 
 
 def apart(command: str) -> tuple[str, str]:
-    """Return the variables that a command sets for itself, as they stand there, and what it starts."""
     match = _VARIABLES.match(command)
     return (match[0], command[match.end() :]) if match else ("", command)

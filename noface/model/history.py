@@ -233,14 +233,12 @@ class History:
         return next((each for each in said if each.attempt in same), None)
 
     def approved_work(self, attempt: PastAttempt) -> Decided | None:
-        """Return the decision that an attempt's work is right, whichever attempt it was of; None if there is none."""
         of_work = (each for each in reversed(self.decisions) if each.work and each.work == attempt.patch_hash)
         newest = next(of_work, None)
         return newest if newest is not None and newest.verdict is Verdict.APPROVED else None
 
     @property
     def chosen(self) -> tuple[Decided, PastAttempt] | None:
-        """Return the attempt from which a person wants the next to start, as long as none was made since."""
         last = max((each.finished_at for each in self.attempts), default=0.0)
         named = next((each for each in reversed(self.decisions) if each.at >= last and each.attempt), None)
         if named is None or named.verdict is Verdict.REJECTED or not (named.work or named.verdict is Verdict.NOTED):

@@ -88,7 +88,6 @@ def changed_lines(patch: str) -> Iterator[ChangedLine]:
 
 
 def pieces_of(line: str) -> Iterator[str]:
-    """Yield a line in pieces that overlap, so that no pattern holds all threads up over a long one."""
     yield line[:LINE_CHARS_MAX]
     for start in range(LINE_CHARS_MAX - _OVERLAP, len(line) - _OVERLAP, LINE_CHARS_MAX - _OVERLAP):
         yield line[start : start + LINE_CHARS_MAX]

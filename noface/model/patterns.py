@@ -58,7 +58,6 @@ def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
 
 
 def paths_in(text: str) -> tuple[str, ...]:
-    """Return the paths that a text names, as it spells them, without the test, line or stop behind them."""
     words = (word.partition(":")[0].rstrip(".!?").removeprefix("./") for word in _WORD.findall(text[:_TEXT_CHARS_MAX]))
     return tuple(dict.fromkeys(word for word in words if _PATH.fullmatch(word) and ".." not in word))
 
@@ -171,7 +170,6 @@ _POSITION = re.compile(r"(:\d+){1,2}$")
 
 
 def is_in(language: str, path: str) -> bool:
-    """True if a file is in a language; of a language that is not listed, its name is taken as the suffix."""
     name = language.strip().lower()
     return path.endswith(tuple(table("languages").get(name, (f".{name.removeprefix('.')}",))))
 

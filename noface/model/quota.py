@@ -25,7 +25,6 @@ class Reserve:
 
 
 def login_of(spec: ModelSpec) -> str:
-    """Name the login that a model's runs use: that of its program, unless its variables give it another one."""
     own = sorted(name for name, _ in spec.env if name.endswith(("_KEY", "_TOKEN", "_HOME", "_DIR", "_BASE_URL")))
     return f"{spec.agent} ({', '.join(own)} of {spec.name})" if own else spec.agent
 

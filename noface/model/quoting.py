@@ -73,7 +73,6 @@ def literal(value: object) -> str:
 
 
 def speaks(line: str) -> bool:
-    """True if a line says something: it is no fence of a code block, no rule, and not blank."""
     return re.search(r"[^\s`~=*_#|+-]", line) is not None and not line.lstrip().startswith(("```", "~~~"))
 
 
@@ -98,7 +97,6 @@ _LEAST = 0.0001
 
 
 def in_dollars(amount: float) -> str:
-    """Return an amount as it is told everywhere: in cents, below a dime in hundredths of a cent where it has any."""
     if amount >= _DIME or amount == 0:
         return f"${amount:.2f}"
     if amount < _LEAST:

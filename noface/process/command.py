@@ -295,7 +295,6 @@ class CommandWatch:
         return any(canceller.urgent for canceller in self.cancellers)
 
     def _stop(self, now: float) -> None:
-        """Have the supervisor climb the ladder, or skip to its end; from now on the deadline is for that."""
         self._hurried = self._urgent()
         int_s, term_s = (0.0, 0.0) if self._hurried else (self.ladder.int_s, self.ladder.term_s)
         self._deadline = now + int_s + term_s + self.ladder.kill_s

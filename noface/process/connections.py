@@ -142,7 +142,6 @@ def watching(named: list[str], *, boxed: bool) -> ConnectWatch | None:
 
 
 def _listening() -> dict[int, set[str]]:
-    """Return the TCP ports at which somebody listens here, each with what identifies the sockets."""
     ports: dict[int, set[str]] = {}
     with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _SOCKET_DIAGNOSIS) as asked:
         for family in (socket.AF_INET, socket.AF_INET6):  # /proc/net/tcp takes a hundred times as long: 50 ms

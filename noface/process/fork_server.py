@@ -70,7 +70,6 @@ def _fork_supervisor(
 
 
 def _reap(supervisors: set[int]) -> None:
-    """Reap what has ended; if that was not a supervisor that ended well, kill all children that are no supervisors."""
     strays = False
     while True:
         try:

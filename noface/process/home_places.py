@@ -180,7 +180,6 @@ class _Search:
         return inner in self.known["many"] or (inner.startswith(".") and "/" not in inner)
 
     def _installation(self, folder: str, program: str = "") -> None:
-        """Take the installation that a folder of programs belongs to, else the folder, or the `program` alone."""
         path = Path(folder)
         parent = str(path.parent)
         if "node_modules" in path.parts:

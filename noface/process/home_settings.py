@@ -90,7 +90,6 @@ def _read(path: str) -> bytes | None:
 
 
 def _harmless(line: str) -> str:
-    """Return a line without the logins of its addresses, "" if it still holds what looks like a secret."""
     line = _LOGIN.sub(lambda match: match["scheme"], line)
     if _CREDENTIALS.search(line) or keys_in(line):
         return ""

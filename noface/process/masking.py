@@ -27,7 +27,6 @@ _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def known_secrets(given: Iterable[tuple[str, str]], environment: Mapping[str, str] | None = None) -> Masker:
-    """Return what knows the secrets of noface's own environment, and of the variables `given` to models."""
     return Masker(secrets_of(os.environ if environment is None else environment, given, _is_path))
 
 
@@ -84,7 +83,6 @@ def _close(path: Path) -> None:
 
 
 def _closed(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, at any depth, and close the folders to other users."""
     pending = [folder] if is_folder(folder) else []
     left = _FILES_MAX
     while pending and left > 0:

@@ -68,7 +68,6 @@ def become_init(*inherited: int) -> None:
 
 
 def _enter() -> None:
-    """Have the next fork be process 1 of a PID namespace, in a mount namespace that hears of the machine's mounts."""
     user, group = os.geteuid(), os.getegid()
     if user == 0:
         _check(libc().unshare(_CLONE_NEWPID | _CLONE_NEWNS))

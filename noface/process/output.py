@@ -24,7 +24,6 @@ class StartError(Exception):
 
 
 def open_streams(order: dict[str, Any]) -> list[int]:
-    """Descriptors for stdin, and for the logs in append mode: one if they are the same. Raises StartError."""
     log = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW  # a worker may have put a link there
     streams = [_open("stdin", order["stdin"] or os.devnull, os.O_RDONLY)]
     streams.append(_open("stdout", order["stdout"], log))

@@ -41,7 +41,6 @@ class PortRanges:
 
 
 def _bound(port: int) -> socket.socket | None:
-    """Return a socket at a port that only programs of this machine could reach; None if it is taken."""
     held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         held.bind(("127.0.0.1", port))

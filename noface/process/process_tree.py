@@ -123,7 +123,6 @@ def _facts_of(pid: int) -> dict[str, Any] | None:
 
 
 def send_signal(pid: int, number: int) -> None:
-    """Signal a process that may be gone by now, or belong to another user."""
     with suppress(OSError):
         os.kill(pid, number)
 

@@ -29,12 +29,10 @@ Mount = tuple[str, ...]
 
 @cache
 def agents_places() -> tuple[str, ...]:
-    """Return the places of all agents in a home, without leading slash."""
     return tuple(sorted({path for entry in table("agents").values() for path in places_of(entry)}))
 
 
 def places_of(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the places of an agent of agents.toml in a home: its own, and the files of its login that lie elsewhere."""
     homes = [home["path"] for home in entry.get("homes", ())]
     yield from homes
     login = entry.get("login", {})

@@ -95,7 +95,6 @@ class ForkServer:
         )
 
     def close(self) -> None:
-        """End the fork server; supervisors that still run are ended by their control sockets."""
         with self._lock:
             self._discard()
 

@@ -38,7 +38,6 @@ def trusted(entries: Sequence[str], named: Sequence[str], here: str, project: st
 
 
 def _project(here: str) -> str:
-    """Return the top of the working tree around `here`, or `here` if there is none."""
     folder = here
     while not os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
         above = os.path.dirname(folder)  # noqa: PTH120

@@ -57,7 +57,6 @@ def faults(templates: Mapping[str, str]) -> tuple[TemplateFault, ...]:
 
 
 def variables(template: str) -> Mapping[str, str]:
-    """Return the variables that a template can use, each with what it holds."""
     name = template.removeprefix(BUILT_IN)
     if name == "_parts.md.j2":
         return {}
@@ -121,7 +120,6 @@ def _tried(made: "Environment", situation: Situation) -> Iterator[TemplateFault]
 
 
 def _place(error: BaseException, template: str) -> tuple[str, int | None]:
-    """Return the template and line in which an error arose: jinja2 puts both into its traceback."""
     place: tuple[str, int | None] = (template, None)
     step = error.__traceback__
     while step is not None:
@@ -199,6 +197,5 @@ _FULL = PromptData(
 
 
 def samples() -> tuple[PromptData, ...]:
-    """Return data: full, middling (one failure, from main) and almost none."""
     middling = PromptData(_ISSUE, _GATES, earlier=_EARLIER[-1:], patch=_PATCH, answer_example="{}")
     return _FULL, middling, PromptData(Issue("12", "Count words in files"), _GATES[:1], answer_example="{}")

@@ -82,12 +82,10 @@ def scan(text: str) -> Scan:
 
 
 def place(text: str, at: int) -> str:
-    """Name a position as people do."""
     return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
 def _read(text: str, start: int) -> BrokenObject | int:
-    """Return where an object ends, or what is wrong with it."""
     try:
         return start + _end(text, start)
     except RecursionError:
@@ -95,7 +93,17 @@ def _read(text: str, start: int) -> BrokenObject | int:
             start, start + _RECURSION, "it is nested too deeply", keys=_keys(text, start, start + _HEAD)
         )
     except json.JSONDecodeError as error:
-        return _stopped(text, start, start + error.pos, error.msg)
+        at = start + error.pos
+        keys = _keys(text, start, at)
+        rest = text[at : at + _ENDING_MAX + 1]
+        # A number, a word or an escape that the text cuts short ("tru", "-", "\u00") is no wrong one.
+        cut = len(rest) <= _ENDING_MAX and _CUT_OFF.fullmatch(rest) is not None
+        if cut or _END.match(text, at) or error.msg.startswith("Unterminated"):
+            ends = "the text ends before the closing brackets of the object"
+            return BrokenObject(start, at, ends, truncated=True, keys=keys)
+        return BrokenObject(
+            start, at, f"{error.msg.removesuffix(' at')}, found {text[at : at + _SHOWN_MAX]!r}", keys=keys
+        )
     except ValueError as error:  # a number that JSON or Python does not have: where the object ends is not known
         return BrokenObject(start, start + 1, str(error).partition(" for ")[0], keys=_keys(text, start, start + _HEAD))
 
@@ -110,19 +118,7 @@ def _end(text: str, start: int) -> int:
     return _DECODER.raw_decode(text[start:])[1]
 
 
-def _stopped(text: str, start: int, at: int, message: str) -> BrokenObject:
-    keys = _keys(text, start, at)
-    rest = text[at : at + _ENDING_MAX + 1]
-    # A number, a word or an escape that the text cuts short ("tru", "-", "\u00") is no wrong one.
-    cut = len(rest) <= _ENDING_MAX and _CUT_OFF.fullmatch(rest) is not None
-    if cut or _END.match(text, at) or message.startswith("Unterminated"):
-        ends = "the text ends before the closing brackets of the object"
-        return BrokenObject(start, at, ends, truncated=True, keys=keys)
-    return BrokenObject(start, at, f"{message.removesuffix(' at')}, found {text[at : at + _SHOWN_MAX]!r}", keys=keys)
-
-
 def _keys(text: str, start: int, end: int) -> frozenset[str]:
-    """Return the keys of the outermost object."""
     keys, depth, last = set[str](), 0, ""
     for part in _TOKEN.findall(text, start, end):
         if part == ":" and depth == 1 and last.startswith('"'):

@@ -40,7 +40,6 @@ def render(
 
 
 def environment(templates: Mapping[str, str]) -> "Environment":
-    """Return the Jinja2 environment in which these templates are compiled, each once."""
     return _environment(tuple(sorted(templates.items())))
 
 

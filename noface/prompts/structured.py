@@ -155,7 +155,6 @@ def check(read: str, candidate: JsonObject, schema: Mapping[str, Any]) -> Value 
 
 
 def last_object(objects: tuple[JsonObject, ...]) -> JsonObject | None:
-    """Return the object that counts: the last in a fence, else the last."""
     in_fences = tuple(each for each in objects if each.fenced)
     return next(reversed(in_fences or objects), None)
 

@@ -44,7 +44,6 @@ def clean(text: str) -> str:
 
 
 def line(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Return text on one line of about `chars_max` characters, kept from opening a heading, list or fence."""
     flat = _flat(text, chars_max)
     return f"\\{flat}" if _OPENER.match(flat) else flat
 
@@ -147,7 +146,6 @@ def shorten(text: str, bytes_max: int, chars: int) -> tuple[str, int]:
 
 
 def excerpt(text: str, bytes_max: int) -> str:
-    """Return a text, clean, in at most `bytes_max` bytes."""
     ends, chars = ends_of(text, 2 * bytes_max)
     return shorten(ends, bytes_max, chars)[0]
 

@@ -7,8 +7,8 @@ issue's text last. The rules, the user's hints and the form of the report are ne
 from dataclasses import replace
 from typing import Any
 
-from noface.model.failure import Failure, PriorFailure
-from noface.model.history import Decided, Verdict
+from noface.model.failure import PriorFailure
+from noface.model.history import Verdict
 from noface.model.patch import patch_files
 from noface.model.taxonomy import reaches_workers
 from noface.prompts.data import EarlierForm, PromptData, Situation, protected_excerpt
@@ -47,7 +47,15 @@ def parts_of(data: PromptData, chars_max: int) -> tuple[PromptPart, ...]:
             rows=True,
         ),
     ]
-    parts.append(_rows("others", "other issues", 6, data.others))
+    parts.append(
+        PromptPart(
+            "others",
+            "other issues",
+            6,
+            tuple(_item("other issues", line(row)) for row in data.others if row.strip()),
+            rows=True,
+        )
+    )
     if listed := _files_in_place_of(data):
         rows = tuple(_item("files of the diff", f"{path} {added} {deleted}") for path, added, deleted in listed)
         parts.append(PromptPart("patch_files", "the files of the diff", 9, rows, rows=True))
@@ -99,7 +107,9 @@ def values_of(situation: Situation, data: PromptData, pieces: Pieces) -> dict[st
         "advice": quotes[explained:],
         "files": data.files,
         "note": _text(pieces, "note"),
-        "decided": tuple({_scope(each): each for each in data.decided}.values()),
+        "decided": tuple(
+            {(each.verdict, each.paths, each.tests, each.work, each.question): each for each in data.decided}.values()
+        ),
         "points": pieces.get("points", _NOTHING).texts,
     }
     if situation.asks:
@@ -108,37 +118,27 @@ def values_of(situation: Situation, data: PromptData, pieces: Pieces) -> dict[st
 
 
 def _files_in_place_of(data: PromptData) -> tuple[tuple[str, int, int], ...]:
-    """Return the files of a diff that is too long to be quoted, each with the number of lines added and deleted."""
     if size(data.patch) <= _PATCH_BYTES_MAX or data.whole_patch:
         return ()
     signs = ((each.new or each.old or each.named, [row.sign for row in each.rows]) for each in patch_files(data.patch))
     return tuple((path, rows.count("+"), rows.count("-")) for path, rows in signs)
 
 
-def _let(data: PromptData) -> tuple[str, ...]:
-    """Return what the owner lets an issue change: by the issue itself, or by what was approved since."""
-    approved = [each for each in data.decided if each.verdict is Verdict.APPROVED]
-    named = (name for each in approved for name in (*each.paths, *each.tests))
-    return tuple(dict.fromkeys((*data.issue.may_change, *named)))
-
-
-def _scope(decided: Decided) -> tuple[object, ...]:
-    """Return what a prompt says of a decision; what was said twice is told once."""
-    return decided.verdict, decided.paths, decided.tests, decided.work, decided.question
-
-
 def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     failure, older = _newest(data)
     ungated = failure is not None and not failure.command
     based = (one for one in older if ungated and one.number == data.start.holds and one.command)
+    approved = [each for each in data.decided if each.verdict is Verdict.APPROVED]
+    named = (name for each in approved for name in (*each.paths, *each.tests))
+    newer = data.start.holds or (failure is not None and failure.command)
     return {
         "protected": protected_excerpt(data.protected),
         "start": data.start,
         "cut_off": data.cut_off,
         "base_failure": next(based, None),
-        "on_main": _on_main(data, failure, _text(pieces, "on_main")),
+        "on_main": None if data.on_main is None or newer else replace(data.on_main, excerpt=_text(pieces, "on_main")),
         "read_first": data.read_first,
-        "let": _let(data),
+        "let": tuple(dict.fromkeys((*data.issue.may_change, *named))),
         "instruction": data.instruction,
         "strategy": data.strategy,
         "another_way": data.another_way,
@@ -147,12 +147,6 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
         "hints": data.hints,
         "report_example": data.report_example,
     }
-
-
-def _on_main(data: PromptData, failure: PriorFailure | None, excerpt: str) -> Failure | None:
-    """Return how the issue's own commands fail on main; nothing if work is in the workspace that may mend that."""
-    newer = data.start.holds or (failure is not None and failure.command)
-    return None if data.on_main is None or newer else replace(data.on_main, excerpt=excerpt)
 
 
 def _question_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
@@ -168,7 +162,6 @@ def _question_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
 
 
 def _newest(data: PromptData) -> tuple[PriorFailure | None, tuple[PriorFailure, ...]]:
-    """Return the failure that is told in full, and the others."""
     known = tuple(failure for failure in data.earlier if reaches_workers(failure.kind, charged=failure.charged))
     told = next((each for each in known if each.number == data.told), known[-1] if known else None)
     return told, _grouped(tuple(each for each in known if each is not told))
@@ -219,10 +212,6 @@ def _whole(key: str, name: str, share: int, texts: list[tuple[str, str]], chars_
 def _one(key: str, name: str, share: int, text: str, chars_max: int) -> PromptPart:
     item = Item(name, *ends_of(text, chars_max))
     return PromptPart(key, name, share, (item,) if item.text.strip() else ())
-
-
-def _rows(key: str, name: str, share: int, rows: tuple[str, ...]) -> PromptPart:
-    return PromptPart(key, name, share, tuple(_item(name, line(row)) for row in rows if row.strip()), rows=True)
 
 
 def _text(pieces: Pieces, key: str) -> str:

@@ -140,7 +140,6 @@ class PullFollower(Station):
         return Patience(self._outage.until, self._outage.reason)
 
     def _followed(self) -> tuple[Followed, ...]:
-        """Return the pull requests that may still change on the forge, those first that changed longest ago."""
         rows = self.context.pulls.rows(PullStep.OPEN, PullStep.CLOSED, PullStep.TAKEN)
         return tuple(row.followed for row in rows if row.number is not None)
 
@@ -191,7 +190,6 @@ class PullFollower(Station):
         return done and any(attempt.number == pull.attempt for attempt in self.context.reader.past(pull.issue_id))
 
     def _last(self, pull: Followed) -> Asked | None:
-        """Return what came of the last look at a pull request, None if there was none since its newest push."""
         head, asked = self._asked.get(pull.issue_id, ("", None))
         return asked if head == pull.head else None
 
@@ -199,7 +197,6 @@ class PullFollower(Station):
         return self._outage.until > now
 
     def _notes(self, due: tuple[Followed, ...]) -> list[_Word]:
-        """Return what is to be said on pull requests of their rounds, where that is not what was said last."""
         notes = []
         for pull in due:
             status = self.context.reader.state(pull.issue_id).status
@@ -212,7 +209,6 @@ class PullFollower(Station):
         return notes
 
     def _replies(self, pull: Followed) -> tuple[tuple[Reply, ...], tuple[str, ...]]:
-        """Return what is answered to those who asked in the newest round, once that is done, and who is asked again."""
         past = self.context.reader.past(pull.issue_id)
         last = next((attempt for attempt in past if attempt.number == pull.attempt), None)
         if not pull.seen.points or last is None:

@@ -142,7 +142,6 @@ def _look(eyes: PullReader, followed: Followed, before: Look | None) -> Look:
 
 
 def _reviews(eyes: PullReader, number: int) -> tuple[PullReview, ...]:
-    """Return the reviews of a pull request, their words without secrets, and without what people say to each other."""
     mask = eyes.masker.text
     reviews = (without_talk(review, eyes.login) for review in eyes.forge.reviews(number))
     return tuple(
@@ -156,7 +155,6 @@ def _reviews(eyes: PullReader, number: int) -> tuple[PullReview, ...]:
 
 
 def _failures(eyes: PullReader, checks: tuple[Check, ...], look: Look, logs: Path) -> list[Failure]:
-    """Return the failures of failed checks, each by its own log, which is kept, masked, with the attempt."""
     if not checks:
         return []
     files = eyes.plumbing.paths(look.pull.head)

@@ -87,7 +87,6 @@ class Listener:
         return self._tried(row, Heard(issue_id, 0, author, text, command, url), note, before=False)
 
     def _meant(self, heard: Heard, *, asked: bool, before: bool) -> list[IssueRow]:
-        """Return the issue, or those of its parts that wait for an answer; nothing if people talk to each other."""
         row = self.context.reader.issue(heard.issue_id)
         if row is None:
             return []
@@ -111,30 +110,24 @@ class Listener:
             return _GONE
         match heard.command:
             case "skip":
-                return self._skip(row, heard.author)
+                if row.status in (IssueStatus.MERGED, IssueStatus.EPIC):
+                    return _WHY_NOT[IssueStatus(row.status)]
+                if row.status in _AT_WORK and (refusal := self.leave(row.id, f"skipped by {heard.author}")):
+                    return refusal
+                decisions.skip(self.context.clock.now(), self.context.journal, row, heard.author)
+                return ""
             case _ if before and row.status in ASKING and (heard.command or not note):
                 return "that was before the question: write it again if it answers that"
             case "retry":
-                return self._retry(row, note, heard.author)
+                status = IssueStatus(row.status)
+                if status in (*_AT_WORK, IssueStatus.MERGED, IssueStatus.EPIC):
+                    return _WHY_NOT[status]
+                self._give_back(row, note, f"retried by {heard.author}")
+                return ""
             case "approve" | "reject":
                 return self._decide(row, heard.command, note, heard.author)
             case _:
                 return self._answer(row, note, heard.author, before=before)
-
-    def _skip(self, row: IssueRow, who: str) -> str:
-        if row.status in (IssueStatus.MERGED, IssueStatus.EPIC):
-            return _WHY_NOT[IssueStatus(row.status)]
-        if row.status in _AT_WORK and (refusal := self.leave(row.id, f"skipped by {who}")):
-            return refusal
-        decisions.skip(self.context.clock.now(), self.context.journal, row, who)
-        return ""
-
-    def _retry(self, row: IssueRow, note: str, who: str) -> str:
-        status = IssueStatus(row.status)
-        if status in (*_AT_WORK, IssueStatus.MERGED, IssueStatus.EPIC):
-            return _WHY_NOT[status]
-        self._give_back(row, note, f"retried by {who}")
-        return ""
 
     def _decide(self, row: IssueRow, command: str, note: str, who: str) -> str:
         context, now = self.context, self.context.clock.now()
@@ -151,7 +144,6 @@ class Listener:
         return ""
 
     def _answer(self, row: IssueRow, note: str, who: str, *, before: bool) -> str:
-        """Take words for an answer, or keep them for the next attempt where there may be one."""
         status = IssueStatus(row.status)
         if near := get_close_matches(note.lower(), COMMANDS, 1, _ALIKE):
             return f"is /noface {near[0]} meant? It did nothing"

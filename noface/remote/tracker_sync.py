@@ -55,7 +55,13 @@ class TrackerSync(Station):
 
     def _keep_in_step(self) -> Steps[None]:
         while True:
-            if due := self._due():
+            candidates, settled = self._rows()
+            candidates = [each for each in candidates if self._refused.get(each.notice.issue_id) != digest(each.notice)]
+            now = self._context.clock.now()
+            asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
+            if due := next_round(
+                candidates, asked, self._pace, now, heard=self._heard, last=self._ends, settled=settled
+            ):
                 end = yield from call(partial(carry_out, self._remote, due), always=True)
                 self._record(due, end)
             yield Tick(always=True)
@@ -82,13 +88,6 @@ class TrackerSync(Station):
             return True
         self._pressing = True
         return False
-
-    def _due(self) -> Round:
-        candidates, settled = self._rows()
-        candidates = [each for each in candidates if self._refused.get(each.notice.issue_id) != digest(each.notice)]
-        now = self._context.clock.now()
-        asked = None if self._pressing and away_until([self._asked], now) is None else self._asked
-        return next_round(candidates, asked, self._pace, now, heard=self._heard, last=self._ends, settled=settled)
 
     def _rows(self) -> tuple[list[Candidate], dict[str, int]]:
         """Return the issues that may have to be told, and the last comment that was heard at each of the others.

@@ -197,8 +197,6 @@ def _grouped(records: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T
 
 
 def _seconds(rows: Iterable[AttemptRow | QuestionRow], now: float) -> float:
-    """Return how long attempts and questions took together; those under way until now."""
-
     def took(row: AttemptRow | QuestionRow) -> float:
         if isinstance(row, AttemptRow):
             return max((row.finished_at or now) - row.started_at, 0.0)

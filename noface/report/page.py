@@ -90,7 +90,6 @@ def look_command(issue: LandedIssue) -> str:
 
 
 def lines_of(issue: LandedIssue) -> str:
-    """Return how many lines a change adds and takes away; of what git does not know, how many of both."""
     return count(issue.lines, "line") if issue.added is None else f"+{issue.added:,} −{issue.deleted or 0:,}"
 
 
@@ -120,7 +119,6 @@ def _need(issue: BlockedIssue, width: int) -> Iterator[str]:
 
 
 def _named(name: str, title: str, width: int) -> Generator[str, None, str]:
-    """Yield the line of an issue; return the indent of what stands below it."""
     start = f"  {clean(name)}  "
     yield from painted(hanging(title or "(no title)", width, start, rows_max=1), "title")
     return " " * cells(start)

@@ -17,7 +17,6 @@ from noface.ui.status import latest_run
 
 
 def line_counts(root: Path, commits: Collection[str]) -> Mapping[str, tuple[int, int]]:
-    """Ask git how many lines commits add to main, and how many they delete; nothing if it cannot tell."""
     try:
         with closing(Plumbing(discover(root))) as plumbing:
             return landings.line_counts(plumbing, commits)

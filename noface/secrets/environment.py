@@ -52,7 +52,6 @@ def for_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> dict[
 
 
 def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the names in `given` that a gate does not get, but would if `env_pass` named them."""
     names = (name for name in given if not _for_gate(name, env_pass) and name not in _forced())
     return tuple(sorted(name for name in names if not fits(name, _listed(*_WITHHELD))))
 

@@ -73,7 +73,6 @@ def _keys(spec: ModelSpec, known: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def keys_of(model: str) -> tuple[str, ...]:
-    """Return the variables of which one is the key of a model's provider, by its name; none if that is not known."""
     providers = table("providers")
     provider, slash, _ = model.partition("/")
     if not slash:
@@ -83,7 +82,6 @@ def keys_of(model: str) -> tuple[str, ...]:
 
 
 def key_fix(model: str, command: str) -> str:
-    """Return what gives a model the key of its provider; `command` logs in, if the agent has one."""
     names = keys_of(model)
     ways = ([f"run `{command}`"] if command else []) + ([f"set {names[0]}"] if names else [])
     return ", or ".join(ways) or f"set the key of the provider of {model or 'its model'}"

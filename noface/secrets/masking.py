@@ -54,7 +54,6 @@ class Masker:
         return bool(self._names)
 
     def text(self, text: str, keep: Iterable[str] = ()) -> str:
-        """Return text without the known values and what has the shape of a key; paths of `keep` stay as they are."""
         masked = without_keys(self.values(text, keep))
         try:
             masked.encode("utf-8", "surrogateescape")
@@ -63,7 +62,6 @@ class Masker:
         return masked
 
     def values(self, text: str, keep: Iterable[str] = ()) -> str:
-        """Return text without the known values, but for those in the paths of `keep`."""
         text = _FILLED.sub(r"***\1***", text) if "-***" in text else text
         if not any(form in text for form in self._names):
             return text
@@ -150,7 +148,6 @@ def _put(data: bytes, places: Iterable[tuple[int, bytes]]) -> bytes:
 
 
 def _forms(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return the ways in which the values may be written, and the names they stand for."""
     forms: dict[str, str] = {}
     for secret, name in secrets.items():
         lines = [line.strip() for line in secret.splitlines()]
@@ -176,7 +173,6 @@ def _written(value: str) -> tuple[str, ...]:
 
 
 def _encoded(value: str) -> tuple[str, ...]:
-    """Return a value backwards, in hexadecimal and in base64, whatever is encoded with it before or after."""
     data = value[:_ENCODED_FROM_CHARS_MAX].encode("utf-8", "surrogateescape")
     forms = [value[:_ENCODED_FROM_CHARS_MAX][::-1], data.hex(), data.hex().upper()]
     for encode in (base64.b64encode, base64.urlsafe_b64encode):

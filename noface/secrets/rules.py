@@ -19,7 +19,6 @@ _LOGIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@]{0,200}:(?P<passwor
 
 @cache
 def _named(what: str) -> re.Pattern[str]:
-    """Return what names of secrets, of places or of settings hold, from secrets.toml."""
     known = table("secrets")
     patterns = {
         "secret": known["names"],

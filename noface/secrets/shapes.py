@@ -139,10 +139,11 @@ def _private_keys(text: str) -> Iterator[Key]:
         whole = bool(ends) and ends[-1] - begin.start() <= _KEY_CHARS_MAX
         body = _BODY.match(text, begin.end(), begin.end() + _KEY_CHARS_MAX)
         done = ends[-1] if whole else body.end() if body is not None else begin.end()
-        yield Key(PRIVATE_KEY, begin.start(), done, _longest_line(text[begin.end() : done]))
-
-
-def _longest_line(body: str) -> str:
-    """Return the longest line of a private key, "" if what stands between first and last line is none."""
-    lines = [line for line in _LINE.findall(body) if line.lower() != line != line.upper() and not line.isalpha()]
-    return max(lines, key=len) if sum(map(len, lines)) >= _BODY_CHARS_MIN else ""
+        lines = [
+            line
+            for line in _LINE.findall(text[begin.end() : done])
+            if line.lower() != line != line.upper() and not line.isalpha()
+        ]
+        yield Key(
+            PRIVATE_KEY, begin.start(), done, max(lines, key=len) if sum(map(len, lines)) >= _BODY_CHARS_MIN else ""
+        )

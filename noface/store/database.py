@@ -120,7 +120,6 @@ class Database:
             return False
 
     def after_commit(self, call: Callable[[], None]) -> None:
-        """Do `call` when the present transaction is on disk, never if it is undone; at once outside of one."""
         with self._lock:
             if self._depth:
                 self._calls.append(call)
@@ -184,7 +183,6 @@ def insert(connection: sqlite3.Connection, table: str, verb: str = "INSERT", /, 
 def update(
     connection: sqlite3.Connection, table: str, columns: Mapping[str, object], where: str, *values: object
 ) -> int:
-    """Set columns of the rows that `where` chooses, with `values` for its marks; return how many rows there are."""
     assignments = ", ".join(f"{column} = ?" for column in columns)
     sql = f"UPDATE {table} SET {assignments} WHERE {where}"  # noqa: S608 - our own names
     return connection.execute(sql, (*columns.values(), *values)).rowcount

@@ -148,7 +148,11 @@ def decide(
     past = case.attempt
     if case.wants is ApprovalKind.COMPLETE and past is not None:
         missed = "" if approved else note or "a person says that something is missing, and not what"
-        _looked(now, journal, questions, (row, past), who, missed)
+        after, epoch = past.number, row.epoch
+        asked = questions.asked(now, row.id, Topic.MISSING, after=after, epoch=epoch, model="", run_id="", directory="")
+        advice = Advice(Topic.MISSING, after, epoch=epoch, strategy=MISSING if missed else NOTHING_MISSING, text=missed)
+        questions.answered(now, asked, row.id, advice)
+        journal.status(now, row.id, IssueStatus.READY, f"{who} finds {'something' if missed else 'nothing'} missing")
     elif approved and case.wants is ApprovalKind.DONE:
         journal.status(now, row.id, IssueStatus.SKIPPED, f"done already, as {who} confirmed", satisfied=True)
     elif approved and case.wants is ApprovalKind.UNDONE:
@@ -160,16 +164,6 @@ def decide(
         if case.afresh:
             give_back(journal, questions, reader, now, row, "", why)
         journal.status(now, row.id, IssueStatus.READY, why, cause=cause)
-
-
-def _looked(
-    now: float, journal: Journal, questions: Questions, at: tuple[IssueRow, PastAttempt], who: str, missed: str
-) -> None:
-    name, after, epoch = at[0].id, at[1].number, at[0].epoch
-    asked = questions.asked(now, name, Topic.MISSING, after=after, epoch=epoch, model="", run_id="", directory="")
-    strategy = MISSING if missed else NOTHING_MISSING
-    questions.answered(now, asked, name, Advice(Topic.MISSING, after, epoch=epoch, strategy=strategy, text=missed))
-    journal.status(now, name, IssueStatus.READY, f"{who} finds {'something' if missed else 'nothing'} missing")
 
 
 def _rejection(note: str, who: str) -> Failure:

@@ -384,7 +384,6 @@ class Journal:
             )
 
     def merged(self, at: float, issue_id: str, commit: str, more: str = "") -> None:
-        """Mark an issue as merged; also after a lost database, from main's history."""
         with self._db.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO issues (id, present) VALUES (?, 0)", (issue_id,))
             _set(connection, issue_id, merged_commit=commit, block=None)

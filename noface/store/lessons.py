@@ -38,7 +38,10 @@ class LessonStore:
                 return insert(connection, "lessons", **same, **_columns(lesson, at, 1, 0, 0))
             row = known[0]
             if (row["issue_id"], row["number"]) != (lesson.issue_id, lesson.number):
-                self._renew(connection, row, lesson, at)
+                again = row["dropped_at"] is not None
+                counts = (1, 0, 0) if again else (row["learned"] + 1, row["hits"], row["successes"])
+                columns = _columns(lesson, at, *counts) | {"dropped_at": None}
+                update(connection, "lessons", columns, "id = ?", row["id"])
             return int(row["id"])
 
     def look_up(self, failure: Failure, parts: tuple[str, ...], limit: int = 3) -> tuple[Lesson, ...]:
@@ -58,7 +61,6 @@ class LessonStore:
         return row["passed"], row["again"]
 
     def quote(self, ids: Iterable[int], token: str, issue_id: str, number: int) -> None:
-        """Record which lessons an attempt's prompt quotes; `judged` counts them."""
         with self._db.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO lessons_shown (lesson_id, issue_id, number, token) VALUES (?, ?, ?, ?)",
@@ -83,12 +85,6 @@ class LessonStore:
     def recent(self, most: int = 100) -> tuple[Lesson, ...]:
         rows = self._db.rows("SELECT * FROM lessons ORDER BY learned_at DESC, id DESC LIMIT ?", most)
         return tuple(_lesson(row) for row in rows)
-
-    def _renew(self, connection: sqlite3.Connection, row: sqlite3.Row, lesson: Lesson, at: float) -> None:
-        again = row["dropped_at"] is not None
-        counts = (1, 0, 0) if again else (row["learned"] + 1, row["hits"], row["successes"])
-        columns = _columns(lesson, at, *counts) | {"dropped_at": None}
-        update(connection, "lessons", columns, "id = ?", row["id"])
 
     def _count(self, connection: sqlite3.Connection, row: sqlite3.Row, passed: bool, at: float) -> bool:
         hits, successes = row["hits"] + 1, row["successes"] + passed

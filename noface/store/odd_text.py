@@ -31,7 +31,6 @@ class Connection(sqlite3.Connection):
         return super().execute("".join(part + mark for part, mark in zip(before, marks, strict=True)) + last, values)
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-        """Run one statement for each set of values."""
         for values in parameters:
             self.execute(sql, values)
         return self.cursor()

@@ -94,7 +94,6 @@ class Overview:
         return self._records(IssueRow, _ORDER)
 
     def listed(self) -> list[IssueRow]:
-        """Return what lists show of the issues: those of the backlog, and what has been merged."""
         return self._records(IssueRow, f"WHERE present = 1 OR status = 'merged' {_ORDER}")
 
     def merged(self) -> dict[str, str]:
@@ -163,12 +162,10 @@ class Overview:
         return next(iter(self._records(PullRow, "WHERE issue_id = ?", issue_id)), None)
 
     def held(self) -> list[IssueRow]:
-        """Return the issues whose proven work cannot land, since something of a person's is in the way."""
         where = "WHERE status = 'landing' AND cause = 'held' AND present = 1"
         return self._records(IssueRow, f"{where} {_ORDER}")
 
     def gaps(self, run_id: str) -> list[Gap]:
-        """Return what workers of a run reported as missing (L2), each once, in the order reported."""
         return [Gap(*row) for row in self._rows(query("gaps"), run_id, _GAPS_MAX)]
 
     def faults(self, name: str = "faults") -> tuple[IssueFault, ...]:
@@ -176,13 +173,11 @@ class Overview:
         return tuple(IssueFault(**{key: item[key] for key in IssueFault._fields if key in item}) for item in items)
 
     def left_out(self) -> tuple[IssueFault, ...]:
-        """Return why issues that wait to be worked on are not: those of the warnings that are about no issue here."""
         warnings = [each for each in self.faults("warnings") if each.id]
         here = {row[0] for row in self._rows("SELECT id FROM issues WHERE present = 1")} if warnings else set()
         return tuple(each for each in warnings if each.id not in here)
 
     def unsteady(self) -> list[UnsteadyTest]:
-        """Return the tests that fail now and then on main, the newest failure first."""
         items = [item for tests in json.loads(self.fact(UNSTEADY) or "{}").values() for item in tests]
         rows = [UnsteadyTest(**{key: item[key] for key in UnsteadyTest._fields if key in item}) for item in items]
         return sorted(rows, key=lambda row: -row.at)
@@ -203,7 +198,6 @@ class Overview:
         return tuple(Away(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
 
     def workspaces(self) -> Room | None:
-        """Return what the workspaces take; None before a run has ended."""
         known = json.loads(self.fact(WORKSPACES) or "null")
         return Room(**known) if known else None
 
@@ -214,7 +208,6 @@ class Overview:
         return float(self.fact(PAUSED) or 0) or None
 
     def quotas(self, now: float) -> tuple[Window, ...]:
-        """Return the windows that have not begun anew since they were told of."""
         known = (Window(**each) for each in json.loads(self.fact(QUOTA) or "[]"))
         return tuple(each for each in known if each.resets_at is None or each.resets_at > now)
 

@@ -43,11 +43,12 @@ class Publications:
     def heard(self, issue_id: str, after: int, problem: str = "", author: str = "") -> None:
         """Record that a comment has been acted on, or why it could not be: that is said, also of what is settled."""
         known = self._known(issue_id)
-        digest, state = "" if problem or known.problem else known.digest, self._state(issue_id)
+        rows = self._db.rows(select(IssueRow, "WHERE id = ?"), issue_id)
+        state = next((self._standing(row).state for row in read(IssueRow, rows)), "")
+        digest = "" if problem or known.problem else known.digest
         self._put(replace(known, digest=digest, after=after, problem=problem, author=author, state=state))
 
     def listened(self) -> dict[str, int]:
-        """Return all issues that were spoken of at the tracker, with the last comment that was heard at each."""
         return {issue_id: known.after for issue_id, known in self.all().items() if known.digest}
 
     def since(self, tracker: str, now: float) -> float:
@@ -74,7 +75,6 @@ class Publications:
                 connection.execute("DELETE FROM facts WHERE name = ?", (TRACKER_AWAY,))
 
     def standings(self, since: float) -> list[Standing]:
-        """Return how the issues stand of which the tracker may have to be told something that it was not told."""
         rows = self._db.rows(query("to_say"), f"{IssueStatus.MERGED}:%", f"{GONE}:%", since)
         return [self._standing(row) for row in read(IssueRow, rows)]
 
@@ -101,10 +101,6 @@ class Publications:
         if known is None or not known.problem or (known.digest and known.state != standing.state):
             return standing  # that was told, and what could not be done then may be another matter now
         return replace(standing, not_heard=known.problem, not_heard_of=known.author, heard=known.after)
-
-    def _state(self, issue_id: str) -> str:
-        rows = self._db.rows(select(IssueRow, "WHERE id = ?"), issue_id)
-        return next((self._standing(row).state for row in read(IssueRow, rows)), "")
 
     def _known(self, issue_id: str) -> Publication:
         return self.get(issue_id) or Publication(issue_id)

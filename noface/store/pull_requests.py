@@ -50,7 +50,6 @@ class PullRequests:
         return next(iter(self._rows("WHERE issue_id = ?", issue_id)), None)
 
     def rows(self, *steps: PullStep) -> list[PullRow]:
-        """Return the pull requests that have come to one of these steps; all of them without any."""
         wanted = steps or tuple(PullStep)
         marks = ", ".join("?" * len(wanted))
         return self._rows(f"WHERE state IN ({marks}) ORDER BY at, issue_id", *wanted)
@@ -81,7 +80,6 @@ class PullRequests:
             self._tell(at, issue_id)
 
     def opened(self, at: float, issue_id: str, pull: PullRequest, more: str = "") -> None:
-        """Record that the pull request is open with what was pushed, and let the issue wait for its review."""
         with self._db.transaction():
             self._set(issue_id, state=PullStep.OPEN, number=pull.number, url=pull.url, checks="", at=at)
             self._tell(at, issue_id)
@@ -114,7 +112,6 @@ class PullRequests:
     def seen(
         self, at: float, issue_id: str, *, seen: Mapping[str, Any] | None = None, checks: str = "", rounds: int = -1
     ) -> None:
-        """Remember how checks and reviews stand, what of them was answered, and in how many rounds."""
         columns: dict[str, object] = {"seen": dumps(dict(seen))} if seen is not None else {}
         columns |= {"checks": checks} if checks else {}
         columns |= {"rounds": rounds} if rounds >= 0 else {}
@@ -131,7 +128,6 @@ class PullRequests:
             self._journal.merged(at, issue_id, commit, number)
 
     def ended(self, at: float, issue_id: str, step: PullStep) -> None:
-        """Record that it was closed without a merge, or that a person has pushed to its branch."""
         with self._db.transaction():
             self._set(issue_id, state=step, at=at)
             self._tell(at, issue_id)

@@ -124,7 +124,6 @@ class Questions:
                 self._journal.event(what.at, "paths_allowed", issue_id, paths=what.paths)
 
     def add_children(self, at: float, parent: str, children: tuple[Issue, ...]) -> None:
-        """Keep the issues that a breakdown made; those of an earlier one stay as they are."""
         with self._db.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO children (id, parent, position, issue, at) VALUES (?, ?, ?, ?, ?)",

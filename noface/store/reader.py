@@ -84,7 +84,6 @@ class Reader(Overview):
         return {str(row[0]): int(row[1]) for row in rows}
 
     def costs(self) -> tuple[float | None, int, int]:
-        """Return the newest run's dollars, and of all attempts how many have an estimated and an unknown cost."""
         run, row = self.last_run(), self._db.rows(query("costs_known"), f"%{ESTIMATED}%")[0]
         spent = self._db.rows(query("spent"), run.id, run.id)[0][0] if run is not None else None
         return (spent, int(row["estimated"]), int(row["unknown"]))
@@ -124,16 +123,13 @@ class Reader(Overview):
         return row.notes if row is not None else ()
 
     def past(self, issue_id: str) -> tuple[PastAttempt, ...]:
-        """Return an issue's finished attempts as the policy sees them, in the order in which they were decided on."""
         return as_decided(_past(row) for row in self._db.rows(_PAST, issue_id))
 
     def family_runs(self, issue_id: str) -> int:
-        """Return how many worker runs an issue and all its parts took that nothing outside ended; 0 if undivided."""
         outcomes = (row["outcome"] for row in self._db.rows(query("family_outcomes"), issue_id))
         return sum(each != INTERRUPTED and reaches_workers(each, charged=False) for each in outcomes)
 
     def mains(self) -> frozenset[str]:
-        """Return the commits where main stood, as far as attempts, landings and pull requests tell."""
         return frozenset(row["main"] for row in self._db.rows(query("mains")))
 
     def outcomes(self, model: str) -> frozenset[str]:
@@ -154,7 +150,6 @@ class Reader(Overview):
         return row.gates if row is not None else ()
 
     def attempted(self) -> tuple[str, ...]:
-        """Return the ids that have attempts; another issue must not take one over."""
         return tuple(str(row[0]) for row in self._db.rows("SELECT DISTINCT issue_id FROM attempts"))
 
     def next_number(self, issue_id: str, name: str = "") -> int:
@@ -170,7 +165,6 @@ class Reader(Overview):
         return frozenset(str(row[0]) for row in self._db.rows("SELECT directory FROM attempts"))
 
     def worked(self) -> frozenset[str]:
-        """Return the issues at which anything was done: an attempt, a question, a person's decision."""
         return frozenset(str(row[0]) for row in self._db.rows(query("touched")))
 
     def kept(self) -> tuple[EndedAttempt, ...]:
@@ -185,7 +179,6 @@ class Reader(Overview):
         return [row for row in self._db.rows(query("open_attempts")) if _order(row) is None]
 
     def landed_commits(self) -> tuple[str, ...]:
-        """Return the commits that noface has put, or was about to put, on main."""
         return tuple(str(row["new"]) for row in self._db.rows("SELECT new FROM landings"))
 
     def cut_off_before(self, run_id: str) -> bool:
@@ -206,11 +199,9 @@ class Reader(Overview):
         return tuple(OpenLanding(**dict(row)) for row in rows)
 
     def landed_since_read(self, issue_id: str) -> tuple[OpenLanding, ...]:
-        """Return the landings since an issue was first read as it is now; the first first."""
         return tuple(OpenLanding(**dict(row)) for row in self._db.rows(query("landed_since_read"), issue_id))
 
     def waits(self) -> dict[str, Breaker]:
-        """Return the circuit breakers of the models whose provider has failed and not answered since."""
         rows = self._db.rows("SELECT model, until, failures, since, kind, reason FROM waits")
         return {row["model"]: Breaker(**dict(row)) for row in rows}
 
@@ -250,13 +241,11 @@ class Reader(Overview):
         return self._records(QuestionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
 
     def asked_in(self, *folders: str) -> str:
-        """Return the model of the question whose files are in one of the folders, or ""."""
         marks = ", ".join("?" * len(folders))
         rows = self._db.rows(f"SELECT model FROM advice WHERE directory IN ({marks})", *folders)  # noqa: S608 - marks
         return str(rows[0]["model"]) if rows else ""
 
     def decisions(self, issue_id: str) -> tuple[Decided, ...]:
-        """Return what people decided about an issue, oldest first."""
         rows = self._db.rows("SELECT * FROM decisions WHERE issue_id = ? ORDER BY id", issue_id)
         return tuple(map(_decided, rows))
 
@@ -283,14 +272,11 @@ def _order(row: sqlite3.Row) -> AttemptOrder | None:
 def _past(row: sqlite3.Row) -> PastAttempt:
     same = {field.name: value(row, field.name) for field in fields(PastAttempt) if field.name not in _DERIVED}
     answer = json.loads(row["action"])["kind"] if row["action"] else ""
-    derived = {"commit": row["commit_id"], "answer": answer, "tokens": _tokens(row), "session": row["session_id"] or ""}
+    counts = [row[name] for name in ("tokens_in", "tokens_out") if row[name] is not None]
+    derived = {"commit": row["commit_id"], "answer": answer, "session": row["session_id"] or ""}
+    derived["tokens"] = sum(counts) if counts else None
     return PastAttempt(**same, **derived, last_output=last_output(value(row, "partial")))
 
 
 _DERIVED = ("commit", "answer", "tokens", "session", "last_output")
 """Fields of a past attempt that are not a column of the same name."""
-
-
-def _tokens(row: sqlite3.Row) -> int | None:
-    counts = [row[name] for name in ("tokens_in", "tokens_out") if row[name] is not None]
-    return sum(counts) if counts else None

@@ -83,7 +83,10 @@ class FilesTracker:
         if self._last is not None and self._last[:2] == (entries, landed):
             return self._last[2]
         parsed = self._read_all(entries, listed_ns)
-        backlog = _checked(parsed, landed)
+        issues = [file.result for file in parsed if isinstance(file.result, Issue)]
+        faults = [file.result for file in parsed if isinstance(file.result, IssueFault)]
+        warnings = tuple(warning for file in parsed for warning in file.warnings)
+        backlog = replace(check(issues, faults, landed), warnings=warnings)
         # Only when every file is settled may the next listing stand for their contents.
         self._last = (entries, landed, backlog) if len(self._parsed) == len(entries) else None
         return backlog
@@ -157,10 +160,3 @@ class FilesTracker:
 
     def _source(self, name: str) -> str:
         return f"{self._folder}/{printable(name)}"
-
-
-def _checked(parsed: Sequence[ParsedFile], merged: Collection[str]) -> Backlog:
-    issues = [file.result for file in parsed if isinstance(file.result, Issue)]
-    faults = [file.result for file in parsed if isinstance(file.result, IssueFault)]
-    warnings = tuple(warning for file in parsed for warning in file.warnings)
-    return replace(check(issues, faults, merged), warnings=warnings)

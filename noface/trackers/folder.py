@@ -83,7 +83,6 @@ def checksum(seen: object) -> str:
 
 
 def read_regular(path: Path, bytes_max: int) -> bytes:
-    """Read so much of a regular file; a named pipe blocks nobody. Raises OSError for anything else."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -59,7 +59,6 @@ def issue_id(name: str) -> str:
 
 
 def fault(source: str, name: str, problem: str, hint: str) -> IssueFault:
-    """Make a fault of the file `name`, with its id if that is usable and with a complaint if it is not."""
     own_id = issue_id(name)
     if wrong := id_problem(own_id):
         return IssueFault(source, "; ".join(part for part in (problem, f"{wrong}; rename the file") if part), hint)
@@ -135,7 +134,6 @@ def empty_body(source: str, own_id: str) -> IssueFault:
 
 
 def _heading(body: str) -> tuple[str | None, str]:
-    """Return the title in the first `# heading`, and the body, without that heading if it comes first."""
     lines = body.split("\n")
     fence = ""
     for at, line in enumerate(lines):

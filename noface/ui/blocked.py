@@ -39,7 +39,6 @@ class BlockedDocument(NamedTuple):
 
 
 def blocked_document(waiting: Iterable[IssueRow], held: Iterable[IssueRow]) -> BlockedDocument:
-    """Return the document of `noface blocked`; `held` is work that passed and cannot land."""
     ordered = sorted(waiting, key=lambda row: row.status == "approval")
     issues = (*(waiting_of(row) for row in ordered), *map(_held, held))
     return BlockedDocument(issues, _tasks(issues))

@@ -26,7 +26,11 @@ def blocked_page(document: BlockedDocument, width: int, edited: Sequence[IssueRo
     id_cells = min(max(cells(clean(each.id)) for each in issues), _ID_CELLS_MAX)
     first = clean(document.tasks[0].ids[0])
     foot = f"One of them in full: noface blocked {first} · all again: noface retry --all"
-    lines = painted(hanging(_headline(document), width), "title")
+    names = {"blocked": "blocked", "approval": "for approval", "held": "cannot land"}
+    counts = {what: sum(issue.status == status for issue in document.blocked) for status, what in names.items()}
+    numbers = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
+    total = len(document.blocked)
+    lines = painted(hanging(f"{count(total, 'issue')} need{'s' if total == 1 else ''} you: {numbers}", width), "title")
     for task in document.tasks:
         lines += _task_lines(task, document, id_cells, width)
     return [*lines, "", *painted(hanging(foot, width), "quiet")]
@@ -37,16 +41,7 @@ def issues_page(document: BlockedDocument, width: int) -> list[str]:
     return [line for number, each in enumerate(pages) for line in (*([""] * bool(number)), *each)]
 
 
-def _headline(document: BlockedDocument) -> str:
-    names = {"blocked": "blocked", "approval": "for approval", "held": "cannot land"}
-    counts = {what: sum(issue.status == status for issue in document.blocked) for status, what in names.items()}
-    numbers = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
-    total = len(document.blocked)
-    return f"{count(total, 'issue')} need{'s' if total == 1 else ''} you: {numbers}"
-
-
 def _task_lines(task: Task, document: BlockedDocument, id_cells: int, width: int) -> list[str]:
-    """Return the heading of what there is to do, and below it the issues that need it."""
     issues = {issue.id: issue for issue in document.blocked}
     heading = f"{task.task}: {count(len(task.ids), 'issue')}"
     lines = painted(hanging(heading, width, "", "  "), "title")
@@ -143,7 +138,6 @@ def _items(items: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _changed(request: PersonRequest, width: int) -> Iterator[str]:
-    """Return what the attempt changed that waits for approval, and what it would be allowed."""
     if request.paths:
         yield from hanging(f"asks to change as well: {', '.join(request.paths)}", width, "    ")
     paths = request.changed

@@ -127,7 +127,6 @@ def doctor_document(health: Health) -> dict[str, object]:
 
 
 def checks_document(checks: Sequence[Point]) -> list[dict[str, object]]:
-    """Return checks for scripts; `fix` is null where nothing is to be done."""
     return [
         {"name": each.name, "state": each.state, "text": clean(each.text), "fix": each.fix or None} for each in checks
     ]

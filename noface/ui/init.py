@@ -113,7 +113,6 @@ def _gates(made: Made, width: int) -> Iterator[str]:
 
 
 def _ci(detection: Detection, width: int) -> Iterator[str]:
-    """Yield what CI runs and no gate stands for, a job at a time, and what a model says that no gate can do."""
     covered = {command for gate in detection.gates if not gate.refused for command in gate.covers}
     left = {what for what, _ in detection.left_out}
     more = [(command, where) for command, where in detection.ci if command not in covered | left]

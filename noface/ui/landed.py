@@ -117,7 +117,6 @@ def _weighed(
 
 
 def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
-    """Yield what speaks for it in the work itself, and in what its worker says of it."""
     rules, report = table("risks"), last.report
     if what := brings_back(noted(last.notes, LEFT_OUT))[0]:
         yield _rule("left_out", text=clean(what))

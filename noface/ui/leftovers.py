@@ -36,7 +36,6 @@ class Leftover:
 
 
 def clean_document(leftovers: Sequence[Leftover], *, dry_run: bool) -> dict[str, object]:
-    """Return what `noface tools clean --json` prints."""
     named = [({"what": each.what, "name": each.name, "issue": each.issue or None}, each) for each in leftovers]
     return {
         "dry_run": dry_run,

@@ -150,7 +150,6 @@ def _timed(at: float, line: Line, width: int) -> list[Text]:
 
 
 def _rows(first: str, line: Line, width: int, rows_max: int, dim: int = 0) -> list[Text]:
-    """Return a line behind `first`, in rows of `width` cells at most; what finds no room is cut."""
     rows = [Text(row) for row in hanging(line.text, width, first, rows_max=rows_max) or [first]]
     rows[0].stylize(line.style, dim, len(first) + len(line.head))
     rows[0].stylize("dim", 0, dim)
@@ -160,7 +159,6 @@ def _rows(first: str, line: Line, width: int, rows_max: int, dim: int = 0) -> li
 
 
 def _terminal_size(descriptor: int) -> tuple[int, int]:
-    """Return columns and rows of a terminal; 80 and 24 for one that does not know its size."""
     try:
         columns, rows = os.get_terminal_size(descriptor)
     except OSError:

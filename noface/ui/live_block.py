@@ -242,7 +242,6 @@ def short_count(number: int) -> str:
 
 
 def _spent(row: WorkRow) -> str:
-    """Return dollars, of what has ended and what is under way; tokens of the latter if its price is unknown."""
     costs = [cost for cost in (row.facts.cost_usd, row.usd) if cost is not None]
     tokens = f"{short_count(row.tokens)} tok" if row.tokens and row.usd is None else ""
     return " + ".join(part for part in (money(sum(costs)) if costs else "", tokens) if part)
@@ -328,7 +327,11 @@ def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Tex
 
 
 def _ending(state: RunState, totals: Totals, width: int, now: float) -> list[Text]:
-    left = _counts(totals)
+    numbers = [(f"{totals.counts[name]} {name}", style) for name, style in _STATUSES.items() if totals.counts.get(name)]
+    left = Text(" ")
+    for position, (number, style) in enumerate(numbers):
+        left.append(" · " if position else "", "dim")
+        left.append(number, style)
     tried = count(state.attempts, "attempt") if state.attempts else ""
     mark = "stopping" if state.stopping else "paused" if state.paused else ""
     parts = (mark, tried, *_spent_by_run(state, totals), elapsed(now - state.began))
@@ -354,12 +357,3 @@ def _spent_by_run(state: RunState, totals: Totals) -> tuple[str, ...]:
         limit = f" of {short_count(tokens_max)}" if tokens_max is not None else ""
         amounts.append(f"{short_count(spent.tokens)}{limit} tokens")
     return tuple(amounts)
-
-
-def _counts(totals: Totals) -> Text:
-    numbers = [(f"{totals.counts[name]} {name}", style) for name, style in _STATUSES.items() if totals.counts.get(name)]
-    text = Text(" ")
-    for position, (number, style) in enumerate(numbers):
-        text.append(" · " if position else "", "dim")
-        text.append(number, style)
-    return text

@@ -29,13 +29,11 @@ class LogFile:
 
 
 def gate_names(directory: Path) -> list[str]:
-    """Return the gates of an attempt that left logs, by the names of their files."""
     gates = {path.stem for folder in _LOG_FOLDERS for path in (directory / folder).glob("*.out")}
     return sorted(gates)
 
 
 def gate_files(directory: Path, gate: str) -> list[Path]:
-    """Return the logs of a gate: of the attempt, then of the merge; of one that wrote nothing an empty one."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", gate)  # as gates/run.py names them
     silent = [path for folder in _LOG_FOLDERS if (path := directory / folder / f"{stem}.out").is_file()]
     return (
@@ -59,7 +57,6 @@ def existing(*paths: Path) -> list[Path]:
 
 
 def excerpt(path: Path, directory: Path) -> LogFile:
-    """Read a file's beginning and end. Raises OSError."""
     size = path.stat().st_size
     text = read_bounded(path, _HEAD_BYTES, _TAIL_BYTES)
     left_out = max(size - _HEAD_BYTES - _TAIL_BYTES, 0)

@@ -262,7 +262,6 @@ def _answered(event: EventFacts) -> Line | None:
 
 
 def _gist(event: EventFacts) -> str:
-    """Return what an answer says, without the lines that repeat what was decided."""
     decided = str(event.data.get("strategy") or "")
     lines = [line.removeprefix("Summary: ") for line in str(event.data.get("text") or "").splitlines()]
     return printable(" ".join(line for line in lines if not decided or not line.endswith(f": {decided}")))

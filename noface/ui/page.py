@@ -75,7 +75,6 @@ _ROWS_MAX = 6
 
 
 def message_lines(message: str, room: int, indent: str = "  ") -> list[str]:
-    """Return what went wrong, as far as it is needed to know that."""
     return [indent + row for row in pointed(clean(message), room - len(indent), _ROWS_MAX)]
 
 
@@ -123,7 +122,6 @@ _TITLES = {
 
 
 def finding_lines(findings: Sequence[Finding], width: int) -> Iterator[str]:
-    """Yield the lines: each finding below what it means for a run, with what to do about it."""
     for code, (title, role) in _TITLES.items():
         group = [finding for finding in findings if finding.exit_code == code]
         if group:

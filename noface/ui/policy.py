@@ -132,7 +132,6 @@ def policy_page(name: str, policy: Policy, width: int) -> list[str]:
 
 
 def _ladder_lines(policy: Policy, width: int) -> Iterator[str]:
-    """Yield a line for each rung; the last one repeats until the cap."""
     longest = max(len(clean(rung.model)) for rung in policy.ladder)
     for number, rung in enumerate(policy.ladder, 1):
         facts = (

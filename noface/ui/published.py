@@ -104,7 +104,6 @@ def _field(entry: dict[str, Any]) -> Schema:
 
 
 def _words(given: list[str] | str) -> list[str]:
-    """Return the words that are given, or those of an enumeration or a table that is named."""
     if not isinstance(given, str):
         return given
     return [str(word) for word in resolve_name(given)]
@@ -143,5 +142,4 @@ def schemas_page(listed: Mapping[str, list[dict[str, str]]], width: int) -> list
 
 
 def published(name: str) -> Schema:
-    """Return the schema of that name as a document of its own (draft 2020-12); each call makes a new one."""
     return document(name, SCHEMAS[name][1]())

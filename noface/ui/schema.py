@@ -51,7 +51,6 @@ def document(name: str, schema: Schema) -> Schema:
 
 
 def first(kind: type[Any]) -> Schema:
-    """Return the schema of a record at the top of a document: it says first that it is of schema 1."""
     made = record(kind)
     return made | {"properties": {"schema": VERSION, **made["properties"]}, "required": ["schema", *made["required"]]}
 

@@ -41,7 +41,12 @@ def attempt_lines(attempt: AttemptRow, now: float, width: int) -> Iterator[str]:
     if attempt.gates:
         gates = ", ".join(_gate(gate) for gate in attempt.gates)
         yield from hanging(gates, width, "  gates: ", "    ")
-    yield from _resumed(attempt, width)
+    tried = attempt.resumed
+    if tried is not None:
+        text = f"went on with its session of attempt {tried.attempt}"
+        if tried.refused:
+            text = f"began afresh: it could not go on with its session of attempt {tried.attempt}: {tried.refused}"
+        yield from hanging(text, width, "  ", "    ")
     for what, command in map(brings_back, attempt.notes):
         yield from hanging(what, width, "  note: ", "    ")
         yield from (f"    {command}" for _ in filter(None, (command,)))
@@ -60,19 +65,9 @@ _ENDS = {"Block": "blocked", "Land": "lands", "Skip": "left undone"}
 
 
 def action_words(name: str, reason: str, outcome: str | None) -> str:
-    """Return what followed an attempt, in a person's words; the reason without the outcome that stands above it."""
     followed = str(table("actions").get(name, {}).get("followed") or _ENDS.get(name, name))
     why = reason.replace(f"{outcome}: ", "", 1) if outcome else reason
     return f"{followed}: {why}" if why != followed else why
-
-
-def _resumed(attempt: AttemptRow, width: int) -> Iterator[str]:
-    tried = attempt.resumed
-    if tried is not None:
-        text = f"went on with its session of attempt {tried.attempt}"
-        if tried.refused:
-            text = f"began afresh: it could not go on with its session of attempt {tried.attempt}: {tried.refused}"
-        yield from hanging(text, width, "  ", "    ")
 
 
 def _report(attempt: AttemptRow, width: int) -> Iterator[str]:

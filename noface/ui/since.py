@@ -31,7 +31,6 @@ def since_when(text: str, now: float, last_run: float | None) -> float:
 
 
 def until_when(text: str, now: float) -> float:
-    """Return the next time that a clock shows `text`, of local time, in epoch seconds. Raises UsageError."""
     here = datetime.fromtimestamp(now).astimezone().replace(tzinfo=None)
     try:
         clock = time.fromisoformat(text.strip().zfill(5) if _CLOCK.fullmatch(text.strip()) else "")

@@ -58,12 +58,10 @@ class Status(NamedTuple):
 
 
 def counted(status: str) -> str:
-    """Return what is said of a number of issues with a status: 2 blocked, 1 in review."""
     return IN_REVIEW if status == "review" else status
 
 
 def standings(rows: Iterable[IssueRow]) -> dict[str, str]:
-    """Return each issue's status by id, or NOT_DONE or IN_REVIEW."""
     return {row.id: _standing(row) for row in rows}
 
 
@@ -99,7 +97,6 @@ def edited_since(row: IssueRow) -> str:
 
 
 def progress(parts: Sequence[tuple[str, bool]]) -> str:
-    """Return how far an epic is, by the status and `satisfied` of its parts; "" if it has none."""
     if not parts:
         return ""
     done = sum(status == "merged" or (status == "skipped" and satisfied) for status, satisfied in parts)
@@ -139,7 +136,6 @@ def counts_of(issues: Iterable[IssueRow]) -> dict[str, int]:
 
 
 def latest_run(rows: Overview) -> RunRow | None:
-    """Return the newest run, with what this machine tells: whether it lives."""
     row = rows.last_run()
     if row is None or row.ended_at is not None or not _runs(row.pid):
         return row
@@ -198,7 +194,6 @@ Parts = Mapping[str, tuple[IssueRow, ...]]
 
 
 def family(issues: Sequence[IssueRow]) -> tuple[tuple[IssueRow, ...], Parts]:
-    """Return the issues that stand by themselves, as a part does whose parent is gone, and the parts of others."""
     known = {issue.id for issue in issues}
     parts: dict[str, tuple[IssueRow, ...]] = {}
     for issue in issues:
@@ -315,7 +310,6 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
 
 
 def _notes(document: Status, now: float) -> Iterator[tuple[str, str]]:
-    """Yield what is told of machine, hosts and services, each with its colour."""
     if (disk := document.disk) is not None:
         yield f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}", "quiet"
     for host in document.hosts if document.run is not None and document.run.running else ():

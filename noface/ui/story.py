@@ -1,6 +1,5 @@
 """The document of `noface show ID`: the story of an issue, attempt by attempt, with what decided each."""
 
-from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from noface.model.description import Inline
@@ -39,6 +38,10 @@ def show_document(reader: Reader, row: IssueRow) -> Story:
     """Return the issue, and all that is recorded of it."""
     issues = [*as_they_stand(reader.around(row))]
     attempts = tuple(reader.attempts(row.id))
+    gaps: dict[str, Gap] = {}
+    for attempt in attempts:
+        for gap in attempt.report.gaps if attempt.report is not None else ():
+            gaps.setdefault(gap, Gap(attempt.issue_id, attempt.number, gap))
     return Story(
         issue=issues[0]._replace(all_attempts=len(attempts)),
         parts=tuple(each for each in issues if each.parent == row.id),
@@ -46,14 +49,6 @@ def show_document(reader: Reader, row: IssueRow) -> Story:
         attempts=attempts,
         asked=tuple(reader.questions(row.id)),
         decisions=reader.decisions(row.id),
-        gaps=_gaps(attempts),
+        gaps=tuple(gaps.values()),
         pull_request=reader.pull(row.id),
     )
-
-
-def _gaps(attempts: Sequence[AttemptRow]) -> tuple[Gap, ...]:
-    gaps: dict[str, Gap] = {}
-    for attempt in attempts:
-        for gap in attempt.report.gaps if attempt.report is not None else ():
-            gaps.setdefault(gap, Gap(attempt.issue_id, attempt.number, gap))
-    return tuple(gaps.values())

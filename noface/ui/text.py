@@ -74,7 +74,6 @@ def wrapped(text: str, room: int, rows_max: int = 1000) -> list[str]:
 
 
 def hanging(text: str, room: int, first: str = "", rest: str | None = None, rows_max: int = 1000) -> list[str]:
-    """Clean and wrap a text behind `first`; the rows after it are indented by `rest`, or to the same column."""
     indent = " " * cells(first) if rest is None else rest
     rows = wrapped(clean(text), max(room - max(cells(first), cells(indent)), 20), rows_max)
     return [(indent if number else first) + row for number, row in enumerate(rows)]
@@ -92,7 +91,6 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def money(dollars: float | None) -> str:
-    """Return dollars as people write them; "" if the cost is unknown."""
     return "" if dollars is None else in_dollars(dollars)
 
 
@@ -109,7 +107,6 @@ def duration(seconds: float) -> str:
 
 
 def size(count_bytes: int) -> str:
-    """Return a size in decimal units."""
     amount = float(count_bytes)
     for unit in ("B", "kB", "MB"):
         if amount < 1000:  # noqa: PLR2004 - decimal units
@@ -119,7 +116,6 @@ def size(count_bytes: int) -> str:
 
 
 def at_home(folder: str) -> str:
-    """Return a folder as a shell takes it, with ~ for the person's home."""
     home = os.environ.get("HOME", "").rstrip("/")
     return clean(f"~/{folder.removeprefix(f'{home}/')}" if home and folder.startswith(f"{home}/") else folder)
 

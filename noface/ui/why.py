@@ -106,19 +106,14 @@ def _decided(failure: Failure, width: int, partial: Steps | None, *, charged: bo
         yield from hanging(f"{rule}: {why}", width, "  • ")
         if line.strip():
             yield paint(fit(f"    │ {clean(line)}", width), "quiet")
-    excerpt = _to_look_at(failure)
-    if excerpt:
-        rows = quoted("\n".join(excerpt), width, "  ")
-        yield from ("", paint("The lines to look at first", "title"), *rows)
-
-
-def _to_look_at(failure: Failure) -> list[str]:
-    """Return the lines of an excerpt round the last one that decided; where none did, the last ones."""
     lines = [line for line in clean_block(failure.excerpt).splitlines() if line.strip()]
     decided = {clean(line) for line in failure.evidence}
     last = next((number for number in reversed(range(len(lines))) if clean(lines[number]) in decided), len(lines))
     start = max(min(last - _EXCERPT_ABOVE, len(lines) - _EXCERPT_LINES), 0)
-    return lines[start : start + _EXCERPT_LINES]
+    excerpt = lines[start : start + _EXCERPT_LINES]
+    if excerpt:
+        rows = quoted("\n".join(excerpt), width, "  ")
+        yield from ("", paint("The lines to look at first", "title"), *rows)
 
 
 def _section(title: str, items: Sequence[str], width: int) -> list[str]:

@@ -81,7 +81,6 @@ def _here(repository: "Repository", config: "Config") -> Iterator[Point]:
 
 
 def _found(client: "Client", path: str, refused: int = _NOT_FOUND) -> dict[str, Any] | None:
-    """Return what is at a path, None if GitHub refuses it with this status."""
     from noface.forge.parse import table
     from noface.forge.rest import RefusedError
 
@@ -157,7 +156,6 @@ def remote_checks(repository: "Repository", config: "Config") -> Iterator[Point]
 
 
 def _token_of(repository: "Repository", config: "Config") -> "GitToken | None":
-    """Return what gives git the token for GitHub if the person's own credentials are refused."""
     try:
         location = place_of(repository, config)
         token = find_token(location).value

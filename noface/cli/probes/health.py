@@ -43,7 +43,6 @@ def look(path: Path | None, wanted: tuple[str, ...], *, probe: bool) -> Health:
 
 
 def _project(path: Path | None) -> tuple[Config | None, Repository | None, tuple[Point, ...]]:
-    """Return the configuration and the repository, as far as they can be had, and what is said of them."""
     config: Config | None = None
     repository: Repository | None = None
     root = Path.cwd()

@@ -135,7 +135,6 @@ def _room(name: str, folder: Path, remedy: str = "") -> Point:
 
 
 def _isolation(config: Config, repository: Repository) -> Iterator[Point]:
-    """Yield whether the test gates are known to judge the workspace, and what they could reach beside it."""
     if config.run.allow_leaky_gates:
         text = "[run] allow_leaky_gates: gates may test something else than the work, such as your checkout"
         yield Point("isolation", State.NOTE, text, "Leave it out once each gate works in its workspace alone.")

@@ -182,7 +182,6 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def price_problems(spec: ModelSpec, day: date) -> Iterator[Point]:
-    """Yield what is wrong with the price by which the cost of a model's runs is estimated."""
     fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out"
     if is_unpriced(spec):
         yield Point("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", f"{fix}.")
@@ -192,7 +191,6 @@ def price_problems(spec: ModelSpec, day: date) -> Iterator[Point]:
 
 
 def _version(path: str, spec: ModelSpec, launcher: Launcher) -> tuple[str, str]:
-    """Ask a program for its version, in an empty folder; return that, and why it could not say anything, or ""."""
     if spec.agent == "command":
         return _NO_VERSION  # nobody knows what it would do with the flag
     with tempfile.TemporaryDirectory(prefix="noface-doctor-", ignore_cleanup_errors=True) as folder:

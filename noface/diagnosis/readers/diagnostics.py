@@ -62,7 +62,6 @@ def _diagnostic(log: Log, number: int, line: str, context: Context) -> RuleMatch
 
 
 def _ocaml(log: Log, number: int, match: re.Match[str], context: Context) -> RuleMatch | None:
-    """Read the place on one line, and the error on a line below the quoted source."""
     for below in range(number + 1, min(log.stream_end(number), number + _OCAML_LOOK)):
         if error := _DIAGNOSTIC["ocaml_error"].match(log.get(below)):
             kind = compile_kind(log, below, error["msg"], context)
@@ -73,7 +72,6 @@ def _ocaml(log: Log, number: int, match: re.Match[str], context: Context) -> Rul
 
 
 def _arrow(log: Log, number: int, match: re.Match[str], context: Context) -> RuleMatch | None:
-    """Read the error on one line, and the place behind an arrow on a line below it."""
     for below in range(number + 1, min(log.stream_end(number), number + _ARROW_LOOK)):
         if arrow := _DIAGNOSTIC["arrow"].match(log.get(below)):
             # A stack trace of JavaScript has "at" where a compiler has its arrow, and in several lines.

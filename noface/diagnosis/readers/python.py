@@ -158,18 +158,14 @@ def read_pytest(log: Log, context: Context) -> Reading | None:
         return None
     blocks, owned = _pytest_blocks(log)
     findings = [_judge_block(log, block, context) for block in blocks]
-    failing = _failing(log, blocks)
+    names = [match["test"].partition(" - ")[0] for _, match in _summary(log) if "::" in match["test"]]
+    if not names:
+        names = [_test_of(block) for block in blocks if not block.title.startswith("ERROR collecting")]
+    failing = list(dict.fromkeys(names))
     if not blocks:
         findings.extend(_from_summary(log, context))
     findings.extend(_internal(log, context))
     return Reading("pytest", tuple(counts), tuple(findings), tuple(failing), tuple(owned))
-
-
-def _failing(log: Log, blocks: list[_Block]) -> list[str]:
-    names = [match["test"].partition(" - ")[0] for _, match in _summary(log) if "::" in match["test"]]
-    if not names:
-        names = [_test_of(block) for block in blocks if not block.title.startswith("ERROR collecting")]
-    return list(dict.fromkeys(names))
 
 
 def _test_of(block: _Block) -> str:

@@ -65,7 +65,10 @@ class AiderReader(LineReader):
         plain = unescaped(line).rstrip()
         tokens = _TOKENS.match(plain)
         if tokens is not None:
-            self._count(tokens)
+            self._sent += _amount(tokens[1], tokens[2])
+            self._answer_tokens = _amount(tokens[3], tokens[4])
+            self._received += self._answer_tokens
+            self._cost = dollars(tokens[5], self._cost)
             self._answer, self._answered = self._since.text, True
             self._clear()
             return [AgentEvent(EventKind.RESULT, plain[:TEXT_MAX])]
@@ -82,7 +85,6 @@ class AiderReader(LineReader):
         return [AgentEvent(kind, plain[:TEXT_MAX])] if plain else []
 
     def ending(self, exit_code: int | None, stderr: str) -> AgentEvidence:
-        """Return how the run ended; one that ends without an answer has not finished."""
         error = self._failure(self._since.lines)
         words = self._answer if error is None or self._answer != "" else self._since.text
         finished = error is None and exit_code == 0 and self._answered
@@ -120,12 +122,6 @@ class AiderReader(LineReader):
         self._since.clear()
         self._begun = False
 
-    def _count(self, tokens: re.Match[str]) -> None:
-        self._sent += _amount(tokens[1], tokens[2])
-        self._answer_tokens = _amount(tokens[3], tokens[4])
-        self._received += self._answer_tokens
-        self._cost = dollars(tokens[5], self._cost)
-
 
 _COUNTED = {Resource.CONTEXT: "Total", Resource.OUTPUT: "Output"}
 
@@ -162,22 +158,13 @@ class AiderAgent(Agent):
         argv += () if model.settings is Settings.USER else options["no_commands"]
         argv += () if may_edit(model) else options["read_only"]
         argv += [part for path in order.files for part in ("--file", f"{place.seen}/{path}")]
-        argv += _to_read(order, place)
+        paths = [path if path.startswith(("/", "~")) else f"{place.seen}/{path}" for path in order.files_to_read]
+        if not paths and order.model.settings is not Settings.USER:
+            paths = [f"{place.directory}/nothing-to-read"]
+        argv += [part for path in paths for part in ("--read", path)]
         argv += options["think"] if order.think else ()
         env = defaults(order.model, ("COLUMNS", _COLUMNS), ("LITELLM_LOCAL_MODEL_COST_MAP", "True"))
         return Invocation((*argv, *order.model.args), None, env)
-
-
-def _to_read(order: AttemptOrder, place: RunPlace) -> list[str]:
-    """Return the options for what is only to be read; paths that begin with / or ~ are the person's own.
-
-    If the person's settings do not act, `--read` is there in any case, and takes the place of what they name: aider
-    passes over a file that does not exist.
-    """
-    paths = [path if path.startswith(("/", "~")) else f"{place.seen}/{path}" for path in order.files_to_read]
-    if not paths and order.model.settings is not Settings.USER:
-        paths = [f"{place.directory}/nothing-to-read"]
-    return [part for path in paths for part in ("--read", path)]
 
 
 AGENT: Agent = AiderAgent()

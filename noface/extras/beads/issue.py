@@ -82,7 +82,6 @@ def read_beads(place: str, data: bytes, gates: Iterable[str] = ()) -> Beads:
 
 
 def _read_line(place: str, line: bytes) -> Bead | IssueFault | None:
-    """Read one line; None for a line that holds something else than an issue."""
     hint = "bd writes this file: correct the issue with bd, or let `bd export` write the file anew."
     if len(line) > LINE_BYTES_MAX:
         return IssueFault(place, f"the line has {len(line)} bytes, at most {LINE_BYTES_MAX} are read", hint)
@@ -103,7 +102,9 @@ def _read_line(place: str, line: bytes) -> Bead | IssueFault | None:
         return IssueFault(place, "the issue has no id", hint)
     title = clean_title(title) if isinstance(title, str) else ""
     status = _text(values, "status") or "open"
-    body = _body(values)
+    parts = [_text(values, "description")]
+    parts += [f"## {heading}\n\n{text}" for key, heading in _PARTS if (text := _text(values, key).strip())]
+    body = "\n\n".join(part.strip("\n") for part in parts if part.strip()).replace("\r\n", "\n").replace("\r", "\n")
     problem = title_problem(title)
     if unwritable(body):
         problem = problem or "the text holds characters that no text file can (NUL or half of a surrogate pair)"
@@ -141,12 +142,6 @@ def _links(entries: object, own_id: str) -> list[tuple[str, str]]:
             if isinstance(other, str) and other and isinstance(kind, str):
                 links.append((other, kind))
     return links
-
-
-def _body(values: Mapping[str, Any]) -> str:
-    parts = [_text(values, "description")]
-    parts += [f"## {heading}\n\n{text}" for key, heading in _PARTS if (text := _text(values, key).strip())]
-    return "\n\n".join(part.strip("\n") for part in parts if part.strip()).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _text(values: Mapping[str, Any], key: str) -> str:
@@ -211,7 +206,11 @@ def _placed(place: str, beads: Sequence[Bead], faults: list[IssueFault], gates: 
     tree = _Tree(beads)
     issues: list[Issue] = []
     warnings: list[IssueFault] = []
-    aside = {each.id: _aside(each) for each in beads if each.status not in {"open", *DONE} or each.kind in NO_WORK}
+    aside = {
+        each.id: f"a {each.kind} of beads" if each.kind in NO_WORK else f"{each.status} in beads"
+        for each in beads
+        if each.status not in {"open", *DONE} or each.kind in NO_WORK
+    }
     for bead in beads:
         if bead.status in DONE or bead.id in aside or tree.container(bead):
             continue
@@ -232,10 +231,6 @@ def _placed(place: str, beads: Sequence[Bead], faults: list[IssueFault], gates: 
         warnings.append(IssueFault(place, problem, "Set one to open with `bd update` to have it worked on."))
     done = frozenset(each.id for each in beads if each.status in DONE)
     return Beads(tuple(issues), tuple(faults), tuple(warnings), done, aside)
-
-
-def _aside(bead: Bead) -> str:
-    return f"a {bead.kind} of beads" if bead.kind in NO_WORK else f"{bead.status} in beads"
 
 
 def _issue(bead: Bead, needs: tuple[str, ...], gates: tuple[str, ...]) -> tuple[Issue | IssueFault, list[IssueFault]]:

@@ -111,7 +111,6 @@ class Board:
     # Who may ask
 
     async def _refused(self, scope: Scope) -> Response | None:
-        """Return the answer to what is refused, None for what may go on."""
         headers, path = Headers(scope=scope), str(scope["path"])
         asked = RequestFacts(
             scope["method"],

@@ -21,7 +21,6 @@ _NOTHING_RUN = ("nothing has run yet, so there is nothing to decide", "Start wit
 
 
 def possible(row: IssueRow) -> tuple[str, ...]:
-    """Return what can be decided on an issue now, what is asked first."""
     if not row.present:
         return ()
     checks = {"retry": decisions.no_retrying, "skip": decisions.no_skipping}
@@ -44,44 +43,32 @@ def decide(state: ReadSession, issue_id: str, verb: str, note: str, seen: Displa
             )
         match verb:
             case "approve" | "reject":
-                return _judge(state, row, verb, text, now)
+                if verb == "reject" and not text:
+                    raise UsageError("say why: without a reason the next worker would do the same again")
+                verdict = Verdict.APPROVED if verb == "approve" else Verdict.REJECTED
+                case = decisions.open_case(state.reader, row, verdict)
+                if case.settled is None:
+                    said = (verdict, text, "a person")
+                    decisions.decide(now, state.journal, state.questions, state.reader, case, said)
+                return f"Issue {row.id} is {verdict.value}."
             case "retry":
-                return _give_back(state, row, text, now)
+                _refuse(decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(state.reader, row))
+                decisions.give_back(state.journal, state.questions, state.reader, now, row, text, "retried by a person")
+                return f"Issue {row.id} is ready; its counters start again."
             case "skip":
                 _refuse(decisions.no_skipping(row) or decisions.gone(row))
                 decisions.skip(now, state.journal, row)
                 return f"Issue {row.id} is left undone."
             case "note":
-                return _keep(state, row, text, now)
+                _refuse(decisions.gone(row))
+                if row.status not in _FOR_LATER:
+                    raise UsageError(f"issue {row.id} is {row.status}: no worker follows who would read a note")
+                if not text:
+                    raise UsageError("the note is empty")
+                decisions.keep_note(state.questions, state.reader, now, row, text, row.epoch)
+                return f"The next worker on issue {row.id} reads the note."
             case _:
                 raise UsageError(f"there is nothing to decide called {verb[:20]}")
-
-
-def _judge(state: ReadSession, row: IssueRow, verb: str, note: str, now: float) -> str:
-    if verb == "reject" and not note:
-        raise UsageError("say why: without a reason the next worker would do the same again")
-    verdict = Verdict.APPROVED if verb == "approve" else Verdict.REJECTED
-    case = decisions.open_case(state.reader, row, verdict)
-    if case.settled is None:
-        said = (verdict, note, "a person")
-        decisions.decide(now, state.journal, state.questions, state.reader, case, said)
-    return f"Issue {row.id} is {verdict.value}."
-
-
-def _give_back(state: ReadSession, row: IssueRow, note: str, now: float) -> str:
-    _refuse(decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(state.reader, row))
-    decisions.give_back(state.journal, state.questions, state.reader, now, row, note, "retried by a person")
-    return f"Issue {row.id} is ready; its counters start again."
-
-
-def _keep(state: ReadSession, row: IssueRow, note: str, now: float) -> str:
-    _refuse(decisions.gone(row))
-    if row.status not in _FOR_LATER:
-        raise UsageError(f"issue {row.id} is {row.status}: no worker follows who would read a note")
-    if not note:
-        raise UsageError("the note is empty")
-    decisions.keep_note(state.questions, state.reader, now, row, note, row.epoch)
-    return f"The next worker on issue {row.id} reads the note."
 
 
 def _refuse(problem: UsageError | None) -> None:

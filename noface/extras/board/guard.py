@@ -76,24 +76,18 @@ def refusal(asked: RequestFacts, port: int, *, read_only: bool = False) -> Denia
     if "prefetch" in asked.purpose or "prerender" in asked.purpose:
         return Denial(403, "nothing is loaded in advance: a token is good once")
     if asked.method == "POST":
-        return _unproven(asked, port, read_only=read_only)
+        # Under no-referrer a browser calls the origin of a form "null"; what it says of the site, no page can set.
+        if asked.fetch_site not in ("", _OWN) or (
+            asked.origin not in ("", "null") and asked.origin not in origins(port)
+        ):
+            return Denial(403, "another page may not decide anything here")
+        if asked.origin not in origins(port) and asked.fetch_site != _OWN:
+            return Denial(403, "the request does not tell which page it is from", "Use a browser of 2023 or newer.")
+        if read_only and asked.path != "/enter":
+            return Denial(403, "this board is read-only", "Who started it with --read-only can start one that decides.")
+        return None
     if asked.fetch_site not in (*_OF_NO_PAGE, _OWN) and asked.path not in WAY_IN:
         return Denial(403, "another page may not ask the board for anything")
-    return None
-
-
-def _unproven(asked: RequestFacts, port: int, *, read_only: bool) -> Denial | None:
-    """Return why a POST may not be from the board's own page.
-
-    Under no-referrer a browser calls the origin of a form "null", as one of a sandboxed frame; only what it says of the
-    site, which no page can set, tells them apart.
-    """
-    if asked.fetch_site not in ("", _OWN) or (asked.origin not in ("", "null") and asked.origin not in origins(port)):
-        return Denial(403, "another page may not decide anything here")
-    if asked.origin not in origins(port) and asked.fetch_site != _OWN:
-        return Denial(403, "the request does not tell which page it is from", "Use a browser of 2023 or newer.")
-    if read_only and asked.path != "/enter":
-        return Denial(403, "this board is read-only", "Who started it with --read-only can start one that decides.")
     return None
 
 

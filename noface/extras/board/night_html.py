@@ -29,7 +29,6 @@ def stylesheet() -> str:
 
 
 def body(night: Night, pages: str = "") -> str:
-    """Return the page of a night without a document around it: its style is `stylesheet`."""
     return _environment().get_template("night.html.j2").render(night=night, line=_TimeLine(night), pages=pages)
 
 

@@ -95,7 +95,9 @@ class Pages:
         blocked = blocked_document(state.reader.waiting_for_a_person(), held)
         stacks = self._stacks(state, document, blocked, wanted)
         columns = [(name, [each for each in stacks if each.state in states]) for name, states in COLUMNS]
-        here = urlencode({key: value for key, value in _of_query(wanted).items() if value})
+        query = {"find": wanted.find, "state": wanted.state, "all": wanted.everything}
+        query["only"] = "problems" * wanted.problems
+        here = urlencode({key: value for key, value in query.items() if value})
         return self.render(
             "board.html",
             base,
@@ -186,10 +188,6 @@ class Pages:
         return self.render("issue.html", base, heading=document.issue.title, here=here, **{**values, **more})
 
 
-def _of_query(wanted: BoardQuery) -> dict[str, str]:
-    return {"find": wanted.find, "state": wanted.state, "only": "problems" * wanted.problems, "all": wanted.everything}
-
-
 def _card(
     issue: IssueRow, place: str, needs: Mapping[str, str], newest: NewestAttempt | None, live: Mapping[str, SoFar]
 ) -> Card:
@@ -219,7 +217,6 @@ def following(ordered: Sequence[IssueRow], issue_id: str) -> IssueRow | None:
 
 
 def _beside(ordered: Sequence[IssueRow], issue_id: str, behind: str) -> dict[str, object]:
-    """Return the issues before and after one, and its place among them in words."""
     ids = [each.id for each in ordered]
     if issue_id not in ids:
         at = ids.index(behind) if behind in ids else 0

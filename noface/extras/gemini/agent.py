@@ -5,7 +5,7 @@ home is one that `own_settings` makes, with links to these. It has no option for
 nor for its retries: up to ten a request, each after the wait that the provider asked for, told in standard error alone.
 
 `result.status` says more than the exit code: broken, malformed and empty answers exit with 0. Of a failed request the
-exit code is the HTTP status & 255. An answer cut off at the output limit is reported as a success (see `_is_cut`).
+exit code is the HTTP status & 255. An answer cut off at the output limit is reported as a success (see `ending`).
 """
 
 import re
@@ -114,7 +114,8 @@ class GeminiReader(JsonReader):
         error = None if good else self._failure(exit_code, stderr)
         if good and self._loops:
             error = AgentError("it was stopped since it did the same again and again", ("loop",))
-        elif good and self._is_cut():
+        elif good and not self._tools and stops_mid_sentence(self._last_text):
+            # Streams that break are reported as such, so only the limit is left, of which the CLI has no other sign.
             error = AgentError("the answer stops in the middle of a sentence: the output limit", ("answer-cut",))
         finished, retrying = good and error is None, self._waiting(stderr)
         return AgentEvidence(self.agent, exit_code, stderr, error, retrying, finished, self._last_text)
@@ -146,13 +147,6 @@ class GeminiReader(JsonReader):
         body = parsed(failed[2]).inside("error")
         status = body.whole("code") or int(failed[1] or 0) or None
         return AgentError(body.text("message") or failed[2].strip(), error_codes(body), status)
-
-    def _is_cut(self) -> bool:
-        """True if the output limit cut the answer: a run of one answer, without tools, that ends mid-sentence.
-
-        Streams that break are reported as such, so nothing but the limit is left; the CLI has no other sign of it.
-        """
-        return not self._tools and stops_mid_sentence(self._last_text)
 
     def _failure(self, exit_code: int | None, stderr: str) -> AgentError | None:
         given = self._result.inside("error") or parsed(stderr[stderr.rfind("\n{") + 1 :]).inside("error")

@@ -190,7 +190,9 @@ class Cluster(LocalExecutor):
         if isinstance(came, HostLost):
             place.doubted_at = time.monotonic()  # what kills a host shows in its attempts first: none goes there now
             return self._lost(attempt, place, str(came))
-        if (unfit := _unfit(came)) is not None:
+        failures = (came.failure, came.work and came.work.agent.error)
+        lacking = (failure.message for failure in failures if failure and failure.category is Category.ENVIRONMENT)
+        if (unfit := came.error or next(lacking, None)) is not None:
             return self._close(attempt, place, unfit)
         if came.failure is not None:
             return _not_started(attempt, replace(came.failure, message=f"{place.name}: {came.failure.message}"))
@@ -220,7 +222,6 @@ class Cluster(LocalExecutor):
         return _not_started(attempt, Failure(FailureKind.ENVIRONMENT, message, rule="host-lost", charged=False))
 
     def _sent(self, place: HostPlace, attempt: Attempt) -> WorkParcel | HostLost:
-        """Have a host carry an attempt out; return what came of it, once it is taken in."""
         order, connection = attempt.order, place.connection
         if connection is None:
             return HostLost("it is away")
@@ -360,7 +361,11 @@ class Cluster(LocalExecutor):
             except Exception as error:  # noqa: BLE001 - a host can answer anything
                 why = f"it answers nonsense ({type(error).__name__}: {error})"
             tries += 1
-            self._lose(place, why)
+            place.connection = None
+            if not self._closing.is_set():
+                self._see(place, why, up=False)
+            for awaited in tuple(place.awaited.values()):
+                awaited.lost = why or "it is away"
             with suppress(Exception):  # a thread that ends here would leave the host's attempts waiting for ever
                 place.way.close()
             self._closing.wait(min(60.0, 2.0 ** (tries - 1)))
@@ -392,13 +397,6 @@ class Cluster(LocalExecutor):
             self._closing.wait(_LOOK_S)
         return "the run ended"
 
-    def _lose(self, place: HostPlace, why: str) -> None:
-        place.connection = None
-        if not self._closing.is_set():
-            self._see(place, why, up=False)
-        for awaited in tuple(place.awaited.values()):
-            awaited.lost = why or "it is away"
-
     def _see(self, place: HostPlace, why: str, *, up: bool) -> None:
         self._send(HostState(place.name, up, why, len(place.slots)))
 
@@ -424,12 +422,6 @@ class Cluster(LocalExecutor):
     def _open(self) -> None:
         if self._closing.is_set():
             raise HostLost("the run ended")
-
-
-def _unfit(came: WorkParcel) -> str | None:
-    failures = (came.failure, came.work and came.work.agent.error)
-    lacking = (failure.message for failure in failures if failure and failure.category is Category.ENVIRONMENT)
-    return came.error or next(lacking, None)
 
 
 def _not_started(attempt: Attempt, failure: Failure) -> NotStarted:

@@ -218,8 +218,6 @@ class HostConnection:
     def _answers(
         self, addresses: list[str], function: Callable[..., Any], args: tuple[object, ...], seconds: float
     ) -> list[Any]:
-        """Ask workers at once, each with the same patience; an answer may be an exception."""
-
         async def one(address: str) -> Any:
             call = self.client._run(function, *args, workers=[address], on_error="return")  # noqa: SLF001 - see below
             answers = await asyncio.wait_for(call, seconds)

@@ -45,7 +45,6 @@ from noface.model.failure import Failure
 from noface.model.scratch import ASIDE, IN_GIT
 from noface.model.taxonomy import INTERRUPTED
 from noface.process.clock import Clock
-from noface.process.environment import Variables
 from noface.process.files import read_regular, real_folder, write_atomic
 from noface.process.lock import RepositoryLock
 from noface.process.masking import known_secrets
@@ -135,7 +134,9 @@ class Host:
         parcel = OrderParcel.unpacked(packed)
         token, project = parcel.order.token, parcel.project.id
         under_way = self._under_way[token] = UnderWay(self._clock.monotonic() + LEASE_S)
-        self._watch()
+        if self._watching is None:
+            self._watching = threading.Thread(target=self._end_unheard, name="leases", daemon=True)
+            self._watching.start()
         try:
             done = self._carry_out(parcel, under_way)
         except Exception as error:  # noqa: BLE001 - home tells its person, whatever it is
@@ -179,10 +180,15 @@ class Host:
         # An attempt that home has given up may still be ending in this workspace.
         with project.slots[order.slot], launcher:
             env = replace(project.env, launcher=launcher)
-            model = replace(order.model, env=_given(parcel.variables, order))
+            own = {name for name, _ in order.model.env} | set(os.environ)
+            model = replace(
+                order.model,
+                env=(*((name, value) for name, value in parcel.variables if name not in own), *order.model.env),
+            )
             attempt = Attempt(replace(order, model=model), Scope(env, under_way.cancel, under_way.send))
             under_way.folder = attempt.folder
-            _note(project.repository, order)
+            folder = real_folder(_notes(project.repository), project.repository.state_dir)
+            write_atomic(folder / order.token, json.dumps(encode(replace(order, model=replace(order.model, env=())))))
             done = _parcel(attempt, do_work(attempt))
             # Its words need not say so: what has no room for a worker's files has none for its log.
             failed = done.work is not None and done.work.agent.exit_code != 0
@@ -190,7 +196,6 @@ class Host:
             return replace(done, error=_FULL.format(", ".join(full))) if full else done
 
     def _opened(self, sent: ProjectParcel, cancel: Canceller) -> HostedProject | None:
-        """Return a project that this process holds, None if it was cancelled before it could have it."""
         patience = self._clock.monotonic() + self._ending_s
         for number in range(_FOLDERS_MAX):
             while not cancel.cancelled:
@@ -255,7 +260,6 @@ class Host:
         return self._folder / project / "brought" / Path(token).name
 
     def bring(self, project: str, token: str, start: int, data: bytes) -> None:
-        """Take a piece of an order's pack, which begins at a byte."""
         path = self._brought(project, token)
         real_folder(path.parent, self._folder)
         with path.open("r+b" if start else "wb") as file:
@@ -289,7 +293,6 @@ class Host:
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
     def fetch(self, project: str, token: str, start: int, room: int) -> tuple[int, bytes] | None:
-        """Return how many bytes are kept of an order, and those from `start` on; None if nothing is kept."""
         try:
             with (self._folder / project / "kept" / Path(token).name).open("rb") as file:
                 file.seek(start)
@@ -319,11 +322,6 @@ class Host:
     def end_all(self) -> None:
         for token in tuple(self._under_way):
             self.cancel(token)
-
-    def _watch(self) -> None:
-        if self._watching is None:
-            self._watching = threading.Thread(target=self._end_unheard, name="leases", daemon=True)
-            self._watching.start()
 
     def _end_unheard(self) -> None:
         while True:
@@ -356,11 +354,6 @@ def _notes(repository: Repository) -> Path:
     return repository.state_dir / "orders"
 
 
-def _note(repository: Repository, order: AttemptOrder) -> None:
-    folder = real_folder(_notes(repository), repository.state_dir)
-    write_atomic(folder / order.token, json.dumps(encode(replace(order, model=replace(order.model, env=())))))
-
-
 def _parcel(attempt: Attempt, done: "Judging | Failure") -> WorkParcel:
     token, files, cancelled = attempt.order.token, files_of(attempt.folder), attempt.scope.cancel.cancelled
     if isinstance(done, Failure):
@@ -371,9 +364,3 @@ def _parcel(attempt: Attempt, done: "Judging | Failure") -> WorkParcel:
     pack = make_pack(attempt.plumbing, tips, (attempt.order.start, attempt.order.main))
     aside = work.snapshot.aside or ""
     return WorkParcel(token, work=work, held=tips[0], aside=aside, pack=pack, files=files)
-
-
-def _given(variables: Variables, order: AttemptOrder) -> Variables:
-    """Return a model's variables with those that its agent has at home, where this machine has none of its own."""
-    own = {name for name, _ in order.model.env} | set(os.environ)
-    return (*((name, value) for name, value in variables if name not in own), *order.model.env)

@@ -106,7 +106,13 @@ class SshHost:
             ours = self._invite(self.hello, port, identity)
             what = f"was invited, and has not joined within {JOIN_S:.0f} s"
             self._next("joined", time.monotonic() + JOIN_S, what)
-            self._probe(ours, identity)
+            context = identity.security().get_connection_args("client")["ssl_context"]
+            try:
+                with socket.create_connection(("127.0.0.1", ours), _FORWARD_S) as plain, context.wrap_socket(plain):
+                    pass
+            except OSError as error:
+                hint = f"{self.name} has to allow both directions: `AllowTcpForwarding yes` in its sshd_config."
+                raise HostError(f"the worker on {self.name} cannot be reached through ssh: {error}.", hint) from error
         except BaseException:
             self.close(wait_s=0)
             raise
@@ -199,7 +205,6 @@ class SshHost:
                 self._words.append(line.decode(errors="replace").rstrip()[:_WORD_CHARS_MAX])
 
     def _next(self, key: str, deadline: float, what: str) -> Mapping[str, object]:
-        """Return the next object that has a key or an error; other lines are not the host's."""
         while True:
             try:
                 value = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
@@ -280,15 +285,6 @@ class SshHost:
             raise HostError(f"ssh to {self.name} forwards no ports{_short(done.stderr)}", hint)
         return done.stdout
 
-    def _probe(self, port: int, identity: TlsIdentity) -> None:
-        context = identity.security().get_connection_args("client")["ssl_context"]
-        try:
-            with socket.create_connection(("127.0.0.1", port), _FORWARD_S) as plain, context.wrap_socket(plain):
-                pass
-        except OSError as error:
-            hint = f"{self.name} has to allow both directions: `AllowTcpForwarding yes` in its sshd_config."
-            raise HostError(f"the worker on {self.name} cannot be reached through ssh: {error}.", hint) from error
-
     def _beat(self) -> None:
         while not self._closed.wait(BEAT_S):
             if not self._send(b"\n"):
@@ -324,7 +320,6 @@ def _short(text: str) -> str:
 
 
 def _private_folder() -> Path:
-    """Make a folder of one's own, whose path is short enough for a socket that ssh makes there."""
     for base in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - mkdtemp's
         if base and len(os.fsencode(base)) <= _CONTROL_CHARS_MAX and "%" not in base and '"' not in base:
             for old in Path(base).glob(f"{_PREFIX}*"):

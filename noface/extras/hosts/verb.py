@@ -44,7 +44,13 @@ def worker(
             "Give --scheduler with --ca, --cert and --key; --check; or --over-ssh, which is for noface itself.",
         )
     if check:
-        return _checked(place)
+        from noface.extras.hosts.hello import hello
+        from noface.ui.doctor import State, check_rows
+
+        document = hello(place)
+        points = _points(document)
+        bad = any(each.state is State.BAD for each in points)
+        return VerbResult(document, lambda _, width: check_rows(points, width), EXIT_ATTENTION if bad else EXIT_DONE)
     if over_ssh:
         from importlib import import_module
 
@@ -68,16 +74,6 @@ def worker(
     why = by_hand(invited, place, lambda: typer.echo(line))
     typer.echo(f"{called} has ended: {why}.")
     return None
-
-
-def _checked(folder: Path) -> VerbResult:
-    from noface.extras.hosts.hello import hello
-    from noface.ui.doctor import State, check_rows
-
-    document = hello(folder)
-    points = _points(document)
-    bad = any(each.state is State.BAD for each in points)
-    return VerbResult(document, lambda _, width: check_rows(points, width), EXIT_ATTENTION if bad else EXIT_DONE)
 
 
 def _points(host: "Hello") -> "tuple[Point, ...]":

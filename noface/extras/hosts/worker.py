@@ -165,7 +165,6 @@ _HINT_LOG = f"More stands in {LOG_NAME} in the folder of the host."
 
 
 async def _end(worker: "Worker") -> None:
-    """Cancel the attempts, wait for them, and take leave of the scheduler."""
     from noface.extras.hosts.host import end_all
 
     # Whatever hangs, this process ends: what watches over its programs ends them with it.

@@ -108,7 +108,6 @@ def _run(command: list[str], trajectory: Path) -> int:
 
 
 def _print(name: str, essence: Callable[[JsonRecord], dict[str, object]], trajectory: Path) -> None:
-    """Print the essence of the trajectory as a line of its own, if there is a whole one."""
     try:
         if trajectory.stat().st_size <= _TRAJECTORY_BYTES_MAX:
             essential = essence(JsonRecord.of(json.loads(trajectory.read_bytes())))

@@ -74,7 +74,6 @@ WantedBy=timers.target
 
 
 def _specified(text: str) -> str:
-    """Return text of a unit in which no per cent sign stands for something else."""
     return text.replace("%", "%%")
 
 

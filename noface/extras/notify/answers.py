@@ -62,22 +62,20 @@ def parted(text: str) -> tuple[str, str, str]:
 def hear(service: Service, after: str) -> list[PhoneAnswer]:
     """Return what was written since the last look, oldest first. Raises RemoteError."""
     if service.scheme != TELEGRAM:
-        return _hear_ntfy(service, after)
+        url = f"{service.topic}/json"
+        lines = request(
+            service, "GET", url, params={"poll": "1", "since": after}, headers=dict(service.login)
+        ).splitlines()
+        heard = (_object(line) for line in lines)
+        return [
+            PhoneAnswer(str(each.get("id", "")), "somebody at ntfy", str(each.get("message", "")))
+            for each in heard
+            if each.get("event") == "message"
+        ]
     asked = {"timeout": 0, "limit": 100, "allowed_updates": ["message", "callback_query"]}
     updates = telegram(service, "getUpdates", {**asked, **({"offset": int(after) + 1} if after.isdecimal() else {})})
     found = updates if isinstance(updates, list) else []
     return [_of_update(service, each) for each in found if isinstance(each, dict)]
-
-
-def _hear_ntfy(service: Service, after: str) -> list[PhoneAnswer]:
-    url = f"{service.topic}/json"
-    lines = request(service, "GET", url, params={"poll": "1", "since": after}, headers=dict(service.login)).splitlines()
-    heard = (_object(line) for line in lines)
-    return [
-        PhoneAnswer(str(each.get("id", "")), "somebody at ntfy", str(each.get("message", "")))
-        for each in heard
-        if each.get("event") == "message"
-    ]
 
 
 def _object(line: bytes) -> Mapping[str, Any]:
@@ -152,7 +150,6 @@ class PhoneListener(Station):
                     yield from call(partial(carry_out, back.name, tell))
 
     def _act_on(self, heard: PhoneAnswer) -> str:
-        """Carry out what somebody has answered; return what came of it, in a sentence."""
         context = self._context
         if not heard.allowed:
             return "This is not the chat that noface listens to: nothing was done."

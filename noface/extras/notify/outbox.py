@@ -130,7 +130,6 @@ class Outbox(Station):
                     idle.append(to)
 
     def _due(self, to: Destination, *, final: bool = False) -> Sending | None:
-        """Return what is to be sent now; what nobody need be told any more is passed over."""
         if new := self._context.reader.events_after(self._read, TOPICS):
             self._events += new
             self._read = new[-1].id

@@ -102,7 +102,6 @@ def services(addresses: Iterable[str], environment: Mapping[str, str], *, heard:
 
 
 def secrets_in(known: Iterable[Service]) -> tuple[tuple[str, str], ...]:
-    """Return what of the addresses nobody is to be shown, each with the name that stands in its place."""
     pieces = []
     for service in known:
         private = service.name.endswith("…")

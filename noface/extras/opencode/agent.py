@@ -101,7 +101,9 @@ class OpencodeReader(JsonReader):
         if error is None and self._reason in _ENDINGS:
             error = AgentError(f"the last answer ended with the reason {self._reason!r}", (_ENDINGS[self._reason],))
         finished = error is None and bool(self._reason) and self._reason != "tool-calls"
-        retrying = self._waiting(stderr)
+        logged = last_match(_LOGGED, stderr)
+        at = log_time(logged[1]) if logged else None
+        retrying = AgentError(logged[2]) if logged and at is not None and at * 1000 >= self._newest_ms else None
         return AgentEvidence(self.agent, exit_code, stderr, error, retrying, finished, self._last_text)
 
     def used(self) -> Usage:
@@ -126,11 +128,6 @@ class OpencodeReader(JsonReader):
         self.repeats = self._broken_answers >= _BROKEN_ANSWERS_MAX
         kind = EventKind.RETRY if self._asks_again else EventKind.RESULT
         return [AgentEvent(kind, f"step ended: {self._reason}"[:TEXT_MAX])]
-
-    def _waiting(self, stderr: str) -> AgentError | None:
-        logged = last_match(_LOGGED, stderr)
-        at = log_time(logged[1]) if logged else None
-        return AgentError(logged[2]) if logged and at is not None and at * 1000 >= self._newest_ms else None
 
     def _read(self, error: JsonRecord) -> AgentError:
         data, name = error.inside("data"), error.text("name")

@@ -104,7 +104,6 @@ def _clarification(value: Value) -> Advice:
 
 
 def _boundary(value: Value) -> Advice:
-    """Read what to do about work beyond its paths (K5); `recheck` names issues that depend on what changes."""
     resolution, recheck = value["resolution"], strings(value, "recheck")
     wider = _paths(value, "paths") if resolution == _EXPAND else ()
     text = _sections(
@@ -173,7 +172,6 @@ def _paths(value: Value, key: str) -> tuple[str, ...]:
 
 
 def _sections(*parts: tuple[str, str]) -> str:
-    """Join titled texts for the next prompt, one below the other; those without a text are left out."""
     texts = ((title, "\n" if body.startswith("\n") else " ", body.strip()) for title, body in parts)
     return "\n".join(f"{title}:{gap}{body}" for title, gap, body in texts if body)
 

@@ -101,7 +101,6 @@ def earlier_of(own: Own, clone: str, asks: str = "") -> str:
 
 
 def mention(login: str) -> str:
-    """Return what mentions a person or a team, "" for an account that no mention reaches."""
     name = login.removeprefix("@")
     return f"@{name}" if _LOGIN.fullmatch(name) and not name.endswith("[bot]") else ""
 

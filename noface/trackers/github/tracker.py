@@ -146,7 +146,13 @@ class GithubTracker:
             if taken_accept(command, self._settings.gates) is None:
                 raise UsageError(*refused_accept(command, self._settings.gates))
         client = self._open().client
-        wanted: dict[str, object] = {"title": sound.title, "body": _text_of(sound)}
+        import tomli_w
+
+        defaults = asdict(Issue("", sound.title))
+        values = {name: getattr(sound, name) for name in _WRITTEN if getattr(sound, name) != defaults[name]}
+        lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        front = f"{sound.body}\n\n```toml noface\n{tomli_w.dumps(lists)}```\n".lstrip("\n")
+        wanted: dict[str, object] = {"title": sound.title, "body": front if lists else sound.body}
         wanted["labels"] = list(dict.fromkeys([*filter(None, [self._settings.label]), *sound.labels]))
         remote = remote_issue(client.post(client.repo("issues"), wanted))
         if remote is None:
@@ -190,7 +196,6 @@ class GithubTracker:
         return self._work
 
     def _save(self) -> bool:
-        """Store what was learned, once there is a whole copy; tell whether it makes another backlog."""
         copy, sync = self._loaded()
         if not copy.of:
             return False
@@ -208,12 +213,3 @@ class GithubTracker:
             raise NofaceError(f"cannot store the copy of the issues: {error.strerror}", hint) from error
         self._stored = texts
         return changed
-
-
-def _text_of(draft: Issue) -> str:
-    import tomli_w
-
-    defaults = asdict(Issue("", draft.title))
-    values = {name: getattr(draft, name) for name in _WRITTEN if getattr(draft, name) != defaults[name]}
-    lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    return f"{draft.body}\n\n```toml noface\n{tomli_w.dumps(lists)}```\n".lstrip("\n") if lists else draft.body
