@@ -57,7 +57,7 @@ def test_a_host_whose_clock_is_wrong_by_an_hour_can_join():
 
 def test_the_key_of_a_member_is_in_no_folder():
     """A worker without a sandbox could read one that dask writes into the folder for temporary files."""
-    security = make_certificates().security("worker")
+    security = make_certificates().worker.security()
     assert security.require_encryption
     assert str(Path(security.tls_worker_key).readlink()).startswith("/memfd:")
     assert security.get_connection_args("worker")["ssl_context"].minimum_version is ssl.TLSVersion.TLSv1_3

@@ -11,7 +11,7 @@ from support import TESTS
 from support.cable import cable
 from support.ssh_ground import NOFACE, Sshd, free_port
 
-from noface.extras.hosts.calls import CALLS
+from noface.extras.hosts.calls import call
 from noface.extras.hosts.connection import HostConnection
 from noface.extras.hosts.host import LEASE_S
 from noface.extras.hosts.scheduler import Scheduler
@@ -66,7 +66,7 @@ def test_a_slow_link_costs_no_attempt(slow, tmp_path):
     scheduler = Scheduler(tmp_path / "scheduler.log").started()
     host = SshHost(slow.host, lambda: (scheduler.port, scheduler.credentials.worker), command=NOFACE, ssh=slow.ssh)
     host.start()
-    connection = HostConnection(scheduler.client, CALLS, host.worker_name, lambda: host.why)
+    connection = HostConnection(scheduler.client, call, host.worker_name, lambda: host.why)
     try:
         order = {"text": "{}", "pack": PACK}
         work = lambda: connection.work(order, "a-project", "an-order", host.worker_name, lambda: None)  # noqa: E731

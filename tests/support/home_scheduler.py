@@ -34,7 +34,7 @@ class HomeScheduler:
         self.address = f"tls://127.0.0.1:{self.port}"
 
     async def _started(self):
-        security = self.credentials.security("scheduler")
+        security = self.credentials.scheduler.security()
         return await Scheduler(host="127.0.0.1", protocol="tls", security=security, dashboard_address="127.0.0.1:0")
 
     def member(self):
@@ -52,7 +52,7 @@ class HomeScheduler:
         """What a function returns on a host."""
 
         async def asked():
-            client = Client(self.address, security=self.credentials.security("client"), asynchronous=True)
+            client = Client(self.address, security=self.credentials.client.security(), asynchronous=True)
             async with client as ready:
                 return await ready.submit(function, *arguments, pure=False)
 

@@ -1,10 +1,10 @@
-"""Hosts: what a run gives them, and what this machine does as one. dask calls functions of this module by name."""
+"""Hosts: what a run gives them, and what this machine does as one. dask finds `call` by its name."""
 
 import hashlib
 import json
 import os
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -17,7 +17,6 @@ from noface.cli.wiring import allotments, attempt_environment, bubblewrap_for
 from noface.config.sections import Config
 from noface.engine.context import RunSettings
 from noface.errors import UsageError
-from noface.extras.hosts.connection import HostCalls
 from noface.extras.hosts.dask_settings import check_installed
 from noface.extras.hosts.host import Host
 from noface.extras.hosts.parcel import ProjectParcel
@@ -32,39 +31,9 @@ def host() -> Host:
     return Host(Path(os.environ.get(HOST_FOLDER) or host_folder()) / "projects", host_environment)
 
 
-def work(parcel: Mapping[str, Any]) -> str:
-    return host().work(parcel)
-
-
-def look(tokens: Iterable[str], room: int) -> dict[str, Any]:
-    return host().look(tokens, room)
-
-
-def cancel(token: str, urgent: bool) -> None:
-    host().cancel(token, urgent=urgent)
-
-
-def there(project: str) -> list[str]:
-    return host().there(project)
-
-
-def kept(project: str) -> list[str]:
-    return host().kept(project)
-
-
-def bring(project: str, token: str, start: int, data: bytes) -> None:
-    host().bring(project, token, start, data)
-
-
-def fetch(project: str, token: str, start: int, room: int) -> tuple[int, bytes] | None:
-    return host().fetch(project, token, start, room)
-
-
-def forget(project: str, tokens: Iterable[str]) -> None:
-    host().forget(project, tokens)
-
-
-CALLS = HostCalls(work, look, cancel, there, kept, bring, fetch, forget)
+def call(name: str, *values: Any) -> Any:
+    """Have this machine, as a host, do what another one asks of it: `name` is a function of `Host`."""
+    return getattr(host(), name)(*values)
 
 
 def project_parcel(config: Config, repository: Repository) -> ProjectParcel:
@@ -111,8 +80,8 @@ def executor(
     from noface.extras.hosts.ways import SshWay, StandingWay
 
     with closing(Scheduler(repository.state_dir / "hosts.log")) as scheduler:
-        ssh = (SshWay(name, scheduler, CALLS, rules.attempts, rules.command) for name in rules.hosts)
-        standing = (StandingWay(rules.address, rules.certificates, CALLS),)
+        ssh = (SshWay(name, scheduler, call, rules.attempts, rules.command) for name in rules.hosts)
+        standing = (StandingWay(rules.address, rules.certificates, call),)
         ways = (*ssh, *(standing if rules.address else ()))
         parcel = project_parcel(config, repository)
         with closing(Cluster(chosen.workers, ways, rules.attempts, parcel, env.plumbing, send)) as cluster:

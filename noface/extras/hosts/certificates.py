@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from noface.errors import UsageError
 
 if TYPE_CHECKING:
     from distributed import Security
 
-Role = Literal["scheduler", "client", "worker"]
-
+_VALID = timedelta(days=14)
 _BEFORE = timedelta(days=1)  # a host's clock may be slow, or in another time zone than it thinks
 
 
@@ -62,15 +61,8 @@ class Credentials:
     client: TlsIdentity
     worker: TlsIdentity
 
-    def identity(self, role: Role) -> TlsIdentity:
-        identity: TlsIdentity = getattr(self, role)
-        return identity
 
-    def security(self, role: Role) -> "Security":
-        return self.identity(role).security()
-
-
-def make_certificates(days: int = 14) -> Credentials:
+def make_certificates() -> Credentials:
     """Make an authority for one run and what its members need; the authority's key is thrown away."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -90,7 +82,7 @@ def make_certificates(days: int = 14) -> Credentials:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - _BEFORE)
-            .not_valid_after(now + timedelta(days=days))
+            .not_valid_after(now + _VALID)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()), critical=False)
         )

@@ -41,20 +41,6 @@ class HostLost(Exception):  # noqa: N818 - what it tells is that the host is gon
 
 
 @dataclass(frozen=True, slots=True)
-class HostCalls:
-    """What a host answers: functions that home and host both import by name; see `Host` for each."""
-
-    work: Callable[[Mapping[str, Any]], str]
-    look: Callable[[Iterable[str], int], dict[str, Any]]
-    cancel: Callable[[str, bool], None]
-    there: Callable[[str], list[str]]
-    kept: Callable[[str], list[str]]
-    bring: Callable[[str, str, int, bytes], None]
-    fetch: Callable[[str, str, int, int], tuple[int, bytes] | None]
-    forget: Callable[[str, Iterable[str]], None]
-
-
-@dataclass(frozen=True, slots=True)
 class HostTask:
     """A task of a host's."""
 
@@ -104,10 +90,10 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class HostConnection:
-    """Workers that answer: the one named `only`, or if that is "" all those of a standing cluster."""
+    """Workers that answer a `call` of a function of `Host`: the one named `only`, or all of a standing cluster."""
 
     client: Any
-    calls: HostCalls
+    call: Callable[..., Any]
     only: str = ""
     why_gone: Callable[[], str] = str
     pieces: Pieces = field(default_factory=Pieces)
@@ -143,7 +129,7 @@ class HostConnection:
             going()
             with self.pieces.one() as size:
                 piece = pack[start : start + size]
-                self._ask(worker, self.calls.bring, project, token, start, piece, seconds=_PIECE_S)
+                self._ask(worker, "bring", project, token, start, piece, seconds=_PIECE_S)
             start += size
         if (address := self.workers().get(worker)) is None:
             raise HostLost(_LEFT)
@@ -152,28 +138,28 @@ class HostConnection:
     def _submitted(self, parcel: Mapping[str, Any], token: str, only: list[str] | None) -> HostTask:
         return HostTask(
             self.client.submit(
-                self.calls.work, parcel, key=f"noface-{token}", workers=only, retries=0, pure=False,
+                self.call, "work", parcel, key=f"noface-{token}", workers=only, retries=0, pure=False,
                 allow_other_workers=False,
             )
         )  # fmt: skip
 
     def look(self, tokens: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Renew leases, and return by worker what is new of each attempt there. Raises HostLost if none answers."""
-        return self._ask_all(self.calls.look, tuple(tokens), self.pieces.size)
+        return self._ask_all("look", tuple(tokens), self.pieces.size)
 
     def cancel(self, token: str, cancel: Canceller) -> None:
         try:
-            self._ask_all(self.calls.cancel, token, cancel.urgent)
+            self._ask_all("cancel", token, cancel.urgent)
         except HostLost:
             return
 
     def there(self, project: str, worker: str) -> tuple[str, ...]:
         """Return commits that need not be sent to a worker. Raises HostLost."""
-        return tuple(map(str, self._ask(worker, self.calls.there, project, seconds=_FIRST_CALL_S)))
+        return tuple(map(str, self._ask(worker, "there", project, seconds=_FIRST_CALL_S)))
 
     def kept(self, project: str) -> list[tuple[str, str]]:
         """Return the tokens of what is kept for home, each with the worker that has it. Raises HostLost."""
-        answers = self._ask_all(self.calls.kept, project, seconds=_FIRST_CALL_S)
+        answers = self._ask_all("kept", project, seconds=_FIRST_CALL_S)
         return [(worker, str(token)) for worker, answer in answers.items() for token in answer]
 
     def parcel(self, project: str, token: str, worker: str, going: Going) -> Mapping[str, Any]:
@@ -182,7 +168,7 @@ class HostConnection:
         while len(data) < size:
             going()
             with self.pieces.one() as room:
-                answer = self._ask(worker, self.calls.fetch, project, token, len(data), room, seconds=_PIECE_S)
+                answer = self._ask(worker, "fetch", project, token, len(data), room, seconds=_PIECE_S)
             if answer is None:
                 raise HostLost("nothing is kept there of what it did")
             size, piece = answer
@@ -193,33 +179,31 @@ class HostConnection:
 
     def forget(self, project: str, token: str, worker: str) -> None:
         try:
-            self._ask(worker, self.calls.forget, project, (token,))
+            self._ask(worker, "forget", project, (token,))
         except HostLost:
             return
 
-    def _ask(self, worker: str, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> Any:
+    def _ask(self, worker: str, name: str, *args: object, seconds: float = CALL_S) -> Any:
         """Return what a worker answers to a call. Raises HostLost."""
         if (address := self.workers().get(worker)) is None:
             raise HostLost(_LEFT)
-        answer = self._answers([address], function, args, seconds)[0]
+        answer = self._answers([address], name, args, seconds)[0]
         if isinstance(answer, BaseException):
             raise HostLost(_reason(answer, seconds), unfit=raised_there(answer)) from answer
         return answer
 
-    def _ask_all(self, function: Callable[..., Any], *args: object, seconds: float = CALL_S) -> dict[str, Any]:
+    def _ask_all(self, name: str, *args: object, seconds: float = CALL_S) -> dict[str, Any]:
         """Return what the workers answer to a call, but for those that do not. Raises HostLost if none does."""
         workers = self.workers()
-        answers = dict(zip(workers, self._answers(list(workers.values()), function, args, seconds), strict=True))
+        answers = dict(zip(workers, self._answers(list(workers.values()), name, args, seconds), strict=True))
         good = {worker: answer for worker, answer in answers.items() if not isinstance(answer, BaseException)}
         if answers and not good:
             raise HostLost(_reason(next(iter(answers.values())), seconds))
         return good
 
-    def _answers(
-        self, addresses: list[str], function: Callable[..., Any], args: tuple[object, ...], seconds: float
-    ) -> list[Any]:
+    def _answers(self, addresses: list[str], name: str, args: tuple[object, ...], seconds: float) -> list[Any]:
         async def one(address: str) -> Any:
-            call = self.client._run(function, *args, workers=[address], on_error="return")  # noqa: SLF001 - see below
+            call = self.client._run(self.call, name, *args, workers=[address], on_error="return")  # noqa: SLF001 - see below
             answers = await asyncio.wait_for(call, seconds)
             return next(iter(answers.values()), HostLost("it does not answer"))
 

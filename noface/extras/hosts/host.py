@@ -315,7 +315,7 @@ class Host:
                 news[token] = under_way.news(room)
         return news
 
-    def cancel(self, token: str, *, urgent: bool = False) -> None:
+    def cancel(self, token: str, urgent: bool = False) -> None:
         if (under_way := self._under_way.get(token)) is not None:
             under_way.cancel.cancel(urgent=urgent)
 

@@ -47,16 +47,16 @@ class Scheduler:
             "host": "127.0.0.1",
             "protocol": "tls://",
             "dashboard_address": "127.0.0.1:0",
-            "security": self.credentials.security("scheduler"),
+            "security": self.credentials.scheduler.security(),
             "worker_ttl": _TTL,
             "allowed_failures": 0,
         }
         spec = {"cls": DaskScheduler, "options": options}
         self._cluster = SpecCluster(
-            workers={}, scheduler=spec, security=self.credentials.security("client"), silence_logs=False
+            workers={}, scheduler=spec, security=self.credentials.client.security(), silence_logs=False
         )
         self.client = Client(
-            self._cluster.scheduler_address, security=self.credentials.security("client"), set_as_default=False
+            self._cluster.scheduler_address, security=self.credentials.client.security(), set_as_default=False
         )
 
     @property

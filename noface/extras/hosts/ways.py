@@ -1,11 +1,12 @@
 """The two ways to hosts: over ssh, where noface starts what it needs, and a cluster that stands already."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from noface.errors import HostError, UsageError
 from noface.extras.hosts.certificates import read_identity
-from noface.extras.hosts.connection import HostCalls, HostConnection, HostLost
+from noface.extras.hosts.connection import HostConnection, HostLost
 from noface.extras.hosts.scheduler import Scheduler, standing_client
 from noface.extras.hosts.ssh import SshHost
 
@@ -13,9 +14,9 @@ from noface.extras.hosts.ssh import SshHost
 class SshWay:
     """A machine that ssh reaches; its worker joins the scheduler of this run."""
 
-    def __init__(self, name: str, scheduler: Scheduler, calls: HostCalls, attempts: int, command: str) -> None:
+    def __init__(self, name: str, scheduler: Scheduler, call: Callable[..., Any], attempts: int, command: str) -> None:
         self.name = name
-        self._scheduler, self._calls = scheduler, calls
+        self._scheduler, self._call = scheduler, call
         self._attempts, self._command = attempts, command
         self._host: SshHost | None = None
 
@@ -32,7 +33,7 @@ class SshWay:
             host.start()
         except HostError as error:
             raise HostLost(error.reason) from error
-        return HostConnection(scheduler.client, self._calls, host.worker_name, lambda: host.why)
+        return HostConnection(scheduler.client, self._call, host.worker_name, lambda: host.why)
 
     def close(self) -> None:
         if self._host is not None:
@@ -43,9 +44,9 @@ class SshWay:
 class StandingWay:
     """A cluster that somebody has started; its workers come and go, and are one place."""
 
-    def __init__(self, address: str, certificates: str, calls: HostCalls) -> None:
+    def __init__(self, address: str, certificates: str, call: Callable[..., Any]) -> None:
         self.name = address
-        self._certificates, self._calls = Path(certificates).expanduser(), calls
+        self._certificates, self._call = Path(certificates).expanduser(), call
         self._client: Any = None
 
     def open(self) -> HostConnection:
@@ -55,7 +56,7 @@ class StandingWay:
         except UsageError as error:
             raise HostLost(error.reason) from error
         self._client = standing_client(self.name, identity)
-        return HostConnection(self._client, self._calls)
+        return HostConnection(self._client, self._call)
 
     def close(self) -> None:
         if self._client is not None:
