@@ -7,6 +7,7 @@ from noface.config.model_sections import Model
 from noface.config.presets import presets
 from noface.config.project_sections import Sandbox
 from noface.config.sections import Config
+from noface.model.codec import view
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock
@@ -38,11 +39,9 @@ def policy(config: Config, model: str | None = None) -> Policy:
         breakdown=recovery.enabled,
         approval_paths=tuple(config.approval.paths),
         approval_labels=tuple(config.approval.labels),
-        review=ReviewRules(
-            config.review.when,
-            config.review.paths,
-            config.review.labels,
-            changed_tests=config.review.changed_tests,
+        review=view(
+            ReviewRules,
+            config.review,
             judge=config.roles.reviewer or (strongest.model if strongest is not None else None),
         ),
         logins=tuple((name, login_id(spec)) for name, spec in model_specs(config, Path()).items()),
@@ -98,24 +97,17 @@ def today(clock: Clock) -> date:
 
 def _model_spec(name: str, model: Model, root: Path, sandbox: Sandbox, day: date) -> ModelSpec:
     price_in, price_out = model.price(day) or (None, None)
-    return ModelSpec(
-        name,
-        model.agent,
-        model.model,
-        model.tier,
+    return view(
+        ModelSpec,
+        model,
+        name=name,
         command=str(root / model.command) if model.agent == "scripted" else model.command,
-        args=model.args,
         env=tuple(model.env.items()),
-        env_pass=model.env_pass,
         timeout_s=model.timeout,
         idle_timeout_s=model.idle_timeout,
-        max_cost_usd=model.max_cost_usd,
         usd_per_mtok_in=price_in,
         usd_per_mtok_out=price_out,
         own_prices=model.usd_per_mtok_in is not None,
         boxed=(model.sandbox or sandbox.kind) != "none",
         network=sandbox.for_others,
-        settings=model.settings,
-        tools=model.tools,
-        permissions=model.permissions,
     )

@@ -27,6 +27,7 @@ from noface.git.workspace import slot_path
 from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
 from noface.knowledge.hints import HintRule
+from noface.model.codec import view
 from noface.model.gate import GateKind, GateSpec
 from noface.model.quota import Reserve
 from noface.process.clock import Clock
@@ -56,22 +57,17 @@ class RunOptions:
 def gate_specs(config: Config) -> tuple[GateSpec, ...]:
     """Return the configured gates."""
     return tuple(
-        GateSpec(
-            gate.name,
-            gate.command,
-            GateKind(gate.kind),
-            hard=gate.hard,
+        view(
+            GateSpec,
+            gate,
+            kind=GateKind(gate.kind),
             timeout_s=gate.timeout,
             report=gate.report or None,
             retries=gate.retries or 0,
-            env_pass=gate.env_pass,
             boxed=(gate.sandbox or config.sandbox.kind) != "none",
             network=config.sandbox.network,
-            fixes=gate.fixes,
             leaky=config.run.allow_leaky_gates,
-            canary=gate.canary,
             again=1 if gate.retries is None and gate.kind == "test" and gate.hard else 0,
-            alone=gate.alone,
         )
         for gate in config.gates
     )

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from noface.model.codec import view
 from noface.model.publication import Publication
 from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import IssueStatus
@@ -83,16 +84,12 @@ class Publications:
         parts = self._db.rows(select(IssueRow, "WHERE parent = ? ORDER BY position"), row.id)
         pulls = read(PullRow, self._db.rows(select(PullRow, "WHERE issue_id = ? AND number IS NOT NULL"), row.id))
         known = self.get(row.id)
-        standing = Standing(
+        standing = view(
+            Standing,
+            row,
             issue_id=row.id,
-            status=row.status,
-            reason=row.reason,
-            present=row.present,
-            until=row.until,
-            satisfied=row.satisfied,
-            epoch=row.epoch,
+            title="",
             attempts=tuple(Worked(*each) for each in attempts),
-            cost_usd=row.cost_usd,
             request=row.block or NOTHING_ASKED,
             parts=tuple(map(_part, read(IssueRow, parts))),
             pull=next((pull.followed for pull in pulls), None),
