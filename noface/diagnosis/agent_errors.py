@@ -13,6 +13,7 @@ from typing import Any
 from noface.data import Patterns, table
 from noface.diagnosis.evidence import Lost
 from noface.diagnosis.text import strip_codes
+from noface.model.codec import view
 from noface.model.failure import NO_ANSWER, Failure
 from noface.model.quoting import one_line
 from noface.model.taxonomy import FailureKind
@@ -141,22 +142,8 @@ class AgentVerdict:
 
     def failed_as(self, kind: FailureKind) -> Failure:
         """Return the failure of a kind: charged to the worker unless something else is to blame."""
-        failure = Failure(
-            kind,
-            self.message,
-            rule=self.rule,
-            signature=self.signature,
-            evidence=self.evidence,
-            excerpt=self.excerpt,
-            by=self.by,
-            retry_at=self.retry_at,
-            questions=self.questions,
-            charged=not kind.category.external,
-            also_matched=self.also_matched,
-            resource=self.resource or "",
-            usage=self.usage,
-            limit=self.limit,
-        )
+        charged = not kind.category.external
+        failure = view(Failure, self, kind=kind, charged=charged, resource=self.resource or "")
         # The CLI has told the limit in most messages, with commas or without.
         untold = self.limit and not re.search(rf"\b{self.limit:.0f}\b", self.message.replace(",", ""))
         return replace(failure, message=f"{self.message} ({failure.ran_out})") if untold else failure

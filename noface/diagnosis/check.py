@@ -8,6 +8,7 @@ from noface.diagnosis.evidence import GateEvidence
 from noface.diagnosis.gate import classify
 from noface.diagnosis.scan import ProjectRules
 from noface.diagnosis.text import signature_of
+from noface.model.codec import view
 from noface.model.failure import REVIEWER, Failure
 from noface.model.pull_request import Check
 from noface.model.quoting import one_line, short, some
@@ -78,18 +79,14 @@ def check_failure(
     # A failed check has failed, whatever its log says of an exit code.
     verdict = classify(GateEvidence(command, code or 1, text, "", repo_files=files), rules)
     kind = verdict.kind or FailureKind.UNKNOWN
-    return Failure(
+    return view(
+        Failure,
+        verdict,
         kind=kind,
         message=f"the check {name}{_FAILED}{verdict.message}{_where(check) if kind is FailureKind.UNKNOWN else ''}",
-        rule=verdict.rule,
-        location=verdict.location,
-        signature=verdict.signature,
         evidence=(*verdict.evidence, *((check.url,) if check.url else ())),
-        excerpt=verdict.excerpt,
-        failing_tests=verdict.failing_tests,
         gate=check.name,
         charged=kind is not FailureKind.ENVIRONMENT or passed_on_base,
-        also_matched=verdict.also_matched,
     )
 
 

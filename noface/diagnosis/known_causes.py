@@ -9,6 +9,7 @@ from typing import Any
 from noface.data import expanded, table
 from noface.diagnosis.agent_errors import is_of_the_work
 from noface.diagnosis.text import strip_codes
+from noface.model.codec import view
 from noface.model.failure import NO_ANSWER, OUT_OF_REACH, OUTSIDE_CAUSE, Failure
 from noface.model.quoting import one_line
 from noface.model.taxonomy import DiagnosisStrategy, FailureKind
@@ -236,16 +237,9 @@ def _lines(failure: Failure) -> tuple[str, ...]:
 def _known(rule: CauseRule, match: re.Match[str], line: str) -> KnownCause:
     subject = one_line(_subject(match, line), _SUBJECT_CHARS_MAX).replace("`", "'")
     named = f"`{subject}`" if subject else rule.unnamed
-    return KnownCause(
-        name=rule.name,
-        cause=_sentence(rule.cause, named),
-        strategy=rule.strategy,
-        advice=_sentence(rule.advice, named),
-        line=one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX),
-        subject=subject,
-        delay_s=rule.delay_s,
-        passing=rule.passing,
-    )
+    sentences = {"cause": _sentence(rule.cause, named), "advice": _sentence(rule.advice, named)}
+    line = one_line(_CREDENTIALS.sub(r"\1", line), _LINE_CHARS_MAX)
+    return view(KnownCause, rule, line=line, subject=subject, **sentences)
 
 
 def _sentence(template: str, named: str) -> str:

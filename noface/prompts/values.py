@@ -124,6 +124,13 @@ def _files_in_place_of(data: PromptData) -> tuple[tuple[str, int, int], ...]:
     return tuple((path, rows.count("+"), rows.count("-")) for path, rows in signs)
 
 
+_OF_WORK = (
+    *("start", "cut_off", "read_first", "instruction", "strategy", "another_way"),
+    *("think", "hints", "report_example"),
+)
+"""What templates for workers use as the data has it."""
+
+
 def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     failure, older = _newest(data)
     ungated = failure is not None and not failure.command
@@ -132,20 +139,12 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     named = (name for each in approved for name in (*each.paths, *each.tests))
     newer = data.start.holds or (failure is not None and failure.command)
     return {
+        **{name: getattr(data, name) for name in _OF_WORK},
         "protected": protected_excerpt(data.protected),
-        "start": data.start,
-        "cut_off": data.cut_off,
         "base_failure": next(based, None),
         "on_main": None if data.on_main is None or newer else replace(data.on_main, excerpt=_text(pieces, "on_main")),
-        "read_first": data.read_first,
         "let": tuple(dict.fromkeys((*data.issue.may_change, *named))),
-        "instruction": data.instruction,
-        "strategy": data.strategy,
-        "another_way": data.another_way,
         "newer": failure is not None and any(one.number > failure.number for one in older),
-        "think": data.think,
-        "hints": data.hints,
-        "report_example": data.report_example,
     }
 
 

@@ -23,12 +23,7 @@ def why_document(row: AttemptRow, following: AttemptRow | None) -> dict[str, obj
     return {
         "id": row.issue_id,
         "attempt": row.number,
-        "model": row.model,
-        "outcome": row.outcome,
-        "charged": row.charged,
-        "failure": row.failure,
-        "gates": row.gates,
-        "notes": row.notes,
+        **{name: getattr(row, name) for name in ("model", "outcome", "charged", "failure", "gates", "notes")},
         "logs": _logs(row),
         "action": row.action,
         "next": None
