@@ -25,8 +25,7 @@ def policy(
     from noface.config.load import load, name_of
     from noface.git.locate import locate
     from noface.model.taxonomy import FailureKind
-    from noface.ui.policy import ReplayDocument, policy_document, policy_page, replay_page
-    from noface.ui.policy_path import path_document, path_page
+    from noface.ui.policy import ReplayDocument, path_document, path_page, policy_document, policy_page, replay_page
 
     if replayed and kind is not None:
         raise UsageError("--replay looks at decisions, and --kind at one kind of failure", "Leave one of them out.")

@@ -31,8 +31,8 @@ def report(
     from shutil import get_terminal_size
 
     from noface.cli.session import open_session
+    from noface.report.night import read_night
     from noface.report.page import headline, night_page
-    from noface.report.read import read_night
     from noface.ui import page
     from noface.ui.since import since_when
 

@@ -66,8 +66,7 @@ from noface.store.lessons import LessonStore
 from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
-from noface.store.reader import Reader
-from noface.store.spending import Spending
+from noface.store.reader import Reader, Spending
 from noface.trackers.base import IssueTracker, open_tracker
 from noface.ui import page
 from noface.ui.announcer import announcer

@@ -35,8 +35,7 @@ def show(
     from noface.ui import page
     from noface.ui.issues import find_issue
     from noface.ui.logs import last_lines, removed
-    from noface.ui.show import story_page
-    from noface.ui.story import show_document
+    from noface.ui.show import show_document, story_page
 
     session = open_session(config)
     reader = session.reader

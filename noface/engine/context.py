@@ -36,8 +36,7 @@ from noface.store.overview import HOSTS
 from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
-from noface.store.reader import Reader
-from noface.store.spending import Spending
+from noface.store.reader import Reader, Spending
 from noface.trackers.base import IssueTracker
 
 ACCEPT_TIMEOUT_S = 600.0

@@ -1,4 +1,4 @@
-"""What a record says of its fields: `Annotated[str, OneOf(…), "What it is for."]`. ui/schema makes JSON Schemas of it.
+"""What a record says of its fields: `Annotated[str, OneOf(…), "What it is for."]`; ui/published makes schemas of it.
 
 The document of a record is made of what it describes: a field or a property without a description is not shown.
 """

@@ -1,18 +1,26 @@
 """A night as one value: all that its page shows stands here, so that text, HTML and JSON agree."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
+from noface.errors import NofaceError
+from noface.git import landings
+from noface.git.plumbing import Plumbing
+from noface.git.repository import discover
 from noface.model.attempt import noted
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.listed import Window
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
+from noface.store.reader import Reader
 from noface.store.records import AttemptRow, IssueRow, QuestionRow, RunRow
-from noface.ui.blocked import BlockedDocument
-from noface.ui.landed import LandedIssue, look_first
+from noface.ui.blocked import BlockedDocument, blocked_document
+from noface.ui.landed import LandedIssue, landed_issue, look_first, ranked
+from noface.ui.status import latest_run
 
 _Cost = Annotated[float | None, "Dollars; null if nobody said."]
 _Seconds = Annotated[float, "Seconds that attempts, and questions, took together."]
@@ -217,3 +225,43 @@ def _tokens(attempts: Iterable[AttemptRow]) -> int | None:
 
 def _ratio(part: float | None, whole: float | None) -> float | None:
     return round(part / whole, 6) if part is not None and whole else None
+
+
+def line_counts(root: Path, commits: Collection[str]) -> Mapping[str, tuple[int, int]]:
+    try:
+        with closing(Plumbing(discover(root))) as plumbing:
+            return landings.line_counts(plumbing, commits)
+    except NofaceError:
+        return {}
+
+
+def read_night(reader: Reader, since: float, now: float, root: Path | None = None) -> Night:
+    """Return what was done since a time; `now` is epoch seconds, `root` is the repository, where it is there."""
+    run = latest_run(reader)
+    attempts = reader.attempts_since(since)
+    if run is None or not run.running:
+        # What was cut off took until the last thing that happened.
+        last = max((each.finished_at or each.started_at for each in attempts), default=0.0)
+        attempts = [
+            each if each.outcome is not None else each._replace(outcome=INTERRUPTED, finished_at=last)
+            for each in attempts
+        ]
+    landed = [landed_issue(reader, each) for each in reader.landed() if each.at >= since]
+    counts = line_counts(root, [each.commit for each in landed if each.commit]) if root is not None else {}
+    landed = [
+        each._replace(added=known[0], deleted=known[1]) if (known := counts.get(each.commit or "")) else each
+        for each in landed
+    ]
+    pulls, waiting = reader.pull_urls(), reader.waiting_for_a_person()
+    return Night(
+        since=since,
+        at=now,
+        run=run,
+        needs=blocked_document(waiting, reader.held()),
+        review=tuple(row._replace(pull_url=pulls.get(row.id)) for row in reader.in_review()),
+        landed=tuple(ranked(landed)),
+        quotas=reader.quotas(now),
+        attempts=attempts,
+        questions=reader.questions_since(since),
+        left=reader.left(),
+    )

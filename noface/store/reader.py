@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from noface.model.attempt import AttemptOrder, PastAttempt, as_decided
-from noface.model.budget import ESTIMATED
+from noface.model.budget import ESTIMATED, Estimate, Spent
 from noface.model.codec import decode
 from noface.model.failure_document import last_output
 from noface.model.gate import GateResult
@@ -280,3 +280,24 @@ def _past(row: sqlite3.Row) -> PastAttempt:
 
 _DERIVED = ("commit", "answer", "tokens", "session", "last_output")
 """Fields of a past attempt that are not a column of the same name."""
+
+
+NEWEST_MAX = 20
+"""How many of a model's newest runs count for what the next one may use; older ones were other work."""
+
+
+class Spending:
+    """Reads what models have used."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def of_run(self, run_id: str) -> Spent:
+        usd, tokens = self._db.rows(query("spent"), run_id, run_id)[0]
+        return Spent(float(usd or 0.0), int(tokens or 0))
+
+    def peaks(self) -> dict[str, Estimate]:
+        return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}
+
+    def under_way(self) -> tuple[tuple[str, bool], ...]:
+        return tuple((row["model"], bool(row["think"])) for row in self._db.rows(query("under_way")))

@@ -7,8 +7,7 @@ from enum import StrEnum
 from rich.text import Text
 
 from noface.model.budget import Budget, Spent
-from noface.store.reader import Reader
-from noface.store.spending import Spending
+from noface.store.reader import Reader, Spending
 from noface.ui.narrate import away, printable, when
 from noface.ui.status import as_they_stand, counts_of
 from noface.ui.text import cells, count, duration, fit, money, pad

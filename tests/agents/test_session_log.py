@@ -5,8 +5,7 @@ import os
 
 from support.cases import cases
 
-from noface.extras.gemini.agent import GeminiAgent
-from noface.extras.gemini.log import GeminiLog
+from noface.extras.gemini.agent import GeminiAgent, GeminiLog
 from noface.model.worker_run import Session, Usage
 
 SESSION = "50eec6c7-ac8f-4a14-b034-2ad6a917c6b4"

@@ -23,11 +23,10 @@ WITHIN = {
     "attempt/environment.py": (1, "writes an order for its worker"),
     "model/request.py": (1, "a failure of a part in the form of the error handling pattern"),
     "recovery/reported.py": (1, "writes a part's failure in the form of the error handling pattern"),
-    "ui/published.py": (1, "makes schemas of data/events.toml"),
     "ui/page.py": (1, "styles"),
     "model/codec.py": (1, "a document of any record"),
     "model/description.py": (2, "annotations of any record"),
-    "ui/schema.py": (2, "JSON Schemas"),
+    "ui/published.py": (3, "JSON Schemas, those of data/events.toml too"),
 }
 """Modules of the other rooms, with how often and why."""
 

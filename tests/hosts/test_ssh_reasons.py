@@ -2,8 +2,7 @@
 
 from support.cases import cases
 
-from noface.extras.hosts.ssh import COMMAND
-from noface.extras.hosts.ssh_reasons import reason_of
+from noface.extras.hosts.ssh import COMMAND, reason_of
 
 AT_WORK = [
     ((255, "Timeout, server 192.0.2.7 not responding."), "the connection to bigbox was cut"),

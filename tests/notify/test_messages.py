@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from noface.extras.notify.messages import due, message, quiet_until, waiting_of_events
+from noface.extras.notify.outbox import due, message, quiet_until, waiting_of_events
 from noface.extras.notify.services import secrets_in, services
 from noface.model.request import PersonRequest
 from noface.secrets.masking import Masker

@@ -1,6 +1,6 @@
 """Which files a worker is given whose agent finds none by itself."""
 
-from noface.extras.given_files.choose import FILES_MAX, given_files
+from noface.extras.given_files.read import FILES_MAX, given_files
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind

@@ -16,8 +16,8 @@ from noface.model.codec import shown as document_of
 from noface.model.gate import GateResult
 from noface.model.history import Topic
 from noface.model.worker_run import Question, ReportStatus, WorkerReport
+from noface.report.night import read_night
 from noface.report.page import night_page
-from noface.report.read import read_night
 from noface.ui.published import published
 from noface.ui.text import cells, duration, moment, money
 

@@ -6,7 +6,7 @@ from support.spending import World
 from noface.model.budget import Estimate, Spent
 from noface.model.worker_run import Usage
 from noface.store.database import Database
-from noface.store.spending import NEWEST_MAX
+from noface.store.reader import NEWEST_MAX
 
 
 @pytest.fixture

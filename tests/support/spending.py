@@ -10,8 +10,7 @@ from noface.model.issue import Backlog, Issue
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.store.journal import Journal
 from noface.store.questions import Questions
-from noface.store.reader import Reader
-from noface.store.spending import Spending
+from noface.store.reader import Reader, Spending
 
 from .processes import wait_for
 

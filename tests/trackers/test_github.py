@@ -11,7 +11,7 @@ from noface.forge.location import located
 from noface.forge.opened import opened
 from noface.model.issue import Issue
 from noface.model.publication import ACCOUNT, Heard, Notice
-from noface.trackers.github.comments import EARLIER_CHARS_MAX, MARKER, heard_of, own_of
+from noface.trackers.github.talk import EARLIER_CHARS_MAX, MARKER, heard_of, own_of
 from noface.trackers.github.tracker import GithubTracker
 
 LABEL = "ready-for-agent"

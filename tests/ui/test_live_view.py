@@ -15,7 +15,7 @@ from support.live_screen import Terminal
 
 from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
-from noface.store.spending import Spending
+from noface.store.reader import Spending
 from noface.ui.live_block import Role, RunState, Totals, WorkFacts, advance, block, look_up, wants_facts
 
 NOON = 1_790_000_000.0

@@ -27,9 +27,8 @@ from noface.store.overview import Overview
 from noface.store.publications import Publications
 from noface.ui.blocked import blocked_document, waiting_of
 from noface.ui.blocked_page import blocked_page, issue_page
-from noface.ui.show import story_page
+from noface.ui.show import show_document, story_page
 from noface.ui.status import status_document, status_page
-from noface.ui.story import show_document
 from noface.ui.why import why_page
 
 PAGES = Path(__file__).parent / "pages"

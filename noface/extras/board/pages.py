@@ -16,21 +16,77 @@ from markupsafe import Markup
 from noface.cli.session import ReadSession
 from noface.errors import UsageError
 from noface.extras.board.deciding import VERBS, possible
-from noface.extras.board.live_logs import LiveLogs, SoFar
 from noface.extras.board.night_html import body
 from noface.extras.board.reviews import LineReview, attempt_diff, kept_review
 from noface.extras.board.state import displayed
-from noface.report.read import read_night
+from noface.model.worker_run import Usage
+from noface.report.night import read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
 from noface.ui.blocked import BlockedDocument, blocked_document
+from noface.ui.follow import Tail
 from noface.ui.issues import find_issue
-from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
-from noface.ui.show import action_words
+from noface.ui.logs import (
+    LogFile,
+    Readable,
+    agent_of,
+    excerpt,
+    existing,
+    gate_files,
+    gate_names,
+    last_lines,
+    log_lines,
+    removed,
+    typed_reader,
+)
+from noface.ui.show import action_words, show_document
 from noface.ui.since import since_when
 from noface.ui.status import Status, counted, status_now
-from noface.ui.story import show_document
-from noface.ui.text import clean_block, count, duration, moment, money
+from noface.ui.text import clean, clean_block, count, duration, moment, money
+
+_BEGIN_BYTES = 1 << 20
+_READS_MAX = 16
+_KEPT_MAX = 100
+
+
+SoFar = tuple[str, Usage]
+"""How far a worker has come: the last line of its log, and what it has used as far as its program tells."""
+
+
+class _Log:
+    """The log of one attempt, read on from where the last look ended."""
+
+    def __init__(self, folder: Path, model: str) -> None:
+        self._tail = Tail(folder / "agent.log", _BEGIN_BYTES)
+        self._reader = typed_reader(agent_of(folder, model, {}))
+        self._readable = Readable(self._reader)
+        self._last = ""
+
+    def read(self) -> SoFar:
+        for _ in range(_READS_MAX):
+            data = self._tail.read()
+            if not data:
+                break
+            lines = [line for line in self._readable.feed(data, cut=self._tail.cut) if line.strip()]
+            self._last = clean(lines[-1]) if lines else self._last
+        return self._last, self._reader.used() if self._reader is not None else Usage()
+
+
+class LiveLogs:
+    """The logs of what is under way. Those that nobody asked for at the last look are let go."""
+
+    def __init__(self) -> None:
+        self._logs: dict[str, _Log] = {}
+
+    def look(self, attempts: dict[str, str]) -> dict[str, SoFar]:
+        """Return how far the attempts have come, by their folder; they are given by folder with their model."""
+        for folder in self._logs.keys() - attempts.keys():
+            del self._logs[folder]
+        for folder, model in list(attempts.items())[:_KEPT_MAX]:
+            if folder not in self._logs:
+                self._logs[folder] = _Log(Path(folder), model)
+        return {folder: log.read() for folder, log in self._logs.items()}
+
 
 COLUMNS = (
     ("Needs you", ("approval", "blocked", "held")),

@@ -16,8 +16,7 @@ from noface.engine.outages import PUSH_PAUSES_S, Outage
 from noface.engine.parts import RunParts
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import RemoteError
-from noface.extras.notify.codes import CODE_CHARS
-from noface.extras.notify.outbox import Outbox
+from noface.extras.notify.outbox import CODE_CHARS, Outbox
 from noface.extras.notify.services import NTFY, TELEGRAM, Message, Service, carry_out, deliver, request, telegram
 from noface.model.publication import COMMANDS
 from noface.recovery.polling import Asked, Pace, answered, is_due

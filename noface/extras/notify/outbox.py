@@ -4,12 +4,14 @@ Each has a story of its own, so that one that does not answer holds up no other,
 in the events moves once a message was taken: a kill in between repeats that one message, and loses none.
 """
 
+import hashlib
 import json
+import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from noface.engine.context import RunContext
@@ -17,14 +19,141 @@ from noface.engine.jobs import Job, JobKind, run_apart
 from noface.engine.outages import PUSH_PAUSES_S, Outage
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import NofaceError, RemoteError
-from noface.extras.notify.codes import Codes
-from noface.extras.notify.messages import TOPICS, due, message, quiet_until, waiting_of_events
 from noface.extras.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, carry_out, deliver
 from noface.model.codec import encode
 from noface.process.failpoints import hit
 from noface.process.fed import end_all, run_fed
 from noface.store.overview import NOTIFY_AWAY
 from noface.store.records import EventRow, IssueRow
+from noface.ui.blocked import blocked_document
+from noface.ui.blocked_page import blocked_page
+from noface.ui.narrate import EventFacts, printable, words
+from noface.ui.text import count
+
+CODE_CHARS = 10
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without those that look alike
+_FACT = "answer_codes"
+_KEPT_MAX = 500
+
+
+class Codes:
+    """Makes codes and takes them; each change is part of the caller's transaction, or one of its own."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+
+    def new(self, row: IssueRow) -> str:
+        code = "".join(secrets.choice(_LETTERS) for _ in range(CODE_CHARS))
+        self._write({**self._known(), _digest(code): [row.id, *self._mark(row)]})
+        return code
+
+    def take(self, code: str) -> tuple[IssueRow | None, str]:
+        """Return the issue that a code stands for, or why it cannot be answered by it; the code is used up."""
+        known = self._known()
+        issue_id, *mark = known.get(_digest(code), [""])
+        row = self._context.reader.issue(str(issue_id)) if issue_id else None
+        if row is None:
+            return None, "there is no such code"
+        if not mark:
+            return None, f"that was answered already: {row.id} is {row.status}"
+        self._write({**known, _digest(code): [issue_id]})
+        if mark != self._mark(row):
+            return None, f"{row.id} has gone on since: it is {row.status}"
+        return row, ""
+
+    def _mark(self, row: IssueRow) -> list[object]:
+        return [row.status, row.epoch, self._context.reader.next_number(row.id)]
+
+    def _known(self) -> dict[str, list[object]]:
+        known: dict[str, list[object]] = json.loads(self._context.reader.fact(_FACT) or "{}")
+        return known
+
+    def _write(self, codes: Mapping[str, list[object]]) -> None:
+        newest = dict([*codes.items()][-_KEPT_MAX:])
+        self._context.journal.fact(_FACT, json.dumps(newest))
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+TOPICS = ("issue_blocked", "issue_approval", "overage_asked", "provider_away", "main_red", "run_ended")
+"""The events that are told."""
+DIGEST_S = 300.0
+"""One message in this time at most: what happens meanwhile is told together."""
+_WIDTH = 72
+_BODY_CHARS_MAX = 3000
+"""ntfy takes 4,096 bytes, Telegram as many characters."""
+_CODED_MAX = 8
+
+
+def due(events: Iterable[EventRow], cursor: int, sent_at: float, now: float, *, final: bool = False) -> list[EventRow]:
+    """Return what one message has to tell now: all since the cursor, nothing while it is too early for a message."""
+    new = [event for event in events if event.id > cursor and event.kind in TOPICS]
+    gathering = sent_at <= now < sent_at + DIGEST_S  # a clock that was set back waits for nothing
+    return new if final or not gathering else []
+
+
+def quiet_until(hours: str, here: datetime) -> float | None:
+    """Return when the quiet hours end in which it is `here` (local time), None if nobody sleeps."""
+    if not hours:
+        return None
+    start, end = (datetime.strptime(each, "%H:%M").time() for each in hours.split("-"))  # noqa: DTZ007 - of a clock
+    clock = here.time()
+    if not (start <= clock < end if start < end else clock >= start or clock < end):
+        return None
+    return (datetime.combine(here.date(), end, here.tzinfo) + timedelta(days=end <= clock)).timestamp()
+
+
+def waiting_of_events(events: Iterable[EventRow], rows: Iterable[IssueRow]) -> list[IssueRow]:
+    named = {event.issue_id for event in events if event.issue_id}
+    return [row for row in rows if row.id in named and row.status in ("blocked", "approval")]
+
+
+def message(
+    project: str,
+    events: Sequence[EventRow],
+    rows: Sequence[IssueRow],
+    landed: int = 0,
+    code: Callable[[IssueRow], str] | None = None,
+) -> Message | None:
+    """Return the message that tells of events, None if nothing of them is true any more."""
+    lines = _lines((event for event in events if not event.issue_id), landed)
+    if not lines and not rows:
+        return None
+    many = f"{count(len(rows), 'issue')} {'needs' if len(rows) == 1 else 'need'} you" if rows else ""
+    ended = any(event.kind == "run_ended" for event in events)
+    title = f"{project}: {', '.join(filter(None, ('the run has ended' if ended else '', many)))}".removesuffix(": ")
+    body, answers, buttons = list(lines), list[str](), list[tuple[str, str]]()
+    for row in rows[:_CODED_MAX]:
+        if code is None:
+            break
+        secret, verbs = code(row), (*(("approve",) if row.takes_yes else ()), "retry", "skip")
+        answers.append(f"{printable(row.id)}: {secret} and {', '.join(verbs[:-1])} or {verbs[-1]}, or your words")
+        buttons += [(verb.capitalize() + (f" {row.id}" if len(rows) > 1 else ""), f"{secret} {verb}") for verb in verbs]
+    if rows:
+        body += [*([""] if body else []), *blocked_page(blocked_document(rows, ()), _WIDTH)]
+    room = _BODY_CHARS_MAX - sum(map(len, answers))
+    text = _cut("\n".join(body), room)
+    if answers:
+        text += "\n\nTo answer, write\n" + "\n".join(answers)
+    return Message(title, text, tuple(buttons))
+
+
+def _lines(events: Iterable[EventRow], landed: int) -> list[str]:
+    lines: dict[str, float] = {}
+    for event in events:
+        line = words(event.kind, EventFacts("", "", event.data, event.at))
+        ended = f"{landed} landed; {event.data.get('why')}" if event.kind == "run_ended" else ""
+        lines[printable(ended or event.data.get("text") or (line.text if line is not None else event.kind))] = event.at
+    return [f"{time.strftime('%H:%M', time.localtime(at))} {text}" for text, at in lines.items()]
+
+
+def _cut(text: str, room: int) -> str:
+    if len(text) <= room:
+        return text
+    return f"{text[:room].rpartition(chr(10))[0]}\n… all of it: noface blocked"
+
 
 ON_EVENT_SECONDS_MAX = 30.0
 LAST_WORDS_S = 10.0
