@@ -56,7 +56,7 @@ def read_only(path: Path, busy_s: float) -> Rows:
         try:
             return connection.execute(sql, values).fetchall()
         except sqlite3.OperationalError:
-            from noface.store.odd_text import decode
+            from noface.store.database import decode
 
             if connection.text_factory is decode:
                 raise

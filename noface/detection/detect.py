@@ -8,9 +8,8 @@ from shlex import quote
 from typing import Any
 
 from noface import data
-from noface.detection.ci import ci_commands
 from noface.detection.detected import DetectedGate, DetectedSetup, Detection, Surroundings
-from noface.detection.files import is_committed, present, text_of
+from noface.detection.files import ci_commands, is_committed, present, text_of
 from noface.detection.node import detect_node
 from noface.detection.python import PROGRAMS, VENV, detect_python
 

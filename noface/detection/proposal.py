@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from noface import data
-from noface.detection.ci import ci_files
 from noface.detection.detected import DetectedGate, DetectedSetup, Detection, joined
-from noface.detection.files import present, text_of
+from noface.detection.files import ci_files, present, text_of
 from noface.prompts.answers.forms import example_of, schema_of
 from noface.prompts.structured import Invalid, validate
 from noface.prompts.text import code, excerpt, fenced, line

@@ -51,8 +51,7 @@ from noface.model.quoting import quoted
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage, as_role
 from noface.process.failpoints import hit
-from noface.prompts.answers.forms import ANSWERS
-from noface.prompts.answers.provider_form import provider_schema, without_nulls
+from noface.prompts.answers.forms import ANSWERS, provider_schema, without_nulls
 from noface.prompts.data import PromptData, Quote, Situation
 from noface.prompts.render import render
 from noface.prompts.structured import QUOTED, Invalid, reminder, validate

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from noface.config.load import parse
-from noface.detection.ci import ci_commands
 from noface.detection.detect import detect
 from noface.detection.detected import Surroundings
+from noface.detection.files import ci_commands
 from noface.detection.render import render
 
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from noface.prompts.answers.forms import ANSWERS, example_of
-from noface.prompts.answers.provider_form import provider_schema, without_nulls
+from noface.prompts.answers.forms import ANSWERS, example_of, provider_schema, without_nulls
 from noface.prompts.structured import validate, violation
 
 FORMS = sorted({form.name for form in ANSWERS.values()})

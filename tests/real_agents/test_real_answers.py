@@ -8,8 +8,7 @@ from install import clis
 from scenario import Answer, Scenario
 
 from noface.model.history import Topic
-from noface.prompts.answers.forms import ANSWERS
-from noface.prompts.answers.provider_form import provider_schema, without_nulls
+from noface.prompts.answers.forms import ANSWERS, provider_schema, without_nulls
 from noface.prompts.structured import validate
 
 VERDICT = {"verdict": "approve", "summary": "It does what it should.", "points": None, "settled": None}
