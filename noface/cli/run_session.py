@@ -59,7 +59,7 @@ from noface.process.namespace import hide_memory
 from noface.process.supervise import Canceller, Launcher
 from noface.recovery.schedule import with_parts
 from noface.remote.elsewhere import elsewhere
-from noface.remote.tracker_calls import fetch_first
+from noface.remote.tracker_sync import fetch_first
 from noface.store.database import Database
 from noface.store.journal import Announce, Journal
 from noface.store.lessons import LessonStore

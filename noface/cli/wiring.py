@@ -33,7 +33,7 @@ from noface.model.quota import Reserve
 from noface.process.clock import Clock
 from noface.process.sandbox import CONNECTORS, Bubblewrap, find_bubblewrap
 from noface.process.supervise import Launcher
-from noface.remote.tracker_calls import RemoteIssues
+from noface.remote.tracker_sync import RemoteIssues
 from noface.trackers.base import IssueTracker, RemoteTracker, open_tracker
 from noface.ui.since import until_when
 

@@ -28,8 +28,7 @@ from noface.remote.follow_pulls import PullFollower
 from noface.remote.lease import RepositoryLease
 from noface.remote.publishing import Publishing, look_at_branch
 from noface.remote.tracker_answers import Listener
-from noface.remote.tracker_calls import RemoteIssues
-from noface.remote.tracker_sync import TrackerSync
+from noface.remote.tracker_sync import RemoteIssues, TrackerSync
 from noface.remote.web_commits import committed_there
 
 _PATCH = "taken over"

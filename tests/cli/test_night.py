@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.cases import first_ones
 
-from noface.extras.night.units import NightPlan
+from noface.extras.night.verb import NightPlan
 
 ODD = '/srv/my project 100% of $HOME/it"s'
 

@@ -14,8 +14,8 @@ from support.ssh_ground import NOFACE, Sshd, free_port
 from noface.extras.hosts.calls import call
 from noface.extras.hosts.connection import HostConnection
 from noface.extras.hosts.host import LEASE_S
-from noface.extras.hosts.scheduler import Scheduler
 from noface.extras.hosts.ssh import SshHost
+from noface.extras.hosts.ways import Scheduler
 
 __all__ = ["cable"]  # a fixture
 BYTES_A_SECOND = 125_000

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from noface.cli.session import ReadSession
 from noface.errors import NofaceError, UsageError
 from noface.extras.board import deciding, reviews
+from noface.extras.board.deciding import Displayed, Open
 from noface.extras.board.events import Watcher
 from noface.extras.board.guard import (
     COOKIE,
@@ -36,7 +37,6 @@ from noface.extras.board.guard import (
 from noface.extras.board.night_html import stylesheet
 from noface.extras.board.pages import STATES, TABS, BoardQuery, Pages, following, needing
 from noface.extras.board.peers import Peer, peer
-from noface.extras.board.state import Displayed, Open
 from noface.store import decisions
 from noface.ui.issues import find_issue
 from noface.ui.status import latest_run

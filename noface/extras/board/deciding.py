@@ -5,14 +5,36 @@ approves work that they have not seen.
 """
 
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 from noface.cli.session import ReadSession
 from noface.errors import UsageError
-from noface.extras.board.state import Displayed, displayed
 from noface.model.history import Verdict
 from noface.store import decisions
+from noface.store.reader import Reader
 from noface.store.records import IssueRow
 from noface.ui.issues import find_issue
+
+
+class Displayed(NamedTuple):
+    """What a page showed of an issue when a person decided: its status, its newest attempt, and that one's commit."""
+
+    status: str
+    attempt: int
+    commit: str
+
+
+def displayed(reader: Reader, issue_id: str) -> Displayed:
+    row, newest = reader.issue(issue_id), next(reversed(reader.attempts(issue_id)), None)
+    status = row.status if row is not None else ""
+    return Displayed(status, newest.number, newest.commit_id or "") if newest is not None else Displayed(status, 0, "")
+
+
+Open = Callable[[], AbstractContextManager[ReadSession]]
+"""Opens the state for a page, and closes it after that."""
+
 
 VERBS = {"approve": "Approve", "reject": "Reject", "retry": "Retry", "skip": "Skip", "note": "Keep the note"}
 """What can be decided, and what its button says."""

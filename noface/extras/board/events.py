@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from noface.errors import NofaceError
-from noface.extras.board.state import Open
+from noface.extras.board.deciding import Open
 
 _LOOK_S = 1.0
 _LOGS_EVERY = 4

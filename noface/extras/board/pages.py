@@ -15,10 +15,9 @@ from markupsafe import Markup
 
 from noface.cli.session import ReadSession
 from noface.errors import UsageError
-from noface.extras.board.deciding import VERBS, possible
+from noface.extras.board.deciding import VERBS, displayed, possible
 from noface.extras.board.night_html import body
 from noface.extras.board.reviews import LineReview, attempt_diff, kept_review
-from noface.extras.board.state import displayed
 from noface.model.worker_run import Usage
 from noface.report.night import read_night
 from noface.store.overview import NewestAttempt

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from noface.cli.session import ReadSession
 from noface.errors import UsageError
-from noface.extras.board.deciding import decide
-from noface.extras.board.state import Displayed, displayed
+from noface.extras.board.deciding import Displayed, decide, displayed
 from noface.model.patch import PatchFile, patch_files
 from noface.process.files import read_bounded
 from noface.store.reader import Reader

@@ -76,8 +76,7 @@ def executor(
     check_installed()
     _check_fit_for_hosts(env.plumbing)
     from noface.extras.hosts.cluster import Cluster
-    from noface.extras.hosts.scheduler import Scheduler
-    from noface.extras.hosts.ways import SshWay, StandingWay
+    from noface.extras.hosts.ways import Scheduler, SshWay, StandingWay
 
     with closing(Scheduler(repository.state_dir / "hosts.log")) as scheduler:
         ssh = (SshWay(name, scheduler, call, rules.attempts, rules.command) for name in rules.hosts)
