@@ -308,7 +308,7 @@ def test_a_model_that_does_not_answer_in_time_is_not_usable(doctor):
     doctor.configure(CONFIG + '[models.claude-sonnet]\ntimeout = "1s"\n')
     doctor.program("claude", run="sleep 1000")
     found = doctor.model("claude-sonnet", "--probe", code=3, **LOGGED_IN)
-    assert (found["probe"]["usable"], found["probe"]["kind"]) == (False, "NETWORK")
+    assert (found["probe"]["usable"], found["probe"]["kind"]) == (False, "TIMEOUT")
     assert found["problems"][0]["name"] == "probe"
 
 
