@@ -27,6 +27,7 @@ from noface.model.gate import GateKind, GateResult, GateSpec
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
 from noface.process.command import Command
+from noface.process.environment import Variables
 from noface.process.failpoints import hit
 from noface.process.files import read_bounded, real_folder
 from noface.secrets.masked_records import masked_record
@@ -40,6 +41,8 @@ REPEATS_MAX = 2
 """So often a gate is run again in an issue for a cause that passes by itself (docs/decisions.md)."""
 _SHOWN_MAX = 10
 _LINE_CHARS_MAX = 200
+_PROGRAMS = ("bin", ".bin", "Scripts")
+"""Where the programs of an environment stand in its folder, as `.venv/bin` and `node_modules/.bin`."""
 _PATIENCE_S = 60.0
 """So long a gate waits for being alone when it runs once more; then it runs beside the others."""
 _INVENTORY_BYTES_MAX = 32 << 20
@@ -248,6 +251,8 @@ class GateSession:
         env, task = self.env, self.task
         # As on a server of CI, where tools take nobody's server for theirs; a person's own value comes after it.
         variables = (("CI", "true"), *gate_variables(env, gate.env_pass, task.token, leaky=gate.leaky))
+        if gate.accept:
+            variables = self._with_kept_programs(variables)
         if reports is not None:
             ends = f"{env.clock.now() + gate.timeout_s}/{gate.timeout_s}"
             variables = (*instrumented(variables, reports), ("NOFACE_GATE_ENDS", ends))
@@ -260,6 +265,13 @@ class GateSession:
         return shell_command(
             env, gate.command, self.slot.path, (out, err), place, timeout_s=limit, boxed=gate.boxed, services=services
         )
+
+    def _with_kept_programs(self, variables: Variables) -> Variables:
+        """Return the variables of an `accept`, which people write as they type it: with what setup made on PATH."""
+        given, slot = dict(variables), self.slot.path
+        made = [f"{kept}/{name}" for kept in self.env.setup.keep for name in _PROGRAMS if (slot / kept / name).is_dir()]
+        path = ":".join((*(f"{self.env.seen(str(slot))}/{folder}" for folder in made), given.get("PATH", "")))
+        return tuple((given | {"PATH": path}).items()) if made else variables
 
     def _changed_files(self, gate: GateSpec, written: tuple[str, ...], *, passed: bool) -> Failure:
         """Return the failure of a gate that changed the tree, whatever it says: it proves nothing."""

@@ -14,6 +14,7 @@ from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
 from noface.diagnosis.known_causes import final_error_of
 from noface.gates.run import OTHERS_SERVER
+from noface.integrity.accepting import added, of_its_work, without_place
 from noface.integrity.inventory import files_of
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.failure import CHANGED_FILES, Failure, is_of_project
@@ -21,6 +22,8 @@ from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, wors
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
 
+_FILES_MAX = 200
+_SOURCE_BYTES_MAX = 1_000_000
 _BELIEVED_S = 300.0
 _BELIEVED_RUNS = 10
 """How long a pass on main counts, in seconds and in the gate's own runs: the longer of the two."""
@@ -85,6 +88,9 @@ class Proving:
                 note = f"the same gate passes on main ({task.main[:12]}), so the change is to blame"
                 if not is_of_project(failure.rule):  # its rule is a person's, who knows what its line means
                     failure = replace(failure, charged=True, evidence=(*failure.evidence, note))
+        if failed is not None and failed.gate.accept and not (merged or failure.charged):
+            why = self._of_accept(failed)
+            failure = replace(failure, charged=True, evidence=(*failure.evidence, why)) if why else failure
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)
@@ -121,6 +127,19 @@ class Proving:
         )
         env.memory.note_main(tree, failure)
         return failure
+
+    def _of_accept(self, failed: GateResult) -> str:
+        """Say why the work is to blame for what its own `accept` misses, with main's own run beside it; "" if not."""
+        env, task = self.scope.env, self.task
+        main, plumbing = env.plumbing.tree(task.main), env.plumbing
+        red = worst(self._gating.carry_out(Run(main, (failed.gate,), steady=False)).results)
+        changed = tuple(change.path for change in plumbing.changes(task.main, task.tree))[:_FILES_MAX]
+        before, now = (plumbing.texts(tree, changed, _SOURCE_BYTES_MAX) for tree in (main, task.tree))
+        new = {path: added(before.get(path, ""), text) for path, text in now.items()}
+        slot, paths = str(env.gate_slot(task.name).path), frozenset(plumbing.paths(task.tree))
+        missed = without_place(failed.failure, (env.seen(slot), slot)) if failed.failure is not None else None
+        on_main = red.failure if red is not None else None
+        return of_its_work(missed, on_main, failed.gate.command, new, paths) if missed is not None else ""
 
     def judged(self, taken: tuple[str, ...] = ()) -> Failure | None:
         return carried_out(judged(self._change(taken)), self._gating.carry_out)

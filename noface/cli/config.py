@@ -175,7 +175,7 @@ def _without_none(value: Any) -> Any:
 
 
 def _findings(config: "Config", *, explicit: bool) -> "tuple[Finding, ...]":
-    from noface.cli.findings import config_findings, repository_of
+    from noface.cli.findings import accept_findings, config_findings, open_issues, repository_of
     from noface.git.locate import locate
 
     try:
@@ -185,4 +185,5 @@ def _findings(config: "Config", *, explicit: bool) -> "tuple[Finding, ...]":
             raise
         return config_findings(config, None, Path.cwd())
     repository, refusals = repository_of(root, config)
-    return (*refusals, *config_findings(config, repository, root))
+    told = accept_findings(config, repository, open_issues(config, repository)) if repository is not None else ()
+    return (*refusals, *config_findings(config, repository, root), *told)

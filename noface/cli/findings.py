@@ -19,16 +19,20 @@ from noface.engine.readiness import (
     price_findings,
     spare_models,
 )
-from noface.errors import EXIT_ATTENTION, EXIT_DONE, UsageError
+from noface.errors import EXIT_ATTENTION, EXIT_DONE, NofaceError, UsageError
+from noface.git.checkout import PersonsCheckout, accept_faults
 from noface.git.locate import locate
 from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
+from noface.integrity.accepting import notes_on
 from noface.model.backlog import without_unknown_models
 from noface.model.finding import Finding, refused
-from noface.model.issue import Backlog
+from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
 from noface.process.home_places import below, is_closed
 from noface.process.memory import memory_problem
+from noface.store.database import Database
+from noface.store.reader import Reader
 from noface.trackers.base import open_tracker
 
 
@@ -151,6 +155,30 @@ def backlog_of(config: Config, root: Path, merged: tuple[str, ...] = ()) -> Back
         state = root / ".git" / "noface"  # a folder without a repository has issue files at most
     tracker = open_tracker(config.tracker_settings, root, state)
     return without_unknown_models(tracker.backlog(merged), model_specs(config, root))
+
+
+def accept_findings(config: Config, repository: Repository, issues: Iterable[Issue]) -> tuple[Finding, ...]:
+    """Return what keeps the `accept` of issues from passing, or from showing anything: the former needs a person."""
+    asked, gates = tuple(issue for issue in issues if issue.accept), gate_specs(config)
+    if not asked:
+        return ()
+    tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
+    with closing(Plumbing(repository)) as plumbing:
+        checkout = PersonsCheckout(plumbing, tracker.protected)
+        faults = accept_faults(checkout, asked, (gate.command for gate in gates))
+        on_main = checkout.state.on_main
+    notes = ((issue, note) for issue in asked if issue.id not in faults for note in notes_on(issue, gates, on_main))
+    told = (Finding(issue.source, *note, EXIT_DONE) for issue, note in notes)
+    return (*map(fault_finding, faults.values()), *told)
+
+
+def open_issues(config: Config, repository: Repository) -> tuple[Issue, ...]:
+    """Return the issues of the backlog that have not landed; none if it cannot be read, which is said elsewhere."""
+    with suppress(NofaceError), closing(Database.at(repository.state_dir / "state.db")) as database:
+        merged = tuple(Reader(database).merged())
+        issues = backlog_of(config, repository.root, merged).issues
+        return tuple(issue for issue in issues if issue.id not in merged)
+    return ()
 
 
 def fault_finding(fault: IssueFault) -> Finding:

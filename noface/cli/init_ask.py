@@ -14,8 +14,8 @@ from noface.attempt.gate_session import CutShort
 from noface.attempt.gating import Ran
 from noface.cli.one_question import answer_of
 from noface.cli.policy_records import model_specs
-from noface.cli.run_session import make_context, make_workspaces, signals
-from noface.cli.wiring import RunOptions, attempt_environment, bubblewrap_for, settings, slots_dir
+from noface.cli.run_session import on_main
+from noface.cli.wiring import attempt_environment, bubblewrap_for
 from noface.config.problems import unknown_model
 from noface.config.sections import Config
 from noface.detection.detected import DetectedGate, Detection
@@ -25,17 +25,13 @@ from noface.engine.isolation_checks import leaks
 from noface.engine.preflight import check_baseline
 from noface.engine.readiness import program_finding
 from noface.errors import UsageError
-from noface.git.own_objects import begin_own_objects
 from noface.git.repository import Repository
 from noface.model.access import Permissions, Tool
 from noface.model.finding import refusal
-from noface.process.lock import RepositoryLock
 from noface.process.masking import known_secrets
 from noface.process.supervise import Canceller, Launcher
 from noface.prompts.answers.forms import schema_of
 from noface.prompts.structured import Invalid, reminder
-from noface.store.database import Database
-from noface.trackers.base import open_tracker
 
 _SECONDS_MAX = 900.0
 _BESIDE_FILES = "noface init without --ask goes by the files alone; or ask another model."
@@ -100,7 +96,6 @@ def _refusing(detection: Detection, problem_of: Callable[[DetectedGate], str]) -
 
 
 def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], str]:
-    make_workspaces(slots_dir(config, repository))
     typer.echo("Trying setup and gates on main …", err=True)
     told: set[str] = set()
 
@@ -110,16 +105,7 @@ def _on_main(repository: Repository, config: Config) -> tuple[dict[str, str], st
             told.add(what[kind])
             typer.echo(f"{what[kind]} on main …", err=True)
 
-    with ExitStack() as stack:
-        stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
-        begin_own_objects(repository)
-        database = Database.open(repository.state_dir / "state.db")
-        stack.callback(database.close)
-        tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
-        chosen = settings(config, repository, RunOptions())
-        context = make_context(repository, config, tracker, chosen, database, announce, stack)
-        cancel = Canceller()
-        stack.enter_context(signals(context, cancel))
+    with on_main(repository, config, announce) as (context, cancel):
         try:
             ran = check_baseline(context, cancel, anew=True)
             return ({}, ran.failure.message) if ran.failure is not None else (_problems(context, ran, cancel), "")

@@ -2,14 +2,27 @@
 
 import sys
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from noface.cli.candidates import any_issue, model_name
 from noface.cli.verb import ConfigFile, VerbResult, answers, grouped
 from noface.git.landings import landed_issues
+from noface.model.listed import IssueFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noface.model.finding import Finding
+    from noface.model.issue import Issue
+
+_SETTLED = ("merged", "skipped")
+_TRIED_S = 20.0
+_GREEN = "main passes what is in `accept` already, so nobody will work on the issue"
 
 
 @answers("The new issue as JSON.")
@@ -33,6 +46,7 @@ def add(
     from noface.model.issue import Issue
     from noface.trackers.base import ISSUE_BYTES_MAX
     from noface.ui.issues import BacklogIssue
+    from noface.ui.page import finding_lines
 
     session = open_session(config, fetch=True)
     draft = Issue(
@@ -53,7 +67,51 @@ def add(
     if not issue.body:
         edit = "" if "://" in issue.source else "$EDITOR "
         lines.append(f"It has no text yet; say in it what a worker needs to know: {edit}{issue.source}")
-    return VerbResult({"issue": BacklogIssue(issue, "ready")}, lambda *_: [*lines, "Next: noface run"])
+    told = (*_of_accept((issue,), config), *_on_main(issue, config))
+    page = lambda _, width: [*lines, *finding_lines(told, width), "Next: noface run"]  # noqa: E731
+    return VerbResult({"issue": BacklogIssue(issue, "ready"), "findings": told}, page)
+
+
+def _on_main(issue: "Issue", config: ConfigFile) -> "tuple[Finding, ...]":
+    """Try an issue's `accept` on main for a moment, if that takes no setup, and no run is at work, which tries it."""
+    from noface.cli.run_session import on_main
+    from noface.config.load import load
+    from noface.engine.main_checks import check_accept
+    from noface.errors import EXIT_DONE, NofaceError
+    from noface.git.repository import discover
+    from noface.integrity.accepting import without_gates
+    from noface.model.failure import Failure
+    from noface.model.finding import Finding
+
+    try:
+        loaded = load(Path.cwd(), config)
+        repository = discover(Path.cwd(), loaded.project.main)
+        if not issue.accept or loaded.project.setup:
+            return ()
+        with on_main(repository, loaded, lambda *_: None) as (context, cancel):
+            asked = replace(without_gates(issue, context.settings.gates), accept_timeout_s=_TRIED_S)
+            seen = check_accept(context, asked, 0, cancel) if asked.accept else None
+    except NofaceError:
+        return ()
+    if isinstance(seen, Failure):
+        return (Finding(issue.source, f"accept cannot be run: {seen.message}", "", EXIT_DONE),)
+    if seen is None or seen.failing:
+        return ()
+    return (Finding(issue.source, _GREEN, "Name a command that fails until it is done.", EXIT_DONE),)
+
+
+def _of_accept(issues: "Iterable[Issue]", config: ConfigFile) -> "tuple[Finding, ...]":
+    """Return what is wrong with the `accept` of issues; nothing if noface.toml is not written yet, or faulty."""
+    from noface.cli.findings import accept_findings
+    from noface.config.load import load
+    from noface.errors import NofaceError
+    from noface.git.repository import discover
+
+    try:
+        loaded = load(Path.cwd(), config)
+        return accept_findings(loaded, discover(Path.cwd(), loaded.project.main), issues)
+    except NofaceError:
+        return ()
 
 
 def _landed_elsewhere() -> tuple[str, ...]:
@@ -109,6 +167,9 @@ def issues(config: ConfigFile = None) -> VerbResult:
     rows = session.reader.issues()
     known = standings(rows)
     statuses = {row.id: effective_status(row, known)[0] for row in rows}
+    asked = [each for each in backlog.issues if each.accept and statuses.get(each.id) not in _SETTLED]
+    told = tuple(IssueFault(each.where, each.what, each.fix) for each in _of_accept(asked, config)) if asked else ()
+    backlog = replace(backlog, warnings=(*backlog.warnings, *told))
     return VerbResult(
         backlog_document(backlog, statuses), backlog_page, EXIT_ATTENTION if backlog.faults else EXIT_DONE
     )

@@ -7,7 +7,7 @@ import queue
 import secrets
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -17,7 +17,14 @@ import typer
 from noface.attempt.environment import AttemptEnvironment
 from noface.attempt.run import LocalExecutor
 from noface.cli.connections import Connections, connect, fetch_issues
-from noface.cli.findings import check_workspaces, config_findings, fault_finding, idle_findings, left_out
+from noface.cli.findings import (
+    accept_findings,
+    check_workspaces,
+    config_findings,
+    fault_finding,
+    idle_findings,
+    left_out,
+)
 from noface.cli.wiring import (
     RunOptions,
     allotments,
@@ -37,12 +44,11 @@ from noface.engine.engine import Stop
 from noface.engine.faults import is_fault, write_down
 from noface.engine.outside import as_agreed
 from noface.engine.run import run_session
-from noface.errors import ForgeAwayError, UsageError
-from noface.git.checkout import PersonsCheckout, uncommitted
+from noface.errors import EXIT_DONE, ForgeAwayError, UsageError
 from noface.git.locate import locate
 from noface.git.own_objects import begin_own_objects
-from noface.git.plumbing import Plumbing
 from noface.git.repository import Repository, discover
+from noface.integrity.accepting import without_gates
 from noface.integrity.unsteady import still_unsteady
 from noface.model.actions import model_of
 from noface.model.backlog import same_id, without_unknown_models
@@ -106,7 +112,9 @@ def run_project(
         database.check()
         hit("database_ready")
         chosen = settings(config, repository, options)
-        notes = (*idle_findings(config, repository.root), *left_out(config, repository.root))
+        notes = [*idle_findings(config, repository.root), *left_out(config, repository.root)]
+        merged = tuple(Reader(database).merged())
+        notes += accept_findings(config, repository, (i for i in tracker.backlog(merged).issues if i.id not in merged))
         chosen = replace(chosen, idle=tuple(finding.text for finding in notes))
         purse = Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max)
         view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
@@ -233,6 +241,22 @@ def make_context(
 
 
 @contextmanager
+def on_main(repository: Repository, config: Config, announce: Announce) -> Iterator[tuple[RunContext, Canceller]]:
+    """Give what it takes to run commands on main as a run does. Raises LockedError while a run is at work."""
+    make_workspaces(slots_dir(config, repository))
+    with ExitStack() as stack:
+        stack.enter_context(RepositoryLock(repository.state_dir / "lock"))
+        begin_own_objects(repository)
+        database = Database.open(repository.state_dir / "state.db")
+        stack.callback(database.close)
+        tracker = open_tracker(config.tracker_settings, repository.root, repository.state_dir)
+        chosen, cancel = settings(config, repository, RunOptions()), Canceller()
+        context = make_context(repository, config, tracker, chosen, database, announce, stack)
+        stack.enter_context(signals(context, cancel))
+        yield context, cancel
+
+
+@contextmanager
 def _apart(env: AttemptEnvironment, about: str) -> Iterator[None]:
     """Write down what breaks what only shows or tells: the run goes on, and ends as it would have."""
     try:
@@ -288,16 +312,17 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     states |= {issue.id: IssueState(issue.id) for issue in listed if issue.id not in states}
     wanted = options.issues
     issues = tuple(as_agreed(i, states[i.id]) for i in listed if not wanted or i.id in wanted or i.parent in wanted)
+    written = issues
+    issues = tuple(without_gates(issue, chosen.gates) for issue in issues)
     for issue in issues:
         state = states[issue.id]
         if state.status in (IssueStatus.BLOCKED, IssueStatus.SKIPPED) and state.content_hash != issue.content_hash:
             states[issue.id] = IssueState(issue.id, epoch=state.epoch + 1)  # an edit unblocks it, as in the run
-    with closing(Plumbing(repository)) as plumbing:
-        worked = reader.worked()
-        fresh = [each for each in issues if states[each.id].status in _STARTS and each.id not in worked]
-        lacking = uncommitted(
-            PersonsCheckout(plumbing, tracker.protected), fresh, (gate.command for gate in chosen.gates)
-        )
+    worked = reader.worked()
+    fresh = [each for each in written if states[each.id].status in _STARTS and each.id not in worked]
+    told = accept_findings(config, repository, fresh)
+    by_source = {each.where: each.what for each in told if each.exit_code != EXIT_DONE}
+    lacking = {each.id: by_source[each.source] for each in fresh if each.source in by_source}
     issues = tuple(issue for issue in issues if issue.id not in lacking)
     planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
@@ -317,10 +342,10 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     shut = [states[each.id] for each in issues if wanted and states[each.id].status is IssueStatus.BLOCKED]
     again = "blocked: {}; to have it tried again: noface retry {}"
     waits += [{"id": each.id, "reason": again.format(each.reason, each.id), "until": None} for each in shut]
-    waits += [{"id": name, "reason": fault.problem, "until": None} for name, fault in lacking.items()]
+    waits += [{"id": name, "reason": problem, "until": None} for name, problem in lacking.items()]
     faults = [{"source": f.source, "problem": f.problem} for f in backlog.faults]
     findings = config_findings(config, repository, repository.root)
-    findings += tuple(map(fault_finding, lacking.values()))
+    findings += told
     everything = (*findings, *(fault_finding(fault) for fault in backlog.faults))
     code = exit_code_of(everything)
     if as_json:

@@ -5,6 +5,7 @@ import queue
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope
 from noface.attempt.gate_session import Known
@@ -96,8 +97,9 @@ class RunContext(Planning):
     """The parts of a run. `issues` is the backlog as last read, with the parts of divided issues.
 
     `known` are main's failing tests under the baseline "only-new". `given_back` were blocked for a provider and tried
-    again. `suspects` may have killed an earlier noface. `away_since` says since when a model's provider is waited for
-    (epoch seconds), `sudden_ends` which of its newest attempts in a row ended at once.
+    again. `green_already` needed no work, since main passes their `accept`. `suspects` may have killed an earlier
+    noface. `away_since` says since when a model's provider is waited for (epoch seconds), `sudden_ends` which of its
+    newest attempts in a row ended at once.
     """
 
     run_id: str
@@ -121,6 +123,7 @@ class RunContext(Planning):
     issues: tuple[Issue, ...] = ()
     backlog_stale: bool = False
     given_back: set[str] = field(default_factory=set)
+    green_already: set[str] = field(default_factory=set)
     suspects: set[str] = field(default_factory=set)
     at_first: frozenset[str] | None = None
     boot: str = field(default_factory=boot_id)
@@ -200,10 +203,9 @@ class RunContext(Planning):
     def accept_gates(self, issue: Issue) -> tuple[GateSpec, ...]:
         limit = issue.accept_timeout_s if issue.accept_timeout_s is not None else ACCEPT_TIMEOUT_S
         many, wide = len(issue.accept) > 1, self._widest()
-        return tuple(
-            GateSpec(f"accept-{n}" if many else "accept", command, timeout_s=limit, accept=True, network=wide)
-            for n, command in enumerate(issue.accept, 1)
-        )
+        env_pass = tuple(dict.fromkeys(name for gate in self.settings.gates for name in gate.env_pass))
+        own = partial(GateSpec, timeout_s=limit, accept=True, network=wide, env_pass=env_pass)
+        return tuple(own(f"accept-{n}" if many else "accept", command) for n, command in enumerate(issue.accept, 1))
 
     def _widest(self, least: Network = Network.AUTO) -> Network:
         if (given := self.settings.config.sandbox.network) is not Network.AUTO:

@@ -5,8 +5,9 @@ cannot be done and nothing else can go on, the parent learns what failed (P8), a
 """
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,6 +21,7 @@ from noface.engine.outside import BacklogWatch
 from noface.engine.stations import Stations, Steps, call
 from noface.git.checkout import PersonsCheckout
 from noface.git.refs import branch_name
+from noface.integrity.accepting import OUT_OF_REACH, missing_paths, out_of_reach, without_place
 from noface.integrity.named_files import named_paths
 from noface.integrity.not_on_main import Lacking, lack_text, ways_to_commit
 from noface.model.codec import decode, encode
@@ -29,6 +31,7 @@ from noface.model.history import AdviceOutcome, PartFailure
 from noface.model.issue import Issue, IssueState
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
+from noface.recovery.done_already import GREEN_ALREADY
 from noface.recovery.reported import left_in_words, subtask_in_words
 from noface.recovery.requests import accept_request
 from noface.recovery.schedule import waited_for
@@ -61,8 +64,10 @@ def fact_of(issue: Issue, result: AcceptOnMain) -> tuple[str, str]:
 
 
 UNCOMMITTED = "accept-uncommitted"
-_CANNOT_RUN = (126, 127)
-_NO_SUCH_TEST = "pytest.path-missing"
+_FINDS_IT = "`python -m pytest` does where `pytest` does not, and so does what [project] setup has installed"
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+_NO_SUCH_TEST, _NO_TEST_CHOSEN = 4, 5
+"""Exit codes of pytest, and the latter of unittest: plug-ins that print more leave them as they are."""
 
 
 class AcceptChecks:
@@ -95,13 +100,13 @@ class AcceptChecks:
             return
         if isinstance(outcome, Failure):
             commit = outcome.evidence if outcome.rule == UNCOMMITTED else ()
-            cannot = "" if commit else "its accept command cannot be run: "
+            cannot = "" if commit or outcome.rule == OUT_OF_REACH else "its accept command cannot be run: "
             journal.blocked(now, issue.id, f"{cannot}{outcome.message}", accept_request(issue, outcome, commit))
             if commit:
                 self._uncommitted[issue.id] = self._context.env.plumbing.main()
         elif outcome.failing == 0:
-            reason = "already satisfied: its accept commands pass on main"
-            journal.status(now, issue.id, IssueStatus.SKIPPED, reason, satisfied=True)
+            self._context.green_already.add(issue.id)
+            journal.status(now, issue.id, IssueStatus.SKIPPED, GREEN_ALREADY, satisfied=True)
         else:
             self._failing[issue.id, issue.content_hash] = outcome.failing
             known = replace(outcome, failure=masked_record(outcome.failure, self._context.env.masker))
@@ -122,18 +127,34 @@ class AcceptChecks:
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:
     """Run an issue's `accept` commands on main, where they should be red; a failure says why they cannot run."""
     task = main_task(context.env, f"accept/{issue.id}", issue.id, str(slot))
+    paths = frozenset(context.env.plumbing.paths(task.tree))
+    if why := out_of_reach(issue, paths):
+        return Failure(FailureKind.ENVIRONMENT, why, rule=OUT_OF_REACH, charged=False)
     build = tuple(gate for gate in context.settings.gates if gate.kind is GateKind.BUILD)  # accept may need its output
     gates = build + context.accept_gates(issue)
     gated = run_gates(context.scope(cancel), task, gates)
     if gated is None or gated.failure is not None:
         return None if gated is None else gated.failure
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
-    unrunnable = next((r.failure for r in red if r.exit_code in _CANNOT_RUN), None)
+    place = str(context.env.gate_slot(task.name).path)
+    seen = (place, context.env.seen(place))
+    unrunnable = next(
+        (
+            each.failure
+            for each in red
+            if each.failure is not None
+            and each.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND)
+            and not missing_paths(
+                without_place(each.failure, seen), each.gate.command, paths if each.exit_code == _NOT_FOUND else ()
+            )
+        ),
+        None,
+    )
     failing = sum(max(1, len(result.failing_tests)) for result in red)
     failures = {r.gate.command: r.failure for r in red if r.failure is not None}
     lost = tuple(command for command, failure in failures.items() if failure.kind is FailureKind.ENVIRONMENT)
     uncommitted = _uncommitted(context, failures, lost, failures.values()) if red else None
-    useless = uncommitted or unrunnable or _refused(red)
+    useless = uncommitted or unrunnable or _refused(red) or _without_project(red, paths)
     ran = {result.gate for result in gated.results}
     if not red and any(gate not in ran for gate in gates):  # a build that failed before them tells nothing of them
         return AcceptOnMain(1, gates_failure(gated.results, gates))
@@ -144,8 +165,12 @@ def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
     chosen, judging = set[str](), set[str]()
     for result in (result for result in results if result.gate.accept):
         failure, paths = result.failure, named_paths((result.gate.command,))
-        none = failure is not None and failure.kind is FailureKind.NO_TESTS
-        missing = failure.message if failure is not None and failure.rule == _NO_SUCH_TEST else ""
+        of_python = re.search(r"\b(?:pytest|py\.test|unittest)\b", result.gate.command) is not None
+        none = failure is not None and (
+            failure.kind is FailureKind.NO_TESTS or (of_python and result.exit_code == _NO_TEST_CHOSEN)
+        )
+        told = failure is not None and of_python and result.exit_code == _NO_SUCH_TEST
+        missing = "\n".join((failure.message, *failure.evidence, failure.excerpt)) if failure and told else ""
         unwritten = {path for path in paths if none or f"{path}::" in missing}
         chosen |= unwritten
         judging.update(set(paths) - unwritten)
@@ -158,6 +183,20 @@ def _refused(red: list[GateResult]) -> Failure | None:
         by_rule = failure.kind is FailureKind.ENVIRONMENT and is_of_project(failure.rule)
         if by_rule or access_refused_of(failure):
             return replace(failure, kind=FailureKind.ENVIRONMENT, charged=False)
+    return None
+
+
+def _without_project(red: list[GateResult], paths: Collection[str]) -> Failure | None:
+    """Return the failure of a command that cannot import a module which main has: no work would turn it green."""
+    for failure in (each.failure for each in red if each.failure is not None):
+        lacking = replace(failure, kind=FailureKind.ENVIRONMENT, charged=False)
+        library = missing_library(lacking)
+        place = place_among(library, sorted(paths), failure.location) if library is not None else None
+        said = "\n".join((failure.message, *failure.evidence))
+        within = re.search(rf"(?<![\w.]){re.escape(library.name)}[./:]\w", said) if library is not None else None
+        if library is not None and place is not None and within is None:  # what it lacks within may be the work
+            message = f"it does not find {library.name}, which main has ({place}): {_FINDS_IT}"
+            return replace(lacking, message=message)
     return None
 
 

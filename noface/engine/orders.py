@@ -16,6 +16,7 @@ from noface.engine.worker_prompt import Given, prompt_data
 from noface.git.guarded import with_files_of
 from noface.git.refs import RefUpdate, hold_ref, slug
 from noface.git.submodules import submodules, unasked
+from noface.integrity.accepting import its_work
 from noface.integrity.named_files import named_paths, run_scripts
 from noface.integrity.tampering import is_test_file
 from noface.model.actions import RunWorker, WaitUntil
@@ -130,11 +131,12 @@ def protection_for(context: RunContext, issue: Issue, main: str) -> Protection:
 def _judges(context: RunContext, issue: Issue, main: str) -> tuple[str, ...]:
     """Return the files that judge work, or do it: they are protected (law 11).
 
-    These are what `accept` names (of a folder only the test files), and the scripts that gates and workers are. A test
-    file for tests that main does not have is for the worker to write.
+    These are what `accept` names and the issue is not about (of a folder only the test files), and the scripts that
+    gates and workers are. A test file for tests that main does not have is for the worker to write.
     """
     settings, plumbing = context.settings, context.env.plumbing
-    accept, on_main = named_paths(issue.accept), recorded_on_main(context.reader, issue)
+    on_main = recorded_on_main(context.reader, issue)
+    accept = tuple(path for path in named_paths(issue.accept) if not its_work(path, issue))
     unwritten = on_main.unwritten if on_main is not None else ()
     to_write = (*unwritten, *(f"{path}/**" for path in unwritten))
     commands = tuple(gate.command for gate in settings.gates) + tuple(m.command for m in settings.models.values())

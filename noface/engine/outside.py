@@ -12,6 +12,7 @@ from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate, hold_ref, scratch_branch
 from noface.git.survey import PersonsState, checkout_and_stash, differences, main_moved, persons_state
 from noface.git.worktrees import holding
+from noface.integrity.accepting import without_gates
 from noface.model.attempt import AttemptOrder, PastAttempt, failure_of
 from noface.model.backlog import numbered_again, without_unknown_models
 from noface.model.failure import Failure
@@ -64,7 +65,8 @@ class BacklogWatch:
         self._seen = seen
         context.journal.sync_backlog(self._without_secrets(), fingerprint)
         states = context.reader.states()
-        agreed = tuple(as_agreed(issue, states[issue.id]) for issue in self.backlog.issues)
+        gates = context.settings.gates
+        agreed = tuple(without_gates(as_agreed(issue, states[issue.id]), gates) for issue in self.backlog.issues)
         agreed = with_rechecks(agreed, states, context.questions)
         self.backlog = replace(self.backlog, issues=agreed)
         self._by_id = {issue.id: issue for issue in agreed}

@@ -18,6 +18,7 @@ from noface.model.failure import DISK_FULL, DISK_SEEMS_FULL, Failure
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.taxonomy import IssueStatus
+from noface.recovery.done_already import GREEN_ALREADY
 from noface.recovery.policy_state import OUTSIDE_REPEATS_MAX, outside_failures
 from noface.recovery.schedule import Plan
 from noface.recovery.sudden_ends import to_be_compared
@@ -89,7 +90,17 @@ def run_result(
     if gone and not context.issues_elsewhere:
         why = f"issues went away while it ran: {some(gone, _NAMED_MAX)}; was a branch switched, or work stashed?"
         return RunResult(EXIT_ATTENTION, f"finished, but {why}")
+    if green := tuple(row.id for row in rows if row.present and _green_already(row)):
+        code = EXIT_ATTENTION if context.green_already.intersection(green) else EXIT_DONE
+        what = "name a command that fails until it is done, or close it"
+        why = f"finished; nobody worked on {some(green, _NAMED_MAX)}, since main passes what is in `accept`"
+        return RunResult(code, f"{why}: if that is not done yet, {what}")
     return RunResult(EXIT_DONE, "all done")
+
+
+def _green_already(row: IssueRow) -> bool:
+    skipped = row.status == IssueStatus.SKIPPED and row.satisfied and row.reason == GREEN_ALREADY
+    return skipped and row.model is None and row.parent is None
 
 
 def _left_over(rows: list[IssueRow], *, faulty: bool) -> str:

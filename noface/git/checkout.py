@@ -7,6 +7,7 @@ from functools import cached_property
 from noface.errors import GitError
 from noface.git.command import Git
 from noface.git.plumbing import Plumbing
+from noface.integrity.accepting import out_of_reach
 from noface.integrity.not_on_main import Checkout, Lacking, lack_text, lacking, ways_to_commit
 from noface.integrity.prose import is_prose
 from noface.integrity.rubbish import kind_of
@@ -82,13 +83,18 @@ class PersonsCheckout:
         return texts
 
 
-def uncommitted(checkout: PersonsCheckout, issues: Iterable[Issue], gates: Iterable[str]) -> dict[str, IssueFault]:
-    """Return by issue what its `accept` names that lies in the person's checkout only; nothing is run."""
-    known, faults = tuple(gates), {}
+def accept_faults(checkout: PersonsCheckout, issues: Iterable[Issue], gates: Iterable[str]) -> dict[str, IssueFault]:
+    """Return by issue what keeps its `accept` from passing, as far as it is seen without running anything.
+
+    It names what lies in the person's checkout only, or a file that the issue's own `paths` keep the work from making.
+    """
+    known, faults = tuple(gates), dict[str, IssueFault]()
     for issue in issues:
         if things := checkout.lacking(issue.accept, known) if issue.accept else ():
             ways = " && ".join(ways_to_commit(things, checkout.state))
             faults[issue.id] = IssueFault(
                 issue.source, lack_text(things, checkout.state), f"Commit it: {ways}", issue.id
             )
+        elif why := out_of_reach(issue, checkout.state.on_main) if issue.accept else "":
+            faults[issue.id] = IssueFault(issue.source, why, "Add it to `paths`, or correct `accept`.", issue.id)
     return faults

@@ -27,6 +27,8 @@ CHECK = (
 _LOOKS = 2
 _QUOTED_MAX = 300
 
+GREEN_ALREADY = "already satisfied: its accept commands pass on main"
+
 
 def claim_of(issue: Issue, report: WorkerReport | None, last_words: str) -> tuple[str, str] | None:
     """Return what a worker says who changed nothing since nothing is left, and its evidence; None if it does not.
@@ -81,7 +83,7 @@ def closed_or_asked(state: PolicyState) -> Action | None:
     if issue.parent is not None and looks >= _LOOKS:
         return Skip("nothing is left to do in this part: who looks at the whole decides", satisfied=True)
     if issue.accept:
-        return Skip("already satisfied: its accept commands pass on main", satisfied=True)
+        return Skip(GREEN_ALREADY, satisfied=True)
     verdict = state.history.verdict(last.number)
     if verdict is not None:
         if verdict.verdict is Verdict.APPROVED:

@@ -6,6 +6,7 @@ data/requests.toml has the words, recovery/blocked what is told of the issue bes
 import shlex
 from dataclasses import replace
 
+from noface.integrity.accepting import OUT_OF_REACH
 from noface.model.actions import Block
 from noface.model.failure import Failure
 from noface.model.history import History
@@ -67,7 +68,7 @@ def _of_pull(followed: Followed) -> dict[str, object]:
 
 def accept_request(issue: Issue, failure: Failure, commit: tuple[str, ...]) -> PersonRequest:
     """Return what is asked of an issue whose `accept` cannot be run on main; `commit` are the commands that mend it."""
-    cannot = "" if commit else "its accept command cannot be run: "
+    cannot = "" if commit or failure.rule == OUT_OF_REACH else "its accept command cannot be run: "
     request = PersonRequest(
         kind=failure.kind.value,
         summary=f"{failure.kind}: {cannot}{failure.message}",

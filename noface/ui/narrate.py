@@ -280,7 +280,7 @@ _WORDS: dict[str, Words] = {
     "preflight": _preflight,
     "setup": _setup,
     "main_gate": _main_gate,
-    "idle_settings": _notes("noface.toml"),
+    "idle_settings": _notes("worth knowing"),
     "quota": _notes("quota"),
     "checkout_lacks": _notes("workspaces"),
     "sandbox": _sandbox,

@@ -12,6 +12,10 @@ from noface.engine.orders import protection_for
 from noface.engine.outside import BacklogWatch
 from noface.process.supervise import Canceller
 
+_COVERAGE = """def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line("FAIL Required test coverage of 90% not reached. Total coverage: 0.00%")
+"""
+
 
 @pytest.mark.thorough
 def test_accept_has_the_limit_that_its_issue_gives_and_does_not_run_after_a_failed_gate(project):
@@ -37,6 +41,7 @@ def test_accept_has_the_limit_that_its_issue_gives_and_does_not_run_after_a_fail
 )
 def test_a_file_is_protected_if_main_has_the_test_that_accept_chooses_in_it(project, chosen, to_write):
     project.write("test_b.py", "def test_b():\n    assert False\n")
+    project.write("conftest.py", _COVERAGE)  # what a plug-in prints of it changes nothing
     project.issue(1, accept=[f"{sys.executable} -m pytest -q -p no:cacheprovider {words}" for words in chosen])
     project.commit()
     with run_parts(project.path) as context:
@@ -63,6 +68,66 @@ def test_work_that_landed_after_its_worker_had_broken_off_says_so_in_log_show_an
     assert body.splitlines()[2].startswith("The worker did not finish (the worker ended with exit code 7: Killed by")
     trailers = project.git("log", "-1", "--format=%(trailers:only)", "main").splitlines()
     assert trailers == ["Noface-Issue: 1", "Noface-Attempt: 1"]
+
+
+def test_what_accept_misses_is_for_the_work_to_bring_and_what_it_reads_is_the_work(project):
+    """Files, scripts and programs of the checkout that main does not have; a program that nobody has is the machine's."""
+    project.write("README.md", "# Shop\n")
+    project.issue(1, "Write the page", "`docs/page.md`", accept=["cat docs/page.md"])
+    project.issue(2, "Make the list", accept=["bash bin/list.sh && test -s list.txt"])
+    project.issue(3, "Tell of it", "README.md tells how to begin.", accept=["grep -q begin README.md"])
+    project.issue(4, "Build it", accept=["test -e Dockerfile && no-such-docker build ."])
+    project.issue(5, "Count", accept=[" ".join(GATE.split())])
+    project.play(
+        ("1", 1, [{"write": "page.md", "text": "x"}]),
+        ("1", 2, [{"write": "docs/page.md", "text": "x"}]),
+        ("2", 1, [{"write": "bin/list.sh", "text": "set -e\nno-such-tool > list.txt\n"}]),
+        ("2", 2, [{"write": "bin/list.sh", "text": "echo a > list.txt\n"}]),
+        ("3", 0, [{"write": "README.md", "text": "begin\n"}]),
+        ("4", 0, [{"write": "Dockerfile", "text": "FROM scratch\n"}]),
+        ("5", 0, [{"write": "c.txt", "text": "c"}]),
+    )
+    project.commit()
+    log = project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "merged", "3": "merged", "4": "blocked", "5": "merged"}
+    first = [project.attempts(issue)[0] for issue in ("1", "2")]
+    assert [(each["outcome"], each["charged"]) for each in first] == [("ENVIRONMENT", True)] * 2
+    (missed,) = project.attempts("4")
+    assert not missed["charged"]
+    assert "is the gate check, which main passes" in log
+
+
+def test_accept_finds_what_setup_made_and_is_refused_if_it_cannot_import_what_main_has(project):
+    project.config(
+        extra='\n[project]\nsetup = "mkdir -p .venv/bin && ln -s /bin/true .venv/bin/own-tool"\nkeep = [".venv"]\n'
+    )
+    project.write("shop/__init__.py", "")
+    project.write("checks/a.py", "import shop\n")
+    project.issue(1, accept=["own-tool && test -e b.txt"])
+    project.issue(2, accept=[f"{sys.executable} checks/a.py"])
+    project.play(("*", 0, [{"write": "b.txt", "text": "b"}]))
+    project.commit()
+    log = project.run(code=3)
+    assert project.statuses() == {"1": "merged", "2": "blocked"}
+    assert project.attempts("2") == []
+    assert "it does not find shop, which main has (shop)" in log
+
+
+def test_what_no_work_can_bring_within_its_paths_is_told_by_every_command_before_anybody_is_paid(project):
+    project.write("docs/a.md", "")
+    project.issue(1, paths=["src/**"], accept=["test -f docs/b.md"])
+    project.commit()
+    said = "accept needs docs/b.md, which main has not, and `paths` does not let the work make it"
+    for command in (("issues",), ("config", "check"), ("run", "--dry-run")):
+        assert said in " ".join(project.noface(*command).stdout.split())
+    assert said in project.run(code=3)
+    assert project.attempts("1") == []
+
+
+def test_an_added_issue_is_told_that_main_passes_its_accept(project):
+    page = " ".join(project.noface("issues", "add", "X", "-b", "x", "-a", "test -e a.txt").stdout.split())
+    assert "main passes what is in `accept` already, so nobody will work on the issue" in page
+    assert "Worth knowing" not in project.noface("issues", "add", "Y", "-b", "y", "-a", "test -e b.txt").stdout
 
 
 def test_a_limit_that_is_no_duration_is_a_fault(project):

@@ -123,9 +123,11 @@ def test_a_run_tells_that_it_goes_on_beside_what_is_blocked_and_asks_a_person_on
 def test_an_issue_whose_accept_passes_already_is_skipped_without_a_worker(project):
     project.issue(7, accept=["test -e a.txt"])
     project.commit()
-    project.run()
+    out = project.run(code=3)
     assert project.statuses() == {"7": "skipped"}
     assert project.attempts("7") == []
+    assert "nobody worked on 7, since main passes what is in `accept`" in out
+    assert "All done" not in project.run()
 
 
 def test_what_a_person_leaves_undone_needs_nobody_any_more(project):
