@@ -26,6 +26,7 @@ from noface.model.issue import Issue
 from noface.model.patterns import matches_any
 from noface.model.protection import Protection, asked_paths, protection_of
 from noface.model.start import Origin, StartReason
+from noface.model.taxonomy import PASSED
 from noface.model.worker_run import THINKING_FACTOR
 from noface.process.files import is_folder
 from noface.prompts.data import Situation
@@ -100,7 +101,8 @@ def make_order(
         by_person=start.origin is Origin.PERSON,
         seal=secrets.token_hex(32),
         session=session,
-        unjudged=start.reason is StartReason.CUT_OFF or (held is not None and refused_in_places(held) is not None),
+        unjudged=start.reason is StartReason.CUT_OFF
+        or (held is not None and (held.outcome == PASSED or refused_in_places(held) is not None)),
         repeats=max(REPEATS_MAX - context.reader.repeats(issue.id, history.epoch), 0),
         notes=tuple(map(masked, (*data.notes, *notes))),
         owner=tuple(map(masked, filter(None, (note, *(each.note for each in history.decisions))))),

@@ -10,6 +10,7 @@ from noface.engine.engine import Engine
 from noface.engine.faults import Faults, OwnFaultError, twice
 from noface.engine.ground import follow, settle_following, take_ground
 from noface.engine.landing.commits import check_signing
+from noface.engine.main_holds import compare_with_main
 from noface.engine.outages import ask_again, lift_blocks
 from noface.engine.parts import Elsewhere
 from noface.engine.planner import RunResult
@@ -62,6 +63,7 @@ def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> t
     resumed = recover(context)
     settle_following(context)
     decided = take_ground(context, cancel)
+    compare_with_main(context)
     _tell_settings(context)
     check_signing(context)
     elsewhere.check(context, cancel)

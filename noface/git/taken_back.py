@@ -39,10 +39,29 @@ def merge_onto(plumbing: Plumbing, main: str, work: str, began: str | None) -> M
     """Merge `work` with `main`; if it `began` on a main that was taken back, only what has changed since then."""
     if began is None:
         return plumbing.merge(main, work)
-    # A merge base cannot be named to `git merge-tree` before 2.40: it is made, as the one commit that both sides have.
-    base = plumbing.commit_tree(plumbing.tree(began), (), "Where the work began\n")
-    ours, theirs = (plumbing.commit_tree(plumbing.tree(side), (base,), "A side of a merge\n") for side in (main, work))
-    return plumbing.merge(ours, theirs)
+    return merge_from(plumbing, began, main, work)
+
+
+def merge_from(plumbing: Plumbing, base: str, *sides: str) -> Merge:
+    """Merge two commits or trees by what each changes of `base`, whatever their histories are.
+
+    A merge base cannot be named to `git merge-tree` before 2.40: it is made, as the one commit that both sides have.
+    """
+    began = plumbing.commit_tree(plumbing.tree(base), (), "Where the work began\n")
+    return plumbing.merge(*(plumbing.commit_tree(plumbing.tree(s), (began,), "A side of a merge\n") for s in sides))
+
+
+def holds(plumbing: Plumbing, tree: str, landing: str) -> bool:
+    """True if a commit or tree has all that a landing brought: to bring it again would change nothing."""
+    parent = plumbing.resolve(f"{landing}^")
+    return parent is not None and merge_from(plumbing, parent, tree, landing).tree == plumbing.tree(tree)
+
+
+def reverses(plumbing: Plumbing, commit: str, landing: str, paths: Collection[str]) -> bool:
+    """True if a commit leaves in the `paths` of a landing what a revert of that would leave, and not before."""
+    undone = merge_from(plumbing, landing, f"{commit}^", f"{landing}^").tree
+    before, after = (plumbing.entries(each, tuple(paths)) for each in (f"{commit}^", commit))
+    return undone is not None and before != after and plumbing.entries(undone, tuple(paths)) == after
 
 
 def bring_onto(plumbing: Plumbing, main: str, work: str, mains: Collection[str]) -> WorkOnMain:

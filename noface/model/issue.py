@@ -88,6 +88,7 @@ class IssueState:
     granted_paths: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     pull_request: int | None = None
+    cause: str = ""
 
     @property
     def done(self) -> bool:

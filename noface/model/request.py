@@ -27,6 +27,7 @@ class RequestKind(StrEnum):
     ACCEPT_UNCOMMITTED = "accept-uncommitted"
     ACCEPT_UNRUNNABLE = "accept-unrunnable"
     CHANGED_TESTS = "changed-tests"
+    NOT_ON_MAIN = "not-on-main"
 
 
 Option = tuple[str, str]

@@ -199,7 +199,7 @@ class Cause(StrEnum):
     """What a program has to know of why an issue stands where it stands; the reason beside it is for people alone.
 
     HELD: its work passed, and something is in the way of landing. APPROVED: the next run goes on with what was
-    approved.
+    approved. TAKEN_BACK: it has landed, and main does not hold it.
     """
 
     NONE = ""
@@ -207,6 +207,7 @@ class Cause(StrEnum):
     PROVIDER = "provider"
     RED_MAIN = "red_main"
     APPROVED = "approved"
+    TAKEN_BACK = "taken_back"
 
 
 PASSED = "PASSED"

@@ -61,6 +61,13 @@ def rounds_request(
     return asks(request, RequestKind.PULL_ROUNDS, issue, facts)
 
 
+def not_on_main_request(issue: Issue, why: str, history: History, commit: str, bring: str) -> PersonRequest:
+    """Return what is asked of an issue whose landing `commit` main does not hold; the command `bring` mends that."""
+    request = block_request(issue, Block(FailureKind.REVIEW_REJECTED, why), history, "")
+    facts = {"why": why, "commit": commit[:12], "bring": bring}
+    return asks(replace(request, failing=None), RequestKind.NOT_ON_MAIN, issue, facts)
+
+
 def _of_pull(followed: Followed) -> dict[str, object]:
     pull = shlex.quote(followed.url or str(followed.number))
     return {"number": followed.number, "url": followed.url, "branch": followed.branch, "pull": pull}

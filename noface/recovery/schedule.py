@@ -18,7 +18,7 @@ from noface.model.attempt import PastAttempt, failure_of
 from noface.model.issue import Issue, IssueState
 from noface.model.patterns import overlap
 from noface.model.quoting import some
-from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, IssueStatus
+from noface.model.taxonomy import INTERRUPTED, PASSED, Cause, FailureKind, IssueStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,9 @@ def _obstacle(issue: Issue, state: IssueState, states: Mapping[str, IssueState],
     if missing:
         pulls = tuple(f"pull request #{n}" for name in missing if name in states and (n := states[name].pull_request))
         in_review = f" ({some(pulls, _FILES_NAMED_MAX)} in review)" if pulls else ""
+        gone = (name for name in missing if name in states and states[name].cause == Cause.TAKEN_BACK)
+        if (name := next(gone, None)) is not None:
+            return Waiting(issue.id, f"waits for {name}: {states[name].reason}")
         return Waiting(issue.id, f"waits for {', '.join(missing)} to be merged{in_review}")
     if state.until is not None and state.until > now:
         return Waiting(issue.id, state.reason or "waits for its retry time", state.until)

@@ -159,14 +159,14 @@ def decide(
         skip(now, journal, row, who)
     else:
         if past is not None and past.outcome == PASSED and case.wants is ApprovalKind.LANDING and not approved:
-            journal.attempt_overruled(now, row.id, past.number, _rejection(note, who))
+            journal.attempt_overruled(now, row.id, past.number, rejection(note, who))
         why, cause = f"{verdict} by {who}", Cause.APPROVED if approved else Cause.NONE
         if case.afresh:
             give_back(journal, questions, reader, now, row, "", why)
         journal.status(now, row.id, IssueStatus.READY, why, cause=cause)
 
 
-def _rejection(note: str, who: str) -> Failure:
+def rejection(note: str, who: str) -> Failure:
     """Return the failure of work that a person turned down; another note is another failure, no mere repetition."""
     digest = hashlib.sha256(note.encode()).hexdigest()[:12]
     return Failure(

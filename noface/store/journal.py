@@ -140,10 +140,10 @@ class Journal:
                 steps = json.loads(known[0]) if known is not None else []
                 self.fact(UNEXPECTED_STEPS, dumps([*steps, step][-_STEPS_MAX:]))
 
-    def blocked(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
+    def blocked(self, at: float, issue_id: str, reason: str, request: PersonRequest, cause: Cause = Cause.NONE) -> None:
         with self._db.transaction() as connection:
             _set(connection, issue_id, block=dumps(request))
-            self.status(at, issue_id, IssueStatus.BLOCKED, reason)
+            self.status(at, issue_id, IssueStatus.BLOCKED, reason, cause=cause)
 
     def approval_requested(self, at: float, issue_id: str, reason: str, request: PersonRequest) -> None:
         with self._db.transaction() as connection:

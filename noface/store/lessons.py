@@ -82,6 +82,11 @@ class LessonStore:
                 return ()
             return tuple(row["id"] for row in quoted if self._count(connection, row, passed, at))
 
+    def forget(self, issue_id: str, at: float) -> None:
+        """Drop what was learnt from an issue whose work a person took back from main."""
+        with self._db.transaction() as connection:
+            update(connection, "lessons", {"dropped_at": at}, "issue_id = ?", issue_id)
+
     def recent(self, most: int = 100) -> tuple[Lesson, ...]:
         rows = self._db.rows("SELECT * FROM lessons ORDER BY learned_at DESC, id DESC LIMIT ?", most)
         return tuple(_lesson(row) for row in rows)

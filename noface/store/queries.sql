@@ -114,7 +114,7 @@ GROUP BY a.issue_id, gap.value
 ORDER BY a.issue_id, MIN(a.number), MIN(gap.id) LIMIT ?;
 
 -- name: states
-SELECT id, status, reason, until, epoch, note, satisfied, wanted_model, wanted_attempts, granted_paths, needs,
+SELECT id, status, reason, until, epoch, note, satisfied, wanted_model, wanted_attempts, granted_paths, needs, cause,
     COALESCE(NULLIF(blocked_hash, ''), content_hash) AS content_hash,
     (SELECT number FROM pull_requests WHERE issue_id = issues.id) AS pull_request
 FROM told_issues AS issues;

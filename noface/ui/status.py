@@ -25,8 +25,11 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SETTLED = ("merged", "skipped")
 IN_REVIEW = "in review"
 """What stands for an issue whose pull request is open where others ask whether they may start."""
+OFF_MAIN = "not on main any more"
+"""What stands for an issue that has landed and was taken back, or landed elsewhere."""
 _STUCK = {
     "blocked": "is blocked",
+    OFF_MAIN: f"is {OFF_MAIN}",
     "approval": "waits for approval",
     NOT_DONE: f"is {NOT_DONE}",
     IN_REVIEW: f"is {IN_REVIEW}",
@@ -70,6 +73,8 @@ def _standing(row: IssueRow) -> str:
         return IN_REVIEW
     if row.edited:
         return "ready"
+    if row.cause == "taken_back":
+        return OFF_MAIN
     return NOT_DONE if row.status == "skipped" and not row.satisfied else row.status
 
 

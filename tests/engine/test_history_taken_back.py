@@ -54,6 +54,6 @@ def test_a_landing_that_a_person_took_back_before_it_was_recorded_does_not_come_
     assert project.git("rev-parse", "main") != before
     (project.path / ".git" / "index.lock").unlink()
     project.git("reset", "-q", "--hard", before)
-    project.run()
+    assert "taken back by you: main does not hold" in project.run(code=3)
     assert project.git("rev-parse", "main") == before
-    assert project.statuses() == {"1": "merged"}
+    assert project.statuses() == {"1": "blocked"}

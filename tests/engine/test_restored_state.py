@@ -61,12 +61,12 @@ def test_an_old_database_lands_nothing_again(restored):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("known", first_ones([True, False]))
-def test_what_a_person_has_reverted_stays_landed(restored, known):
+def test_what_a_person_has_reverted_does_not_land_again(restored, known):
     if known:
         restored.run()
     restored.git("revert", "--no-edit", "-m", "1", "HEAD")
-    restored.run()
-    assert restored.statuses() == {"1": "merged", "2": "merged"}
+    restored.run(code=3)
+    assert restored.statuses() == {"1": "merged", "2": "blocked"}
     assert landed(restored) == ["2", "1"]
 
 

@@ -21,7 +21,14 @@ from noface.model.taxonomy import FailureKind
 from noface.recovery.blocked import approval_request, block_request
 from noface.recovery.options import Configured
 from noface.recovery.pull_rounds import ClosedUnmerged, Followed, PullSeen, RoundDue, TakenByPerson
-from noface.recovery.requests import accept_request, branch_request, closed_request, rounds_request, taken_pull_request
+from noface.recovery.requests import (
+    accept_request,
+    branch_request,
+    closed_request,
+    not_on_main_request,
+    rounds_request,
+    taken_pull_request,
+)
 from noface.recovery.said import notice_of
 from noface.store.overview import Overview
 from noface.store.publications import Publications
@@ -165,6 +172,11 @@ REQUESTS = {
     "blocked: the pull request is a person's": {
         "request": lambda issue, history: taken_pull_request(
             TakenByPerson("d" * 40, "ada has pushed"), issue, FOLLOWED, history, CONFIGURED
+        )
+    },
+    "blocked: it was taken back": {
+        "request": lambda issue, history: not_on_main_request(
+            issue, "taken back by you (eeeeeeeeeeee)", history, "f" * 40, "git revert eeeeeeeeeeee"
         )
     },
     "blocked: the rounds are used up": {

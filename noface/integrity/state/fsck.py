@@ -129,6 +129,8 @@ def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
     for issue, commit in landed.items():
         if issue in pending or (issue in rows and rows[issue].status == IssueStatus.MERGED):
             continue
+        if issue in rows and rows[issue].merged_commit == commit:
+            continue  # a person took it back
         message = f"main holds it as {commit[:12]}, its row says {rows[issue].status if issue in rows else 'nothing'}"
         name, advice = f"issue {issue}", "mark it as merged"
         yield Fault(FaultKind.MERGE_UNRECORDED, name, message, advice, RepairKind.MARK_MERGED, issue, commit)

@@ -1,0 +1,108 @@
+"""Compares what counts as merged with main as a run begins: what a person took back, or landed elsewhere, is not done.
+
+Trees decide. A person's commit takes a landing back if it leaves in all of its files what a revert of it would leave;
+else its own word for that does. Where main has a landing's lines all the same (picked, squashed), it holds it.
+"""
+
+import re
+
+from noface.engine.context import RunContext
+from noface.engine.prompt_context import history_of
+from noface.git.landings import landed_issues, landings
+from noface.git.plumbing import Plumbing
+from noface.git.survey import main_moves
+from noface.git.taken_back import holds, reverses
+from noface.model.issue import Issue
+from noface.model.quoting import some
+from noface.model.taxonomy import PASSED, Cause, IssueStatus
+from noface.recovery.requests import not_on_main_request
+from noface.store.decisions import rejection
+from noface.store.records import IssueRow
+
+_COMPARED = "compared_with_main"
+"""The fact that holds main's commit up to which is known what people have taken back."""
+_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})\b", re.MULTILINE)
+_LOOKED_AT_MAX = 200
+
+
+def compare_with_main(context: RunContext) -> None:
+    """Block each issue of the backlog that counts as merged and is not on main; one that came back is merged again."""
+    plumbing, reader = context.env.plumbing, context.reader
+    main, read = plumbing.main(), reader.fact(_COMPARED)
+    rows = [row for row in reader.issues() if row.present and row.merged_commit]
+    off = _off_main(plumbing, tuple(str(row.merged_commit) for row in rows))
+    since = f"{read}..{main}" if read and plumbing.resolve(read) and plumbing.is_ancestor(read, main) else main
+    back = _taken_back(plumbing, since, rows) if read != main else {}
+    landed = dict(landed_issues(plumbing)) if off else {}  # a person's amend has given a landing another id
+    for row in rows:
+        commit, gone = str(row.merged_commit), row.cause == Cause.TAKEN_BACK
+        if row.status == IssueStatus.MERGED and ((commit in off and row.id not in landed) or row.id in back):
+            if not holds(plumbing, main, commit):
+                _let_go(context, row, back.get(row.id, ""))
+        elif row.status == IssueStatus.BLOCKED and gone and holds(plumbing, main, commit):
+            context.journal.merged(context.clock.now(), row.id, commit)
+    context.journal.fact(_COMPARED, main)
+
+
+def brings_back(context: RunContext, issue: Issue, candidate: str) -> str:
+    """Say which issue's lines work on another one brings again that a person took back from main; "" if none."""
+    plumbing, gone = context.env.plumbing, [r for r in context.reader.blocked() if r.cause == Cause.TAKEN_BACK]
+    tree = plumbing.merge(plumbing.main(), candidate).tree if gone else None
+    again = (r for r in gone if tree is not None and r.id != issue.id and holds(plumbing, tree, str(r.merged_commit)))
+    return next((f"it brings again what issue {row.id} brought, which was {row.reason}" for row in again), "")
+
+
+def _off_main(plumbing: Plumbing, commits: tuple[str, ...]) -> set[str]:
+    """Return the commits that no main holds, here or fetched."""
+    if plumbing.are_on_line(commits, plumbing.main()):
+        return set()
+    feed = "".join(f"{name}\n" for name in (*commits, *(f"^{each}" for each in plumbing.mains())))
+    off = set(plumbing.git.ask("rev-list", "--ignore-missing", "--stdin", stdin=feed).split())
+    return {each for each in commits if each in off or plumbing.resolve(each) is None}
+
+
+def _taken_back(plumbing: Plumbing, commits: str, rows: list[IssueRow]) -> dict[str, str]:
+    """Return the issues whose landings a person's commits take back, with the commit that does."""
+    own = {each.landing.commit for each in landings(plumbing, commits)}
+    line = plumbing.git.ask("log", "--first-parent", "-z", f"--max-count={_LOOKED_AT_MAX}", "--format=%H%n%B", commits)
+    brought, found = dict[str, frozenset[str]](), dict[str, str]()
+    for commit, _, message in (text.partition("\n") for text in line.split("\0") if text):
+        if commit in own or not rows or plumbing.resolve(f"{commit}^") is None:
+            continue
+        changed, named = {each.path for each in plumbing.raw_changes(f"{commit}^", commit)}, _REVERTS.findall(message)
+        for row in rows:
+            landing = str(row.merged_commit)
+            if landing not in brought:
+                there = plumbing.resolve(f"{landing}^") is not None
+                changes = plumbing.raw_changes(f"{landing}^", landing) if there else ()
+                brought[landing] = frozenset(each.path for each in changes)
+            paths = brought[landing]
+            whole = bool(paths) and paths <= changed and plumbing.is_ancestor(landing, commit)
+            if landing.startswith(tuple(named) or ("-",)) or (whole and reverses(plumbing, commit, landing, paths)):
+                found.setdefault(row.id, commit)
+    return found
+
+
+def _let_go(context: RunContext, row: IssueRow, back: str) -> None:
+    """Block an issue that main does not hold; what a person took back they have rejected; nothing is learnt."""
+    plumbing, now, commit = context.env.plumbing, context.clock.now(), str(row.merged_commit)
+    refs = plumbing.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname:short)", "refs/heads").text
+    branches = tuple(ref for ref in refs.split("\n") if ref and not ref.startswith("noface/"))
+    main, short = plumbing.repository.main_name, commit[:12]
+    if back:
+        why, bring = f"taken back by you ({back[:12]})", f"git revert {back[:12]}"
+    elif branches:
+        why = f"merged into {some(branches, 2)} as {short}, which {main} does not hold"
+        bring = f"git merge {branches[0]}"
+    elif any(move.new == commit for move in main_moves(plumbing)):
+        why, bring = f"taken back by you: {main} does not hold {short} any more", f"git merge {short}"
+    else:
+        why, bring = f"merged as {short} into a branch that is gone, and {main} does not hold it", f"git merge {short}"
+    passed = [each for each in context.reader.past(row.id) if each.outcome == PASSED]
+    if passed and "taken back" in why:
+        failure = rejection(f"main no longer holds what landed as {short}", "a person")
+        context.journal.attempt_overruled(now, row.id, passed[-1].number, failure)
+        context.lessons.forget(row.id, now)
+    issue = next((each for each in context.issues if each.id == row.id), Issue(row.id, row.title))
+    history = history_of(context, issue)
+    context.journal.blocked(now, row.id, why, not_on_main_request(issue, why, history, commit, bring), Cause.TAKEN_BACK)

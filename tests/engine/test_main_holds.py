@@ -1,0 +1,115 @@
+"""What landed and main does not hold, since a person took it back or it went to another branch, is not called done."""
+
+import pytest
+
+STEPS = [{"write": "b.txt", "text": "b\n"}, {"write": "a.txt", "text": "more\n"}]
+BACK = {
+    # what a person does after issue 1 has landed -> how the issue stands, and a piece of its reason
+    "a revert": ("git revert --no-edit -m 1 HEAD", "blocked", "taken back by you ("),
+    "a revert in other words": ("git revert --no-edit -m 1 HEAD; git commit -q --amend -m Away", "blocked", "by you ("),
+    "by hand": ("git rm -q b.txt; git checkout -q HEAD~1 a.txt; git commit -qm gone", "blocked", "by you ("),
+    "with more": (
+        "git rm -q b.txt; git checkout -q HEAD~1 a.txt; echo x > x; git add x; git commit -qm gone",
+        "blocked",
+        "taken back by you (",
+    ),
+    "a revert that was mended": (
+        'git revert -n -m 1 HEAD; echo other > a.txt; git commit -qam "This reverts commit $(git rev-parse HEAD)."',
+        "blocked",
+        "taken back by you (",
+    ),
+    "a reset": ("git reset -q --hard HEAD~1", "blocked", "taken back by you: main does not hold"),
+    "a revert that was reverted": ("git revert --no-edit -m 1 HEAD; git revert --no-edit HEAD", "merged", "merged as"),
+    "an amend": ("git commit -q --amend -m other", "merged", "merged as"),
+    "a squash": ("git reset -q --soft HEAD~1; git commit -qm mine", "merged", "merged as"),
+    "half of it": ("git rm -q b.txt; git commit -qm half", "merged", "merged as"),
+    "a move": ("git mv b.txt c.txt; git commit -qm moved", "merged", "merged as"),
+    "a rewrite": ("echo new > b.txt; echo new > a.txt; git commit -qam new", "merged", "merged as"),
+    "nothing": ("git commit -q --allow-empty -m empty", "merged", "merged as"),
+}
+
+
+@pytest.fixture
+def landed(project):
+    """A project in which issue 1 has landed, and what a shell does there."""
+    project.play(("1", 0, STEPS))
+    project.issue(1)
+    project.commit()
+    project.run()
+    return project, lambda text: project.git("-c", f"alias.does=!sh -ec '{text}'", "does")
+
+
+@pytest.mark.parametrize("way", BACK)
+def test_each_run_compares_main_with_what_counts_as_merged(landed, way):
+    (project, shell), (does, status, reason) = landed, BACK[way]
+    shell(does)
+    out = project.run(code=3 if status == "blocked" else 0)
+    shown = project.shown("show", "1")
+    assert (shown["status"], reason in shown["reason"]) == (status, True), shown["reason"]
+    assert ("All done" in out) == (status == "merged")
+    assert "is not a way that noface has" not in project.noface("tools", "fsck").stdout
+    assert project.unexpected_steps() == ()
+
+
+def test_what_needs_it_waits_and_a_retry_does_it_again(landed):
+    project, shell = landed
+    shell(BACK["a revert"][0])
+    project.play(("1", 0, STEPS), ("2", 0, [{"write": "c.txt", "text": "c\n"}]))
+    project.issue(2, depends_on=["1"])
+    project.commit()
+    assert "2 Issue 2: waits for 1 to be merged; 1 is not on main any more" in project.run(code=3)
+    assert project.noface("retry", "1").returncode == 0
+    assert (
+        "rejected by a person: main no longer holds what landed as"
+        in project.shown("show", "1")["attempts"][0]["failure"]["message"]
+    )
+    project.run()
+    assert project.statuses()["1"] == "merged"
+
+
+def test_work_on_another_issue_that_brings_the_lines_again_is_asked_about(landed):
+    project, shell = landed
+    shell(BACK["a revert"][0])
+    project.play(("2", 0, [*STEPS, {"write": "c.txt", "text": "c\n"}]))
+    project.issue(2)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "blocked", "2": "approval"}
+    reason = project.shown("show", "2")["reason"]
+    assert reason.startswith("passed; it brings again what issue 1 brought, which was taken back by you (")
+    assert project.noface("approve", "2").returncode == 0
+    project.run(code=3)
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}  # main holds the lines of both
+
+
+@pytest.fixture
+def aside(project):
+    """A project whose issue 1 has landed on the branch `aside`, with main checked out."""
+    project.play(("*", 0, STEPS))
+    project.issue(1)
+    project.commit()
+    project.git("checkout", "-q", "-b", "aside")
+    project.run()
+    project.git("checkout", "-q", "main")
+    return project
+
+
+def test_what_landed_on_another_branch_is_done_once_main_holds_it(aside):
+    out = aside.run(code=3)
+    assert "merged into aside as " in out
+    assert "All done" not in out
+    assert "git merge aside" in aside.noface("blocked").stdout
+    aside.git("merge", "-q", "aside")
+    aside.run()
+    assert aside.statuses() == {"1": "merged"}
+
+
+def test_what_landed_on_a_branch_that_is_gone_can_be_tried_again(aside):
+    aside.git("branch", "-q", "-D", "aside")
+    assert "into a branch that is gone, and main does not hold it" in aside.run(code=3)
+    assert aside.noface("retry", "1").returncode == 0
+    aside.run()
+    assert aside.statuses() == {"1": "merged"}
+    assert "b.txt" in aside.git("ls-tree", "--name-only", "main")
+    assert len(aside.attempts("1")) == 2
