@@ -81,7 +81,11 @@ class RunSettings:
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """What a decision on issues needs. `unreachable`: models whose agent misses something, and the question."""
+    """What a decision on issues needs.
+
+    `unreachable`: models whose agent misses something, and the question. `refused`: models for whose login or entry an
+    issue was blocked.
+    """
 
     settings: RunSettings
     reader: Reader
@@ -90,6 +94,7 @@ class Planning:
     clock: Clock
     dice: random.Random = field(default_factory=random.Random)
     unreachable: dict[str, str] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -45,6 +45,7 @@ from noface.model.attempt import (
     Judged,
     NotStarted,
     beside_mark,
+    failure_of,
 )
 from noface.model.budget import ESTIMATED, Overrun
 from noface.model.failure import Failure
@@ -60,6 +61,7 @@ from noface.recovery.options import Configured
 from noface.recovery.policy import next_action
 from noface.recovery.policy_state import charged
 from noface.recovery.resume import gone_on_with
+from noface.recovery.rules_outside import may_pass
 from noface.recovery.schedule import Contest, Plan, independent, plan, where_of
 from noface.secrets.logins import login_fix
 from noface.secrets.masked_records import masked_record
@@ -139,7 +141,8 @@ def _notes(context: RunContext, order: AttemptOrder, report: AttemptReport) -> t
 
 
 def decide(context: Planning, past: History) -> Action:
-    now, policy = context.clock.now(), replace(context.settings.policy, unreachable=frozenset(context.unreachable))
+    now, refused = context.clock.now(), frozenset(context.refused)
+    policy = replace(context.settings.policy, unreachable=frozenset(context.unreachable), refused=refused)
     away = {model: breaker.until for model, breaker in context.reader.waits().items()}
     may_use = estimates(context) if policy.budget.limited else None
     return next_action(past, policy, now, context.dice.random(), away, may_use)
@@ -217,6 +220,8 @@ def apply_action(
             context.set_status(issue.id, IssueStatus.LANDING, "passed; waits to land")
             queue.add(QueueEntry(issue, last.number, last.candidate, proof))
         case Block():
+            if last is not None and may_pass(failure_of(last)):
+                context.refused |= {last.model, *context.settings.policy.same_login(last.model)}
             block(context, past, action)
             _tell_rest(context, issue.id)
         case RequestApproval():

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import history_of
 from noface.errors import ForgeAwayError, NofaceError, RemoteError, SigningError
-from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt
+from noface.model.attempt import AttemptOrder, AttemptReport, Judged, PastAttempt, failure_of
 from noface.model.history import AdviceOutcome
 from noface.model.taxonomy import Cause, FailureKind, IssueStatus
 from noface.process.clock import Clock
-from noface.recovery.policy_state import instead_of
+from noface.recovery.policy_state import OF_THE_MODEL, instead_of
+from noface.recovery.rules_outside import may_pass
 from noface.recovery.schedule import Breaker, Waiting
 from noface.recovery.sudden_ends import (
     SUDDEN_S,
@@ -177,6 +178,18 @@ def provider_answered(context: RunContext, model: str, began_at: float, report: 
     """Close the model's circuit breaker if the attempt's worker ended well: others crash for want of an answer."""
     if isinstance(report, Judged) and report.agent.error is None:
         answers_again(context, model, began_at, passed=report.failure is None)
+        _accepted_again(context, model)
+
+
+def _accepted_again(context: RunContext, model: str) -> None:
+    """Try again, once an issue and run, what is blocked for a login with which this model has worked now."""
+    same = {model, *context.settings.policy.same_login(model)}
+    context.refused -= same
+    for row in blocked_rows(context.reader, OF_THE_MODEL):
+        past = context.reader.past(row.id) if row.model in same and row.id not in context.given_back else ()
+        if past and may_pass(failure_of(past[-1])):
+            context.given_back.add(row.id)
+            context.journal.unblocked(context.clock.now(), row.id, f"{model} works again; tried again")
 
 
 def too_long(context: RunContext, waiting: Waiting) -> str:

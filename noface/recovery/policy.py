@@ -26,8 +26,9 @@ The rules, in order; the first that applies wins.
     row, or once for the issue's, is blocked.
  5. Environment (AUTH, MISCONFIGURED, ENVIRONMENT, BASELINE_RED), not charged: no retry mends it. What is wrong with
     one model's login or entry leaves the others: one of its tier works in its place, else the next of the ladder.
-    What has the same login (the same agent with the same key or home) is not tried after an AUTH. Without another one,
-    and for all else: block at once. A main that turned red is waited for (engine/red_main), and what was finished is
+    What has the same login (the same agent with the same key or home) is not tried after an AUTH. Without another one
+    the model is looked at again after 10 s, 1 min and 5 min, unless another issue was blocked for it. For all else, and
+    then: block at once. A main that turned red is waited for (engine/red_main), and what was finished is
     judged once it is green, for nothing; after five red mains in a row: block.
     (Where main passes in the same environment, the change is to blame, and it is charged: the ladder.) A setup or a
     plain command whose final error may pass by itself (a network, a rate limit, a port in use) is run again twice an
@@ -132,7 +133,7 @@ from noface.recovery.policy_state import (
 )
 from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, ROUNDS_MAX, Policy, RoleModels, Rung
 from noface.recovery.rules_charged import by_strategy, recover, same_again, says_contract, stopped
-from noface.recovery.rules_outside import backoff, outside, wait
+from noface.recovery.rules_outside import backoff, look_again, outside, wait
 from noface.recovery.rules_passed import changed_tests, landing
 
 __all__ = ["History", "Policy", "Rung", "backoff", "next_action"]
@@ -213,8 +214,9 @@ def _decide(history: History, policy: Policy, now: float, jitter: float, away: M
         known = known_cause(failure)
         said = short(failure.message, _REFUSAL_CHARS_MAX) if failure.kind is FailureKind.AUTH else ""
         cause = known.cause if known is not None else said
-        why = f"no retry mends the environment{': ' if cause else ''}{cause}"
-        return outside(state, now) or Block(failure.kind, why)
+        what = f"{last.model} cannot be used" if of_the_model(failure) else "no retry mends what is around the work"
+        why = f"{what}{': ' if cause else ''}{cause}"
+        return outside(state, now) or look_again(state, now) or Block(failure.kind, why)
     if failure.category is Category.TRANSIENT:
         return wait(state, now, jitter, away)
     return (outside(state, now) or _again(state, now) if not last.charged else None) or recover(state, now)

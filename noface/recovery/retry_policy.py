@@ -150,8 +150,9 @@ class Policy:
     """Durations in seconds, money in dollars. `tiers` knows every model, `alternatives` those that may stand in.
 
     `logins` names each model's login: what refuses one model refuses all with the same. `unreachable` are the models
-    whose sandbox keeps from them what they need. `transient_retries` None: no issue is blocked for a provider, the run
-    waits for `outage_max_s`. So many `strategies_max` other than the ladder's may fail, then a person is asked (K10).
+    whose sandbox keeps from them what they need, `refused` those for which a person is asked already.
+    `transient_retries` None: no issue is blocked for a provider, the run waits for `outage_max_s`. So many
+    `strategies_max` other than the ladder's may fail, then a person is asked (K10).
     """
 
     ladder: tuple[Rung, ...]
@@ -175,6 +176,7 @@ class Policy:
     review: ReviewRules = field(default_factory=ReviewRules)
     logins: tuple[tuple[str, str], ...] = ()
     unreachable: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
 
     @property
     def models(self) -> tuple[str, ...]:

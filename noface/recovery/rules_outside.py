@@ -2,20 +2,24 @@
 
 from collections.abc import Mapping
 
+from noface.diagnosis.agent_errors import ASKS
 from noface.diagnosis.known_causes import final_error
 from noface.model.actions import Action, Block, Mode, RunWorker, WaitUntil
-from noface.model.failure import DISK_FULL
+from noface.model.attempt import failure_of
+from noface.model.failure import DISK_FULL, OUT_OF_REACH, Failure
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy_state import (
     OUTSIDE,
     OUTSIDE_REPEATS_MAX,
     PolicyState,
     is_transient,
+    of_the_model,
     outside_failures,
     same_model,
     trailing,
 )
 from noface.recovery.retry_policy import BACKOFF_MAX_S
+from noface.recovery.sudden_ends import SEVERAL_ISSUES
 
 _DOUBLINGS_MAX = 60
 
@@ -52,6 +56,36 @@ def wait(state: PolicyState, now: float, jitter: float, away: Mapping[str, float
 def _tries(state: PolicyState, model: str) -> int:
     streak = trailing(state.attempts, is_transient)
     return sum(attempt.model == model for attempt in state.attempts[len(state.attempts) - streak :])
+
+
+_LOOKS = (1 / 3, 2.0, 10.0)
+"""In `backoff_base`, by default 10 s, 1 min and 5 min: a login is renewed, or a program updated, in seconds."""
+
+
+_SURE = (*SEVERAL_ISSUES, OUT_OF_REACH, "command-refused", f"command-{ASKS}", "command-no-script")
+"""Rules of what several issues have met, or what does not go by itself: a sandbox, a person's own command."""
+
+
+def may_pass(failure: Failure) -> bool:
+    """True of a login or a program that is refused, and may work a moment later."""
+    return of_the_model(failure) and failure.rule not in _SURE
+
+
+def look_again(state: PolicyState, now: float) -> WaitUntil | None:
+    """Wait for a model whose login or program is refused before a person is asked; None after three looks.
+
+    One that another issue was blocked for is known to be refused.
+    """
+    failure, last = state.failure, state.last
+    told = failure.kind in dict(state.policy.strategies) or last.model in state.policy.refused
+    if told or not may_pass(failure):
+        return None
+    looks = trailing(state.attempts, lambda each: each.model == last.model and may_pass(failure_of(each)))
+    if looks > len(_LOOKS):
+        return None
+    until = now + _LOOKS[looks - 1] * state.policy.backoff_base_s
+    reason = f"{failure.kind}: look {looks + 1} of {len(_LOOKS) + 1} before a person is asked"
+    return WaitUntil(last.model, until, reason, think=last.think)
 
 
 _SETUP_DELAY_S = 60.0

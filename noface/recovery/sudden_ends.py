@@ -26,6 +26,8 @@ NEVER_WORKED = "never-worked"
 DOES_NOT_LOAD = "program-does-not-load"
 """The rule of the same by a program that has worked and whose own code does not load: no wait mends that."""
 
+SEVERAL_ISSUES = (ENDS_AT_ONCE, NEVER_WORKED, DOES_NOT_LOAD)
+
 _TRY_IT = (
     "this model has never worked here: try its command by hand; what it misses in the sandbox alone, `show` or `write`"
     " of [sandbox] opens"

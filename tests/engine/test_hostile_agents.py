@@ -376,11 +376,10 @@ def test_a_tool_whose_process_is_gone_shows_nothing(streams):
     assert re.fullmatch(said, message), message
 
 
-def test_a_run_that_was_ended_is_judged_by_that_whatever_it_said_and_whatever_its_exit_code(streams):
+def test_a_run_that_stays_after_its_result_has_ended_with_it(streams):
     project, reports = streams
-    assert outcome(reports["hanging"]) == ("TIMEOUT", "idle")
-    assert reports["hanging"]["agent"]["exit_code"] == 0
-    assert project.git("ls-tree", "--name-only", "main", "hanging.txt") == ""
+    assert outcome(reports["hanging"]) == (None, "itself")
+    assert project.git("ls-tree", "--name-only", "main", "hanging.txt") == "hanging.txt"
 
 
 def test_50_megabytes_on_one_line_and_bytes_of_all_kinds_hide_no_result(streams):

@@ -72,6 +72,29 @@ def test_an_outage_of_forty_minutes_blocks_nothing_and_one_probe_asks_for_all(pr
     assert "blocked" not in done.stdout
 
 
+@pytest.mark.parametrize("said", ["Failed to authenticate. API Error: 401 OAuth token has expired", ""])
+def test_a_login_that_works_again_and_a_program_that_has_not_asked_its_model_block_nothing(project, said):
+    """A token that is renewed in a minute, and a program that ends well without having asked anybody."""
+    providers(project, small=45, workers=2)
+    script, config = project.folder / "small.sh", project.path / "noface.toml"
+    if said:
+        script.write_text(script.read_text().replace(EXIT_75, f"echo '{said}' >&2; exit 1"))
+    else:
+        begun = json.dumps(result(0.1))
+        ended = json.dumps(result(0) | {"result": "", "usage": {"input_tokens": 0, "output_tokens": 0}})
+        worker = script.read_text().replace(EXIT_75, f"echo '{ended}'; exit 0")
+        script.write_text(f"#!/bin/sh\n{worker}echo '{begun}'\n")
+        script.chmod(0o755)
+        config.write_text(
+            config.read_text().replace(f'"command"\ncommand = "sh {script}"', f'"claude"\ncommand = "{script}"')
+        )
+    issues(project, 4)
+    done = clocked(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    landed(project, 4)
+    assert len(times(project, before=45)) <= 6
+
+
 @pytest.mark.thorough
 def test_after_the_longest_outage_the_run_ends_with_4_and_the_next_one_goes_on(project):
     providers(project, retry='outage_max = "30m"\nbackoff_base = "5m"\n', small=AWAY_S)

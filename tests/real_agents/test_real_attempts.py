@@ -9,7 +9,7 @@ import pytest
 OWN_FILES = {"a.txt", "b.txt", "noface.toml", "issues/1-x.md"}
 TURNS = {"claude": ("--max-turns", "3"), "mini": ("-c", "agent.step_limit=3")}
 OAUTH = (("ANTHROPIC_API_KEY", ""), ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-test"))
-PERSON = "blocked (no retry mends the environment)"
+PERSON = "waits (look 2 of 4 before a person is asked)"
 NEXT = {
     "NO_DIFF": "ready (NO_DIFF: once more, with feedback)",
     "AGENT_CONFUSION": "ready (AGENT_CONFUSION: once more, with what noface knows)",

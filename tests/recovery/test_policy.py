@@ -6,6 +6,7 @@ import pytest
 from support.policy_story import (
     ALONE,
     ISSUE,
+    NOW,
     ROLES,
     K,
     conflict,
@@ -113,10 +114,23 @@ MENDED_BY_NOBODY = [kind for kind in K if kind.category is Category.ENVIRONMENT 
 
 @pytest.mark.parametrize("kind", MENDED_BY_NOBODY)
 def test_what_no_retry_mends_is_blocked_at_once_where_no_other_model_could_work(kind):
-    alone = policy(ladder=ALONE, roles=ROLES)
+    alone = policy(ladder=ALONE, roles=ROLES, refused=frozenset({"small"}))
     assert typed(decide(failed(kind), policy=alone)) == Block(kind, "")
     if kind not in (K.AUTH, K.MISCONFIGURED):
         assert typed(decide(failed(kind))) == Block(kind, "")
+
+
+@pytest.mark.parametrize("kind", [K.AUTH, K.MISCONFIGURED])
+def test_a_login_or_a_program_that_is_refused_is_looked_at_three_times_before_a_person_is_asked(kind):
+    """A token that was being renewed blocked four issues in two seconds, a program under update all that was left."""
+    alone = policy(ladder=ALONE, roles=ROLES, backoff_base_s=30.0)
+    waits = [decide(*fails(times, kind=kind), policy=alone) for times in (1, 2, 3)]
+    assert [round(each.until - NOW) for each in waits] == [10, 60, 300]
+    assert all(each.provider for each in waits), "all issues of the model wait together"
+    assert typed(decide(*fails(4, kind=kind), policy=alone)) == Block(kind, "")
+    seen = failed(kind)
+    seen = replace(seen, failure=replace(seen.failure, rule="never-worked"))  # at several issues already
+    assert typed(decide(seen, policy=alone)) == Block(kind, "")
 
 
 def test_a_red_main_is_waited_for_until_it_is_red_again_and_again():
@@ -132,7 +146,7 @@ def test_another_model_works_in_the_place_of_one_that_cannot_be_used(kind):
         Mode.SAME, "big", f"{kind}: small cannot be used here, big works in its place"
     )
     assert decide(failed(kind), policy=policy(alternatives=("small", "twin"))).model == "twin"
-    assert typed(decide(failed(kind), failed(K.AUTH, "big"))) == Block(K.AUTH, "")
+    assert typed(decide(failed(kind), *fails(4, "big", K.AUTH))) == Block(K.AUTH, "")
 
 
 def test_no_other_model_works_where_a_gate_is_misconfigured():
@@ -152,18 +166,21 @@ def test_a_model_that_cannot_be_used_is_tried_once_an_issue():
 def test_a_dearer_model_with_a_login_that_was_refused_is_not_tried():
     shared = policy(alternatives=("small", "twin"), logins=(("small", "a"), ("twin", "b"), ("big", "a")))
     assert decide(failed(K.AUTH), policy=shared).model == "twin", "it has a login of its own"
-    blocked = decide(failed(K.AUTH), failed(K.AUTH, "twin"), policy=shared)
+    blocked = decide(failed(K.AUTH), *fails(4, "twin", K.AUTH), policy=shared)
     assert isinstance(blocked, Block)
     refused = failed(K.AUTH)
-    alone, said = decide(refused, policy=replace(shared, alternatives=())), refused.failure.message
-    assert alone == Block(K.AUTH, f"no retry mends the environment: {said}")
+    alone, said = (
+        decide(refused, policy=replace(shared, alternatives=(), refused=frozenset({"small"}))),
+        refused.failure.message,
+    )
+    assert alone == Block(K.AUTH, f"small cannot be used: {said}")
     assert decide(failed(K.MISCONFIGURED), policy=replace(shared, alternatives=())).model == "big"
     assert decide(failed(K.AUTH), *fails(2), policy=shared).model == "big", "the login has worked since"
 
 
 def test_an_issue_that_must_not_escalate_or_a_kind_with_another_answer_gets_no_other_model():
     bound = replace(ISSUE, no_escalate=True)
-    assert isinstance(decide(failed(K.AUTH), issue=bound), Block)
+    assert isinstance(decide(*fails(4, kind=K.AUTH), issue=bound), Block)
     told = policy(strategies=((K.AUTH, Strategy.BLOCK),))
     assert isinstance(decide(failed(K.AUTH), policy=told), Block)
 

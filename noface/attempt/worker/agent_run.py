@@ -171,9 +171,7 @@ class _RunEnd:
                 return by_limit
             if error is not None and error.category is Category.TRANSIENT:
                 return error  # it hung on its provider, as codex does without a network: not its own fault
-            words = self.verdict.last_words or self.verdict.answer or self.watch.last_step
-            told = self.verdict.usage.tokens or words or self.reader.any_output_is_life
-            if by_limit is None or told:
+            if by_limit is None or self.verdict.usage.tokens or self._spoke:
                 return by_limit
             waited = f"had no answer of its provider in {ended.seconds:.0f} s"
             message = f"{self.order.model.agent} {waited}: {by_limit.message}"
@@ -190,7 +188,16 @@ class _RunEnd:
             message = f"the worker died of {signal.Signals(ended.signal).name if known else f'signal {ended.signal}'}"
             died = _failure(FailureKind.AGENT_CRASH, message, f"signal-{ended.signal}")
             return replace(died, excerpt=error.excerpt if error is not None else "")
+        if error is None and self.verdict.usage.tokens == 0 and not self._spoke:
+            message = f"{self.order.model.agent} ended well and never asked its model: no token, no word, no tool"
+            return replace(_failure(FailureKind.MISCONFIGURED, message, "agent-not-begun"), charged=False)
         return error
+
+    @property
+    def _spoke(self) -> bool:
+        """True if anything came of its model; what a plain program prints may be."""
+        said = self.verdict.last_words or self.verdict.answer or self.watch.last_step
+        return bool(said) or self.reader.any_output_is_life
 
     def _over_limit(self, error: Failure) -> Failure:
         """Return the failure of a run that reached its model's limit, with that and what it had used at its end."""
