@@ -73,6 +73,58 @@ def test_a_list_of_exports_is_no_caller():
 
 
 @pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("shop/cart.py", "__all__ = ['total', 'LABEL']\n\n\ndef total(p):\n    return 1\n\n\ndef label(p):\n    return 2\n"),
+        ("shop/__init__.py", "from .cart import total, LABEL\n"),
+        ("shop/__init__.py", "from .cart import (\n    total,\n    LABEL,\n)\n"),
+        ("index.js", "export { total, LABEL } from './cart.js';\n"),
+        ("cart.js", "function total() {}\nfunction label() {}\nmodule.exports = { total, LABEL };\n"),
+        ("src/lib.rs", "pub mod cart;\npub use cart::{total, LABEL};\n"),
+    ],
+)  # fmt: skip
+def test_an_export_that_goes_unasked_is_told(path, text):
+    old, new = (text.replace("LABEL", name).encode() for name in ("label", "count"))
+    [one] = found((path, old, new))
+    assert (one.row, one.lines) == ("exports", ("label",))
+    assert rows((path, old, old + b"\n")) == []
+    assert rows((path, old, new), says="Make `label` private") == []
+    assert rows((path, old, new), ("b.py", b"x = label(1)\n", b"x = 1\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "check", "row"),
+    [
+        ("shop/a.py", "    if not user.is_admin:\n        abort(403)\n", "rights"),
+        ("shop/a.py", "    if order.owner != user:\n        raise PermissionError(order)\n", "rights"),
+        ("shop/a.py", "    name = html.escape(name)\n", "rights"),
+        ("shop/a.py", "    if not hmac.compare_digest(sent, known):\n        return None\n", "rights"),
+        ("src/a.js", "  if (!req.user.hasRole('admin')) return res.sendStatus(403);\n", "rights"),
+        ("app/a.rb", "  before_action :authenticate_user!\n", "rights"),
+        ("src/A.java", '  @PreAuthorize("hasRole(1)")\n', "rights"),
+        ("src/A.cs", "    [Authorize(Roles = 1)]\n", "rights"),
+        ("a.go", "\tif !user.IsAdmin {\n\t\thttp.Error(w, no, 403)\n\t}\n", "rights"),
+        ("a.php", "  $name = htmlspecialchars($name);\n", "rights"),
+        ("shop/a.py", "    if amount <= 0:\n        raise ValueError(amount)\n", "input"),
+        ("src/a.js", "  if (amount <= 0) throw new RangeError(amount);\n", "input"),
+        ("a.go", "\tif amount <= 0 {\n\t\treturn 0, fmt.Errorf(no)\n\t}\n", "input"),
+        ("src/a.rs", "    if amount <= 0 {\n        return Err(Bad);\n    }\n", "input"),
+        ("src/A.java", "    Objects.requireNonNull(amount);\n", "input"),
+    ],
+)
+def test_a_check_that_goes_unasked_is_told(path, check, row):
+    head = {"py": "def refund(user):\n", "go": "func Refund(user User) {\n", "rs": "pub fn refund(user: User) {\n", "js": "function refund(user) {\n"}  # fmt: skip
+    first = head.get(path.rpartition(".")[2], "  public int refund(int user) {\n")
+    body, end = "    pay(user)\n    tell(user)\n", "\n" if path.endswith(".py") else "  }\n"
+    old, new = (f"{first}{each}{body}{end}".encode() for each in (check, "    note(user)\n"))
+    assert row in rows((path, old, new))
+    assert rows((path, new, old)) == []
+    assert rows((path, old, old.replace(b"tell", b"say"))) == []
+    assert rows((path, old, new), (f"lib/{path.rpartition('/')[2]}", None, old.replace(b"efund", b"epay"))) == []
+    assert row not in rows((path, old, new), says="Drop the check, for guests as well")
+
+
+@pytest.mark.parametrize(
     ("path", "old", "new"),
     [
         ("conf/app.yaml", "port: 1\nlimits:\n  rate: 5\n  burst: 9\n", "port: 1\nlimits:\n  burst: 9\ncount: 3\n"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from noface.integrity.unasked.checks import checks
 from noface.integrity.unasked.contents import contents
 from noface.integrity.unasked.finding import Changed, Chapter, Ground, Right, Unasked
 from noface.integrity.unasked.gone import gone
@@ -10,7 +11,7 @@ from noface.integrity.unasked.kinds import kinds
 from noface.integrity.unasked.machine import machine
 from noface.integrity.unasked.measures import measures
 
-CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine, gone, in_place_of, measures)
+CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine, gone, checks, in_place_of, measures)
 
 
 def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...]:

@@ -4,8 +4,9 @@ import ast
 import json
 import re
 import tomllib
-from collections.abc import Iterator
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from posixpath import splitext
 from typing import Any, NamedTuple
 
@@ -13,7 +14,11 @@ import yaml
 
 from noface.data import pattern, table
 from noface.integrity.form import python_tree
+from noface.integrity.judges import Part, part_of
+from noface.integrity.rubbish import is_generated
+from noface.integrity.unasked.finding import Changed
 
+_PUBLIC = re.compile(r"(?<!\w)(?:export|pub|public)\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOSES = re.compile(r"\s*(?:[)\]}]|end\b)")
 _ASSIGNED = re.compile(r"(?m)^[ \t]*+(?:export[ \t]++)?([\w.-]+)[ \t]*+[=:]")
@@ -42,6 +47,24 @@ def language_of(path: str) -> str:
     """Return the language by which a file is read, "" if there is none."""
     language = next((name for name, ends in table("languages").items() if splitext(path)[1] in ends), "")
     return str(table("unasked")["alike"].get(language, language))
+
+
+class Text:
+    """A changed file's texts before and after, "" of a file that is not there."""
+
+    def __init__(self, file: Changed) -> None:
+        self.path, self.both = file.path, file.old is not None and file.new is not None
+        self.old, self.new = ((data or b"").decode("utf-8", "replace") for data in (file.old, file.new))
+        self.product = part_of(file.path) in (Part.PRODUCT, Part.SOFT)
+
+    @cached_property
+    def gained(self) -> Counter[str]:
+        return Counter(telling(self.new.split("\n"))) - Counter(telling(self.old.split("\n")))
+
+
+def texts_of(files: Sequence[Changed]) -> list[Text]:
+    """Return the texts of what people write: no links, no submodules, nothing that programs write."""
+    return [Text(file) for file in files if file.new_mode[:2] != "12" and not is_generated(file.path)]
 
 
 @lru_cache(maxsize=256)
@@ -88,6 +111,15 @@ def _routes(text: str) -> Iterator[Definition]:
     for line in text.split("\n"):
         for match in pattern("unasked", "definitions", "routes").finditer(line[:_LINE_CHARS_MAX]):
             yield Definition(next(filter(None, match.groups()), ""), line.strip(), ())
+
+
+def exported(path: str, text: str) -> frozenset[str]:
+    """Return the names that a file of code shows to others: what its heads call public, and its lists of exports."""
+    heads = (each.name for each in (definitions(path, text) or {}).values() if _PUBLIC.search(each.head))
+    keys = ("exports", "shown") if path.endswith("__init__.py") else ("exports",)
+    found = (match for key in keys for match in pattern("unasked", "definitions", key).finditer(text))
+    lists = (each for match in found for each in match.groups())
+    return frozenset((*heads, *re.findall(r"[A-Za-z_$][\w$]*", " ".join(filter(None, lists)))))
 
 
 def keys_of(path: str, text: str) -> frozenset[tuple[str, ...]] | None:
