@@ -11,8 +11,8 @@ from noface.integrity.tampering import is_test_file
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
 
 _HEAD_BYTES = 1_500
-_ADDRESS = re.compile(rb"[\w+.-]+://[^\s\"'<>)\]},;#]+")
-_NAME = re.compile(r"[\w.-]*\w\.\w+")
+_ADDRESS = re.compile(rb"(?<![\w+.-])[\w+.-]{1,20}://[^\s\"'<>)\]},;#]+")
+_NAME = re.compile(r"(?<![\w.-])[\w.-]{3,100}(?<!\.)")
 
 
 def machine(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
@@ -68,7 +68,9 @@ def _host(address: bytes) -> str:
 def _by_hand(file: Changed, head: bytes, files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     says = next((line for line in head.decode("utf-8", "replace").splitlines() if _says_made(line)), "")
     others = [each.path for each in files if each is not file and not is_test_file(each.path)]
-    named = {name for name in _NAME.findall(head.decode("utf-8", "replace")) if name != basename(file.path)}
+    named = {
+        name for name in _NAME.findall(head.decode("utf-8", "replace")) if name != basename(file.path) and "." in name
+    }
     sources = [path for path in ground.on_main if basename(path) in named]
     if says and not (set(sources) & set(others) if sources else others):
         yield Unasked("by-hand", file.path, (says.strip(), *sources[:3]))
