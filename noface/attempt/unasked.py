@@ -89,8 +89,8 @@ def _entry(attempt: Judging, right: Right | None, now: Entry | None) -> Entry | 
 
 def doubts_of(attempt: Judging) -> tuple[str, ...]:
     """Return what a person has to say yes to before the work lands."""
-    asked = (one for one in attempt.unasked if one.then != "tell")
-    return tuple(f"{UNASKED}: {told(one)}" for one in asked)[:_SHOWN_MAX]
+    asked = tuple(told(one) for one in attempt.unasked if one.then != "tell")
+    return (f"{UNASKED}: {some(asked, _SHOWN_MAX, _LINE_CHARS_MAX)}",) if asked else ()
 
 
 def told(one: Unasked) -> str:

@@ -60,6 +60,13 @@ def test_a_file_whose_letters_are_all_there_lost_none(old, new):
     assert found(("a.py", old, new)) == ()
 
 
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xff"
+
+
+def wide_lossy(text):
+    return text.encode("utf-16").decode("utf-8", "replace").encode()
+
+
 CRLF = b"a = 1\r\nb = 2\r\n"
 UTF8 = LATIN.encode()
 WORK = "def count(): pass\n"
@@ -86,6 +93,10 @@ WORK = "def count(): pass\n"
         ("last-newline", CRLF, CRLF + b"c = 3", CRLF + b"c = 3\r\n"),
         ("nul", b"a\nb\n", b"a\nb\nc\n\0\0\0", b"a\nb\nc\n"),
         ("nul", b"a\nb\n", b"a\n\0b\n", None),
+        ("nul", b"a\nb\n", b"\0\0\0\0", None),
+        ("undecodable", "a\nb\n".encode("utf-16"), wide_lossy("a\nb\nc\n"), "a\nb\nc\n".encode("utf-16")),
+        ("undecodable", PNG, PNG.decode("utf-8", "replace").encode(), PNG),
+        ("undecodable", PNG, PNG.decode("utf-8", "replace").encode() + b"x", None),
     ],
 )
 def test_what_a_tool_makes_of_bytes_is_undone_and_the_work_beside_it_stays(row, old, new, right):

@@ -31,11 +31,12 @@ def contents(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     for file in files:
         old, new = file.old, file.new
         plain = file.old_mode in REGULAR and file.new_mode in REGULAR
-        if not plain or not old or not new or old == new or not (_wide(old) or b"\0" not in old):
+        if not plain or not old or not new or old == new:
             continue
+        text = _wide(old) or b"\0" not in old
         found: list[tuple[str, tuple[str, ...], bool]] = []
         for row, mend in mends.items():
-            if (mended := mend(old, new)) is not None:
+            if (text or row == "undecodable") and (mended := mend(old, new)) is not None:
                 found.append((row, mended[0], mended[1] is not None))
                 new = new if mended[1] is None else mended[1]
         for row, lines, can_mend in found:
@@ -89,6 +90,10 @@ def _undecodable(old: bytes, new: bytes) -> Mended | None:
     if _LOST.encode() in old or _LOST.encode() not in new:
         return None
     before = old.decode("utf-8", "noface-lossy")
+    if new == old.decode("utf-8", "replace").encode():
+        return (f"{new.count(_LOST.encode())} times",), old
+    if b"\0" in old and not _wide(old):
+        return (), None
     lost = [match[1].encode("utf-8", "surrogateescape") for match in _LOSS.finditer(before)]
     if not lost:
         return None
@@ -155,7 +160,7 @@ def _line_ends(old: bytes, new: bytes) -> Mended | None:
 
 
 def _last_newline(old: bytes, new: bytes) -> Mended | None:
-    if _wide(old) or not old.endswith(b"\n") or new.endswith(b"\n"):
+    if _wide(old) or b"\0" in new or not old.endswith(b"\n") or new.endswith(b"\n"):
         return None
     return (), new + (b"\r\n" if b"\r\n" in new else b"\n")
 
@@ -164,7 +169,9 @@ def _nul(old: bytes, new: bytes) -> Mended | None:
     if _wide(old) or b"\0" not in new:
         return None
     bare = new.rstrip(b"\0")
-    return tuple(repr(line)[:80] for line in new.split(b"\n") if b"\0" in line)[:1], None if b"\0" in bare else bare
+    return tuple(repr(line)[:80] for line in new.split(b"\n") if b"\0" in line)[
+        :1
+    ], bare if bare and b"\0" not in bare else None
 
 
 _MENDS: dict[str, Callable[[bytes, bytes], Mended | None]] = {

@@ -38,8 +38,8 @@ def kinds(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 
 def _mode(file: Changed) -> Iterator[Unasked]:
     """Yield a program that is none any more, and a file that became one and begins as no script does."""
-    script = (file.new or b"").startswith((b"#!", b"\x7fELF"))
-    if file.new_mode == _PLAIN or not script:
+    runs = (file.new or b"").startswith(b"#!") or b"\0" in (file.new or b"\0")
+    if file.new_mode == _PLAIN or not runs:
         yield Unasked("mode", file.path, (f"{file.old_mode} -> {file.new_mode}",), {file.path: (file.old_mode, None)})
 
 
