@@ -13,7 +13,7 @@ from noface.attempt.gate_session import CutShort
 from noface.attempt.left_out import without_files
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import TOO_BIG, TOO_MANY, left_ungated, unchanged, with_places, with_put_back
-from noface.attempt.unasked import doubts_of, put_right, told, unasked_in
+from noface.attempt.unasked import doubts_of, names_gone, put_right, told, unasked_in
 from noface.gates.secrets import without_secrets
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
@@ -268,7 +268,20 @@ def _only_part_is_done(attempt: Judging) -> Failure | None:
 
 
 def _main_judges_otherwise(attempt: Judging) -> Failure | None:
-    """Have main's judges say what they have against work whose gates are green (law 11): `JUDGES` of `judges.py`."""
+    """Have main's judges say what they have against work whose gates are green (law 11): `JUDGES` of `judges.py`.
+
+    Tests that go with what they test, of which the issue says nothing, are no question of its: a worker is told first.
+    """
+    failure = _judged_otherwise(attempt)
+    if failure is None or not (gone := names_gone(attempt)):
+        return failure
+    message = f"{failure.message}; of what it deletes the issue says nothing: {some(gone, _SHOWN_MAX)}"
+    told = any(earlier.kind == FailureKind.GATE_TAMPERING for earlier in attempt.order.earlier)
+    rule = ALTERED if failure.rule in (CONTRADICTED, EMPTIED) and not told else failure.rule
+    return replace(failure, message=message, rule=rule)
+
+
+def _judged_otherwise(attempt: Judging) -> Failure | None:
     order, suspicion = attempt.order, attempt.suspicion
     by_body = suspicion if suspicion is not None and suspicion.rule in BY_BODY else None
     lost = by_body.failing_tests if by_body else ()

@@ -10,7 +10,11 @@ from pathlib import Path
 from noface.attempt.attempt import Judging
 from noface.git.plumbing import entries_before, store_text
 from noface.git.stored import LINK_MODE, Entry
+from noface.integrity.asked_for import speak, words_of
+from noface.integrity.judges import Part, part_of
+from noface.integrity.tampering import is_code
 from noface.integrity.unasked.chapters import find_unasked, together
+from noface.integrity.unasked.definitions import definitions
 from noface.integrity.unasked.finding import LEFT_OUT, Changed, Ground, Held, Right, Unasked
 from noface.model.attempt import ABSENT, UNASKED
 from noface.model.patch import decoded
@@ -47,6 +51,21 @@ def unasked_in(attempt: Judging) -> tuple[Unasked, ...]:
         names, on_main = tuple(_machine_names(str(attempt.env.slots_dir))), plumbing.whole(main).paths
         ground = Ground(attempt.issue, on_main, lambda texts: plumbing.files_with(main, texts), content, names)
         return find_unasked(files, ground)
+
+
+def names_gone(attempt: Judging) -> tuple[str, ...]:
+    """Return what product code of main defines and the change defines nowhere, if its issue speaks of no such thing."""
+    words = words_of(attempt.issue)
+    paths = tuple(c.path for c in attempt.change.files if is_code(c.path))
+    if speak(words, "goes") or not paths:
+        return ()
+    sides = (attempt.order.main, attempt.snapshot.candidate_tree)
+    before, after = (attempt.plumbing.texts(side, paths, _FILE_BYTES_MAX) for side in sides)
+    there = {name for path, text in after.items() for name in definitions(path, text) or ()}
+    known = "\n".join(words).casefold()
+    product = {path: text for path, text in before.items() if part_of(path) is Part.PRODUCT}
+    names = (name for path, text in product.items() for name in definitions(path, text) or ())
+    return tuple(dict.fromkeys(name for name in names if name not in there and name.casefold() not in known))
 
 
 def _machine_names(slots: str) -> Iterator[str]:

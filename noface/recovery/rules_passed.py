@@ -116,7 +116,9 @@ def changed_tests(
         return None
     answers = _answers(history, Topic.CHANGED_TESTS, last)
     if answers and answers[-1].strategy == CONTESTED:
-        return RequestApproval(failure.kind, f"two issues contradict each other: {answers[-1].cause}")
+        return RequestApproval(
+            failure.kind, f"two issues contradict each other: {answers[-1].cause}; {failure.message}"
+        )
     if any(answer.outcome is not AdviceOutcome.UNAVAILABLE for answer in answers):
         no = f"its own commands want it; {answers[-1].model} finds no word of it in the issue: {answers[-1].cause}"
         return RequestApproval(failure.kind, no) if history.issue.accept and warned else None

@@ -248,6 +248,33 @@ def test_what_another_issue_of_the_night_brought_is_no_role_s_to_say_but_a_perso
     assert project.statuses()["2"] == "merged"
 
 
+NET = "\n\ndef net_price(cents):\n    return cents - cents * 19 // 119\n"
+NET_TEST = "\n\ndef test_net():\n    from shop import net_price\n    assert net_price(119) == 100\n"
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_work_that_deletes_what_an_earlier_landing_brought_is_told_so_first_and_asked_about_by_name(shop, again):
+    """Its worker wrote both files anew from what it remembered of them: no issue contradicts another."""
+    project = shop()
+    first = [{"write": "shop.py", "text": PRICE + NET}, {"write": "tests/test_shop.py", "text": TESTS + NET_TEST}]
+    whole = [
+        {"write": "shop.py", "text": NEW_PRICE + NET},
+        {"write": "tests/test_shop.py", "text": NEW_TESTS + NET_TEST},
+    ]
+    yes = says(True, SENTENCE)
+    project.play(("2", 0, first), ("1", 1, WORK), ("1", 2, WORK if again else whole), ("1", 0, yes, "changed_tests"))
+    project.issue(1, "A price has a currency", BODY, max_attempts=2, depends_on=["2"])
+    project.issue(2, "Net prices", "Add net_price(cents).")
+    project.commit()
+    project.run(code=3 if again else 0)
+    told = project.attempts("1")[0]["failure"]
+    assert "of what it deletes the issue says nothing: net_price" in told["message"]
+    assert "net_price" in project.prompt("1", 2)
+    assert project.statuses()["1"] == ("approval" if again else "merged")
+    assert not again or "of what it deletes the issue says nothing: net_price" in project.shown("show", "1")["reason"]
+    assert "def net_price" in project.git("show", "main:shop.py")
+
+
 def test_what_an_issue_asks_of_the_tests_are_their_bodies_and_not_what_stands_beside_them(tmp_path):
     repository = a_repository(tmp_path / "repo", {"tests/test_shop.py": TESTS})
     write(repository, {"tests/test_shop.py": f"import json\n{TESTS.replace('0.00', '0')}\n\nEURO = 1\n"})
