@@ -89,7 +89,11 @@ class _Examination:
             only_form=self._only_form(),
             made_asked=asks_for("generated", words_of(issue)) or any(names_file(issue, each.path) for each in changes),
             weaker=weaker_tests(self.blobs, issue, changes),
-            unfit=(*unfit_names(changes, on_main, asked_paths(issue)), *self._refused(), *self._unfit_contents()),
+            unfit=(
+                *unfit_names(changes, on_main, asked_paths(issue), "\n".join(words_of(issue))),
+                *self._refused(),
+                *self._unfit_contents(),
+            ),
         )
 
     @property

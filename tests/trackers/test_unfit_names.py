@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from support.cases import cases, first_ones
-from support.git_ground import a_repository, git
+from support.git_ground import ENV, a_repository, git
 
 from noface.git.plumbing import Plumbing
 from noface.git.repository import discover
@@ -144,7 +144,7 @@ def test_what_main_has_already_and_what_goes_is_no_finding():
         (["Docs/a.md"], ["docs/b.md", "docs/c/d.md", "x.md"], ["docs"]),
         (["Docs/a.md", "docs/b.md"], ["docs/A.md"], ["docs/A.md"]),
         (["src/Tool"], ["src/tool/main.py"], ["src/tool"]),
-        (["caf\u00e9.txt"], ["cafe\u0301.txt"], ["cafe\\u0301.txt"]),
+        (["caf\u00e9.txt"], ["cafe\u0301.txt"], ["$'cafe\\u0301.txt'"]),
         (["STRAẞE"], ["straße"], ["straße"]),
         (["ΣΑΣ"], ["σας"], ["σας"]),
         ([], ["One", "one"], ["One"]),
@@ -173,6 +173,32 @@ def test_a_rename_of_letter_case_and_twins_of_main_s_own_are_no_finding(on_main,
 def test_half_a_rename_of_a_folder_s_case_is_refused():
     changes = [*removed("Docs/a"), *added("docs/a")]
     assert found(changes, ["Docs/a", "Docs/b"]) == [("twin-names", "docs")]
+
+
+CASSETTE = "tests/cassettes/GET localhost:8000 items?page=1.yaml"
+SPELLED = [
+    (CASSETTE, f"Record `{CASSETTE}`.", True),
+    (CASSETTE, "It records `GET localhost:8000 items?page=1.yaml`, one a test.", True),
+    (CASSETTE, "The recorder calls its files `METHOD host:port path?query.yaml`.", True),
+    (CASSETTE, "The recorder's cassettes are `METHOD host:port path.yaml`.", False),  # of a ? it does not speak
+    (CASSETTE, "Cassettes are YAML files such as `items.yaml`; see https://x.example/a?b:c.", False),
+    ("src/aux.c", "Write src/aux.c, the auxiliary part.", True),
+    ("src/aux.c", "An auxiliary part is needed, aux.cpp say.", False),
+    ("readme.MD", "There has to be a `readme.MD` beside README.md.", True),
+    ("what?.md", "What is in it?", False),
+]
+
+
+@cases(("path", "words", "asked"), SPELLED, ids=ascii)
+def test_names_that_the_issue_spells_out_are_its_work(path, words, asked):
+    assert (unfit_names(added(path), frozenset(["README.md"]), (), words) == ()) == asked
+
+
+@pytest.mark.parametrize("name", ["a:b c?.txt", "don't:x", "a:\u200bb", "é:ü", "a\\b'c\td"])
+def test_a_path_in_a_message_can_be_copied_into_a_command(tmp_path, name):
+    (told,) = {each.path for each in unfit_names(added(name), frozenset())}
+    subprocess.run(["bash", "-c", f"touch -- {told}"], cwd=tmp_path, check=True, env=ENV | {"LC_ALL": "C.UTF-8"})
+    assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
 def test_a_submodule_that_nobody_asked_for_is_refused():

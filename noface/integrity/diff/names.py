@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from posixpath import dirname, join, normpath
+from posixpath import dirname, join, normpath, splitext
+from shlex import quote
 
 from noface.integrity.rubbish import above
 from noface.model.attempt import ABSENT, FileChange
@@ -47,12 +48,14 @@ def _parts(paths: Iterable[str]) -> dict[str, set[str]]:
 
 
 _GITLINK = "160000"
-_SHOWN_CHARS_MAX = 120
 
 # git's core.protectHFS passes these over.
 _IGNORABLE = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 _LOOKED_AT = re.compile(r"\.(git|mailmap|\.?$)|.*~", re.IGNORECASE | re.DOTALL)
 
+_CODE = re.compile(r"`([^`\n]+)`")
+_TO_QUOTE = re.compile(r"[^\w@%+=:,./-]")
+_ODD = re.compile(r"[<>:\"|?*\\]")
 _WINDOWS = re.compile(
     r"(?:^|/)(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(?:[.:/]|$)"
     r"|[<>:\"|?*\\\x00-\x1f]|[. ](?:/|$)",
@@ -112,16 +115,28 @@ def adds(changes: Iterable[FileChange]) -> bool:
 
 
 def unfit_names(
-    changes: tuple[FileChange, ...], on_main: frozenset[str], asked: tuple[str, ...] = ()
+    changes: tuple[FileChange, ...], on_main: frozenset[str], asked: tuple[str, ...] = (), words: str = ""
 ) -> tuple[Unfit, ...]:
-    """Return the names that a change adds and that cannot leave this machine, and submodules that it adds unasked."""
+    """Return the names that a change adds and that cannot leave this machine, and submodules that it adds unasked.
+
+    Names that stand in the `words` of the issue are its work.
+    """
     added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
-    unasked = [change for change in added if not matches_any(change.path, asked)]
+    unasked = [change for change in added if not (matches_any(change.path, asked) or _spelled(change.path, words))]
     bad = [change.path for change in unasked if _WINDOWS.search(change.path)]
     if bad and any(map(_WINDOWS.search, on_main)):  # a project that Windows cannot check out anyway
         bad = []
     windows = (Unfit(UnfitRule.WINDOWS, _visible(path), "no file of Windows is called so") for path in bad)
     return (*_submodules(changes, asked), *windows, *(_twins(changes, unasked, on_main) if unasked else ()))
+
+
+def _spelled(path: str, words: str) -> bool:
+    """True if words spell a path out, its name, or in code one of its kind: its ending and its odd characters."""
+    text, name = decoded(path), decoded(path).rpartition("/")[2]
+    if any(re.search(rf"(?<![\w./-]){re.escape(each)}(?![\w/-])", words) for each in (text, name)):
+        return True
+    alike = (code for code in _CODE.findall(words) if _ODD.search(code) and splitext(code)[1] == splitext(name)[1])
+    return any({*_ODD.findall(text)} <= {*_ODD.findall(code)} for code in alike)
 
 
 def leads_outside(path: str, target: str) -> bool:
@@ -180,9 +195,12 @@ def _folded(path: str) -> str:
 
 
 def _visible(path: str) -> str:
+    """Return a path as it can be copied into a command; what nobody sees in it stands as bash's $'…' writes it."""
     text = decoded(path)
     apart = not unicodedata.is_normalized("NFC", text)
-    hidden = (not c.isprintable() or (apart and unicodedata.combining(c)) for c in text)
-    return "".join(f"\\u{ord(c):04x}" if unseen else c for c, unseen in zip(text, hidden, strict=True))[
-        :_SHOWN_CHARS_MAX
-    ]
+    hidden = [not c.isprintable() or bool(apart and unicodedata.combining(c)) for c in text]
+    if not any(hidden):
+        return quote(text) if _TO_QUOTE.search(text) else text
+    escaped = (c if c not in "\\'" else f"\\{c}" for c in text)
+    shown = zip(text, escaped, hidden, strict=True)
+    return "$'" + "".join(f"\\u{ord(c):04x}" if unseen else plain for c, plain, unseen in shown) + "'"
