@@ -71,7 +71,9 @@ DEFEATED = {
 }
 """Whose work is turned down, as what, and in which words."""
 
-MERGED = sorted(HOSTILE.keys() - DEFEATED.keys())
+ASKED = ("links-out", "traps")
+"""A person is asked about them: twice they name places of this machine, which would lead nowhere elsewhere."""
+MERGED = sorted(HOSTILE.keys() - DEFEATED.keys() - set(ASKED))
 
 
 def a_project(folder):
@@ -174,6 +176,11 @@ def test_what_must_not_land_is_turned_down_and_named_and_the_rest_of_the_work_is
     assert {"moves-away": "bad", "crowds": "a.txt", "nests": "a.txt"}.get(name, f"{name}.txt") in kept
 
 
+@cases("name", ASKED)
+def test_what_names_places_of_this_machine_waits_for_a_person(night, name):
+    assert (night.status(name), night.attempt(name)["outcome"]) == ("approval", "PASSED")
+
+
 def test_main_holds_the_landings_and_nothing_else(night):
     git = night.project.git
     history = git("log", "--first-parent", "--format=%s", f"{night.base}..main").splitlines()
@@ -193,7 +200,8 @@ def test_no_hook_filter_or_program_of_an_agents_configuration_ever_ran(night):
 def test_links_lead_to_no_damage_and_stay_links(night):
     assert [file.name for file in night.precious.iterdir()] == ["diary.txt"]
     assert (night.precious / "diary.txt").read_text() == "dear diary\n"
-    modes = {line.split("\t")[1]: line.split()[0] for line in night.project.git("ls-tree", "main").splitlines()}
+    work = night.project.git("ls-tree", night.attempt("links-out")["candidate"])
+    modes = {line.split("\t")[1]: line.split()[0] for line in work.splitlines()}
     assert {modes[name] for name in ("out", "up", "zero", "loop")} == {"120000"}
     assert modes["checks"] == "040000"
 
