@@ -75,7 +75,6 @@ def token() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def no_git_left() -> Iterator[None]:
-    """End the git processes that a test's repositories have kept open."""
     yield
     while OPENED:
         OPENED.pop().close()
@@ -107,7 +106,6 @@ def project(tmp_path: Path, _blank: Path) -> Iterator[Project]:
 
 @pytest.fixture
 def night(project: Project) -> Iterator["Story"]:
-    """The night of support/cli_story.py, with an issue of each status."""
     from support.cli_story import usual_night
 
     story = usual_night(project.path, project.git("rev-parse", "HEAD"))

@@ -62,7 +62,7 @@ def _refused(path: Path, error: ConfigError) -> VerbResult:
 def show(config: ConfigFile = None) -> VerbResult:
     """Show the configuration in effect: defaults and presets filled in. Values in `env`, and addresses, are hidden."""
     from noface.config.load import load_at
-    from noface.ui.text import clean_block
+    from noface.model.quoting import printable_lines
 
     path = _find(config)
     loaded = load_at(path, config)
@@ -75,7 +75,7 @@ def show(config: ConfigFile = None) -> VerbResult:
     def lines(*_: object) -> list[str]:
         import tomli_w
 
-        return [f"# {path} with its defaults", *clean_block(tomli_w.dumps(_without_none(effective))).splitlines()]
+        return [f"# {path} with its defaults", *printable_lines(tomli_w.dumps(_without_none(effective))).splitlines()]
 
     return VerbResult({"file": str(path), "config": effective}, lines)
 

@@ -18,7 +18,7 @@ _FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-
 
 
 def printable_lines(text: str) -> str:
-    """Return `text` without anything that a terminal would act on; what a return would overwrite stays."""
+    """Return `text` with nothing that a terminal would act on; what a return would overwrite is a line of its own."""
     if text.isascii() and text.isprintable():
         return text
     # A run of returns is one match: an expression that tries each of them anew takes the square of its length.

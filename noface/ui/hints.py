@@ -9,9 +9,9 @@ from noface.knowledge.hints import HintRule, MatchExplained, slow_warnings
 from noface.knowledge.lessons import Lesson
 from noface.model.attempt import PastAttempt
 from noface.model.issue import Issue
-from noface.model.quoting import some
+from noface.model.quoting import printable_lines, some
 from noface.ui.page import paint, painted
-from noface.ui.text import clean, clean_block, count, fit, hanging
+from noface.ui.text import clean, count, fit, hanging
 
 _MESSAGE_MAX = 300
 _ISSUES_MAX = 8
@@ -137,7 +137,7 @@ def proposals_page(
         draft = "Nothing has fixed it yet: say in its text what to do."
         mended = "Its text says what these issues were mended by: rewrite it as advice."
         yield from _comment(draft if each.draft else mended, width)
-        yield from clean_block(each.toml).splitlines()
+        yield from printable_lines(each.toml).splitlines()
 
 
 def _in_issues(ids: tuple[str, ...]) -> str:
@@ -161,7 +161,7 @@ def lessons_page(lessons: Sequence[Lesson], width: int) -> Iterator[str]:
     for lesson in lessons:
         text, _, diff = lesson.advice.partition("\n")
         yield from ("", *hanging(text, width, f"{lesson.id}  "))
-        yield from (fit(f"   {line}", width) for line in clean_block(diff).splitlines())
+        yield from (fit(f"   {line}", width) for line in printable_lines(diff).splitlines())
         read = f"; {lesson.successes} of {count(lesson.hits, 'attempt')} passed with it" if lesson.hits else ""
         dropped = "; dropped: it makes no difference" if lesson.dropped else ""
         yield from painted(hanging(f"learned {count(lesson.learned, 'time')}{read}{dropped}", width, "   "), "quiet")

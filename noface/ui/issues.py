@@ -9,11 +9,12 @@ from noface.model.backlog import same_id
 from noface.model.description import Inline
 from noface.model.issue import Backlog, Issue
 from noface.model.listed import IssueFault
+from noface.model.quoting import printable_lines
 from noface.store.overview import Overview
 from noface.store.records import AttemptRow, IssueRow
 from noface.ui.page import paint, painted
 from noface.ui.status import fault_lines
-from noface.ui.text import cells, clean, clean_block, count, fit, hanging, pad
+from noface.ui.text import cells, clean, count, fit, hanging, pad
 
 _NEAREST_MAX = 3
 
@@ -114,7 +115,7 @@ def issue_page(record: BacklogIssue, width: int) -> list[str]:
     if issue.candidates:
         head.append(f"  {count(issue.candidates, 'candidate')} at once")
     head.append(f"  {clean(issue.source)}")
-    return [*head, "", *(clean_block(issue.body).strip("\n") or "(no text)").splitlines()]
+    return [*head, "", *(printable_lines(issue.body).strip("\n") or "(no text)").splitlines()]
 
 
 def _issue_line(issue: Issue, stands: str, id_cells: int, width: int) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noface.agents.base import AgentEvent, EventKind, StreamReader
+from noface.model.quoting import printable_lines
 from noface.model.scratch import REMOVED_FILE
 from noface.process.files import read_bounded, read_regular
 from noface.ui.page import paint
-from noface.ui.text import clean, clean_block, fit
+from noface.ui.text import clean, fit
 
 _HEAD_BYTES = 64 * 1024
 _TAIL_BYTES = 448 * 1024
@@ -60,7 +61,7 @@ def excerpt(path: Path, directory: Path) -> LogFile:
     size = path.stat().st_size
     text = read_bounded(path, _HEAD_BYTES, _TAIL_BYTES)
     left_out = max(size - _HEAD_BYTES - _TAIL_BYTES, 0)
-    return LogFile(str(path.relative_to(directory)), clean_block(text), size, left_out)
+    return LogFile(str(path.relative_to(directory)), printable_lines(text), size, left_out)
 
 
 _ORDER_FILE = "order.json"
@@ -131,7 +132,7 @@ class Readable:
 
     def _lines(self, data: bytes) -> list[str]:
         if self._reader is None:
-            return clean_block(data.decode("utf-8", "replace")).splitlines()
+            return printable_lines(data.decode("utf-8", "replace")).splitlines()
         return [row for line in data.split(b"\n") for row in self._typed(self._reader, line)]
 
     def _typed(self, reader: StreamReader, line: bytes) -> Iterator[str]:
@@ -145,9 +146,9 @@ class Readable:
 
     def _event(self, event: AgentEvent) -> Iterator[str]:
         if event.kind is EventKind.TEXT:
-            yield from clean_block(event.text).strip().splitlines()
+            yield from printable_lines(event.text).strip().splitlines()
             return
-        plain = clean_block(event.text).strip() if event.kind is EventKind.TOOL else clean(event.text)
+        plain = printable_lines(event.text).strip() if event.kind is EventKind.TOOL else clean(event.text)
         text = _IN_SLOT.sub("", plain)
         if event.kind is EventKind.EDIT and text in self._tools:
             return  # the tool's call has said so
@@ -176,7 +177,7 @@ def last_lines(folder: Path, model: str, lines_max: int) -> tuple[str, ...]:
         path = folder / name
         try:
             size = path.stat().st_size
-            text = clean_block(read_bounded(path, 0, _LAST_BYTES))
+            text = printable_lines(read_bounded(path, 0, _LAST_BYTES))
         except OSError:
             continue
         if size > _LAST_BYTES:

@@ -11,7 +11,8 @@ import typer
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
 from noface.model.finding import Finding
-from noface.ui.text import clean, clean_block, fit, hanging, pointed
+from noface.model.quoting import printable_lines
+from noface.ui.text import clean, fit, hanging, pointed
 
 WIDTH_MIN, WIDTH_MAX = 40, 120
 
@@ -63,7 +64,7 @@ def quoted(text: str, room: int, indent: str, lines_max: int | None = None, rows
     A line is cut to `room`; if it may take several rows, `rows_max`, what it says is wrong is kept.
     """
     bar = f"{indent}│ "
-    lines = [line for line in clean_block(text).splitlines() if line.strip()]
+    lines = [line for line in printable_lines(text).splitlines() if line.strip()]
     for line in lines[:lines_max]:
         rows = pointed(line, room - len(bar), rows_max) if rows_max > 1 else [fit(line, room - len(bar))]
         yield from (paint(bar + row, "quiet") for row in rows)
@@ -82,7 +83,7 @@ def evidence_lines(
     evidence: Sequence[str], message: str, room: int, indent: str = "  ", lines_max: int | None = None
 ) -> Iterator[str]:
     """Yield the lines that decided; those that the message above them has already take a single row each."""
-    lines = [line for line in clean_block("\n".join(evidence)).splitlines() if line.strip()]
+    lines = [line for line in printable_lines("\n".join(evidence)).splitlines() if line.strip()]
     rows_max = 1 if all(clean(line) in clean(message) for line in lines) else _ROWS_MAX
     yield from quoted("\n".join(lines), room, indent, lines_max, rows_max)
 

@@ -16,15 +16,7 @@ def clean(text: str) -> str:
 
     Blanks inside a line stay as they are: what is copied of a command has to be that command.
     """
-    return " ".join(line.strip() for line in clean_block(text).splitlines() if line.strip())
-
-
-def clean_block(text: str) -> str:
-    """Return `text` with its lines, but without anything that a terminal would act on; tabs become blanks.
-
-    What a carriage return would overwrite on a screen is kept as a line of its own: progress bars stay readable.
-    """
-    return printable_lines(text)
+    return " ".join(line.strip() for line in printable_lines(text).splitlines() if line.strip())
 
 
 def cells(text: str) -> int:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from noface.model.failure import Failure, is_of_project
 from noface.model.failure_document import Steps, last_output
+from noface.model.quoting import printable_lines
 from noface.store.records import AttemptRow
 from noface.ui.logs import existing, gate_files
 from noface.ui.page import evidence_lines, message_lines, paint, quoted
 from noface.ui.show import action_words
-from noface.ui.text import clean, clean_block, fit, hanging, moment
+from noface.ui.text import clean, fit, hanging, moment
 
 _PROMPT_BYTES = 200_000
 _EXCERPT_LINES, _EXCERPT_ABOVE = 40, 30
@@ -101,7 +102,7 @@ def _decided(failure: Failure, width: int, partial: Steps | None, *, charged: bo
         yield from hanging(f"{rule}: {why}", width, "  • ")
         if line.strip():
             yield paint(fit(f"    │ {clean(line)}", width), "quiet")
-    lines = [line for line in clean_block(failure.excerpt).splitlines() if line.strip()]
+    lines = [line for line in printable_lines(failure.excerpt).splitlines() if line.strip()]
     decided = {clean(line) for line in failure.evidence}
     last = next((number for number in reversed(range(len(lines))) if clean(lines[number]) in decided), len(lines))
     start = max(min(last - _EXCERPT_ABOVE, len(lines) - _EXCERPT_LINES), 0)

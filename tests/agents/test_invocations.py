@@ -43,7 +43,6 @@ def started(cli, *, role="worker", think=False, session=None, answer_schema="", 
 
 
 def plan(cli, **what):
-    """Return what own_settings is told to do."""
     (told,) = [each for each in started(cli, **what).argv if each.startswith('{"agent"')]
     return told
 
@@ -320,12 +319,10 @@ def test_root_is_named_to_claude_alone_and_only_where_it_is_root():
 
 
 def pairs(argv, name):
-    """Return the values of an option."""
     return [argv[place + 1] for place, word in enumerate(argv) if word == name]
 
 
 def aider_s(**more):
-    """Return aider's arguments for an order with files."""
     model = ModelSpec("m", "aider", "some/model", **more.pop("model", {}))
     order = AttemptOrder("r", "t", Issue("1", "One"), 1, model, "p", "m", "s", 0, "/d", (), **more)
     return AGENTS["aider"].invocation(order, PLACE).argv

@@ -36,7 +36,6 @@ class Person:
         return self.client.post(f"{self.base}{path}", data=fields, headers=given)
 
     def seen(self, story, issue: str) -> dict[str, object]:
-        """The hidden fields of the issue's page now."""
         row, newest = story.reader.issue(issue), next(reversed(story.reader.attempts(issue)), None)
         commit = newest.commit_id or "" if newest else ""
         return {"id": issue, "status": row.status, "attempt": newest.number if newest else 0, "commit": commit}

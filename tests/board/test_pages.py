@@ -18,7 +18,6 @@ def figures(text, name):
 
 
 def cards(text):
-    """Each card of a board by its issue's id."""
     found = re.findall(r'<li class="card (\w+)">(.*?)</li>\n(?=<li class="card|</ul>)', text, re.DOTALL)
     return {re.search(r'id="card-([^"]+)"', card)[1]: (state, card) for state, card in found}
 

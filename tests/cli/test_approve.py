@@ -24,7 +24,6 @@ def landing(night):
 
 @pytest.fixture
 def wider(night):
-    """Issue 005 needs paths beyond its own."""
     outside = Failure(BOUNDARY, "changed outside", "outside-paths", signature="o", evidence=("src/db.py",))
     wanted = ("src/db.py", "src/x.py")
     return night.attempt("005", 1, outside, model="small").request_approval("005", BOUNDARY, "may it?", wanted)
@@ -32,7 +31,6 @@ def wider(night):
 
 @pytest.fixture
 def contract(night):
-    """The worker of issue 005 says that a test is wrong."""
     report = WorkerReport(ReportStatus.BLOCKED, "y is wrong", blocked_reason=BlockedReason.CONTRACT_CHANGE)
     argued = Failure(BOUNDARY, "y is wrong", "report-contract-change", signature="c")
     return night.attempt("005", 1, argued, model="small", worker=report).request_approval("005", BOUNDARY, "look")

@@ -190,7 +190,6 @@ def test_the_order_tells_the_agent_where_the_configuration_no_longer_does(projec
 
 @pytest.fixture
 def night(project):
-    """A noface that seems to be at work on issue 1."""
     write_issue(project.path, "1-x", "One")
     sleeper = subprocess.Popen(["sleep", "120"])
     made = Story(project.path).sync().run(pid=sleeper.pid)

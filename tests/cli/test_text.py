@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from noface.model.quoting import printable_lines
 from noface.ui import text
 
 
@@ -28,13 +29,13 @@ def test_clean_leaves_one_harmless_line(written, shown):
 
 
 def test_a_block_keeps_its_lines_and_the_steps_of_a_progress_bar():
-    assert text.clean_block("10%\r20%\r\ndone\n") == "10%\n20%\ndone\n"
+    assert printable_lines("10%\r20%\r\ndone\n") == "10%\n20%\ndone\n"
 
 
 @given(st.text(st.characters(codec=None)))
 def test_whatever_was_written_the_result_is_printable(written):
-    assert not set(text.clean_block(written)) & {chr(code) for code in (*range(10), *range(11, 32), *range(127, 160))}
-    text.clean_block(written).encode()
+    assert not set(printable_lines(written)) & {chr(code) for code in (*range(10), *range(11, 32), *range(127, 160))}
+    printable_lines(written).encode()
 
 
 @given(st.text(st.sampled_from("ab ログ\u0301é")), st.integers(2, 30))

@@ -9,7 +9,6 @@ from noface.errors import ConfigError
 
 
 def changed_lines(before, after):
-    """Return the lines that went and the lines that came."""
     old, new = before.split("\n"), after.split("\n")
     return [line for line in old if line not in new], [line for line in new if line not in old]
 

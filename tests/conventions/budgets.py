@@ -48,7 +48,6 @@ def _is_record(node: ast.ClassDef) -> bool:
 
 
 def _calls(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield the names of what is called, with the first argument."""
     for node in nodes:
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))

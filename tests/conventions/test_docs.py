@@ -51,13 +51,11 @@ ELSEWHERE = re.compile(r"\b(?:SAFETY|DESIGN|DECISIONS|PERFORMANCE|HOUSE|STYLE|BR
 
 
 def anchors(text: str) -> set[str]:
-    """Return the anchors that GitHub gives a page's headings."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def prose(name: str) -> str:
-    """Return the comments and docstrings of a file of the code."""
     if not name.endswith(".py"):
         return "\n".join(re.findall(r"(?:#|--).*", CODE[name]))
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

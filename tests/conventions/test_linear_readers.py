@@ -41,7 +41,7 @@ from noface.trackers.github.issue import RemoteIssue, priority_of, read_remote
 from noface.trackers.github.talk import heard_of
 from noface.trackers.issue_body import read_body
 from noface.trackers.issue_file import read_issue
-from noface.ui.text import clean, clean_block
+from noface.ui.text import clean
 
 SHORT, LONG, WHOLE = 12_500, 100_000, 2_000_000
 LINE = 1_900
@@ -137,7 +137,7 @@ READERS = {
         priority_of((text,)),
     ),
     "body with front matter": lambda text: read_remote(RemoteIssue(7, "A", f"<!-- noface\n{text}\n-->"), ("pytest",)),
-    "terminal": lambda text: (clean(text), clean_block(text)),
+    "terminal": lambda text: (clean(text), printable_lines(text)),
     "quotes": lambda text: (printable_lines(text), short(text, 100), in_one_line(text, 100)),
 }
 

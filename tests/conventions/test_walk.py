@@ -16,12 +16,10 @@ def section(title):
 
 
 def files(title):
-    """Return the files that a section names."""
     return set(re.findall(r"`([\w/]+\.py)`", section(title)))
 
 
 def steps(title):
-    """Return the functions that a section names, each with its file."""
     named = re.findall(r"((?:`[\w.]+`(?: and|,)? ?)+)(?:back )?in\s+`([\w/]+\.py)`", section(title))
     return [(name, file) for names, file in named for name in re.findall(r"`([\w.]+)`", names)]
 

@@ -53,7 +53,6 @@ class Demonstration:
         return subprocess.run(["git", *arguments], cwd=self.path, capture_output=True, text=True, check=True).stdout
 
     def logs(self):
-        """What the worker said in each attempt."""
         return [log.read_text() for log in (self.path / ".git/noface/attempts").glob("*/*/agent.log")]
 
     def pytest(self, *paths):

@@ -24,8 +24,6 @@ def order_of(title, *failing_tests):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A checkout that holds the wrong text of a bug."""
-
     def make(bug):
         path = tmp_path / bug.path
         path.parent.mkdir(exist_ok=True)

@@ -96,7 +96,6 @@ class Life:
         return [each.body for each in self.repo.comments_of(number) if each.user.login == BOT]
 
     def replies(self):
-        """noface's answers in threads of the pull request."""
         said = self.repo.review_comments.values()
         return [each for each in said if each.user.login == BOT and each.reply_to is not None]
 

@@ -38,7 +38,6 @@ class Lie:
         return {**self.parcel, "text": json.dumps(self.told)}
 
     def hold(self, *tips, commit=None):
-        """Hand over other commits."""
         self.told["aside"] = ""
         self.told["held"] = self.told["work"]["snapshot"]["candidate"] = tips[0]
         self.told["work"]["snapshot"]["commit"] = commit or tips[0]

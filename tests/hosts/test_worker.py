@@ -36,7 +36,6 @@ def home():
 
 
 def files_of(identity, folder):
-    """The options that name an identity's files."""
     folder.mkdir(exist_ok=True)
     texts = {"ca": identity.ca, "cert": identity.certificate, "key": identity.key}
     for name, text in texts.items():

@@ -6,7 +6,6 @@ from support.phone import Phone
 
 @pytest.fixture
 def phone() -> Iterator[Phone]:
-    """A phone's servers on loopback."""
     made = Phone()
     yield made
     made.close()

@@ -43,7 +43,6 @@ def buttons(phone, kind):
 
 
 def said(phone, kind):
-    """All that came back as words."""
     return [each["message"] if kind == "ntfy" else each["text"] for each in phone.texts(kind)]
 
 

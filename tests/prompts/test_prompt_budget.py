@@ -64,7 +64,6 @@ def full(chars=1000, rows=8):
 
 
 def bare(data):
-    """The same with nothing left that can be cut."""
     empty = {name: "" for name in ("patch", "note") if hasattr(data, name)}
     earlier = tuple(replace(one, excerpt="") for one in data.earlier[-1:])
     return replace(data, issue=replace(data.issue, body=""), earlier=earlier, advice=(), lessons=(), others=(), **empty)

@@ -43,7 +43,6 @@ def asked(situation, **changes):
 
 
 def section(prompt, heading):
-    """What stands under a heading."""
     return prompt.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
 
 

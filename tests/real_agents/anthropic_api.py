@@ -10,7 +10,6 @@ ERRORS = "anthropic"
 
 
 def error(_status: int, given: dict[str, Any]) -> dict[str, Any]:
-    """Return an error's document."""
     return {"type": "error", "error": given, "request_id": "req_test"}
 
 

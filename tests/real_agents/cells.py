@@ -42,7 +42,6 @@ class Found:
 
 
 def rows() -> list[Row]:
-    """Return the rows in their order."""
     return [Row(name, **entry) for name, entry in tomllib.loads(FILE.read_text("utf-8")).items()]
 
 
@@ -63,12 +62,10 @@ class Table:
 
     @property
     def right(self) -> int:
-        """How many cells are as they should be."""
         return sum(cell == "✓" for cell in self.cells.values())
 
     @property
     def reasoned(self) -> int:
-        """How many cells cannot be had, for a reason."""
         return sum(cell.startswith("–") for cell in self.cells.values())
 
     @property

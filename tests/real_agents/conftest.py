@@ -54,7 +54,6 @@ ASKED = {"permissions": Permissions.READ_ONLY, "tools": (Tool.READ,)}
 
 
 def toml(value: Any) -> str:
-    """Return a value as TOML."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):
@@ -75,7 +74,6 @@ class Real:
     sandbox: str = SANDBOX
 
     def play(self, name: str | Scenario) -> Model:
-        """Start a model that plays a scenario."""
         self.settings_of_gemini()
         self.model = Model(scenario(name) if isinstance(name, str) else name).__enter__()
         self.opened.append(self.model)
@@ -146,16 +144,13 @@ kind = "{SANDBOX}"
         return attempt, done.stdout + done.stderr
 
     def issue(self, number: int, file: str = "b.txt") -> None:
-        """Commit an issue that wants a file."""
         self.project.issue(number, "Write a file", f"Write a file {file} that holds the word done.")
         self.project.commit("an issue")
 
     def left(self) -> list[int]:
-        """Return the processes that noface started and that still run."""
         return self.project.processes()
 
     def landed(self) -> list[str]:
-        """Return the paths that main's newest commit changed."""
         return self.project.git("diff", "--name-only", "HEAD~1", "HEAD").split()
 
     def next(self, issue: int = 1) -> str:

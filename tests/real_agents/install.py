@@ -48,7 +48,6 @@ class Cli:
 
     @property
     def stamp(self) -> Path:
-        """The file that says what is installed."""
         return self.folder / "installed.json"
 
     @property
@@ -57,7 +56,6 @@ class Cli:
 
     @property
     def tested(self) -> str:
-        """The version that was last tested."""
         return str(table("agents")[self.name]["tested"])
 
     @property

@@ -66,11 +66,9 @@ class Model:
             return len(self.requests)
 
     def hang(self) -> None:
-        """Wait until the server is closed."""
         self.pause(600)
 
     def pause(self, seconds: float) -> None:
-        """Wait, at most until the server is closed."""
         self._closing.wait(seconds)
 
 

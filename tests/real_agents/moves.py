@@ -27,7 +27,6 @@ class Move:
 
 
 def identity(prefix: str) -> str:
-    """Return an id nothing else has."""
     return f"{prefix}_test{next(_NUMBERS):06d}"
 
 

@@ -18,7 +18,6 @@ RUNNING = re.compile(r"(?P<what>Script|Process) running with (?:cell|session) ID
 
 
 def error(_status: int, given: dict[str, Any]) -> dict[str, Any]:
-    """Return an error's document."""
     return {"error": {"param": None, "code": None, **given}}
 
 

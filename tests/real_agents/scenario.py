@@ -82,7 +82,6 @@ class Scenario:
         return self.answers[done % len(self.answers) if self.loop else min(done, len(self.answers) - 1)]
 
     def about(self, request: str) -> "Scenario":
-        """Return the scenario with the files that a request names."""
         named = re.search(r"\bb\d\.txt\b", request)
         if named is None:
             return self
@@ -91,7 +90,6 @@ class Scenario:
 
     @property
     def closing(self) -> str:
-        """What the model says at the end."""
         return self.answers[-1].say
 
     def fails(self, request: int) -> bool:

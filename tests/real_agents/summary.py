@@ -31,7 +31,6 @@ PAGE = Path(__file__).with_name("TESTED.md")
 
 @pytest.fixture(autouse=True)
 def cell(request: pytest.FixtureRequest) -> None:
-    """Note which cell a test shows."""
     row = request.node.get_closest_marker(ROW)
     if row is not None:
         name, *columns = row.args
@@ -74,7 +73,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def _is_whole(config: pytest.Config) -> bool:
-    """Tell whether all tests were asked for."""
     asked = [Path(each).resolve() for each in config.args]
     return asked == [Path(__file__).parent] and not (config.option.keyword or config.option.markexpr)
 
@@ -136,7 +134,6 @@ def _found_before() -> dict[str, Found]:
 
 
 def write_page(table: Table) -> None:
-    """Write the page that is kept."""
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     where = f"on {platform.system()} with Node {node.removeprefix('v')}, " + (
         "in bubblewrap's sandbox," if SANDBOX == "bubblewrap" else "without a sandbox, which is not possible there,"

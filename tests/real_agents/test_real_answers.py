@@ -37,7 +37,6 @@ exec {program} "$@"
 
 
 def schema_sent(cli, request):
-    """Return the schema in a request to the model."""
     if cli == "codex":
         return request["text"]["format"]["schema"]
     (tool,) = [each for each in request["tools"] if each["name"] == _BY_SCHEMA]

@@ -34,7 +34,6 @@ def results(real):
 
 
 def offered(real):
-    """Return the tools of all requests, by name."""
     return {tool["name"]: tool for request in real.model.requests for tool in request.get("tools") or []}
 
 

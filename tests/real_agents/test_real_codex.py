@@ -33,7 +33,6 @@ def models(*names):
 
 
 def events(real):
-    """Return what the reader makes of the run's output."""
     return AGENTS["codex"].reader().feed((real.folder / "attempt" / "agent.log").read_bytes())
 
 
@@ -216,7 +215,6 @@ class Reads(Scenario):
 
 
 def session(thread):
-    """Return a thread as noface goes on with it."""
     return Session(thread, 1, "/nowhere", "Go on.")
 
 

@@ -17,7 +17,6 @@ OWN_FILES = {"a.txt", "b.txt", "noface.toml", "issues/1-x.md"}
 
 
 def asked(real):
-    """Return the requests as text."""
     return [json.dumps(request) for request in real.model.requests]
 
 

@@ -11,7 +11,6 @@ THINKS = Scenario("thinks", (Answer(edit="b.txt", text="done"), Answer(say="Done
 
 
 def limited(real, usd):
-    """Give the model a limit of cost."""
     file = real.project.path / "noface.toml"
     file.write_text(file.read_text().replace('timeout = "150s"', f'timeout = "150s"\nmax_cost_usd = {usd}'))
 

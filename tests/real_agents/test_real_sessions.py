@@ -91,7 +91,6 @@ def test_a_run_that_met_a_limit_goes_on_in_its_session_and_counts_what_is_new(re
 
 
 def session(name, verdict=None):
-    """Return a session as noface goes on with it."""
     return Session(name or verdict.usage.session_id, 1, "/nowhere", "Go on.")
 
 

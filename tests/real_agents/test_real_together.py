@@ -34,7 +34,6 @@ def command_line(pid):
 
 
 def wait(condition, seconds):
-    """Wait until a condition holds."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come true in time"

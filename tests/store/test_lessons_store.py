@@ -53,7 +53,6 @@ def failure(message="the basket of ann is empty", signature="s1", kind=FailureKi
 
 
 def told(store, lesson_id, number, *, passed, same_failure=False, issue="8"):
-    """An attempt that was told a lesson, and how it ended."""
     store.quote((lesson_id,), f"token-{number}", issue, number)
     return store.judged(issue, number, passed=passed, same_failure=same_failure, at=100.0 + number)
 
@@ -122,7 +121,6 @@ def test_a_lesson_that_stops_helping_is_dropped_and_its_row_stays(store):
 
 
 def past(database, issue, number, outcome, signature=""):
-    """A finished attempt as the journal writes it."""
     with database.transaction() as connection:
         connection.execute(
             "INSERT INTO attempts (token, issue_id, number, epoch, run_id, model, tier, slot, main, start, directory,"

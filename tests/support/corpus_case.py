@@ -19,7 +19,6 @@ from .corpus_score import CORPUS, MORE, RECORDINGS, class_of, evidence_of, load
 
 
 def appended(packed: bytes, record: dict[str, Any]) -> bytes:
-    """Return the corpus file with one more record."""
     lines = lzma.decompress(packed).decode().rstrip("\n")
     return lzma.compress(f"{lines}\n{json.dumps(record, sort_keys=True)}\n".encode(), preset=9 | lzma.PRESET_EXTREME)
 

@@ -9,7 +9,6 @@ BACKEND = ("git", "http-backend")
 
 
 def wants_write(path, query):
-    """Whether a request to a repository asks for a push."""
     return path.endswith("/git-receive-pack") or "service=git-receive-pack" in query
 
 

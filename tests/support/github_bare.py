@@ -41,7 +41,6 @@ class Bare:
         return ended.stdout.rstrip("\n") if ended.returncode == 0 else None
 
     def refs(self):
-        """Return every ref with its commit."""
         lines = self.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
         return dict(line.split(" ") for line in lines)
 
@@ -86,7 +85,6 @@ exit 1
         hook.chmod(0o755)
 
     def let_in(self):
-        """Let every push in again."""
         (self.path / "hooks" / "update").unlink()
 
     def holds(self, commit, ancestor):

@@ -20,8 +20,6 @@ class Handler:
 
 
 def operation(name, permission="metadata=read", role="read"):
-    """Register the function that answers an operation."""
-
     def register(answer):
         HANDLERS[name] = Handler(answer, permission, role)
         return answer

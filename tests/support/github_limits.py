@@ -74,7 +74,6 @@ class Limits:
         window.used += 1
 
     def free(self, user):
-        """Take back a request that was answered with 304."""
         self._window(user).used -= 1
 
     def leave(self, user, remaining):

@@ -38,7 +38,6 @@ class Person:
 
     @_locked
     def edits(self, number, **fields):
-        """Change an issue's or a pull request's title or body."""
         self.repository.edit(self._issue(number), self.user, **fields)
 
     @_locked
@@ -75,7 +74,6 @@ class Person:
 
     @_locked
     def blocks(self, number, by):
-        """Say that an issue is blocked by another one."""
         self.repository.block(self._issue(number), self.user, self._issue(by))
 
     @_locked

@@ -300,7 +300,6 @@ class Hosted(Tracked):
         return made
 
     def statuses_of(self, sha):
-        """Return the statuses of a commit, newest first."""
         return [each for each in reversed(self.statuses.values()) if each.sha == sha]
 
     def green(self, sha):

@@ -78,7 +78,6 @@ class HostedRepository(Hosted):
             self.roles[login] = role
 
     def person(self, login, role=None):
-        """Return somebody, with a role in this repository."""
         if role is not None:
             self.grant(login, role)
         return Person(self, login)
@@ -140,7 +139,6 @@ class GitHub:
         return next(self._ids)
 
     def user(self, login):
-        """Return the user of that name, who exists from now on."""
         if login not in self._users:
             kind = "Bot" if login.endswith("[bot]") else "User"
             self._users[login] = User(self.new_id(), login, kind)
@@ -204,7 +202,6 @@ class GitHub:
 
     @contextmanager
     def away(self, path="*"):
-        """Be out of reach for the time of a block."""
         fault = self.drops(times=None, path=path)
         try:
             yield

@@ -27,7 +27,6 @@ class RefusedError(Exception):
 
 
 def invalid(resource, fieldname, code="invalid", message=None):
-    """Return the refusal of one field's value."""
     error = {"resource": resource, "field": fieldname, "code": code}
     return RefusedError(422, "Validation Failed", [error if message is None else {**error, "message": message}])
 
@@ -247,7 +246,6 @@ class Tracked:
         self.mails += [Mail(login, issue.number, what) for login in told if login != actor.login]
 
     def mails_of(self, login, number=None):
-        """What somebody was told by mail, in its order."""
         return [each.what for each in self.mails if each.to == login and number in {None, each.number}]
 
     def react(self, about, user, content):

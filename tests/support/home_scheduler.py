@@ -38,19 +38,15 @@ class HomeScheduler:
         return await Scheduler(host="127.0.0.1", protocol="tls", security=security, dashboard_address="127.0.0.1:0")
 
     def member(self):
-        """What a host that is to join is told."""
         return self.port, self.credentials.worker
 
     def do(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(60)
 
     def names(self):
-        """What the workers that have joined are called."""
         return sorted(worker.name for worker in self.scheduler.workers.values())
 
     def ask(self, function, *arguments):
-        """What a function returns on a host."""
-
         async def asked():
             client = Client(self.address, security=self.credentials.client.security(), asynchronous=True)
             async with client as ready:

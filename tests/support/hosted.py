@@ -25,7 +25,6 @@ class Hosted:
         self.project.config(landing + github + extra, **more)
 
     def push(self) -> str:
-        """Commit everything and push main, as a person does."""
         commit = self.project.commit()
         self.project.git("push", "-q", f"file://{self.repo.path}", "main")
         return commit

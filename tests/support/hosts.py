@@ -129,7 +129,6 @@ class NearHost:
 
 @contextmanager
 def with_hosts(context: RunContext, *hosts: NearHost, per_host: int = 2, here: int = 1) -> Iterator[Cluster]:
-    """Give a run hosts beside its workers here."""
     repository = context.env.plumbing.repository
     parcel = project_parcel(load(repository.root), repository)
     send = context.inbox.put

@@ -255,5 +255,4 @@ def steps(pattern: "re.Pattern[Any]", text: str, *, anchored: bool) -> int:
 
 
 def ends(pattern: "re.Pattern[Any]", text: str) -> list[int]:
-    """Return where the matches of a pattern end."""
     return _searched(pattern, text, anchored=False)[1]

@@ -98,7 +98,6 @@ class Phone:
         self.posted.append({"id": f"m{self._number}", "event": "message", "topic": topic, "message": text})
 
     def press(self, data, chat=CHAT):
-        """Press a button of Telegram's."""
         self._number += 1
         query = {"id": f"q{self._number}", "from": {"username": "ada"}, "data": data}
         self.updates.append({"update_id": self._number, "callback_query": query | {"message": {"chat": {"id": chat}}}})

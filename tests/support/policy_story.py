@@ -31,7 +31,6 @@ Event = PastAttempt | Advice | Verdict
 
 
 def policy(**changes: object) -> Policy:
-    """The policy of these stories with some of its settings changed."""
     return replace(POLICY, **changes)
 
 
@@ -75,17 +74,14 @@ def fails(times: int, model: str = "small", kind: FailureKind = K.TEST_FAILURE, 
 
 
 def same(times: int, model: str = "small", **more: object) -> list[PastAttempt]:
-    """Attempts with the same diff and the same failure."""
     return [failed(K.TEST_FAILURE, model, said="a", diff="x", **more) for _ in range(times)]
 
 
 def passed(model: str = "small", **more: object) -> PastAttempt:
-    """An attempt whose hard gates all passed."""
     return replace(PastAttempt(0, model, TIER_OF[model], PASSED, charged=True), **more)
 
 
 def interrupted(model: str = "small", **more: object) -> PastAttempt:
-    """An attempt that noface's own end cut short."""
     return replace(PastAttempt(0, model, TIER_OF[model], INTERRUPTED, charged=False), **more)
 
 
@@ -101,18 +97,15 @@ def contradicted(**more: object) -> PastAttempt:
 
 
 def blocked_by(reason: BlockedReason, *needs: str) -> WorkerReport:
-    """A worker's report that it cannot go on."""
     return WorkerReport(ReportStatus.BLOCKED, blocked_reason=reason, needs=needs)
 
 
 def depends(*needs: str, **more: object) -> PastAttempt:
-    """An attempt whose worker found that it depends on other issues."""
     report = blocked_by(BlockedReason.DEPENDENCY_ISSUE, *needs)
     return failed(K.AGENT_CONFUSION, charged=False, report=report, **more)
 
 
 def said(topic: Topic, **more: object) -> Advice:
-    """An answer on a topic, given after the attempt before it."""
     return Advice(topic, 0, **more)
 
 

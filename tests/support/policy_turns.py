@@ -43,7 +43,6 @@ class Word:
 
 
 def report_of(turn: Turn) -> WorkerReport | None:
-    """The report that the worker gives with it."""
     if turn.reason is None or turn.kind is None:
         return None
     return WorkerReport(ReportStatus.BLOCKED, "said", blocked_reason=turn.reason, needs=OTHER_ISSUES[: turn.lines % 3])

@@ -35,7 +35,6 @@ class Decision:
 
     @property
     def last(self) -> PastAttempt:
-        """The last attempt before it."""
         return self.history.attempts[-1]
 
 

@@ -17,12 +17,10 @@ TOKENS_MAX = 50_000
 
 
 def names() -> list[str]:
-    """Return the names of the prompts."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 def prompt(name: str) -> str:
-    """Return a prompt as the templates make it now."""
     given = json.loads((FOLDER / f"{name}.json").read_text())
     usual = {"protected": (FOLDER / "protected.txt").read_text().splitlines()}
     situation = Situation(given["situation"])

@@ -21,7 +21,6 @@ class BareRemote:
 
     @property
     def pushes(self) -> list[str]:
-        """The refs that were pushed to, in order."""
         log = self.path / "pushes"
         return [line.split()[2] for line in log.read_text().splitlines()] if log.exists() else []
 

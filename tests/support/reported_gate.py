@@ -36,7 +36,6 @@ def run_reported(checkout: Path, command: str, **env: str) -> Ran:
 
 
 def run_plain(checkout: Path, command: str, **env: str) -> "subprocess.CompletedProcess[str]":
-    """Run the same without the reporters."""
     return subprocess.run(
         ["bash", "-c", command], cwd=checkout, env=outside() | env, capture_output=True, text=True, check=False
     )

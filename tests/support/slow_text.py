@@ -217,8 +217,6 @@ def all_patterns() -> Iterator[tuple[str, "re.Pattern[Any]", bool]]:
 
 
 def uses(pattern: "re.Pattern[Any]", *, anchored: bool) -> Callable[[str], object]:
-    """Return what a pattern is asked of a text."""
-
     def run(text: str) -> object:
         data: Any = text.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else text
         return pattern.match(data) if anchored else sum(1 for _ in pattern.finditer(data))

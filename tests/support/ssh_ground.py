@@ -55,7 +55,6 @@ class Sshd:
         self.configure()
 
     def trust(self) -> None:
-        """Write the server's key where ssh looks for it."""
         self.known.write_text(f"[{self.address}]:{self.port} {(self.folder / 'host_key.pub').read_text()}")
 
     def configure(self, more: str = "", key: str = "login") -> None:

@@ -37,7 +37,6 @@ class WarmNoface:
         self._lock = threading.Lock()
 
     def start(self, args: list[str], cwd: str, env: dict[str, str]) -> "WarmProcess":
-        """Start noface, with its errors among its output."""
         ours, theirs = socket.socketpair()
         out, err = self._order(ours, theirs, {"args": args, "cwd": cwd, "env": env, "errors_in_output": True})
         os.close(err)

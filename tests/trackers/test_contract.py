@@ -104,13 +104,11 @@ def bench(request, tmp_path):
 
 @pytest.fixture(params=[FilesBench, BeadsBench])
 def naming(request, tmp_path):
-    """A bench whose issues have any id."""
     return request.param(tmp_path)
 
 
 @pytest.fixture(params=[FilesBench])
 def adding(request, tmp_path):
-    """A bench whose tracker gives out numbers of its own."""
     return request.param(tmp_path)
 
 

@@ -238,7 +238,6 @@ def mallory(repo):
 
 
 def given(tracker):
-    """What a refresh finds to work on, with its text."""
     tracker.refresh()
     return {issue.id: (issue.title, issue.body) for issue in tracker.backlog().issues}
 

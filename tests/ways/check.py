@@ -112,7 +112,6 @@ class Ground:
             self.git("worktree", "remove", "--force", str(tree))
 
     def branch(self, name: str, way: Way) -> None:
-        """Commit a way to a branch of its own."""
         self.git("checkout", "-q", "-f", "-b", name, "main")
         self.git("clean", "-fdxq")
         apply(way, self.repository, surroundings())

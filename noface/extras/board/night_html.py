@@ -4,16 +4,20 @@
 test wrote is escaped, and what would steer a terminal is taken out; a link leads to http or https only.
 """
 
+import time
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from noface.model.quoting import printable_lines
 from noface.model.taxonomy import INTERRUPTED, PASSED
 from noface.report import page
 from noface.report.night import UNDER_WAY, Night, Span
+from noface.ui.show import action_words
+from noface.ui.status import counted
 from noface.ui.text import clean, count, duration, moment, money
 
 if TYPE_CHECKING:
@@ -29,17 +33,17 @@ def stylesheet() -> str:
 
 
 def body(night: Night, pages: str = "") -> str:
-    return _environment().get_template("night.html.j2").render(night=night, line=_TimeLine(night), pages=pages)
+    return environment().get_template("night.html.j2").render(night=night, line=_TimeLine(night), pages=pages)
 
 
 def document(night: Night) -> str:
     digest = b64encode(sha256(stylesheet().encode()).digest()).decode()
     parts = {"style": stylesheet(), "digest": digest, "body": body(night), "night": night}
-    return _environment().get_template("document.html.j2").render(parts)
+    return environment().get_template("document.html.j2").render(parts)
 
 
-def safe_link(address: str) -> str:
-    text = clean(address)
+def safe_link(address: str | None) -> str:
+    text = clean(address or "")
     return text if text.lower().startswith(("http://", "https://")) else ""
 
 
@@ -61,8 +65,16 @@ class _TimeLine:
         return max(round(span.seconds / self._step - 1.5, 1), 2.0)
 
 
+def _stamp(at: float) -> str:
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
 @cache
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """What makes the pages; whatever a template puts out is escaped, and cleaned of what drives a terminal."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -79,17 +91,22 @@ def _environment() -> "Environment":
     made.filters |= {
         "amount": page.amount,
         "count": count,
+        "counted": counted,
         "duration": duration,
         "gates": page.gates_of,
         "link": safe_link,
         "money": money,
         "moment": moment,
+        "number": "{:,}".format,
+        "query": urlencode,
         "share": lambda part: f"{part:.0%}",
         "size": lambda issue: f"{page.lines_of(issue)} in {count(issue.files, 'file')}",
         "state": _state,
         "safe_markup": Markup,
+        "stamp": _stamp,
     }
     made.globals |= {
+        "action_words": action_words,
         "headline": page.headline,
         "summary": page.summary,
         "run_words": page.run_words,

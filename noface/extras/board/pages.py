@@ -5,18 +5,16 @@ Whatever a template puts out is escaped, and cleaned of what drives a terminal: 
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from noface.cli.session import ReadSession
 from noface.errors import UsageError
 from noface.extras.board.deciding import VERBS, displayed, possible
-from noface.extras.board.night_html import body
+from noface.extras.board.night_html import body, environment
 from noface.extras.board.reviews import LineReview, attempt_diff, kept_review
 from noface.model.worker_run import Usage
 from noface.report.night import read_night
@@ -38,10 +36,10 @@ from noface.ui.logs import (
     removed,
     typed_reader,
 )
-from noface.ui.show import action_words, show_document
+from noface.ui.show import show_document
 from noface.ui.since import since_when
-from noface.ui.status import Status, counted, status_now
-from noface.ui.text import clean, clean_block, count, duration, moment, money
+from noface.ui.status import Status, status_now
+from noface.ui.text import clean
 
 _BEGIN_BYTES = 1 << 20
 _READS_MAX = 16
@@ -140,7 +138,7 @@ class Pages:
 
     def render(self, template: str, base: str, **values: object) -> str:
         more = {"base": base, "now": time.time(), "message": "", "hint": "", "done": "", "here": "", **self._fixed}
-        return _environment().get_template(template).render(**{**more, **values})
+        return environment().get_template(template).render(**{**more, **values})
 
     def board(self, state: ReadSession, base: str, wanted: BoardQuery, done: str = "") -> str:
         """Return the board."""
@@ -333,41 +331,3 @@ def _of_diff(state: ReadSession, attempt: AttemptRow, gate: str) -> dict[str, ob
 
 
 _TABS = {"diff": _of_diff, "log": _of_log, "prompt": _of_prompt}
-
-
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_cleaned,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {
-        "money": money,
-        "duration": duration,
-        "count": count,
-        "counted": counted,
-        "query": urlencode,
-        "number": "{:,}".format,
-        "stamp": _stamp,
-    }
-    made.globals |= {"moment": moment, "action_words": action_words, "web": _web}
-    return made
-
-
-def _cleaned(value: object) -> object:
-    return clean_block(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _stamp(at: float | None) -> str:
-    try:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
-def _web(address: str | None) -> str:
-    return address if address and address.startswith(("https://", "http://")) else ""

@@ -12,10 +12,10 @@ from noface.cli.session import ReadSession
 from noface.errors import UsageError
 from noface.extras.board.deciding import Displayed, decide, displayed
 from noface.model.patch import PatchFile, patch_files
+from noface.model.quoting import printable_lines
 from noface.process.files import read_bounded
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow
-from noface.ui.text import clean_block
 
 _PATCH_BYTES_MAX = 4 << 20
 _COMMENTS_MAX = 200
@@ -163,6 +163,6 @@ def _lines_of(files: Sequence[DiffFile], made: LineComment) -> str:
                 raise UsageError(f"a comment is about at most {_LINES_MAX} lines")
             first, last = (rows[at].new or rows[at].old for at in (0, -1))
             where = f"line {first}" if first == last else f"lines {first} to {last}"
-            quoted = "\n".join(f"> {row.sign}{clean_block(row.text)}" for row in rows)
+            quoted = "\n".join(f"> {row.sign}{printable_lines(row.text)}" for row in rows)
             return f"{file.path}, {where}:\n{quoted}"
     raise UsageError("there is no such line in this change")
