@@ -44,55 +44,6 @@ def test_python_that_is_broken_in_every_version_is_named(text, line, said):
     assert (found[0], found[1][: len(said)]) == (line, said)
 
 
-@cases(
-    "text",
-    [
-        "type X = int\n",
-        "type X[T] = list[T]\nx = 1\n",
-        "def f[T](x: T) -> T:\n    return x\n",
-        "class A[T: int]:\n    pass\n",
-        "x = f'{a['b']}'\n",
-        'print(f"{", ".join(names)}")\n',
-        'x = f"{\n    a\n}"\n',
-        "x = f'{a!r:{'>'}{10}}'\n",
-        "x = f\"{'\\n'.join(a)}\"\n",
-        "x = t'{a}'\n",
-        "try:\n    pass\nexcept A, B:\n    pass\n",
-        "lazy import json\n",
-        "lazy from json import dumps\n",
-        "x = [*a for a in b]\n",
-        "x = {**a for a in b}\n",
-    ],
-)
-def test_python_that_a_newer_version_reads_is_left_to_the_gates(text):
-    assert broken("python", text) is None
-
-
-@cases(
-    "text",
-    [
-        "print 'hello'\n",
-        "#!/usr/bin/env python2\nx = `1`\n",
-        "x = `a`\n",
-        "try:\n    pass\nexcept A, e:\n    pass\n",
-        "raise E, 'no'\n",
-        "exec 'x' in d\n",
-        "x = 0777\n",
-        "x = 10L\n",
-        "x = ur'a'\n",
-        "if a <> b:\n    pass\n",
-        "def f(a, (b, c)):\n    pass\n",
-        "if x:\n\ta()\n        b()\n",
-        "%matplotlib inline\n",
-        "!ls\n",
-        "await f()\n",
-        "return 1\n",
-    ],
-)
-def test_python_2_and_notebooks_are_left_to_the_gates(text):
-    assert broken("python", text) is None
-
-
 def test_sound_python_is_sound_and_its_warnings_stay_unsaid(capfd):
     assert broken("python", "x = '\\d'\nassert (x, 'y')\nx is 1\n") is None
     assert broken("python", b"# -*- coding: latin-1 -*-\nx = '\xe4'\n") is None
@@ -116,40 +67,27 @@ def test_what_no_parser_can_bear_is_left_to_the_gates():
 # JSON, TOML, YAML
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
+@cases(
+    ("language", "text", "line"),
     [
-        *(
-            ('{\n  "a": 1\n  "b": 2\n}\n', 3),
-            ('{"a": }\n', 1),
-            ('{"a": 1\n', 2),
-            ('["a", "b"\n"c"]', 2),
-            ("hello\n", 1),
-        ),
-        *(('{"a": 1} oops', 1), ('{"a": 1, /* c */ "b": }', 1), ('{"a": [1,2,], "b": }', 1), ('{"a": 1} /* open', 1)),
+        ("json", '{\n  "a": 1\n  "b": 2\n}\n', 3),
+        ("json", '{"a": }\n', 1),
+        ("json", '{"a": 1\n', 2),
+        ("json", '["a", "b"\n"c"]', 2),
+        ("json", "hello\n", 1),
+        ("json", '{"a": 1} oops', 1),
+        ("json", '{"a": 1, /* c */ "b": }', 1),
+        ("json", '{"a": [1,2,], "b": }', 1),
+        ("json", '{"a": 1} /* open', 1),
+        ("toml", "a = 1\nb = \n", 2),
+        ("toml", "[a\nb = 1\n", 1),
+        ("toml", 'a = "x\n', 1),
+        ("toml", "a = 1\na = 2\n", 2),
+        ("toml", "x = [1, 2\n\n[t]\ny = 1\n", 3),
     ],
 )
-def test_broken_json_is_named(text, line):
-    found = broken("json", text)
-    assert found is not None
-    assert found[0] == line
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a": 1, // one\n "b": [1, 2,], /* two */ }\n',
-        '{"a": 1}\n{"a": 2}\n',
-        '{"a": {{ value }} }\n',
-        '{% if x %}{"a": 1}{% endif %}\n',
-        '{"a": NaN}\n',
-        '\ufeff{"a": 1}\n',
-        '{"a": "// no comment,]"}\n',
-        "",
-    ],
-)
-def test_json_that_some_reader_accepts_is_left_to_the_gates(text):
-    assert broken("json", text) is None
+def test_broken_json_and_toml_are_named(language, text, line):
+    assert broken(language, text)[0] == line
 
 
 def test_some_json_is_strict_whatever_others_accept():
@@ -157,47 +95,9 @@ def test_some_json_is_strict_whatever_others_accept():
     assert broken("json", '{"name": "x",}', "data.json") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("a = 1\nb = \n", 2),
-        ("[a\nb = 1\n", 1),
-        ('a = "x\n', 1),
-        ("a = 1\na = 2\n", 2),
-        ("x = [1, 2\n\n[t]\ny = 1\n", 3),
-    ],
-)
-def test_broken_toml_is_named(text, line):
-    found = broken("toml", text)
-    assert found is not None
-    assert found[0] == line
-
-
-@pytest.mark.parametrize(
-    "text", ["a = {\n  b = 1,\n}\n", 'a = "\\e[0m"\n', "a = 07:30\n", "a = {{ value }}\n", "# a comment\n", ""]
-)
-def test_toml_of_a_newer_version_is_left_to_the_gates(text):
-    assert broken("toml", text) is None
-
-
 @pytest.mark.parametrize("text", ["a: b: c\n", "a:\n  - 1\n - 2\n", 'a: "x\n', "a: [1, 2\nb: 3\n"])
 def test_broken_yaml_is_named_where_a_parser_is_installed(text):
     assert (broken("yaml", text) is not None) == YAML
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a: !custom b\n---\nc: *nowhere\n",
-        "{{- if .Values.x }}\na: 1\n{{- end }}\n",
-        "run: ${{ github.ref }}\n",
-        "a: 1\na: 2\n",
-        "# nothing\n",
-        "a: |\n  {% raw %}\n",
-    ],
-)
-def test_yaml_that_some_reader_accepts_is_left_to_the_gates(text):
-    assert broken("yaml", text) is None
 
 
 # Other languages
@@ -219,9 +119,66 @@ def test_a_bracket_without_its_other_half_is_named_where_the_grammar_is_installe
     assert broken(language, text) == (place if GRAMMARS else None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "text"),
     [
+        # of a newer version
+        ("python", "type X = int\n"),
+        ("python", "type X[T] = list[T]\nx = 1\n"),
+        ("python", "def f[T](x: T) -> T:\n    return x\n"),
+        ("python", "class A[T: int]:\n    pass\n"),
+        ("python", "x = f'{a['b']}'\n"),
+        ("python", 'print(f"{", ".join(names)}")\n'),
+        ("python", 'x = f"{\n    a\n}"\n'),
+        ("python", "x = f'{a!r:{'>'}{10}}'\n"),
+        ("python", "x = f\"{'\\n'.join(a)}\"\n"),
+        ("python", "x = t'{a}'\n"),
+        ("python", "try:\n    pass\nexcept A, B:\n    pass\n"),
+        ("python", "lazy import json\n"),
+        ("python", "lazy from json import dumps\n"),
+        ("python", "x = [*a for a in b]\n"),
+        ("python", "x = {**a for a in b}\n"),
+        # of Python 2 and notebooks
+        ("python", "print 'hello'\n"),
+        ("python", "#!/usr/bin/env python2\nx = `1`\n"),
+        ("python", "x = `a`\n"),
+        ("python", "try:\n    pass\nexcept A, e:\n    pass\n"),
+        ("python", "raise E, 'no'\n"),
+        ("python", "exec 'x' in d\n"),
+        ("python", "x = 0777\n"),
+        ("python", "x = 10L\n"),
+        ("python", "x = ur'a'\n"),
+        ("python", "if a <> b:\n    pass\n"),
+        ("python", "def f(a, (b, c)):\n    pass\n"),
+        ("python", "if x:\n\ta()\n        b()\n"),
+        ("python", "%matplotlib inline\n"),
+        ("python", "!ls\n"),
+        ("python", "await f()\n"),
+        ("python", "return 1\n"),
+        # that some reader accepts
+        ("json", '{"a": 1, // one\n "b": [1, 2,], /* two */ }\n'),
+        ("json", '{"a": 1}\n{"a": 2}\n'),
+        ("json", '{"a": {{ value }} }\n'),
+        ("json", '{% if x %}{"a": 1}{% endif %}\n'),
+        ("json", '{"a": NaN}\n'),
+        ("json", '\ufeff{"a": 1}\n'),
+        ("json", '{"a": "// no comment,]"}\n'),
+        ("json", ""),
+        # of a newer version
+        ("toml", "a = {\n  b = 1,\n}\n"),
+        ("toml", 'a = "\\e[0m"\n'),
+        ("toml", "a = 07:30\n"),
+        ("toml", "a = {{ value }}\n"),
+        ("toml", "# a comment\n"),
+        ("toml", ""),
+        # that some reader accepts
+        ("yaml", "a: !custom b\n---\nc: *nowhere\n"),
+        ("yaml", "{{- if .Values.x }}\na: 1\n{{- end }}\n"),
+        ("yaml", "run: ${{ github.ref }}\n"),
+        ("yaml", "a: 1\na: 2\n"),
+        ("yaml", "# nothing\n"),
+        ("yaml", "a: |\n  {% raw %}\n"),
+        # that the grammar alone takes amiss
         ("javascript", "const s = '(', r = /[(]/, t = `a ${'{'} (`; // {\n"),
         ("javascript", "// @flow\ntype A = {| x: ?string |};\nconst a = <p>it's (</p>;\n"),
         ("javascript", "const = 5;\n"),
@@ -231,7 +188,7 @@ def test_a_bracket_without_its_other_half_is_named_where_the_grammar_is_installe
         ("rust", "fn f<'a>(x: &'a str) -> char { '(' }\n"),
     ],
 )
-def test_a_grammar_alone_fails_no_file(language, text):
+def test_what_some_tool_of_the_project_may_accept_is_left_to_the_gates(language, text):
     assert broken(language, text) is None
 
 
