@@ -50,9 +50,9 @@ def _make_sample(directory: Path | None, seed: int | None) -> tuple[Path, int]:
 
     target = directory or Path(tempfile.mkdtemp(prefix="noface-demo-")) / "oddments"
     try:
-        sample = build(target.absolute(), seed, sys.executable)
+        issues = build(target.absolute(), seed, sys.executable)
     except ValueError as error:
         raise UsageError(str(error), "For example: noface tools demo /tmp/oddments") from error
     except RuntimeError as error:
         raise NofaceError(f"the sample project could not be made: {error}") from error
-    return sample.directory, len(sample.issues)
+    return target.absolute(), len(issues)

@@ -72,7 +72,7 @@ from noface.store.lessons import LessonStore
 from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
-from noface.store.reader import Reader, Spending
+from noface.store.reader import Reader
 from noface.trackers.base import IssueTracker, open_tracker
 from noface.ui import page
 from noface.ui.announcer import announcer
@@ -116,8 +116,8 @@ def run_project(
         merged = tuple(Reader(database).merged())
         notes += accept_findings(config, repository, (i for i in tracker.backlog(merged).issues if i.id not in merged))
         chosen = replace(chosen, idle=tuple(finding.text for finding in notes))
-        purse = Spending(database), Budget("run", chosen.cost_usd_max, chosen.tokens_max)
-        view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), purse=purse))
+        budget = Budget("run", chosen.cost_usd_max, chosen.tokens_max)
+        view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), budget=budget))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
         context.lock, context.issues_elsewhere = lock, issues is not None
         gc.set_threshold(50_000)
@@ -231,7 +231,6 @@ def make_context(
         pulls=PullRequests(database, journal),
         remote=connections.remote,
         forge=connections.github,
-        spending=Spending(database),
         env=env,
         executor=executor,
         clock=env.clock,
@@ -324,7 +323,7 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     by_source = {each.where: each.what for each in told if each.exit_code != EXIT_DONE}
     lacking = {each.id: by_source[each.source] for each in fresh if each.source in by_source}
     issues = tuple(issue for issue in issues if issue.id not in lacking)
-    planning = Planning(settings=chosen, reader=reader, questions=questions, spending=Spending(database), clock=Clock())
+    planning = Planning(settings=chosen, reader=reader, questions=questions, clock=Clock())
     planned = plan_tick(planning, issues, states, len(issues))
     actions = dict(decide_each(planning, planned.start, states))
     starts = [

@@ -5,7 +5,6 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -26,18 +25,11 @@ The acceptance test of this issue shows the problem; it has to pass, and the sui
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A sample project as made; `issues` are (id, title, class of bug) in the order of their ids."""
-
-    directory: Path
-    issues: tuple[tuple[str, str, str], ...]
-
-
-def build(directory: Path, seed: int | None, python: str) -> Sample:
+def build(directory: Path, seed: int | None, python: str) -> tuple[tuple[str, str, str], ...]:
     """Make the project in `directory`, with `python` (which must have pytest and noface) in its commands.
 
-    Raises ValueError if the directory exists and is not empty, and RuntimeError if git fails.
+    Returns id, title and class of bug of its issues, in the order of their ids. Raises ValueError if the directory
+    exists and is not empty, and RuntimeError if git fails.
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise ValueError(f"{directory} exists and is not empty; name a directory that doesn't exist yet")
@@ -57,7 +49,7 @@ def build(directory: Path, seed: int | None, python: str) -> Sample:
         write_files(directory, _report(bug, ids, python))
     write_files(directory, {"noface.toml": _settings(python)})
     commit(directory, "Open the backlog")
-    return Sample(directory, tuple((ids[bug.name], bug.title, bug.kind.value) for bug in bugs))
+    return tuple((ids[bug.name], bug.title, bug.kind.value) for bug in bugs)
 
 
 def library(bugs: tuple[Bug, ...]) -> dict[str, dict[str, str]]:

@@ -67,7 +67,7 @@ class LiveSpending:
     def run_passed(self) -> Passed | None:
         if not self._budget.limited or not self._used:
             return None
-        before = self._context.spending.of_run(self._context.run_id)
+        before = self._context.reader.spent_in(self._context.run_id)
         return self._passed(_RUN, self._budget, _sum(before, *self._used.values()))
 
     def issues_passed(self) -> tuple[tuple[str, Passed], ...]:
@@ -101,7 +101,7 @@ def _sum(*amounts: Spent) -> Spent:
 
 
 def estimates(context: Planning) -> Estimates:
-    return Estimates(context.settings.models, context.spending.peaks(), THINKING_FACTOR)
+    return Estimates(context.settings.models, context.reader.peaks(), THINKING_FACTOR)
 
 
 class RunLimits:
@@ -134,7 +134,7 @@ class RunLimits:
             limit = f"the limit max_hours: {settings.seconds_max / 3600:g} h"
             return f"stopped at {settings.until}, as --until says" if settings.until else f"stopped at {limit}"
         if self._budget.limited:
-            spent, usd, tokens = context.spending.of_run(context.run_id), self._budget.usd, self._budget.tokens
+            spent, usd, tokens = context.reader.spent_in(context.run_id), self._budget.usd, self._budget.tokens
             if usd is not None and spent.usd >= usd:
                 return Passed("run", "max_cost_usd", spent.usd, usd).reason
             if tokens is not None and spent.tokens >= tokens:
@@ -142,7 +142,7 @@ class RunLimits:
         return ""
 
     def in_the_end(self, limit: str) -> str:
-        passed = passed_by(self._budget, self._context.spending.of_run(self._context.run_id))
+        passed = passed_by(self._budget, self._context.reader.spent_in(self._context.run_id))
         match = re.fullmatch(r"stopped at the limit (max_\w+): \S+ of \S+", limit)  # and no refusal
         return passed.reason if passed is not None and match is not None and match[1] == passed.key else limit
 
@@ -168,8 +168,8 @@ class RunLimits:
 
     def _refusal(self, model: str, *, think: bool) -> Refusal | None:
         context, may_use = self._context, estimates(self._context)
-        reserved = [may_use.of(at_work, think=long) for at_work, long in context.spending.under_way()]
-        return can_pay(self._budget, context.spending.of_run(context.run_id), reserved, may_use.of(model, think=think))
+        reserved = [may_use.of(at_work, think=long) for at_work, long in context.reader.under_way()]
+        return can_pay(self._budget, context.reader.spent_in(context.run_id), reserved, may_use.of(model, think=think))
 
     def allowance(self, model: ModelSpec, past: History, *, due: bool = False) -> Allowance | None:
         """Return the money that a run of a model may spend if it starts now, None if nothing bounds it.
@@ -179,11 +179,11 @@ class RunLimits:
         """
         context, may_use = self._context, estimates(self._context)
         reserved = 0.0
-        for at_work, long in context.spending.under_way():
+        for at_work, long in context.reader.under_way():
             reserved += may_use.of(at_work, think=long).usd or 0.0
         reserved = max(reserved, self.live.in_all.usd)
         issue = context.settings.policy.budget if not due else Budget("issue")
-        spent = context.spending.of_run(context.run_id)
+        spent = context.reader.spent_in(context.run_id)
         return allowed(model.max_cost_usd, issue, past.spent, self._budget, spent, reserved)
 
     @property

@@ -37,7 +37,7 @@ from noface.store.overview import HOSTS
 from noface.store.publications import Publications
 from noface.store.pull_requests import PullRequests
 from noface.store.questions import Questions
-from noface.store.reader import Reader, Spending
+from noface.store.reader import Reader
 from noface.trackers.base import IssueTracker
 
 ACCEPT_TIMEOUT_S = 600.0
@@ -90,7 +90,6 @@ class Planning:
     settings: RunSettings
     reader: Reader
     questions: Questions
-    spending: Spending
     clock: Clock
     dice: random.Random = field(default_factory=random.Random)
     unreachable: dict[str, str] = field(default_factory=dict)

@@ -89,7 +89,7 @@ class QuotaGuard:
         context = self._context
         if window.model not in (spec.model or spec.name):
             return
-        now, spent = context.clock.now(), context.spending.of_run(context.run_id).usd + self._live.in_all.usd
+        now, spent = context.clock.now(), context.reader.spent_in(context.run_id).usd + self._live.in_all.usd
         begun = self._before_beyond.setdefault(login_of(spec), spent) if window.beyond else spent
         held = held_back(window, self._reserve, spent - begun, now)
         if held is None:

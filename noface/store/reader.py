@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from noface.integrity.unsteady import Known
 
 
+NEWEST_MAX = 20
+"""How many of a model's newest runs count for what the next one may use; older ones were other work."""
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
 
 
@@ -245,6 +247,17 @@ class Reader(Overview):
         rows = self._db.rows(f"SELECT model FROM advice WHERE directory IN ({marks})", *folders)  # noqa: S608 - marks
         return str(rows[0]["model"]) if rows else ""
 
+    def spent_in(self, run_id: str) -> Spent:
+        usd, tokens = self._db.rows(query("spent"), run_id, run_id)[0]
+        return Spent(float(usd or 0.0), int(tokens or 0))
+
+    def peaks(self) -> dict[str, Estimate]:
+        return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}
+
+    def under_way(self) -> tuple[tuple[str, bool], ...]:
+        """Return the models whose work has not ended, each with whether it thinks."""
+        return tuple((row["model"], bool(row["think"])) for row in self._db.rows(query("under_way")))
+
     def decisions(self, issue_id: str) -> tuple[Decided, ...]:
         rows = self._db.rows("SELECT * FROM decisions WHERE issue_id = ? ORDER BY id", issue_id)
         return tuple(map(_decided, rows))
@@ -280,24 +293,3 @@ def _past(row: sqlite3.Row) -> PastAttempt:
 
 _DERIVED = ("commit", "answer", "tokens", "session", "last_output")
 """Fields of a past attempt that are not a column of the same name."""
-
-
-NEWEST_MAX = 20
-"""How many of a model's newest runs count for what the next one may use; older ones were other work."""
-
-
-class Spending:
-    """Reads what models have used."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    def of_run(self, run_id: str) -> Spent:
-        usd, tokens = self._db.rows(query("spent"), run_id, run_id)[0]
-        return Spent(float(usd or 0.0), int(tokens or 0))
-
-    def peaks(self) -> dict[str, Estimate]:
-        return {row["model"]: Estimate(**row) for row in self._db.rows(query("peaks"), NEWEST_MAX)}
-
-    def under_way(self) -> tuple[tuple[str, bool], ...]:
-        return tuple((row["model"], bool(row["think"])) for row in self._db.rows(query("under_way")))

@@ -14,7 +14,7 @@ from noface.ui.narrate import Narrator
 from noface.ui.summary import RunTally, run_summary, summary_lines
 
 if TYPE_CHECKING:
-    from noface.ui.live_block import Purse
+    from noface.model.budget import Budget
 
 
 _NO_SCREEN = ("", "dumb", "unknown")
@@ -31,14 +31,14 @@ class View(Protocol):
 
 
 @contextmanager
-def announcer(*, as_json: bool, reader: Reader, purse: "Purse | None" = None) -> Iterator[View]:
+def announcer(*, as_json: bool, reader: Reader, budget: "Budget") -> Iterator[View]:
     """Return the view that fits where standard output goes. NO_COLOR only takes the colours of the live one."""
     if as_json:
         yield JsonLines(reader)
     elif sys.stdout.isatty() and not os.environ.get("CI") and os.environ.get("TERM", "") not in _NO_SCREEN:
         from noface.ui.live import LiveView
 
-        with LiveView(reader, purse) as view:
+        with LiveView(reader, budget) as view:
             yield view
     else:
         yield PlainLines(reader)

@@ -7,15 +7,13 @@ from enum import StrEnum
 from rich.text import Text
 
 from noface.model.budget import Budget, Spent
-from noface.store.reader import Reader, Spending
+from noface.store.reader import Reader
 from noface.ui.narrate import away, printable, when
 from noface.ui.status import as_they_stand, counts_of
 from noface.ui.text import cells, count, duration, fit, money, pad
 
 MAIN = ""
 """What stands in an issue's place while the gates run on main itself; no issue has this id."""
-Purse = tuple[Spending, Budget]
-"""Where a run's money is counted, and how much of it there is."""
 _COUNTED = ("attempt_finished", "answered")
 """Events from which on what a worker has used is among the issue's and the run's costs."""
 
@@ -92,14 +90,14 @@ class Totals:
     waits: tuple[tuple[float, str], ...] = ()
 
 
-def look_up(reader: Reader, purse: Purse | None, now: float) -> Totals:
+def look_up(reader: Reader, budget: Budget, now: float) -> Totals:
     """Return the totals as they are; `now` is epoch seconds."""
     rows, run = reader.issues(), reader.last_run()
     breakers = sorted(reader.waits().items(), key=lambda item: item[1].until)
     return Totals(
         counts=counts_of(row for row in as_they_stand(rows) if row.present or row.status == "merged"),
-        spent=purse[0].of_run(run.id) if purse is not None and run is not None else None,
-        budget=purse[1] if purse is not None else None,
+        spent=reader.spent_in(run.id) if run is not None else None,
+        budget=budget,
         away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
         waits=tuple(
             (row.until, printable(f"{row.id}: {row.reason}"))

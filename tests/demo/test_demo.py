@@ -66,14 +66,15 @@ def demo(tmp_path_factory):
 
 
 def test_two_of_its_bugs_are_worked_as_in_the_demonstration(tmp_path):
-    sample = build(tmp_path / "oddments", SEED, sys.executable)
+    directory = tmp_path / "oddments"
+    issues = build(directory, SEED, sys.executable)
     kinds = {BugClass.ONE_EDIT.value: "", BugClass.FEEDBACK.value: ""}
-    kinds |= {kind: number for number, _, kind in sample.issues if kind in kinds}
-    for file in (sample.directory / "issues").iterdir():
+    kinds |= {kind: number for number, _, kind in issues if kind in kinds}
+    for file in (directory / "issues").iterdir():
         if file.name.partition("-")[0] not in kinds.values():
             file.unlink()
-    commit(sample.directory, "Only two of them")
-    project = Project(sample.directory, tmp_path)
+    commit(directory, "Only two of them")
+    project = Project(directory, tmp_path)
     project.run()
     ways = [[(one["model"], one["outcome"]) for one in project.attempts(number)] for number in kinds.values()]
     assert ways == [[("tier1", "PASSED")], [("tier1", "TEST_FAILURE"), ("tier1", "PASSED")]]

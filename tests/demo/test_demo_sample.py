@@ -37,23 +37,26 @@ def front_matter(path):
 
 @pytest.fixture(scope="module", params=first_ones(SEEDS))
 def sample(request, tmp_path_factory):
-    return build(tmp_path_factory.mktemp("sample") / "project", request.param, sys.executable)
+    directory = tmp_path_factory.mktemp("sample") / "project"
+    return directory, build(directory, request.param, sys.executable)
 
 
 def test_the_suite_is_green_and_every_acceptance_test_red(sample):
-    assert run_pytest(sample.directory, "tests").returncode == 0
-    red = {name for outcome, name in outcomes(sample.directory, "acceptance") if outcome != "PASSED"}
-    assert red == {f"test_{number}" for number, _, _ in sample.issues}
+    directory, issues = sample
+    assert run_pytest(directory, "tests").returncode == 0
+    red = {name for outcome, name in outcomes(directory, "acceptance") if outcome != "PASSED"}
+    assert red == {f"test_{number}" for number, _, _ in issues}
 
 
 def test_the_right_code_is_nowhere_in_the_repository(sample):
-    titles = {title for _, title, _ in sample.issues}
+    directory, issues = sample
+    titles = {title for _, title, _ in issues}
     bugs = [bug for bug in CATALOGUE if bug.title in titles and bug.right]
     assert len(bugs) >= 8
     for bug in bugs:
         path = f"oddments/{bug.module}.py"
-        commits = git(sample.directory, "log", "--all", "--format=%H", "--", path).split()
-        versions = [git_bytes(sample.directory, "show", f"{commit}:{path}").decode() for commit in commits]
+        commits = git(directory, "log", "--all", "--format=%H", "--", path).split()
+        versions = [git_bytes(directory, "show", f"{commit}:{path}").decode() for commit in commits]
         assert versions
         assert not any(bug.right in version for version in versions)
         assert all(bug.wrong in version for version in versions)
@@ -71,9 +74,9 @@ def test_every_draw_has_each_class_and_never_a_bug_twice(seed):
 def test_the_same_seed_gives_the_same_files(tmp_path):
     one = build(tmp_path / "one", 5, sys.executable)
     other = build(tmp_path / "other", 5, sys.executable)
-    trees = [git(sample.directory, "rev-parse", "HEAD^{tree}") for sample in (one, other)]
+    trees = [git(tmp_path / name, "rev-parse", "HEAD^{tree}") for name in ("one", "other")]
     assert trees[0] == trees[1]
-    assert one.issues == other.issues
+    assert one == other
 
 
 def write_project(directory, bugs):

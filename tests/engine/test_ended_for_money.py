@@ -164,7 +164,7 @@ def test_what_was_cut_short_tells_nothing_of_what_the_next_run_may_use():
     database = Database.memory()
     world = World(database)
     world.questions.cut_short(3.0, world.ask("small"), Usage(900.0))
-    assert (world.spending.peaks(), world.spending.of_run("run-1").usd) == ({}, 900.0)
+    assert (world.reader.peaks(), world.reader.spent_in("run-1").usd) == ({}, 900.0)
     database.close()
 
 

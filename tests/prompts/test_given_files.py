@@ -19,10 +19,9 @@ FAILURE = Failure(
 
 
 def given(issue, failure=None, changed=(), tracked=TRACKED):
-    chosen = given_files(
+    return given_files(
         issue, failure, changed, tracked, lambda path: path == "conftest.py", lambda path: "test_" in path
     )
-    return chosen.change, chosen.read
 
 
 def test_what_the_issue_s_paths_name_comes_first_and_a_pattern_that_means_few_files_is_expanded():

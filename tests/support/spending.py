@@ -10,7 +10,7 @@ from noface.model.issue import Backlog, Issue
 from noface.model.worker_run import AgentRun, EndedBy, ModelSpec, Usage
 from noface.store.journal import Journal
 from noface.store.questions import Questions
-from noface.store.reader import Reader, Spending
+from noface.store.reader import Reader
 
 from .processes import wait_for
 
@@ -26,7 +26,6 @@ class World:
         self.journal = Journal(database, "run-1")
         self.journal.sync_backlog(Backlog((ISSUE,)), "f")
         self.questions = Questions(database, self.journal)
-        self.spending = Spending(database)
         self.reader = Reader(database)
         self.number = 0
 

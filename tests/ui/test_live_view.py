@@ -15,7 +15,6 @@ from support.live_screen import Terminal
 
 from noface.model.budget import Budget, Spent
 from noface.recovery.schedule import Breaker
-from noface.store.reader import Spending
 from noface.ui.live_block import Role, RunState, Totals, WorkFacts, advance, block, look_up, wants_facts
 
 NOON = 1_790_000_000.0
@@ -189,7 +188,7 @@ def test_the_totals_are_looked_up_as_status_and_budget_count_them(project):
     story.journal.wait(Breaker("claude-sonnet", until, 1, story.now, "RATE_LIMITED", "why"))
     story.status("7", "waiting", "RATE_LIMITED: retry 1 of 3", until)
     budget = Budget("run", 10.0)
-    totals = look_up(story.reader, (Spending(story.database), budget), story.now)
+    totals = look_up(story.reader, budget, story.now)
     story.close()
     assert dict(totals.counts) == {"waiting": 2}
     assert (totals.spent, totals.budget) == (Spent(0.25), budget)

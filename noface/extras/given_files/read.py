@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from noface.attempt.isolation import home_of
 from noface.attempt.protected_files import AIDER_SETTINGS, named_to_read, read_by_aider
@@ -29,11 +28,8 @@ PATTERN_FILES_MAX = 12
 """A pattern that means more files than this is not expanded."""
 
 
-class GivenFiles(NamedTuple):
-    """Paths of the project, the most important first: files that the worker may change, and files to read alone."""
-
-    change: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
+GivenFiles = tuple[tuple[str, ...], tuple[str, ...]]
+"""Paths of the project, the most important first: files that the worker may change, and files to read alone."""
 
 
 def given_files(
@@ -61,7 +57,7 @@ def given_files(
     met = {path for path in by_failure if path not in of_work and is_test(path) and not matches_any(path, issue.paths)}
     first = tuple(chosen)[:FILES_MAX]
     read = tuple(path for path in first if to_read(path) or path in met)
-    return GivenFiles(tuple(path for path in first if path not in read), read)
+    return tuple(path for path in first if path not in read), read
 
 
 BYTES_MAX = 120_000
@@ -107,17 +103,17 @@ def files_given(
     plumbing, last = context.env.plumbing, history.current[-1] if history.current else None
     issues = context.tracker.protected
     paths = tuple(path for path in plumbing.paths(commit) if not matches_any(path, issues))
-    chosen = given_files(
+    to_change, to_read = given_files(
         history.issue, last.failure if last is not None else None, changed, paths, protection.covers, is_test_file
     )
     gone_by = tuple(dict.fromkeys((*program.instructions, *read_by_aider(plumbing, commit))))[:_GONE_BY_MAX]
     persons = _persons() if model.settings is Settings.USER else ()
-    entries = plumbing.entries(commit, (*gone_by, *chosen.change, *chosen.read))
+    entries = plumbing.entries(commit, (*gone_by, *to_change, *to_read))
     with plumbing.blobs() as blobs:
         room = _Room(entries, blobs)
         own = room.taken(gone_by)
-        change = room.taken(path for path in chosen.change if path not in own)
-        return GivenFiles(change, (*own, *persons, *room.taken(path for path in chosen.read if path not in own)))
+        change = room.taken(path for path in to_change if path not in own)
+        return change, (*own, *persons, *room.taken(path for path in to_read if path not in own))
 
 
 def _persons() -> tuple[str, ...]:
