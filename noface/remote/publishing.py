@@ -27,7 +27,7 @@ from noface.model.scratch import PERSON, SEEN, BranchTaken
 from noface.model.taxonomy import Cause, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.recovery.pull_rounds import TAKEN, Followed, PullSeen, TakenByPerson
+from noface.recovery.pull_rounds import TAKEN, TakenByPerson
 from noface.recovery.requests import taken_pull_request
 from noface.remote.proposing import draft_of, proven_commit
 from noface.remote.web_commits import with_commits_there
@@ -238,9 +238,8 @@ def _take_over(context: RunContext, issue: Issue, tip: str) -> None:
             wait_for_person(context, history_of(context, issue), BranchTaken(branch, tip, remote=remote))
         return
     taken = TakenByPerson(tip, f"a person has pushed to {branch} ({tip[:12]}) and owns it; a retry goes on from there")
-    followed = Followed(issue.id, row.number, row.head, row.base, row.rounds, PullSeen(), branch, row.url, row.attempt)
     masked = masked_record(issue, context.env.masker)
-    request = taken_pull_request(taken, masked, followed, history_of(context, issue), configured(context, issue))
+    request = taken_pull_request(taken, masked, row.followed, history_of(context, issue), configured(context, issue))
     with context.questions.together():
         pulls.ended(now, issue.id, PullStep.TAKEN)
         context.journal.blocked(now, issue.id, taken.reason, request)

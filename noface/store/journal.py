@@ -31,6 +31,8 @@ _STEPS_MAX = 20
 _LONG_S = 300.0
 """A shorter wait for a provider passes before anybody could do something."""
 _TESTS_TOLD_MAX = 20
+_OF_ORDER = ("token", "number", "slot", "main", "start", "directory", "think")
+"""The columns of an attempt that its order has."""
 Announce = Callable[[str, str | None, dict[str, object]], None]
 """Tells views what happens: kind, issue id, data."""
 
@@ -179,19 +181,13 @@ class Journal:
             insert(
                 connection,
                 "attempts",
-                token=order.token,
+                **{name: getattr(order, name) for name in _OF_ORDER},
                 issue_id=order.issue.id,
-                number=order.number,
                 epoch=epoch,
                 run_id=self._run_id,
                 model=order.model.name,
                 tier=order.model.tier,
-                slot=order.slot,
-                main=order.main,
-                start=order.start,
-                directory=order.directory,
                 started_at=at,
-                think=order.think,
                 record=dumps(_kept(order)),
                 resumed=dumps(Resumed(session.id, session.attempt)) if session is not None else None,
             )
