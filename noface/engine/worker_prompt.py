@@ -126,7 +126,7 @@ def _told(reached: tuple[PastAttempt, ...], start: StartPoint) -> PastAttempt | 
 def _only(patch: str, paths: tuple[str, ...]) -> str:
     files, rows = tuple(patch_files(patch)), patch.split("\n")
     ends = (*(file.start for file in files[1:]), len(rows))
-    mine = ((file, end) for file, end in zip(files, ends, strict=True) if (file.new or file.old or file.named) in paths)
+    mine = ((file, end) for file, end in zip(files, ends, strict=True) if file.path in paths)
     return "\n".join(row for file, end in mine for row in rows[file.start : end])
 
 

@@ -13,6 +13,8 @@ LINE_CHARS_MAX = 2_000
 """No rule gets a longer piece of a changed line."""
 _OVERLAP = 400
 _BEGINS = "diff --git "
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})", re.ASCII)
+_HEADS = ("new file", "deleted file", "rename from", "Binary files", "old mode", "new mode")
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
 _PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
@@ -20,13 +22,16 @@ _PLAIN = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t":
 class PatchRow(NamedTuple):
     """A row of a hunk: its number in the patch, its sign ("+", "-", " ", or "@" of a hunk's head), and its text.
 
-    Rows with the same `stretch` follow each other with the same sign; what replaces one has the number after it.
+    Rows with the same `stretch` follow each other with the same sign; what replaces one has the number after it. `old`
+    and `new` are its line before and after, 0 for none.
     """
 
     at: int
     sign: str
     text: str
     stretch: int
+    old: int
+    new: int
 
 
 class ChangedLine(NamedTuple):
@@ -56,6 +61,15 @@ class PatchFile:
         """The path in the first row of its head, which a file without hunks has as well."""
         return self.head[0].rpartition(" b/")[2].rstrip('"')
 
+    @property
+    def path(self) -> str:
+        return self.new or self.old or self.named
+
+    @property
+    def note(self) -> str:
+        """What happened to it besides the lines of its hunks."""
+        return ", ".join(row.removesuffix(" mode 100644") for row in self.head if row.startswith(_HEADS))
+
 
 def patch_files(patch: str) -> Iterator[PatchFile]:
     """Yield the files of a patch, in order. Lines end with a newline and nothing else."""
@@ -64,7 +78,7 @@ def patch_files(patch: str) -> Iterator[PatchFile]:
     for start, end in pairwise([*starts, len(rows)]):
         body = next((at for at in range(start, end) if rows[at].startswith("@@ ")), end)
         names = {row[:4]: _path(row[4:]) for row in rows[start:body] if row.startswith(("--- ", "+++ "))}
-        lines, before = [], ""
+        lines, before, old, new = [], "", 0, 0
         stretch += 1
         for at in range(body, end):
             sign = rows[at][:1]
@@ -72,8 +86,12 @@ def patch_files(patch: str) -> Iterator[PatchFile]:
                 continue
             stretch += sign not in ("+", "-") or sign != before
             before = sign if sign in ("+", "-") else ""
+            if (begins := _HUNK.match(rows[at])) is not None:
+                old, new = int(begins[1]), int(begins[2])
             if sign in ("+", "-", " ", "@"):
-                lines.append(PatchRow(at, sign, rows[at][1:], stretch))
+                was, is_there = sign in ("-", " "), sign in ("+", " ")
+                lines.append(PatchRow(at, sign, rows[at][1:], stretch, old * was, new * is_there))
+                old, new = old + was, new + is_there
         yield PatchFile(names.get("--- ", ""), names.get("+++ ", ""), start, tuple(rows[start:body]), tuple(lines))
 
 

@@ -120,7 +120,7 @@ def values_of(situation: Situation, data: PromptData, pieces: Pieces) -> dict[st
 def _files_in_place_of(data: PromptData) -> tuple[tuple[str, int, int], ...]:
     if size(data.patch) <= _PATCH_BYTES_MAX or data.whole_patch:
         return ()
-    signs = ((each.new or each.old or each.named, [row.sign for row in each.rows]) for each in patch_files(data.patch))
+    signs = ((each.path, [row.sign for row in each.rows]) for each in patch_files(data.patch))
     return tuple((path, rows.count("+"), rows.count("-")) for path, rows in signs)
 
 

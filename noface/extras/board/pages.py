@@ -5,6 +5,7 @@ Whatever a template puts out is escaped, and cleaned of what drives a terminal: 
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -321,7 +322,7 @@ def _of_diff(state: ReadSession, attempt: AttemptRow, gate: str) -> dict[str, ob
     rows, parts = 0, []
     for file in files:
         if rows < _DIFF_ROWS_MAX:
-            parts.append(file._replace(rows=file.rows[: _DIFF_ROWS_MAX - rows]))
+            parts.append(replace(file, rows=file.rows[: _DIFF_ROWS_MAX - rows]))
         rows += len(file.rows)
     ours = review if (review.attempt, review.commit) == (attempt.number, attempt.commit_id) else LineReview()
     remarks = {each.at: each for each in ours.comments}

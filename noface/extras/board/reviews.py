@@ -21,27 +21,8 @@ _PATCH_BYTES_MAX = 4 << 20
 _COMMENTS_MAX = 200
 _COMMENT_CHARS_MAX = 4_000
 _LINES_MAX = 40
-_HEADS = ("new file", "deleted file", "rename from", "Binary files", "old mode", "new mode")
 _SENT_BY = {"approval": "reject", "blocked": "retry", "skipped": "retry"}
 """The verb that a review is sent with, by the status of its issue; else it is kept for the worker to come."""
-
-
-class DiffRow(NamedTuple):
-    """A row of a diff: its number in the patch, its sign, its text, and its line before and after; 0 for none."""
-
-    at: int
-    sign: str
-    text: str
-    old: int
-    new: int
-
-
-class DiffFile(NamedTuple):
-    """A file in a diff; `note` says what else happened to it."""
-
-    path: str
-    note: str
-    rows: tuple[DiffRow, ...]
 
 
 class LineComment(NamedTuple):
@@ -60,29 +41,11 @@ class LineReview(NamedTuple):
     comments: tuple[LineComment, ...] = ()
 
 
-def attempt_diff(attempt: AttemptRow) -> tuple[DiffFile, ...]:
+def attempt_diff(attempt: AttemptRow) -> tuple[PatchFile, ...]:
     """Return the change of an attempt; () if its files are gone or it changed nothing. Raises OSError."""
     path = Path(attempt.directory) / "diff.patch"
     text = read_bounded(path, _PATCH_BYTES_MAX, 0) if path.is_file() else ""
-    return tuple(_file(each) for each in patch_files(text)) if text else ()
-
-
-def _file(file: PatchFile) -> DiffFile:
-    rows, old, new = [], 0, 0
-    for row in file.rows:
-        if row.sign == "@":
-            old, new = _starts(row.text)
-            rows.append(DiffRow(row.at, "@", row.text, 0, 0))
-            continue
-        rows.append(DiffRow(row.at, row.sign, row.text, old * (row.sign != "+"), new * (row.sign != "-")))
-        old, new = old + (row.sign != "+"), new + (row.sign != "-")
-    notes = [row.removesuffix(" mode 100644") for row in file.head if row.startswith(_HEADS)]
-    return DiffFile(file.new or file.old or file.named, ", ".join(notes), tuple(rows))
-
-
-def _starts(head: str) -> tuple[int, int]:
-    numbers = [word[1:].partition(",")[0] for word in head.split()[1:3]]
-    return (int(numbers[0]), int(numbers[1])) if all(map(str.isdigit, numbers)) and numbers[1:] else (0, 0)
+    return tuple(patch_files(text)) if text else ()
 
 
 def kept_review(reader: Reader, issue_id: str) -> LineReview:
@@ -154,7 +117,7 @@ def _moved(issue_id: str, before: int, now: int) -> UsageError:
     )
 
 
-def _lines_of(files: Sequence[DiffFile], made: LineComment) -> str:
+def _lines_of(files: Sequence[PatchFile], made: LineComment) -> str:
     """Return what a comment is about: file, lines, and their text. Raises UsageError for rows that are none."""
     for file in files:
         rows = [row for row in file.rows if made.at <= row.at <= max(made.end, made.at) and row.sign != "@"]
