@@ -1,4 +1,11 @@
-"""What a change does beyond what was asked, row by row: found, put right, and not found where it is the work."""
+"""What a change does beyond what was asked, row by row: found, put right, and not found where it is the work.
+
+How often that is wrong on honest work (`benchmarks/unasked.py`): of the last 19,977 commits of 22 public projects (up to
+1,000 of each, without merges, the message as the issue) 10 would be told (0.05 %): 9 move submodules by the way, one
+makes a copy a link. Two would be asked about if they were done again. Put right without a word: 105 last newlines, 20
+line ends, 8 byte order marks, 5 modes, one encoding, one link; most of them accidents that were mended later.
+If anybody's home is taken for the person's own, 24 more would be told of a line that names it (0.12 %).
+"""
 
 import pytest
 

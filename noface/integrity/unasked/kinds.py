@@ -37,9 +37,9 @@ def kinds(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 
 
 def _mode(file: Changed) -> Iterator[Unasked]:
-    """Yield a program that is none any more, and a file that became one and begins as no script does."""
-    runs = (file.new or b"").startswith(b"#!") or b"\0" in (file.new or b"\0")
-    if file.new_mode == _PLAIN or not runs:
+    """Yield a script or binary that is no program any more, and what became a program and is neither."""
+    runs = any(data.startswith(b"#!") or b"\0" in data for data in (file.old or b"\0", file.new or b"\0"))
+    if runs == (file.new_mode == _PLAIN):
         yield Unasked("mode", file.path, (f"{file.old_mode} -> {file.new_mode}",), {file.path: (file.old_mode, None)})
 
 
