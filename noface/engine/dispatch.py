@@ -14,7 +14,7 @@ from noface.engine.candidates import Candidates
 from noface.engine.context import Planning, RunContext
 from noface.engine.landing.queue import MergeQueue
 from noface.engine.landing.waiting import QueueEntry
-from noface.engine.main_holds import brings_back
+from noface.engine.main_holds import asked_if_it_comes_back
 from noface.engine.orders import make_order
 from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
@@ -202,9 +202,7 @@ def apply_action(
         context.journal.attempt_overruled(now, issue.id, last.number, _WORK_GONE)
         context.set_status(issue.id, IssueStatus.READY, _WORK_GONE.message)
         return
-    if isinstance(action, Land) and last is not None and last.candidate and past.verdict(last.number) is None:
-        again = brings_back(context, issue, last.candidate)
-        action = RequestApproval(None, f"passed; {again}") if again else action
+    action = asked_if_it_comes_back(context, past, action)
     why = move_branch(context, issue, past.attempts)
     if why is not None and not (why.place and isinstance(action, Land)):
         context.journal.action(now, issue.id, number, Block(FailureKind.MERGE_CONFLICT, why.reason))

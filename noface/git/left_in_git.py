@@ -27,7 +27,9 @@ _NAMES = (
     ("logs/refs/stash", STASH),
     ("refs/stash", STASH),
     ("refs/heads", "the branch {}"),
+    ("refs/tags", "the tag {}"),
     ("HEAD", NO_BRANCH),
+    ("ORIG_HEAD", NO_BRANCH),
     ("worktrees", NO_BRANCH),
     ("logs/HEAD", NO_BRANCH),
 )

@@ -21,6 +21,8 @@ HELD = [
     (f"git checkout -q --detach; {COMMITTED}; git checkout -q noface/7", ["commits of no branch"]),
     (f"{COMMITTED}; git reset -q --hard HEAD~1", ["commits of no branch"]),
     (f"{COMMITTED}; git reset -q --hard HEAD~1; git gc -q", ["commits of no branch"]),
+    (f"{COMMITTED}; git tag wip; git reset -q --hard HEAD~1", ["the tag wip"]),
+    (f"{COMMITTED}; git reset -q --hard HEAD~1; git reflog expire --expire=now --all", ["commits of no branch"]),
     ("git branch own; git tag t; git checkout -q --detach; git checkout -q noface/7", []),
     (COMMITTED, []),  # its files are the work
     (f"git checkout -q -b own; {COMMITTED}", []),
