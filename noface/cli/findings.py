@@ -182,5 +182,4 @@ def open_issues(config: Config, repository: Repository) -> tuple[Issue, ...]:
 
 
 def fault_finding(fault: IssueFault) -> Finding:
-    """Return a faulty issue as a finding: the others are worked on, and a person has to correct it."""
     return Finding(fault.source, fault.problem, fault.hint, EXIT_ATTENTION)

@@ -277,7 +277,6 @@ class CommandWatch:
         return None
 
     def _running(self) -> tuple[Running, ...] | None:
-        """Return what the program has running; of what runs elsewhere, such as in a container, nobody can tell."""
         processes = started_by(self.pid) if self.pid and not self.command.wrap else None
         return tuple(Running(**each) for each in processes) if processes is not None else None
 

@@ -187,8 +187,9 @@ def test_an_agents_text_cannot_drive_the_terminal(project):
     write_issue(project.path, "1-x", "One [bold]not markup[/bold]")
     story = Story(project.path).sync().run()
     evil = "\x1b]0;owned\x07\x1b[2Jred \u202egnp.exe\r\nAll 9 tests passed"
-    story.attempt("1", 1, red_test(evil)).block("1", reason=evil).close()
-    for command in (["status"], ["show", "1"], ["blocked"]):
+    red = red_test(evil, also_matched=((evil, evil, evil),), excerpt=evil, evidence=(evil,))
+    story.attempt("1", 1, red).block("1", reason=evil).close()
+    for command in (["status"], ["show", "1"], ["show", "1", "--why"], ["blocked"]):
         page = project.noface(*command).stdout
         assert not {"\x1b", "\x07", "\u202e", "\r"} & set(page)
         assert "red �gnp.exe" in page

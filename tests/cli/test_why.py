@@ -118,12 +118,3 @@ def test_a_worker_s_own_failure_shows_its_log_and_when_it_ends(project):
     assert re.search(r"retry at: \w+ 2026-11-2", page)
     assert "agent.log" in page
     story.close()
-
-
-def test_what_an_agent_wrote_cannot_drive_the_terminal(project):
-    write_issue(project.path, "1-x", "X")
-    story = Story(project.path).sync().run()
-    evil = "\x1b]0;pwned\x07\x1b[2Jgone"
-    story.attempt("1", 1, red_test(evil, also_matched=((evil, evil, evil),), excerpt=evil, evidence=(evil,)))
-    assert "\x1b" not in project.noface("show", "1", "--why").stdout
-    story.close()

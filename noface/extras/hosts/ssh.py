@@ -328,7 +328,6 @@ class SshHost:
         return ours
 
     def _forwarded(self, *what: str) -> str:
-        """Ask the open connection for one more forwarded port; return what ssh prints."""
         # Without the person's configuration, whose forwarded ports it would ask for as well.
         argv = [*self._ssh, "-F", "none", f"-oControlPath={self._folder}/c", "-O", "forward", *what, "--", self.name]
         try:

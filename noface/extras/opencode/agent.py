@@ -185,7 +185,6 @@ def _rules(model: ModelSpec) -> dict[str, object]:
 
 
 def _named_agent(args: tuple[str, ...]) -> str:
-    """Return the agent that a person has named in `args`, "" if there is none."""
     for number, argument in enumerate(args):
         if argument == "--agent":
             return args[number + 1] if number + 1 < len(args) else ""
