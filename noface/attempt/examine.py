@@ -220,8 +220,8 @@ def forgotten(attempt: Judging) -> Failure | None:
         )
     reminders = {one.path: one.why for one in attempt.snapshot.suspects if one.path in files}
     reminders |= taken_away(change.files, wanted.words)
-    unasked = [(one, one.mend(order.main)) for one in attempt.unasked]
-    return reminder(left, reminders, left_out(attempt), unasked)
+    unasked = {(decoded(one.path), text): one.what for one in attempt.unasked for text in one.told(order.main)}
+    return reminder(unasked | left, reminders, left_out(attempt))
 
 
 def modified(blobs: ObjectReader, change: FileChange, bytes_max: int = syntax.FILE_BYTES_MAX) -> Contents | None:

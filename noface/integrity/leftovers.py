@@ -8,7 +8,6 @@ from typing import Any
 from noface.data import pattern, table
 from noface.integrity.asked_for import speak
 from noface.integrity.rubbish import is_generated
-from noface.integrity.unasked.finding import Unasked
 from noface.model.attempt import ABSENT, LEFT_OUT, FileChange, NotTaken
 from noface.model.failure import Failure
 from noface.model.patch import ChangedLine, decoded
@@ -82,37 +81,24 @@ def _stem(path: str) -> str:
 
 
 def reminder(
-    lines: dict[tuple[str, str], str],
-    files: dict[str, str],
-    left_out: Collection[NotTaken] = (),
-    unasked: Collection[tuple[Unasked, str]] = (),
+    lines: dict[tuple[str, str], str], files: dict[str, str], left_out: Collection[NotTaken] = ()
 ) -> Failure | None:
-    """Return what a worker is told of what was `left_out`, may be forgotten, or is `unasked` (with what mends it).
-
-    None if that is nothing.
-    """
-    if not lines and not files and not left_out and not unasked:
+    """Return what a worker is told of what was `left_out`, and of what it may have forgotten, None of nothing."""
+    if not lines and not files and not left_out:
         return None
     outside = tuple(f"{one.path} ({one.why})" for one in left_out)
     quoted = [f"{path}: {one_line(text, _LINE_CHARS_MAX)}" for path, text in [*lines][:_LINES_MAX]]
     quoted += [f"{path} ({what})" for path, what in [*files.items()][:_LINES_MAX]]
     quoted += [f"{LEFT_OUT}: {line}" for line in outside[:_LINES_MAX]]
-    for one, mend in unasked:
-        path = decoded(one.path)
-        quoted += [f"{path}: {one.what}: {one_line(text, _LINE_CHARS_MAX)}" for text in one.lines or ("",)]
-        quoted.append(f"{path} is put right by: {mend}")
     named = dict.fromkeys((*(f"{what} in {path}" for (path, _), what in lines.items()), *files))
-    holds = f"; the change holds what may have been forgotten in it: {some(tuple(named), _SHOWN_MAX)}" if named else ""
-    more = some(tuple(f"{decoded(one.path)}: {one.what}" for one, _ in unasked), _SHOWN_MAX)
-    beyond = f"; nobody asked for this: {more}" if more else ""
+    held = some(tuple(named), _SHOWN_MAX)
+    holds = f"; the change holds what may have been forgotten in it, or nobody asked for: {held}" if held else ""
     lacks = f"; {LEFT_OUT}: {some(outside, _SHOWN_MAX)}" if outside else ""
-    beside = (*(one.path for one in left_out), *(one.path for one, _ in unasked))
-    places = (*(path for path, _ in lines), *files, *beside)
     return Failure(
         FailureKind.LINT_FAILURE,
-        f"every gate passes{lacks}{holds}{beyond}",
+        f"every gate passes{lacks}{holds}",
         rule=LEFT_IN,
-        location=places[0],
+        location=(*(path for path, _ in lines), *files, *(one.path for one in left_out))[0],
         signature=LEFT_IN,
         evidence=tuple(quoted),
         excerpt="\n".join(quoted),

@@ -169,9 +169,8 @@ def _nul(old: bytes, new: bytes) -> Mended | None:
     if _wide(old) or b"\0" not in new:
         return None
     bare = new.rstrip(b"\0")
-    return tuple(repr(line)[:80] for line in new.split(b"\n") if b"\0" in line)[
-        :1
-    ], bare if bare and b"\0" not in bare else None
+    lines = tuple(repr(line)[:80] for line in new.split(b"\n") if b"\0" in line)
+    return lines[:1], bare if bare and b"\0" not in bare else None
 
 
 _MENDS: dict[str, Callable[[bytes, bytes], Mended | None]] = {

@@ -49,13 +49,11 @@ class Unasked:
         """What comes of it if it is done again: "left-out", "ask" or "tell"."""
         return str(table("unasked")["rows"][self.row]["then"])
 
-    def mend(self, main: str) -> str:
-        """Return the command that puts it right in a workspace."""
-        return (
-            str(table("unasked")["rows"][self.row]["mend"])
-            .replace("{path}", quote(decoded(self.path)))
-            .replace("{main}", main)
-        )
+    def told(self, main: str) -> tuple[str, ...]:
+        """Return what its worker reads: the lines, and the command that puts it right in a workspace."""
+        mend = str(table("unasked")["rows"][self.row]["mend"]).replace("{main}", main)
+        lines = (f"{self.what}: {line}" for line in self.lines or ("",))
+        return (*lines, f"put right by: {mend.replace('{path}', quote(decoded(self.path)))}")
 
 
 @dataclass(frozen=True, slots=True)
