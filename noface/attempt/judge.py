@@ -19,6 +19,7 @@ from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
 from noface.git.stored import Entry
 from noface.git.taken_back import WorkOnMain, bring_onto
+from noface.integrity.accepting import whole_scripts
 from noface.integrity.asked_for import Grounds, asks_for, names_file, unfounded, words_of
 from noface.integrity.diff.rules import REWRITTEN, gates_decide
 from noface.integrity.form import same_but_for_form
@@ -26,7 +27,7 @@ from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.rubbish import says
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, is_test_file, with_bodies
-from noface.model.attempt import PUT_RIGHT, UNFINISHED, FileChange
+from noface.model.attempt import OWN_JUDGE, PUT_RIGHT, UNFINISHED, FileChange
 from noface.model.failure import MADE_UP, UNCHANGED, Failure
 from noface.model.gate import GateResult, GateSpec, all_hard_passed, worst
 from noface.model.patch import changed_lines
@@ -139,6 +140,9 @@ def _decided(attempt: Judging) -> Judging:
             why = one_line(unfinished.message, _WHY_CHARS_MAX)
             note = f"{UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
             attempt.notes = (*attempt.notes, note)
+        changed = {change.path for change in attempt.change.files}
+        if own := changed.intersection(whole_scripts(attempt.issue.accept, words_max=_SHOWN_MAX)):
+            attempt.notes = (*attempt.notes, f"{OWN_JUDGE}: {some(tuple(sorted(own)), _SHOWN_MAX)}")
     return attempt
 
 

@@ -122,15 +122,15 @@ def is_named(path: str, issue: Issue) -> bool:
     return matches_any(path, issue.paths) or any(map(named.search, (issue.title, issue.body)))
 
 
-def whole_scripts(commands: Iterable[str]) -> tuple[str, ...]:
-    """Return the scripts that are all of a command: their exit code alone is its verdict."""
+def whole_scripts(commands: Iterable[str], *, words_max: int = 1) -> tuple[str, ...]:
+    """Return the scripts that are all of a command, with at most so many words: their exit code is its verdict."""
     scripts = []
     for command in commands:
         parts = [words for words in simple_commands(command) if words and words[0] != "cd"]
         words = parts[0] if len(parts) == 1 else []
-        by_name = len(words) == 2 and _INTERPRETER.match(words[0].rpartition("/")[2])  # noqa: PLR2004 - and its script
-        if by_name or (len(words) == 1 and "/" in words[0]):
-            scripts.append(words[-1].removeprefix("./"))
+        by_name = words[1:] if words and _INTERPRETER.match(words[0].rpartition("/")[2]) else []
+        own = [word for word in by_name if word[0] != "-"] or (words if words and "/" in words[0] else [])
+        scripts += [own[0].removeprefix("./")] if 0 < len(own) <= words_max else []
     return tuple(scripts)
 
 

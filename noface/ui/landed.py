@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 
 from noface.data import table
 from noface.integrity.tampering import is_code, is_test_file
-from noface.model.attempt import CHANGED_TESTS, LEFT_OUT, PUT_RIGHT, UNASKED, UNFINISHED, brings_back, noted
+from noface.model.attempt import CHANGED_TESTS, LEFT_OUT, OWN_JUDGE, PUT_RIGHT, UNASKED, UNFINISHED, brings_back, noted
 from noface.model.description import Minimum, Timestamp
 from noface.model.history import Decided, Verdict
 from noface.model.patterns import matches_any
@@ -125,7 +125,7 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
     unasked = [doubt for doubt in last.doubts if doubt.startswith(UNASKED)]
     if unasked:
         yield _rule("unasked", text=fit(clean(unasked[0]), _TEXT_CELLS_MAX))
-    if len(last.doubts) > len(unasked):
+    if len(last.doubts) > len(unasked) or noted(last.notes, OWN_JUDGE):
         yield _rule("judges_changed")
     if what := noted(last.notes, PUT_RIGHT):
         yield _rule("put_right", text=fit(clean(what), _TEXT_CELLS_MAX))

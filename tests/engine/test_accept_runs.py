@@ -78,6 +78,8 @@ def test_what_accept_misses_is_for_the_work_to_bring_and_what_it_reads_is_the_wo
     project.issue(3, "Tell of it", "README.md tells how to begin.", accept=["grep -q begin README.md"])
     project.issue(4, "Build it", accept=["test -e Dockerfile && no-such-docker build ."])
     project.issue(5, "Count", accept=[" ".join(GATE.split())])
+    project.write("prove.py", "import sys\nsys.exit(1)\n")
+    project.issue(6, "Prove it", "`prove.py --all` ends well.", accept=[f"{sys.executable} prove.py --all"])
     project.play(
         ("1", 1, [{"write": "page.md", "text": "x"}]),
         ("1", 2, [{"write": "docs/page.md", "text": "x"}]),
@@ -86,15 +88,17 @@ def test_what_accept_misses_is_for_the_work_to_bring_and_what_it_reads_is_the_wo
         ("3", 0, [{"write": "README.md", "text": "begin\n"}]),
         ("4", 0, [{"write": "Dockerfile", "text": "FROM scratch\n"}]),
         ("5", 0, [{"write": "c.txt", "text": "c"}]),
+        ("6", 0, [{"write": "prove.py", "text": "import sys\nsys.exit(0)\n"}]),
     )
     project.commit()
     log = project.run(code=3)
-    assert project.statuses() == {"1": "merged", "2": "merged", "3": "merged", "4": "blocked", "5": "merged"}
+    assert project.statuses() == dict.fromkeys("12356", "merged") | {"4": "blocked"}
     first = [project.attempts(issue)[0] for issue in ("1", "2")]
     assert [(each["outcome"], each["charged"]) for each in first] == [("ENVIRONMENT", True)] * 2
     (missed,) = project.attempts("4")
     assert not missed["charged"]
     assert "is the gate check, which main passes" in log
+    assert "! 6 Prove it: changes what judges it" in log
 
 
 def test_accept_finds_what_setup_made_and_is_refused_if_it_cannot_import_what_main_has(project):
