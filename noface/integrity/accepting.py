@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import dropwhile
 
 from noface.data import pattern, table
 from noface.diagnosis.known_causes import final_error_of
@@ -129,7 +130,8 @@ def whole_scripts(commands: Iterable[str], *, words_max: int = 1) -> tuple[str, 
         parts = [words for words in simple_commands(command) if words and words[0] != "cd"]
         words = parts[0] if len(parts) == 1 else []
         by_name = words[1:] if words and _INTERPRETER.match(words[0].rpartition("/")[2]) else []
-        own = [word for word in by_name if word[0] != "-"] or (words if words and "/" in words[0] else [])
+        own = [*dropwhile(lambda word: word.startswith("-"), by_name)]
+        own = own or (words if words and "/" in words[0] else [])
         scripts += [own[0].removeprefix("./")] if 0 < len(own) <= words_max else []
     return tuple(scripts)
 
