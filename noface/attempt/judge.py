@@ -13,7 +13,7 @@ from noface.attempt.gate_session import CutShort
 from noface.attempt.left_out import without_files
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import TOO_BIG, TOO_MANY, left_ungated, unchanged, with_places, with_put_back
-from noface.attempt.unasked import doubts_of, names_gone, put_right, told, unasked_in
+from noface.attempt.unasked import doubts_of, names_gone, new_untested, put_right, told, unasked_in
 from noface.gates.secrets import without_secrets
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
@@ -320,7 +320,7 @@ def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
 
 def _does_what_nobody_asked(attempt: Judging) -> Failure | None:
     """Tell a worker once what it did beyond its issue; what it does again, a person is asked about."""
-    attempt.doubts = (*attempt.doubts, *doubts_of(attempt))
+    attempt.doubts, attempt.notes = (*attempt.doubts, *doubts_of(attempt)), (*attempt.notes, *new_untested(attempt))
     return forgotten(attempt)
 
 

@@ -16,7 +16,7 @@ from noface.integrity.tampering import is_code
 from noface.integrity.unasked.chapters import find_unasked, together
 from noface.integrity.unasked.definitions import definitions
 from noface.integrity.unasked.finding import LEFT_OUT, Changed, Ground, Held, Right, Unasked
-from noface.model.attempt import ABSENT, UNASKED
+from noface.model.attempt import ABSENT, UNASKED, UNTESTED
 from noface.model.patch import decoded
 from noface.model.quoting import one_line, some
 
@@ -56,16 +56,27 @@ def unasked_in(attempt: Judging) -> tuple[Unasked, ...]:
 def names_gone(attempt: Judging) -> tuple[str, ...]:
     """Return what product code of main defines and the change defines nowhere, if its issue speaks of no such thing."""
     words = words_of(attempt.issue)
-    paths = tuple(c.path for c in attempt.change.files if is_code(c.path))
-    if speak(words, "goes") or not paths:
-        return ()
-    sides = (attempt.order.main, attempt.snapshot.candidate_tree)
-    before, after = (attempt.plumbing.texts(side, paths, _FILE_BYTES_MAX) for side in sides)
-    there = {name for path, text in after.items() for name in definitions(path, text) or ()}
     known = "\n".join(words).casefold()
-    product = {path: text for path, text in before.items() if part_of(path) is Part.PRODUCT}
-    names = (name for path, text in product.items() for name in definitions(path, text) or ())
-    return tuple(dict.fromkeys(name for name in names if name not in there and name.casefold() not in known))
+    lost = _only_in(attempt, attempt.order.main, attempt.snapshot.candidate_tree) if not speak(words, "goes") else ()
+    return tuple(name for name in lost if name.casefold() not in known)
+
+
+def new_untested(attempt: Judging) -> tuple[str, ...]:
+    """Return the note on what a change defines that no `accept` of its issue and no test of its own looks at."""
+    if attempt.issue.accept or any(part_of(change.path) is Part.TEST for change in attempt.change.files):
+        return ()
+    names = _only_in(attempt, attempt.snapshot.candidate_tree, attempt.order.main)
+    return (f"{UNTESTED}: {some(names, _SHOWN_MAX)}",) if names else ()
+
+
+def _only_in(attempt: Judging, side: str, other: str) -> tuple[str, ...]:
+    """Return the names that product code of the change defines on one side, and no code of it on the other."""
+    paths = tuple(change.path for change in attempt.change.files if is_code(change.path))
+    here, there = (attempt.plumbing.texts(each, paths, _FILE_BYTES_MAX) for each in (side, other))
+    known = {name for path, text in there.items() for name in definitions(path, text) or ()}
+    product = {path: text for path, text in here.items() if part_of(path) is Part.PRODUCT}
+    names = dict.fromkeys(name for path, text in product.items() for name in definitions(path, text) or ())
+    return tuple(name for name in names if name not in known)
 
 
 def _machine_names(slots: str) -> Iterator[str]:

@@ -285,12 +285,13 @@ LEFT_OUT_FILE = "left-out.patch"
 PUT_RIGHT = "put right"
 UNASKED = "not asked for"
 OWN_JUDGE = "changed what its accept is judged by"
+UNTESTED = "new without a test"
 MET = "a key was met"
 HOST_LOST = "the host was lost"
 BESIDE = "a candidate beside attempt"
 """What notes of an attempt begin with: its worker did not finish, main's tests do not accept it, something is not in
-the change, what nobody asked for was put right or is left to a person, it left secrets, its host was lost, or the work
-of another candidate was taken."""
+the change, what nobody asked for was put right or is left to a person, nothing tries what is new, it left secrets, its
+host was lost, or the work of another candidate was taken."""
 HINTED = "told hints of [[failure_hints]]"
 """The note of an attempt whose prompt holds hints of a person's."""
 

@@ -5,7 +5,17 @@ from typing import Annotated, NamedTuple
 
 from noface.data import table
 from noface.integrity.tampering import is_code, is_test_file
-from noface.model.attempt import CHANGED_TESTS, LEFT_OUT, OWN_JUDGE, PUT_RIGHT, UNASKED, UNFINISHED, brings_back, noted
+from noface.model.attempt import (
+    CHANGED_TESTS,
+    LEFT_OUT,
+    OWN_JUDGE,
+    PUT_RIGHT,
+    UNASKED,
+    UNFINISHED,
+    UNTESTED,
+    brings_back,
+    noted,
+)
 from noface.model.description import Minimum, Timestamp
 from noface.model.history import Decided, Verdict
 from noface.model.patterns import matches_any
@@ -120,17 +130,15 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
     rules, report = table("risks"), last.report
     if what := brings_back(noted(last.notes, LEFT_OUT))[0]:
         yield _rule("left_out", text=clean(what))
-    if noted(last.notes, CHANGED_TESTS):
-        yield _rule("tests_changed")
     unasked = [doubt for doubt in last.doubts if doubt.startswith(UNASKED)]
     if unasked:
         yield _rule("unasked", text=fit(clean(unasked[0]), _TEXT_CELLS_MAX))
     if len(last.doubts) > len(unasked) or noted(last.notes, OWN_JUDGE):
         yield _rule("judges_changed")
-    if what := noted(last.notes, PUT_RIGHT):
-        yield _rule("put_right", text=fit(clean(what), _TEXT_CELLS_MAX))
-    if noted(last.notes, UNFINISHED):
-        yield _rule("unfinished")
+    told = (("tests_changed", CHANGED_TESTS), ("put_right", PUT_RIGHT), ("unfinished", UNFINISHED))
+    for name, begins in (*told, ("new_untested", UNTESTED)):
+        if what := noted(last.notes, begins):
+            yield _rule(name, text=fit(clean(what), _TEXT_CELLS_MAX))
     flaky = tuple(gate.name for gate in last.gates if gate.passed and (gate.flaky or gate.unsteady))
     soft = tuple(gate.name for gate in last.gates if not gate.passed and not gate.hard)
     for name, gates in (("flaky", flaky), ("soft", soft)):
@@ -145,7 +153,7 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
     if grown := sum(last.lines >= limit for limit in rules["lines"]):
         yield _rule("size", grown, lines=count(last.lines, "line"), files=count(len(last.changed), "file"))
     code = any(is_code(path) for path in last.changed) and not any(is_test_file(path) for path in last.changed)
-    own = any(gate.name.startswith(_ACCEPT) for gate in last.gates)
+    own = noted(last.notes, UNTESTED) or any(gate.name.startswith(_ACCEPT) for gate in last.gates)
     if code and not own and last.lines >= rules["untested_lines"]:
         yield _rule("untested")
     for each in rules["paths"]:

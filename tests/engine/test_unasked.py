@@ -91,3 +91,33 @@ def test_what_is_put_right_and_needed_is_told_and_asked_about_as_it_was(played, 
     *_, again = played(step, [], accept=["python3 -c \"open('shop.py', encoding='utf-8').read()\""], code=3)
     assert (again["outcome"], project.statuses()) == ("PASSED", {"7": "approval"})
     assert "not asked for: shop.py: it is in another encoding than on main" in words(project, "blocked")
+
+
+CODE = "def total(p):\n    return sum(p)\n\n\ndef tax(p):\n    return p * 7\n"
+FIRST = CODE.partition("\n\n\n")[0]
+COUNT = "\n\n\ndef count(p):\n    return len(p)\n"
+
+
+def test_a_function_that_goes_by_the_way_is_told_with_its_line_and_comes_back(played, project):
+    project.write("cart.py", CODE)
+    first, second = played(
+        [{"write": "cart.py", "text": FIRST + "\n\n\n# ... rest of the code unchanged ...\n" + COUNT}],
+        [{"write": "cart.py", "text": CODE + COUNT}],
+    )
+    assert (first["failure"]["rule"], first["charged"], second["outcome"]) == ("left-in", False, "PASSED")
+    told = project.prompt("7", 2)
+    assert "gone, and moved nowhere: def tax(p):" in told
+    assert "in place of what was there: # ... rest of the code unchanged ..." in told
+    assert on_main(project, "cart.py").decode() == CODE + COUNT
+    assert "new without a test: count, and no accept command" in words(project, "report")
+
+
+def test_a_function_that_goes_again_is_a_persons_to_decide(played, project):
+    project.write("cart.py", CODE)
+    less = [{"write": "cart.py", "text": FIRST + COUNT}]
+    played(less, less, code=3)
+    assert on_main(project, "cart.py").decode() == CODE
+    assert "definitions of main are gone, and moved nowhere (def tax(p):)" in words(project, "blocked")
+    assert project.noface("approve", "7").returncode == 0
+    project.run()
+    assert on_main(project, "cart.py").decode() == FIRST + COUNT

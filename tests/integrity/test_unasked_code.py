@@ -285,6 +285,21 @@ def test_what_is_the_projects_own_may_be_set(path, line):
     assert rows((path, None, line.encode())) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("include/cart.h", "int count(const int *prices, size_t n);\n"),
+        ("types/cart.d.ts", "export declare function count(prices: number[]): number;\n"),
+        ("shop/cart.pyi", "def count(prices: list[int]) -> int: ...\n"),
+    ],
+)
+def test_a_declaration_without_its_definition_is_told(path, line):
+    assert rows((path, b"", line.encode())) == ["declared"]
+    assert rows((path, b"", line.encode()), ("src/cart.c", b"", b"int count(void) {}\n")) == []
+    assert rows((path, line.encode(), line.encode() + b"\n")) == []
+    assert [one.row for one in found((path, b"", line.encode()), main={"lib/a.js": b"export const count = 1"})] == []
+
+
 @pytest.mark.parametrize("name", ["shop/*", "shop", "@/rates", "../rates", "*"])
 def test_a_module_of_the_projects_own_is_not_declared_as_untyped(name):
     assert rows(("types.d.ts", None, f'declare module "{name}";\n'.encode()), ("shop/a.ts", b"", b"x\n")) == ["untyped"]

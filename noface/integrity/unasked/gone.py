@@ -73,7 +73,8 @@ def _word(name: str) -> re.Pattern[str]:
 def _mentions(name: str, text: Text, own: Counter[str]) -> bool:
     """True if a line outside what goes calls or tells of a name; lists of imports and exports do not."""
     word = _word(name)
-    lines = Counter(line for each in {text.old, text.new} if name in each for line in telling(each.split("\n")))
+    found = (each.split("\n") for each in {text.old, text.new} if name in each)
+    lines = Counter(line.strip() for each in found for line in each if name in line)
     return any(
         word.search(line) and not _NO_CALL.match(line) and not re.fullmatch(rf"\W*{re.escape(name)}\W*", line)
         for line in lines - own

@@ -35,6 +35,8 @@ def in_place_of(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
             stubs = [one.head for one in after.values() if is_stub(one) and _is_work(one, before.get(one.name), words)]
             if stubs:
                 yield Unasked("stub", file.path, tuple(stubs[:_LINES_MAX]))
+        if names := [*_declared(file.path, old, new, files, ground)]:
+            yield Unasked("declared", file.path, tuple(names[:_LINES_MAX]))
 
 
 def _omissions(old: list[str], new: list[str]) -> Iterator[str]:
@@ -59,3 +61,15 @@ def _is_work(one: Definition, before: Definition | None, words: str) -> bool:
     if before is None:
         return re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", words) is not None
     return not is_stub(before) and len(before.body) > 0
+
+
+def _declared(path: str, old: str, new: str, files: Sequence[Changed], ground: Ground) -> Iterator[str]:
+    """Yield the new names of a file of declarations that no other file holds."""
+    declares = pattern("unasked", "declared", "files").search
+    lines = {*new.split("\n")} - {*old.split("\n")} if declares(path) else ()
+    matches = (pattern("unasked", "declared", "lines").search(line[:_LINE_CHARS_MAX]) for line in lines)
+    for name in sorted({name for match in matches if match for name in match.groups() if name}):
+        word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])".encode())
+        changed = any(word.search(file.new or b"") for file in files if not declares(file.path))
+        if not changed and all(declares(each) for each in ground.holding((name,))):
+            yield name

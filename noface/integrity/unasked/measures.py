@@ -1,6 +1,7 @@
 """What the product replaces of what all programs share, and its own modules that it declares as untyped. Pure."""
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from noface.data import pattern, table
@@ -13,7 +14,7 @@ from noface.integrity.unasked.finding import Changed, Ground, Unasked
 _LINES_MAX = 10
 _LINE_CHARS_MAX = 400
 _ABOVE = ("src", "lib", "python", "app", "packages")
-_PLACES = ("sys.modules[", "__builtins__[")
+_PLACE = re.compile(r"(?:sys\.modules|__builtins__)\['([\w.]+)'\]$")
 _STOPS = frozenset({"logging.disable", "sys.settrace", "sys.setprofile"})
 _SILENCES = frozenset({"warnings.simplefilter", "warnings.filterwarnings"})
 _SETS = frozenset({"setattr", "delattr"})
@@ -68,16 +69,18 @@ def _of_python(text: str, own: frozenset[str]) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] not in own:
             foreign.update(alias.asname or alias.name for alias in node.names)
     for node in nodes:
-        if isinstance(node, ast.stmt) and _replaces(node, foreign):
+        if isinstance(node, ast.stmt) and _replaces(node, foreign, own):
             yield lines[node.lineno - 1].strip()
 
 
-def _replaces(node: ast.stmt, foreign: Collection[str]) -> bool:
+def _replaces(node: ast.stmt, foreign: Collection[str], own: Collection[str]) -> bool:
     if isinstance(node, ast.Assign):
         return any(
-            (isinstance(target, ast.Attribute) and _root(target) in foreign)
-            or (isinstance(target, ast.Subscript) and ast.unparse(target).startswith(_PLACES))
+            (isinstance(target, ast.Attribute) and _root(target) in foreign and not name.startswith("sys.std"))
+            or (match := _PLACE.match(name)) is not None
+            and match[1].partition(".")[0] not in own
             for target in node.targets
+            for name in [ast.unparse(target)]
         )
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         name, arguments = ast.unparse(node.value.func), [ast.unparse(each) for each in node.value.args]
