@@ -77,8 +77,7 @@ def _replaces(node: ast.stmt, foreign: Collection[str], own: Collection[str]) ->
     if isinstance(node, ast.Assign):
         return any(
             (isinstance(target, ast.Attribute) and _root(target) in foreign and not name.startswith("sys.std"))
-            or (match := _PLACE.match(name)) is not None
-            and match[1].partition(".")[0] not in own
+            or ((match := _PLACE.match(name)) is not None and match[1].partition(".")[0] not in own)
             for target in node.targets
             for name in [ast.unparse(target)]
         )
