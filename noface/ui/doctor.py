@@ -146,7 +146,10 @@ def doctor_page(health: Health, width: int) -> Iterator[str]:
         room = min(max(len(model.name) for model in health.used), _NAME_MAX)
         for model in health.used:
             yield from _model(model, room, width)
-    yield from _others([model for model in health.models if not model.used_by], width)
+    for title, bad in (("Ready, too:", False), ("Not ready, and not needed:", True)):
+        others = (model for model in health.models if not model.used_by and (model.state is State.BAD) is bad)
+        if names := ", ".join(model.name for model in others):
+            yield from ("", *hanging(names, width, f"{paint(title, 'title')} ", "  "))
     yield from ("", *hanging(_verdict(health), width))
 
 
@@ -178,13 +181,6 @@ def _model(model: ModelFinding, room: int, width: int) -> Iterator[str]:
         yield from painted(hanging(model.path, width, indent), "quiet")
     for problem in model.problems:
         yield from (*hanging(problem.text[:_TEXT_MAX], width, indent), *_fix(problem, room, width))
-
-
-def _others(others: Sequence[ModelFinding], width: int) -> Iterator[str]:
-    for title, bad in (("Ready, too:", False), ("Not ready, and not needed:", True)):
-        names = ", ".join(model.name for model in others if (model.state is State.BAD) is bad)
-        if names:
-            yield from ("", *hanging(names, width, f"{paint(title, 'title')} ", "  "))
 
 
 def _verdict(health: Health) -> str:

@@ -210,7 +210,8 @@ def _line(kind: str) -> Schema:
 def _field(entry: dict[str, Any]) -> Schema:
     null = entry.get("null", False)
     if "words" in entry:
-        words = [*entry.get("also", ()), *_words(entry["words"])]
+        given = entry["words"]
+        words = [*entry.get("also", ()), *(map(str, resolve_name(given)) if isinstance(given, str) else given)]
         return {"description": entry["means"], "enum": [*words, *([None] if null else [])]}
     if entry["type"] == "texts":
         return {"description": entry["means"], "type": "array", "items": {"type": "string"}}
@@ -220,12 +221,6 @@ def _field(entry: dict[str, Any]) -> Schema:
     rule |= {"minimum": entry["least"]} if "least" in entry else {}
     rule |= {"type": [rule["type"], "null"]} if null else {}
     return rule
-
-
-def _words(given: list[str] | str) -> list[str]:
-    if not isinstance(given, str):
-        return given
-    return [str(word) for word in resolve_name(given)]
 
 
 SCHEMAS: Mapping[str, tuple[str, Callable[[], Schema]]] = {

@@ -142,9 +142,11 @@ def counts_of(issues: Iterable[IssueRow]) -> dict[str, int]:
 
 def latest_run(rows: Overview) -> RunRow | None:
     row = rows.last_run()
-    if row is None or row.ended_at is not None or not _runs(row.pid):
+    if row is None or row.ended_at is not None:
         return row
-    return row._replace(running=True, paused_at=rows.paused())
+    from noface.process.lock import runs
+
+    return row._replace(running=True, paused_at=rows.paused()) if runs(row.pid) else row
 
 
 def status_now(rows: Overview, now: float) -> Status:
@@ -166,12 +168,6 @@ def status_now(rows: Overview, now: float) -> Status:
         quotas=rows.quotas(now),
         notify_away=rows.notify_away(),
     )
-
-
-def _runs(pid: int) -> bool:
-    from noface.process.lock import runs
-
-    return runs(pid)
 
 
 def happened_since(document: Status, at: float, happened: Mapping[str, float]) -> Status:

@@ -25,6 +25,7 @@ from noface.config.sections import Config
 from noface.data import table
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
 from noface.git.repository import Repository
+from noface.model.codec import view
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy, ModelSpec
 from noface.process.clock import Clock
@@ -109,18 +110,16 @@ def model_findings(
         spec, path, login = specs[name], paths[name], login_seen(specs[name])
         version, problem = versions.get(path, _NO_VERSION)
         findings.append(
-            ModelFinding(
-                name,
-                spec.agent,
-                spec.model,
-                spec.tier,
-                used.get(name, ()),
-                programs[name],
-                path,
-                version,
-                login.seen,
-                tuple(_facts(spec, login, config, set(used) & specs.keys())) if config and name in used else (),
-                tuple(_problems(spec, path, version, problem, login)),
+            view(
+                ModelFinding,
+                spec,
+                used_by=used.get(name, ()),
+                program=programs[name],
+                path=path,
+                version=version,
+                login=login.seen,
+                facts=tuple(_facts(spec, login, config, set(used) & specs.keys())) if config and name in used else (),
+                problems=tuple(_problems(spec, path, version, problem, login)),
             )
         )
     return tuple(findings)
