@@ -34,14 +34,16 @@ def compare_with_main(context: RunContext) -> None:
     rows = [row for row in reader.issues() if row.present and row.merged_commit]
     off = _off_main(plumbing, tuple(str(row.merged_commit) for row in rows))
     since = f"{read}..{main}" if read and plumbing.resolve(read) and plumbing.is_ancestor(read, main) else main
-    back = _taken_back(plumbing, since, rows) if read != main else {}
+    own = {commit for _, commit in reader.where_merged().values()}
+    back = _taken_back(plumbing, since, rows, own) if read != main else {}
     landed = dict(landed_issues(plumbing)) if off else {}  # a person's amend has given a landing another id
     for row in rows:
         commit, gone = str(row.merged_commit), row.cause == Cause.TAKEN_BACK
-        if row.status == IssueStatus.MERGED and ((commit in off and row.id not in landed) or row.id in back):
-            if not holds(plumbing, main, commit):
-                _let_go(context, row, back.get(row.id, ""))
-        elif row.status == IssueStatus.BLOCKED and gone and holds(plumbing, main, commit):
+        lost = row.status == IssueStatus.MERGED and ((commit in off and row.id not in landed) or row.id in back)
+        stands = (lost or gone) and holds(plumbing, main, commit)
+        if lost and not stands:
+            _let_go(context, row, back.get(row.id, ""))
+        elif gone and stands:
             context.journal.merged(context.clock.now(), row.id, commit)
     context.journal.fact(_COMPARED, main)
 
@@ -68,9 +70,9 @@ def _off_main(plumbing: Plumbing, commits: tuple[str, ...]) -> set[str]:
     return {each for each in commits if each in off or plumbing.resolve(each) is None}
 
 
-def _taken_back(plumbing: Plumbing, commits: str, rows: list[IssueRow]) -> dict[str, str]:
-    """Return the issues whose landings a person's commits take back, with the commit that does."""
-    own = {each.landing.commit for each in landings(plumbing, commits)}
+def _taken_back(plumbing: Plumbing, commits: str, rows: list[IssueRow], own: set[str]) -> dict[str, str]:
+    """Return the issues whose landings a person's commits take back, with the commit that does; none of `own`."""
+    own = own | {each.landing.commit for each in landings(plumbing, commits)}
     line = plumbing.git.ask("log", "--first-parent", "-z", f"--max-count={_LOOKED_AT_MAX}", "--format=%H%n%B", commits)
     brought, found = dict[str, frozenset[str]](), dict[str, str]()
     for commit, _, message in (text.partition("\n") for text in line.split("\0") if text):

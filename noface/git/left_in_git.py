@@ -39,7 +39,7 @@ _LOOSE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38,62}")
 _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 _NAMED_MAX, _KEPT_MAX = 200, 20
 _REFS_BYTES_MAX = 1 << 24
-_BYTES_MAX = 1 << 28
+_BYTES_MAX = 1 << 27
 """Of one object, of one pack, and of all loose objects together."""
 _SECONDS_MAX = 120.0
 

@@ -247,7 +247,9 @@ def no_skipping(row: IssueRow) -> UsageError | None:
     }
     if row.status not in problems:
         return None
-    hint = ADD_ANOTHER if row.status == "merged" else f"What it waits for, and its parts: noface show {row.id}"
+    hint = f"What it waits for, and its parts: noface show {row.id}"
+    if row.status == "merged":
+        hint = f"{ADD_ANOTHER}. Whether main still holds it, the next `noface run` sees."
     return UsageError(f"issue {row.id} {problems[row.status]}", hint)
 
 
