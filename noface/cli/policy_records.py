@@ -86,8 +86,8 @@ def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ..
     return tuple(dict.fromkeys(kind for each in answers for kind in FailureKind if each in (kind, kind.category)))
 
 
-def model_specs(config: Config, root: Path, day: date | None = None) -> dict[str, ModelSpec]:
-    day = day or today(Clock())
+def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
+    day = today(Clock())
     return {name: _model_spec(name, model, root, config.sandbox, day) for name, model in config.models.items()}
 
 

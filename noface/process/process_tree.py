@@ -84,14 +84,14 @@ def at_work(pids: Sequence[int]) -> dict[str, Any] | None:
     return {key: chosen[key] for key in ("command", "cpu_s", "running")}
 
 
-def started_by(supervisor: int, boxing: str = BOXING) -> list[dict[str, Any]] | None:
-    """Return what the program that a supervisor watches over has started, but for the sandbox's `boxing`.
+def started_by(supervisor: int) -> list[dict[str, Any]] | None:
+    """Return what the program that a supervisor watches over has started, but for the sandbox.
 
     None if the program itself is not seen, since it is about to start or end, or there is no /proc.
     """
     facts = [fact for pid in below([supervisor]) if (fact := _facts_of(pid)) is not None]
     inside = [fact for fact in facts if fact["session"] != supervisor]  # the others are the supervisor itself
-    while inside and inside[0]["name"] == boxing:
+    while inside and inside[0]["name"] == BOXING:
         inside.pop(0)
     if not inside:
         return None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 NEWEST_MAX = 20
 """How many of a model's newest runs count for what the next one may use; older ones were other work."""
+_MEMO_MAX, _TESTS_MAX = 2_000, 50
 _PAST = "SELECT * FROM attempts WHERE issue_id = ? AND outcome IS NOT NULL ORDER BY number"
 
 
@@ -207,13 +208,13 @@ class Reader(Overview):
         rows = self._db.rows("SELECT model, until, failures, since, kind, reason FROM waits")
         return {row["model"]: Breaker(**dict(row)) for row in rows}
 
-    def newest_memo(self, most: int = 2000) -> dict[str, GateResult]:
-        rows = self._db.rows("SELECT key, result FROM gate_memo ORDER BY at DESC LIMIT ?", most)
+    def newest_memo(self) -> dict[str, GateResult]:
+        rows = self._db.rows("SELECT key, result FROM gate_memo ORDER BY at DESC LIMIT ?", _MEMO_MAX)
         return {row["key"]: decode(GateResult, json.loads(row["result"])) for row in rows}
 
-    def newest_tests(self, most: int = 50) -> "dict[tuple[str, str], Inventory | None]":
+    def newest_tests(self) -> "dict[tuple[str, str], Inventory | None]":
         """Return which tests the gates of the newest results ran, by tree and command; None if that is not known."""
-        rows = self._db.rows("SELECT result, tests FROM gate_memo ORDER BY at DESC LIMIT ?", most)
+        rows = self._db.rows("SELECT result, tests FROM gate_memo ORDER BY at DESC LIMIT ?", _TESTS_MAX)
         from noface.integrity.inventory import Inventory  # no look at an issue needs it
 
         tests: dict[tuple[str, str], Inventory | None] = {}

@@ -75,8 +75,8 @@ def quoted(text: str, room: int, indent: str, lines_max: int | None = None, rows
 _ROWS_MAX = 6
 
 
-def message_lines(message: str, room: int, indent: str = "  ") -> list[str]:
-    return [indent + row for row in pointed(clean(message), room - len(indent), _ROWS_MAX)]
+def message_lines(message: str, room: int) -> list[str]:
+    return [f"  {row}" for row in pointed(clean(message), room - 2, _ROWS_MAX)]
 
 
 def evidence_lines(

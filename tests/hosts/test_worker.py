@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from support.cases import cases, first_ones
 from support.home_scheduler import home_scheduler
 from support.processes import alive, wait_for
+from support.ssh_ground import free_port
 from typer.main import get_command
 
 from noface.cli.main import build
@@ -122,12 +122,6 @@ def test_a_worker_that_dask_starts_itself_is_a_host_too(home, tmp_path, token):
     assert "noface.extras.hosts.preload" in (tmp_path / "log").read_text()
 
 
-def closed_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
-
-
 WORDS = {
     "nothing to do": ([], "nobody to work for"),
     "two things": (["--check", "--over-ssh"], "one thing at a time"),
@@ -149,7 +143,7 @@ ADDRESSES = {
     "not encrypted": ("tcp://127.0.0.1:1", "is no address of a scheduler"),
     "no port": ("tls://bigbox", "is no address of a scheduler"),
     "no address": ("[::", "is no address of a scheduler"),
-    "nobody there": (f"tls://127.0.0.1:{closed_port()}", "Connection refused"),
+    "nobody there": (f"tls://127.0.0.1:{free_port()}", "Connection refused"),
     "no such machine": ("tls://no-such-machine.invalid:1", "cannot be reached"),
 }
 
