@@ -73,9 +73,14 @@ def a_stash(bench):
 def test_no_program_and_no_setting_of_the_agents_git_is_used(tmp_path):
     bench, canary = a_bench(tmp_path), Canary(tmp_path)
     git_dir = a_stash(bench)
+    for place in ("copy", "copy/inner"):
+        git(bench.work, "clone", "-q", ".", place)
+        write(bench.work, {f"{place}/a.txt": "beside\n"})
+        canary.set_everywhere(bench.work / place / ".git")
     canary.set_everywhere(git_dir)
-    ((_, commit),) = bench.take().snapshot.in_git
-    assert bench.content(commit, "a.txt") == b"the work\n"
+    found = dict(bench.take().snapshot.in_git)
+    assert bench.content(found["a stash"], "a.txt") == b"the work\n"
+    assert bench.content(found["copy"], "a.txt") == b"beside\n"
     assert not canary.sang
 
 

@@ -138,15 +138,11 @@ def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
         gone = row.merged_commit and (
             row.merged_commit in facts.git.off_main or row.merged_commit not in facts.git.present
         )
-        if row.status != IssueStatus.MERGED or not gone or row.id in landed:
-            continue
-        message = f"it was merged as {row.merged_commit[:12]}, and main does not hold it any more"
-        at = max((each.at for each in database.landings if each.issue == row.id), default=0.0)
-        theirs = (move for move in facts.git.moves if move.message and not move.message.startswith(_OWN))
-        advice = f"`git merge {row.merged_commit[:12]}` puts it back; or write a new issue for it."
-        if any(move.at >= at - _CLOCK_ERROR_S for move in theirs):
-            message, advice = f"{message}: a person moved main", ""
-        yield Fault(FaultKind.MERGE_LOST, f"issue {row.id}", message, advice)
+        if row.status == IssueStatus.MERGED and gone and row.id not in landed:
+            message = (
+                f"it was merged as {row.merged_commit[:12]}, and main does not hold it; the next run asks about it"
+            )
+            yield Fault(FaultKind.MERGE_LOST, f"issue {row.id}", message)
 
 
 def _before(database: DatabaseFacts, at: float) -> bool:
