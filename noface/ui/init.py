@@ -57,10 +57,7 @@ def init_document(made: Made) -> dict[str, object]:
         "github": None
         if ready is None
         else {
-            "repository": ready.repository,
-            "host": ready.host,
-            "label": ready.label,
-            "made_label": ready.made_label,
+            **{key: getattr(ready, key) for key in ("repository", "host", "label", "made_label")},
             "ready": all(each.state is not State.BAD for each in ready.checks),
             "checks": checks_document(ready.checks),
         },
