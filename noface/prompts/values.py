@@ -150,13 +150,9 @@ def _worker_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
 
 def _question_values(data: PromptData, pieces: Pieces) -> dict[str, Any]:
     return {
-        "questions": data.questions,
-        "paths": data.paths,
+        **{name: getattr(data, name) for name in ("questions", "paths", "results", "limits", "answer_example")},
         "others": pieces.get("others", _NOTHING).texts,
         "others_left_out": pieces.get("others", _NOTHING).left_out,
-        "results": data.results,
-        "limits": data.limits,
-        "answer_example": data.answer_example,
     }
 
 
