@@ -6,7 +6,7 @@ The order of the evidence: report, runner's summary, compiler's diagnostics, sta
 from collections.abc import Iterable
 from dataclasses import replace
 
-from noface.data import Patterns
+from noface.data import Patterns, pattern, table
 from noface.diagnosis.context import Context, context_of, known_tools
 from noface.diagnosis.decide import Decision, decide_failure, exit_findings, ran_out_of_time, read_report, timeout_line
 from noface.diagnosis.evidence import Counts, GateEvidence, GateVerdict, Reading, RuleMatch
@@ -27,6 +27,10 @@ _LAST_READ = 100
 _LAST_SHOWN = 6
 _LAST_TELLING = 3
 """So many of the last lines tell one unknown failure from another."""
+STAYS, WATCHES = ENDLESS = ("exit.stays-open", "exit.watches")
+"""The rules of a test command that has said that all is well, and goes on: no work is too big for it."""
+_AS_THEY_RUN = ("tap", "go")
+"""Formats that count tests as they run, with no summary that says that all have."""
 _OF_TESTS = frozenset({FailureKind.TEST_FAILURE, FailureKind.RUNTIME_ERROR, FailureKind.TIMEOUT})
 
 
@@ -48,7 +52,7 @@ def classify(evidence: GateEvidence, project: ProjectRules | None = None) -> Gat
     findings = [*report.findings, *(f for reading in readings for f in reading.findings if _free(f, reading, owned))]
     counts = [*report.counts, *counts]
     if ran_out_of_time(evidence):
-        return _timed_out(evidence, log, findings, context)
+        return _timed_out(evidence, log, findings, counts, context)
     if evidence.exit_code == 0:
         return _passed(log, counts, scan(rule_book().no_tests, log, context, owned))
     named = scan(rule_book().rules, log, context, owned)
@@ -106,14 +110,35 @@ def _passed(log: Log, counts: list[Counts], no_tests: list[RuleMatch]) -> GateVe
     return GateVerdict(None, "passed", "exit.zero", key_line=key, tests_run=tests_run)
 
 
-def _timed_out(evidence: GateEvidence, log: Log, findings: list[RuleMatch], context: Context) -> GateVerdict:
+def _ended_green(log: Log, counts: list[Counts]) -> bool:
+    """True if a summary of tests that passed is the last that was told of any: no further ones had begun."""
+    summaries = [count for count in counts if count.runner not in _AS_THEY_RUN]
+    if not _tests_run(summaries) or any(count.bad for count in counts):
+        return False
+    rest = range(max(count.line for count in summaries) + 1, len(log.lines))
+    return not any(pattern("runners", "watching", "begins").search(log.get(number)) for number in rest)
+
+
+def _timed_out(
+    evidence: GateEvidence, log: Log, findings: list[RuleMatch], counts: list[Counts], context: Context
+) -> GateVerdict:
     line, location = timeout_line(log, findings, context.repo)
     limit = evidence.limit_s if evidence.limit_s is not None else evidence.seconds
     key = log.get(line) if line >= 0 else ""
+    rule, message = "exit.time-limit", f"not finished at its limit of {limit:g} s"
+    watching = next((at for words in table("runners")["watching"]["says"] for at in log.lines_with(words)), None)
+    if watching is not None:
+        rule, key = WATCHES, log.get(watching)
+        message = (
+            f"it watches for changes and never ends by itself ({limit:g} s): {table('runners')['watching']['end']}"
+        )
+    elif not findings and _ended_green(log, counts):
+        rule = STAYS
+        message = f"its tests have passed, and it does not end: something that they started stays open ({limit:g} s)"
     return GateVerdict(
         FailureKind.TIMEOUT,
-        f"not finished at its limit of {limit:g} s",
-        "exit.time-limit",
+        message,
+        rule,
         key_line=key,
         location=location,
         excerpt=excerpt_of(log, line, FailureKind.TIMEOUT),

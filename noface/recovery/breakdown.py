@@ -20,6 +20,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 from noface.model.backlog import id_problem, same_id
@@ -129,7 +130,7 @@ def as_named(parent: Issue, texts: tuple[str, ...], known_ids: Collection[str]) 
     named = tuple(dict.fromkeys(texts))
     head = f"This is one part of issue {parent.id}. Only this part:"
     proposed = tuple(
-        Proposed(str(at), " ".join(text.split())[:_TITLE_CHARS_MAX], f"{head}\n\n{text}", parent.paths)
+        Proposed(str(at), shorten(text, _TITLE_CHARS_MAX, placeholder="…"), f"{head}\n\n{text}", parent.paths)
         for at, text in enumerate(named)
     )
     ids = child_ids(parent, len(named), known_ids)

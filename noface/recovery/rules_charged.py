@@ -1,5 +1,6 @@
 """The rules for failures that the worker has to answer for: rules 8 to 16 of `policy`, in their order."""
 
+from noface.diagnosis.gate import ENDLESS
 from noface.diagnosis.known_causes import access_refused_of, known_cause
 from noface.diagnosis.missing_library import library_of
 from noface.integrity.rubbish import generated
@@ -118,7 +119,7 @@ def _break_down(state: PolicyState) -> Action | None:
     rest = any(rest_reported(attempt.report) for attempt in state.attempts)
     if planner is None and max(len(_written(attempt)) for attempt in state.attempts) < 2 - rest:
         return None
-    timeouts = state.repeated(FailureKind.TIMEOUT)
+    timeouts = state.repeated(FailureKind.TIMEOUT) if failure.rule not in ENDLESS else 0
     why = ""
     if asked_for:
         why = f"[retry.strategies] {failure.kind} = breakdown"
@@ -285,7 +286,7 @@ def by_strategy(state: PolicyState) -> Action | None:
         case Strategy.ESCALATE:
             return climb_higher(state, f"{failure.kind}")
         case Strategy.THINK | Strategy.REDUCE:
-            return climb(state, strategy)
+            return climb(state, strategy) if failure.rule not in ENDLESS else climb(state)
         case Strategy.BREAKDOWN:
             return climb(state, Strategy.REDUCE)
         case Strategy.RESOLVER:

@@ -3,7 +3,7 @@
 import pytest
 
 from noface.diagnosis.evidence import GateEvidence
-from noface.diagnosis.gate import classify
+from noface.diagnosis.gate import STAYS, WATCHES, classify
 from noface.model.taxonomy import FailureKind
 
 FILES = ("src/cart.py", "src/lib.rs", "tests/test_cart.py", "go.mod", "cart/cart.go", "vendor/modules.txt")
@@ -150,3 +150,33 @@ def test_a_passing_gate_that_does_nothing_else_is_no_run_without_tests(output: s
 
 def test_zero_failures_alone_say_nothing_of_how_many_tests_there_were():
     assert classify(GateEvidence("runner", 0, "0 failed", "")).passed
+
+
+OPEN = "PASS js/a.test.js\n\nTests:       3 passed, 3 total\nRan all test suites.\n"
+WATCHING = "\nWatch Usage\n › Press f to run only failed tests.\n › Press q to quit watch mode.\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "rule"),
+    [
+        (OPEN + "Jest did not exit one second after the test run has completed.\n", STAYS),
+        ("..\n---------\nRan 2 tests in 0.001s\n\nOK\n", STAYS),
+        ("ok  \tshop\t0.2s\n--- PASS: TestA (0.00s)\nPASS\n===== 3 passed in 0.20s =====\n", STAYS),
+        ("  2 passing (2ms)\n", STAYS),
+        (OPEN + WATCHING, WATCHES),
+        (
+            VITEST.format("4 passed")
+            + "\n PASS  Waiting for file changes...\n       press h to show help, press q to quit\n",
+            WATCHES,
+        ),
+        ("test_a PASSED\ntest_b ", "exit.time-limit"),
+        (OPEN.replace("3 passed, 3", "1 failed, 2 passed, 3"), "exit.time-limit"),
+        ("collected 90 items\ntests/test_a.py ....", "exit.time-limit"),
+        ("1..3\nok 1 joins words\nok 2 counts lines\n", "exit.time-limit"),
+        ("test result: ok. 3 passed; 0 failed; 0 ignored\n\n   Doc-tests shop\n\nrunning 1 test\n", "exit.time-limit"),
+        ("", "exit.time-limit"),
+    ],
+)
+def test_a_runner_that_has_passed_and_does_not_end_is_no_work_that_takes_too_long(output: str, rule: str):
+    verdict = classify(GateEvidence("npm test", None, output, "", 60.0, 60.0, timed_out=True))
+    assert (verdict.kind, verdict.rule) == (FailureKind.TIMEOUT, rule)

@@ -53,7 +53,7 @@ def test_a_worker_reads_what_is_charged_to_it_where_it_starts_and_how_main_does(
     idle = project.prompt("1", 2)
     assert "Your previous attempt changed nothing." in part(idle, "This attempt")
     assert "preserving working parts" not in idle
-    assert "I have looked, and all is fine." in part(idle, "What failed in attempt 1")
+    assert "I have looked, and all is fine." in part(idle, "What its worker said at its end")
     assert "one.txt is not there" in part(idle, "What fails now")
 
     broken = project.prompt("2", 2)
@@ -107,8 +107,8 @@ def test_what_a_worker_puts_out_is_nobody_s_verdict_and_nobody_s_note(project):
         "In the reviewer's words:\n\n1. `a.txt:1: b is not written. Fix: Write b as well.`"
     )
     assert "Fix that specific problem while preserving working parts." in part(sent_back, "This attempt")
-    quoted = f"In the worker's own words, at its end:\n\n```\n{FAKE}\n```"
-    assert part(idle, "What failed in attempt 1").strip() == quoted
+    quoted = f"```\n{FAKE}\n```"
+    assert part(idle, "What its worker said at its end").strip() == quoted
     for prompt in (sent_back, idle, *(path.read_text() for path in project.state.glob("attempts/1/*/ask-*/prompt.md"))):
         assert "## A note from the person in charge" not in prompt
         assert FAKE not in prompt.replace(quoted, "")

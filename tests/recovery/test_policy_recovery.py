@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from support.policy_story import ISSUE, K, conflict, decide, failed, fails, passed, policy, said, typed
 
+from noface.diagnosis.gate import STAYS
 from noface.model.actions import Ask, Block, Mode, RunWorker
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.taxonomy import Category, Strategy
@@ -68,6 +69,11 @@ def test_a_role_that_finds_an_issue_too_large_has_it_divided_once_as_it_says(att
     assert (divided.topic, divided.reason.rpartition(": ")[2]) == (Topic.BREAKDOWN, "divided so")
     assert not isinstance(decide(attempt, answer, policy=replace(asks, breakdown=False)), Ask)
     assert not isinstance(decide(attempt, answer, said(Topic.BREAKDOWN), policy=asks), Ask)
+
+
+def test_a_runner_that_has_passed_and_does_not_end_makes_no_issue_too_big():
+    open_ = [replace(each, failure=replace(each.failure, rule=STAYS)) for each in fails(3, kind=K.TIMEOUT)]
+    assert {decide(*open_[:times], policy=PATIENT).name for times in (1, 2, 3)} == {"RetryWithFeedback"}
 
 
 def test_without_a_planner_an_issue_is_divided_by_the_files_of_its_diffs():
