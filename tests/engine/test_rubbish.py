@@ -126,3 +126,13 @@ def test_what_a_worker_leaves_as_it_is_after_it_was_told_lands(played, project):
     first, second = played(NODE, [{"write": "src/b.js", "text": FORGOTTEN}], [{"shell": "true"}], max_attempts=1)
     assert (first["outcome"], second["outcome"]) == ("LINT_FAILURE", "PASSED")
     assert "debugger" in project.git("show", "main:src/b.js")
+
+
+def test_a_link_in_place_of_an_ignored_folder_is_no_part_of_the_change(played, project):
+    """A rule `node_modules/` means folders only; a worker links what the tests need from elsewhere."""
+    links = "ln -s /srv/node_modules node_modules; ln -s ../src web/out; ln -s /opt/venv .venv; ln -s a.js src/c.js"
+    files = {**NODE, ".gitignore": "node_modules/\n", "web/.gitignore": "/out/\n"}
+    (attempt,) = played(files, [{"write": "src/b.js", "text": "exports.b = 1;\n"}, {"shell": links}])
+    assert attempt["outcome"] == "PASSED"
+    assert landed(project) == {"src/b.js", "src/c.js"}
+    assert "a link in place of a folder that git ignores" in " ".join(attempt["notes"])

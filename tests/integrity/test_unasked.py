@@ -3,7 +3,7 @@
 How often that is wrong on honest work (`benchmarks/unasked.py`): of the last 19,977 commits of 22 public projects (up to
 1,000 of each, without merges, the message as the issue) 10 would be told (0.05 %): 9 move submodules by the way, one
 makes a copy a link. Two would be asked about if they were done again. Put right without a word: 105 last newlines, 20
-line ends, 8 byte order marks, 5 modes, one encoding, one link; most of them accidents that were mended later.
+line ends, 8 byte order marks, 8 modes, one encoding, one link; most of them accidents that were mended later.
 If anybody's home is taken for the person's own, 24 more would be told of a line that names it (0.12 %).
 """
 
@@ -150,6 +150,7 @@ MAIN = {"etc/a.md": b"a\n", "shared/b.md": b"b\n"}
     [
         ("mode", [("run.sh", b"#!/bin/sh\n", b"#!/bin/sh\necho\n", PROGRAM, FILE)], {"run.sh": (PROGRAM, None)}),
         ("mode", [("a.md", b"a\n", b"a\nb\n", FILE, PROGRAM)], {"a.md": (FILE, None)}),
+        ("mode", [("__init__.py", b"", b"", FILE, PROGRAM)], {"__init__.py": (FILE, None)}),
         ("link", [(*LINK_OF, b"a\nb\n", LINK, FILE)], {"docs/a.md": (LINK, LINK_OF[1]), "etc/a.md": ("", b"a\nb\n")}),
         ("link", [(*LINK_OF, b"a\n", LINK, FILE)], {"docs/a.md": (LINK, LINK_OF[1])}),
         ("link", [(*LINK_OF, LINK_OF[1], LINK, FILE)], {"docs/a.md": (LINK, LINK_OF[1])}),
@@ -176,6 +177,7 @@ def test_a_file_keeps_its_kind_and_its_mode(row, files, right):
     [
         ([("run.sh", b"echo\n", b"#!/bin/sh\necho\n", FILE, PROGRAM)], ""),
         ([("run.sh", b"#!/bin/sh\n", b"#!/bin/sh\n\n", PROGRAM, FILE)], "run.sh need not be executable"),
+        ([("a.md", b"a\n", b"b\n", PROGRAM, FILE)], ""),
         ([(*LINK_OF, b"a\n", LINK, FILE)], "Replace the symlink docs/a.md by a copy"),
         ([(*LINK_OF, None, LINK, NONE)], ""),
         ([("lib", b"1" * 40, b"2" * 40, SUBMODULE, SUBMODULE)], "Move lib to its newest commit"),

@@ -38,7 +38,7 @@ def kinds(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 
 def _mode(file: Changed) -> Iterator[Unasked]:
     """Yield a script or binary that is no program any more, and what became a program and is neither."""
-    runs = any(data.startswith(b"#!") or b"\0" in data for data in (file.old or b"\0", file.new or b"\0"))
+    runs = any(data is None or data.startswith(b"#!") or b"\0" in data for data in (file.old, file.new))
     if runs == (file.new_mode == _PLAIN):
         yield Unasked("mode", file.path, (f"{file.old_mode} -> {file.new_mode}",), {file.path: (file.old_mode, None)})
 
