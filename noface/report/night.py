@@ -132,6 +132,7 @@ class Night:
 
     @property
     def spans(self) -> Annotated[tuple[Annotated[Span, "An attempt."], ...], "The attempts, by worker."]:
+        """The attempts in the order of their workers."""
         ordered = sorted(self.attempts, key=lambda each: (_host(each), each.slot))
         return tuple(
             Span(
