@@ -33,7 +33,7 @@ from noface.integrity.diff.rules import left_markers, shows_conflict
 from noface.integrity.evasion import ASKS, checks_of, evading_lines, evasions, replaced_frameworks, shadowing
 from noface.integrity.form import same_but_for_comments, same_but_for_form, string_lines
 from noface.integrity.judges import Part, lifted, part_of
-from noface.integrity.leftovers import left_in, reminder, taken_away
+from noface.integrity.leftovers import left_in, reminder
 from noface.integrity.prose import is_prose, notes_instead
 from noface.integrity.rubbish import generated
 from noface.integrity.strength import Weaker, weaker
@@ -221,7 +221,6 @@ def forgotten(attempt: Judging) -> Failure | None:
             lambda calls: plumbing.files_with(order.main, calls),
         )
     reminders = {one.path: one.why for one in attempt.snapshot.suspects if one.path in files}
-    reminders |= taken_away(change.files, wanted.words)
     unasked = {(decoded(one.path), text): one.what for one in attempt.unasked for text in one.told(order.main)}
     return reminder(unasked | left, reminders, left_out(attempt))
 

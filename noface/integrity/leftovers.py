@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Callable, Collection
-from posixpath import basename, dirname, splitext
+from posixpath import dirname, splitext
 from typing import Any
 
 from noface.data import pattern, table
-from noface.integrity.asked_for import speak
-from noface.integrity.rubbish import is_generated
-from noface.model.attempt import ABSENT, LEFT_OUT, FileChange, NotTaken
+from noface.model.attempt import LEFT_OUT, NotTaken
 from noface.model.failure import Failure
 from noface.model.patch import ChangedLine, decoded
 from noface.model.quoting import one_line, some
@@ -23,8 +21,6 @@ CHECK = (
     " does not land: if it belongs to the change, name its path in your report; else do nothing about it."
 )
 """What the worker is told to do about it."""
-_UNASKED = "deleted, and the issue does not speak of it"
-_FOLDER_CHARS_MIN = 4
 _LINES_MAX = 20
 _LINE_CHARS_MAX = 200
 _SHOWN_MAX = 3
@@ -59,25 +55,6 @@ def _belongs(path: str, kind: dict[str, Any], main: Collection[str], words: str,
     place = dirname(path), splitext(path)[1]
     beside = {decoded(one) for one in main if (dirname(one), splitext(one)[1]) == place}
     return not beside or not beside.isdisjoint(map(decoded, holding(tuple(kind["calls"]))))
-
-
-def taken_away(changes: Collection[FileChange], words: str) -> dict[str, str]:
-    """Return the files that a change deletes though its issue speaks neither of them nor of what goes, nor moves."""
-    added = [change for change in changes if change.old_mode == ABSENT]
-    kept, stems = {change.new_oid for change in added}, {_stem(change.path) for change in added}
-    gone = [c.path for c in changes if c.new_mode == ABSENT and c.old_oid not in kept and not is_generated(c.path)]
-    text = words.casefold()
-
-    def meant(path: str) -> bool:
-        folders = [part.casefold() for part in path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
-        return any(word in text for word in (_stem(path), *folders)) or _stem(path) in stems
-
-    unasked = () if speak((words,), "goes") else (decoded(path) for path in gone if not meant(path))
-    return dict.fromkeys(unasked, _UNASKED)
-
-
-def _stem(path: str) -> str:
-    return basename(path).split(".")[0].strip("_").casefold()
 
 
 def reminder(

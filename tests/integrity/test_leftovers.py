@@ -9,8 +9,7 @@ import pytest
 
 from noface.data import table
 from noface.integrity.form import string_lines
-from noface.integrity.leftovers import left_in, reminder, taken_away
-from noface.model.attempt import ABSENT, FileChange
+from noface.integrity.leftovers import left_in, reminder
 from noface.model.patch import ChangedLine
 
 LINES = table("rubbish")["lines"]
@@ -83,26 +82,6 @@ def test_a_debugging_print_is_none_where_there_was_one_or_where_it_shows_somethi
 def test_a_plain_print_is_wanted_where_the_folder_prints_the_issue_says_so_or_nothing_is_known(more):
     assert found("  console.log(total);", "src/a.js")
     assert found("  console.log(total);", **{"path": "src/a.js", **more}) == []
-
-
-def change(path, old="", new=""):
-    modes = [ABSENT if not oid else "100644" for oid in (old, new)]
-    return FileChange(path, "M", modes[0], modes[1], old or "0" * 40, new or "0" * 40, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("said", "more", "found"),
-    [
-        ("Add a price", (), True),
-        ("Add a price, and a test of it", (), True),
-        ("Add a price, and mend the guide", (), False),  # it is spoken of
-        ("Drop what nobody reads", (), False),
-        ("Add a price", (change("manual/guide.rst", new="b"),), False),  # it goes on there
-        ("Add a price", (change("old/x.md", new="a"),), False),  # it has moved
-    ],
-)
-def test_a_file_is_deleted_by_the_way_if_nothing_speaks_of_it(said, more, found):
-    assert list(taken_away((change("docs/guide.md", old="a"), *more), said)) == (["docs/guide.md"] if found else [])
 
 
 def test_a_worker_is_told_the_lines_and_charged_nothing():

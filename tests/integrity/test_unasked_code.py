@@ -286,6 +286,24 @@ def test_what_is_the_projects_own_may_be_set(path, line):
 
 
 @pytest.mark.parametrize(
+    ("said", "more", "rows_found"),
+    [
+        ("Add a price", (), ["deleted"]),
+        ("Add a price, and a test of it", (), ["deleted"]),
+        ("Add a price, and mend the guide", (), []),
+        ("Drop what nobody reads", (), []),
+        ("Move the texts", (), []),
+        ("Add a price", [("manual/guide.rst", None, b"b\n")], []),
+        ("Add a price", [("old/x.md", None, b"how it works\n")], []),
+        ("Add a price", [("docs/price.md", None, b"what it costs\n")], []),
+        ("Add a price", [("README.md", b"see docs/guide.md\n", b"see the pages\n")], []),
+    ],
+)
+def test_a_file_is_deleted_by_the_way_if_nothing_speaks_of_it(said, more, rows_found):
+    assert rows(("docs/guide.md", b"how it works\n", None), *more, says=said) == rows_found
+
+
+@pytest.mark.parametrize(
     ("path", "line"),
     [
         ("include/cart.h", "int count(const int *prices, size_t n);\n"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from noface.data import pattern
 from noface.integrity.asked_for import speak, words_of
 from noface.integrity.tampering import is_code
-from noface.integrity.unasked.definitions import Text, definitions, telling, texts_of
+from noface.integrity.unasked.definitions import Text, definitions, texts_of
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
 
 _CHANGED_MAX = 8
@@ -37,7 +37,7 @@ def _is(row: str, line: str) -> bool:
 
 
 def _fewer(text: Text) -> Iterator[str]:
-    yield from (Counter(telling(text.old.split("\n"))) - Counter(telling(text.new.split("\n")))).elements()
+    yield from text.lost.elements()
 
 
 def _dropped(text: Text) -> Iterator[str]:

@@ -59,7 +59,15 @@ class Text:
 
     @cached_property
     def gained(self) -> Counter[str]:
-        return Counter(telling(self.new.split("\n"))) - Counter(telling(self.old.split("\n")))
+        return self._lines[1] - self._lines[0]
+
+    @property
+    def lost(self) -> Counter[str]:
+        return self._lines[0] - self._lines[1]
+
+    @cached_property
+    def _lines(self) -> tuple[Counter[str], Counter[str]]:
+        return Counter(telling(self.old.split("\n"))), Counter(telling(self.new.split("\n")))
 
 
 def texts_of(files: Sequence[Changed]) -> list[Text]:

@@ -7,16 +7,20 @@ calls is seen by no gate.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from posixpath import basename, dirname
 
 from noface.integrity.asked_for import speak, words_of
-from noface.integrity.judges import MANIFESTS, is_hidden
+from noface.integrity.judges import MANIFESTS, Part, is_hidden, part_of
+from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
 from noface.integrity.unasked.definitions import Text, definitions, exported, keys_of, telling, texts_of
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
+from noface.model.attempt import ABSENT
 
 _NO_CALL = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|include|require\w*|module|__all__)\b|.*\brequire\(")
 _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
 _EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|benchmarks?)/")
+_FOLDER_CHARS_MIN = 4
 _HEAD_MIN = 5
 _TAIL_MIN = 10
 _TAIL_PART = 0.25
@@ -29,7 +33,8 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     words = words_of(ground.issue)
     if speak(words, "goes") or any(map(_REVERTS.search, words)):
         return
-    texts, issue = texts_of(files), "\n".join(words).casefold()
+    texts, issue = texts_of(files), "\n".join((*words, *ground.issue.paths, *ground.issue.accept)).casefold()
+    yield from (Unasked("deleted", path, ()) for path in _deleted(files, texts, issue))
     gained = sum((text.gained for text in texts), Counter[str]())
     for text in texts:
         path = text.path
@@ -43,6 +48,26 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
             yield Unasked("gone", path, tuple(heads))
         elif is_code(path) and (names := _exports(text, texts, issue)):
             yield Unasked("exports", path, tuple(names))
+
+
+def _deleted(files: Sequence[Changed], texts: Sequence[Text], issue: str) -> Iterator[str]:
+    """Yield the files that are gone, but for what moved, and what other files spoke of that change as well."""
+    added = [file for file in files if file.old_mode == ABSENT]
+    kept, stems = {file.new for file in added}, {_stem(file.path) for file in added}
+    beside = {dirname(file.path) for file in added}
+    for file in files:
+        moved = file.old in kept or _stem(file.path) in stems or dirname(file.path) in beside - {""}
+        if file.new_mode != ABSENT or moved or is_generated(file.path) or part_of(file.path) is Part.TEST:
+            continue
+        folders = [part.casefold() for part in file.path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
+        word = _word(basename(file.path).partition(".")[0])
+        users = (line for text in texts if text.path != file.path for line in (*text.lost, *text.gained))
+        if not any(name in issue for name in (_stem(file.path), *folders)) and not any(map(word.search, users)):
+            yield file.path
+
+
+def _stem(path: str) -> str:
+    return basename(path).partition(".")[0].strip("_").casefold()
 
 
 def _definitions(text: Text, texts: Sequence[Text], gained: Collection[str], issue: str) -> list[str]:
