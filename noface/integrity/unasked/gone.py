@@ -15,7 +15,7 @@ from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
 from noface.integrity.unasked.definitions import Text, definitions, exported, keys_of, telling, texts_of
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
-from noface.model.attempt import ABSENT
+from noface.model.attempt import ABSENT, REGULAR
 
 _NO_CALL = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|include|require\w*|module|__all__)\b|.*\brequire\(")
 _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
@@ -53,11 +53,12 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 def _deleted(files: Sequence[Changed], texts: Sequence[Text], issue: str) -> Iterator[str]:
     """Yield the files that are gone, but for what moved, and what other files spoke of that change as well."""
     added = [file for file in files if file.old_mode == ABSENT]
-    kept, stems = {file.new for file in added}, {_stem(file.path) for file in added}
+    kept, stems = {file.new for file in files}, {_stem(file.path) for file in added}
     beside = {dirname(file.path) for file in added}
     for file in files:
         moved = file.old in kept or _stem(file.path) in stems or dirname(file.path) in beside - {""}
-        if file.new_mode != ABSENT or moved or is_generated(file.path) or part_of(file.path) is Part.TEST:
+        was = file.old_mode in REGULAR and file.new_mode == ABSENT
+        if not was or moved or is_generated(file.path) or part_of(file.path) is Part.TEST:
             continue
         folders = [part.casefold() for part in file.path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
         word = _word(basename(file.path).partition(".")[0])
