@@ -60,18 +60,16 @@ def test_only_markdown_files_of_the_folder_itself_are_issues(folder):
     assert only(folder).id == "1"
 
 
-def test_the_first_heading_is_the_title_and_leaves_the_body(folder):
-    (folder / "1-a.md").write_text("\n# Log in ##\n\nWhat is wanted.\n\n# More\n")
-    issue = only(folder)
-    assert issue.title == "Log in"
-    assert issue.body == "What is wanted.\n\n# More"
-
-
-def test_a_heading_after_other_text_is_the_title_and_stays_in_the_body(folder):
-    (folder / "1-a.md").write_text("Preamble.\n\n# C# and C#\n\nText\n")
-    issue = only(folder)
-    assert issue.title == "C# and C#"
-    assert issue.body == "Preamble.\n\n# C# and C#\n\nText"
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        ("\n# Log in ##\n\nWhat is wanted.\n\n# More\n", "Log in", "What is wanted.\n\n# More"),
+        ("Preamble.\n\n# C# and C#\n\nText\n", "C# and C#", "Preamble.\n\n# C# and C#\n\nText"),
+    ],
+)
+def test_the_first_heading_is_the_title_and_leaves_the_body_it_begins(folder, text, title, body):
+    (folder / "1-a.md").write_text(text)
+    assert (only(folder).title, only(folder).body) == (title, body)
 
 
 def test_a_comment_in_a_code_block_is_no_title(folder):
