@@ -31,7 +31,7 @@ def found(*files, says="Add a count of items", main=(), machine=()):
 @pytest.mark.parametrize("row", table("unasked")["rows"])
 def test_every_row_says_what_it_is_and_what_comes_of_it(row):
     entry = table("unasked")["rows"][row]
-    assert entry.keys() - {"asked"} == {"what", "mend", "then"}
+    assert entry.keys() - {"asked", "named"} == {"what", "mend", "then"}
     assert entry["then"] in ("left-out", "ask", "tell")
 
 
@@ -178,6 +178,9 @@ def test_a_file_keeps_its_kind_and_its_mode(row, files, right):
         ([("run.sh", b"echo\n", b"#!/bin/sh\necho\n", FILE, PROGRAM)], ""),
         ([("run.sh", b"#!/bin/sh\n", b"#!/bin/sh\n\n", PROGRAM, FILE)], "run.sh need not be executable"),
         ([("a.md", b"a\n", b"b\n", PROGRAM, FILE)], ""),
+        ([("run.sh", b"#!/bin/sh\n", b"#!/bin/sh\n", FILE, PROGRAM), ("a.md", b"", b"")], "run.sh is refused"),
+        ([("run.sh", CRLF, CRLF.replace(b"\r", b""), FILE, FILE)], "`run.sh`: bad interpreter"),
+        ([("a.json", b"\xef\xbb\xbf{}\n", b"{}\n", FILE, FILE)], "a.json: unexpected token"),
         ([(*LINK_OF, b"a\n", LINK, FILE)], "Replace the symlink docs/a.md by a copy"),
         ([(*LINK_OF, None, LINK, NONE)], ""),
         ([("lib", b"1" * 40, b"2" * 40, SUBMODULE, SUBMODULE)], "Move lib to its newest commit"),
