@@ -15,7 +15,7 @@ from noface.git.guarded import PROTECTED
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these
 from noface.model.attempt import Snapshot
-from noface.model.failure import UNCHANGED, WORKER, Failure
+from noface.model.failure import ELSEWHERE, UNCHANGED, WORKER, Failure
 from noface.model.protection import Protection
 from noface.model.quoting import some, speaks
 from noface.model.taxonomy import FailureKind
@@ -26,7 +26,6 @@ from noface.recovery.retry_policy import TEXT_EDITED
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
-_ELSEWHERE = "worked-elsewhere"
 TOO_MANY, TOO_BIG = _OF_FILES_LEFT_OUT = ("too-many-files", "file-too-big")
 """The worker may answer by removing what was not taken: then the same tree is left, and no gate has judged it."""
 _NOT_THE_GATES = (
@@ -47,7 +46,7 @@ _FIXTURES = (
 )
 _WORK_HERE = "work in the checkout itself; a folder whose files belong to the change has no .git of its own"
 _LEAVE_FILES = "what counts is the files of the checkout when the work ends, so leave them there; no commit is needed"
-_KEPT = ". What is there is kept: "
+_KEPT = " of a worker's own git is kept"
 _LIFTED = "a person can name the file in its paths or may_change"
 
 
@@ -58,14 +57,14 @@ def unchanged(attempt: Judging) -> Failure:
     status = work.report.status if work.report is not None else ReportStatus.DONE
     # Who was told last what is left out of work that passed may leave the same again: that work is there.
     sought = agent.error is None and status is not ReportStatus.BLOCKED and order.earlier[-1:] != (attempt.reminded,)
-    kept = named(snapshot.in_git)
+    kept = f"; {named(snapshot.in_git)}{_KEPT}" if snapshot.in_git else ""
     if snapshot.elsewhere and sought:
-        message = f"the change lies in {repositories(snapshot.elsewhere)}: {_WORK_HERE}{_KEPT if kept else ''}{kept}"
+        message = f"the change lies in {repositories(snapshot.elsewhere)}: {_WORK_HERE}{kept}"
         return _elsewhere(attempt, message, snapshot.elsewhere)
     if kept and sought:
-        message = f"the checkout is as it was, and the change in the worker's own git: {_LEAVE_FILES}{_KEPT}{kept}"
+        message = f"the checkout is as it was{kept}: {_LEAVE_FILES}"
         return _elsewhere(attempt, message, tuple(what for what, _ in snapshot.in_git))
-    told = next((each for each in reversed(order.earlier) if each.rule == _ELSEWHERE and _KEPT in each.message), None)
+    told = next((each for each in reversed(order.earlier) if each.rule == ELSEWHERE and _KEPT in each.message), None)
     if told is not None and sought:  # whoever finds nothing to do has not looked there
         return _elsewhere(attempt, told.message, ())
     if snapshot.not_taken and sought:
@@ -91,7 +90,7 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
         return nothing.rule == UNCHANGED and bool(change.files) and bool(work.agent.last_words.strip())
     status = work.report.status if work.report is not None else None
     alone = nothing.rule == UNREADABLE or (
-        nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (_ELSEWHERE, NOT_TAKEN)
+        nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (ELSEWHERE, NOT_TAKEN)
     )
     never_gated = any(
         last.kind in _NOT_THE_GATES or last.rule in _OF_FILES_LEFT_OUT or last.rule in (TEXT_EDITED, LEFT_IN)
@@ -147,7 +146,7 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
 
 
 def _elsewhere(attempt: Judging, message: str, places: tuple[str, ...]) -> Failure:
-    failure = Failure(FailureKind.NO_DIFF, message, rule=_ELSEWHERE, signature=_ELSEWHERE)
+    failure = Failure(FailureKind.NO_DIFF, message, rule=ELSEWHERE, signature=ELSEWHERE)
     evidence = (f"the snapshot's tree equals that of {attempt.order.start[:12]}", *places)
     return replace(failure, evidence=evidence, excerpt=attempt.work.agent.last_words)
 

@@ -74,22 +74,24 @@ def _taken_back(plumbing: Plumbing, commits: str, rows: list[IssueRow], own: set
     """Return the issues whose landings a person's commits take back, with the commit that does; none of `own`."""
     own = own | {each.landing.commit for each in landings(plumbing, commits)}
     line = plumbing.git.ask("log", "--first-parent", "-z", f"--max-count={_LOOKED_AT_MAX}", "--format=%H%n%B", commits)
-    brought, found = dict[str, frozenset[str]](), dict[str, str]()
-    for commit, _, message in (text.partition("\n") for text in line.split("\0") if text):
-        if commit in own or not rows or plumbing.resolve(f"{commit}^") is None:
-            continue
-        changed, named = {each.path for each in plumbing.raw_changes(f"{commit}^", commit)}, _REVERTS.findall(message)
-        for row in rows:
-            landing = str(row.merged_commit)
-            if landing not in brought:
-                there = plumbing.resolve(f"{landing}^") is not None
-                changes = plumbing.raw_changes(f"{landing}^", landing) if there else ()
-                brought[landing] = frozenset(each.path for each in changes)
-            paths = brought[landing]
-            whole = bool(paths) and paths <= changed and plumbing.is_ancestor(landing, commit)
-            if landing.startswith(tuple(named) or ("-",)) or (whole and reverses(plumbing, commit, landing, paths)):
-                found.setdefault(row.id, commit)
+    theirs = [one for text in line.split("\0") if text and (one := text.partition("\n")[::2])[0] not in own]
+    brought = {row.id: _paths(plumbing, str(row.merged_commit)) for row in rows if theirs}
+    found: dict[str, str] = {}
+    for commit, message in theirs if rows else ():
+        changed, named = _paths(plumbing, commit), tuple(_REVERTS.findall(message))
+        whole = [row for row in rows if brought[row.id] and brought[row.id] <= changed]
+        whole = [row for row in whole if plumbing.is_ancestor(str(row.merged_commit), commit)]
+        undone = [r.id for r in whole if reverses(plumbing, commit, str(r.merged_commit), brought[r.id])]
+        if 2 * len(frozenset().union(*(brought[name] for name in undone))) <= len(changed):
+            undone = []  # it is about something else
+        undone += [row.id for row in rows if named and str(row.merged_commit).startswith(named)]
+        found = dict.fromkeys(undone, commit) | found
     return found
+
+
+def _paths(plumbing: Plumbing, commit: str) -> frozenset[str]:
+    there = plumbing.resolve(f"{commit}^") is not None
+    return frozenset(each.path for each in plumbing.raw_changes(f"{commit}^", commit)) if there else frozenset()
 
 
 def _let_go(context: RunContext, row: IssueRow, back: str) -> None:

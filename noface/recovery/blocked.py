@@ -16,7 +16,7 @@ from noface.integrity.not_taken import named_in
 from noface.integrity.tampering import BY_BODY, BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind
 from noface.model.attempt import MET, PastAttempt, failure_of, noted
-from noface.model.failure import Failure
+from noface.model.failure import ELSEWHERE, Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patterns import paths_in, resolved
@@ -56,6 +56,8 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
         return f"The diagnosis asks for you: {_words_of(diagnosis)} What should the workers know or do?"
     if kind is FailureKind.NO_DIFF and (gated := _gated(history)) is not None and gated.failure is not None:
         failure, kind = gated.failure, gated.failure.kind  # nothing was changed, and that is what is wrong still
+    if failure is not None and failure.rule == ELSEWHERE:
+        return f"Is that the work, and what keeps the workers from it? {quoted(failure.message, _QUOTED_CHARS_MAX)}"
     if failure is not None and (left := named_in(failure.message)):
         named = quoted(left, _QUOTED_CHARS_MAX)
         return f"How can what issue {issue.id} needs be part of the project? noface found: {named}"

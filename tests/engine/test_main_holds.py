@@ -22,6 +22,11 @@ BACK = {
     "a revert that was reverted": ("git revert --no-edit -m 1 HEAD; git revert --no-edit HEAD", "merged", "merged as"),
     "an amend": ("git commit -q --amend -m other", "merged", "merged as"),
     "a squash": ("git reset -q --soft HEAD~1; git commit -qm mine", "merged", "merged as"),
+    "by the way": (
+        "git rm -q b.txt; git checkout -q HEAD~1 a.txt; echo x > x; echo y > y; git add -A; git commit -qm other",
+        "merged",
+        "merged as",
+    ),
     "half of it": ("git rm -q b.txt; git commit -qm half", "merged", "merged as"),
     "a move": ("git mv b.txt c.txt; git commit -qm moved", "merged", "merged as"),
     "a rewrite": ("echo new > b.txt; echo new > a.txt; git commit -qam new", "merged", "merged as"),

@@ -1,5 +1,6 @@
 """Work that an agent leaves in another place: a worktree, a clone, a new repository inside its workspace."""
 
+import json
 import os
 
 import pytest
@@ -155,7 +156,19 @@ def test_a_worker_whose_commits_are_on_a_branch_and_not_in_its_checkout_is_told_
     first, second = played([{"shell": committed}], [FIXED])
     assert (first["outcome"], second["outcome"]) == ("NO_DIFF", "PASSED")
     commit = project.git("rev-parse", "refs/noface/issues/7/in-git-1-0")
-    kept = f"What is there is kept: the branch fix (`git merge --squash {commit[:12]}`)"
-    assert "in the worker's own git: what counts is the files of the checkout" in first["failure"]["message"]
-    assert kept in first["failure"]["message"]
+    kept = f"the branch fix (`git merge --squash {commit[:12]}`) of a worker's own git is kept"
+    assert f"{kept}: what counts is the files of the checkout" in first["failure"]["message"]
     assert kept in project.prompt("7", 2)
+
+
+@pytest.mark.parametrize("says", ["I see nothing to do.", json.dumps({"status": "already_done", "evidence": "true"})])
+def test_nobody_is_asked_to_close_an_issue_as_done_whose_work_a_stash_holds(played, project, says):
+    stashed = [{"write": "fixed.txt", "text": "fixed\n"}, {"shell": "git stash -q -u"}]
+    attempts = played(stashed, [{"say": says}], [{"say": says}], code=3)
+    assert [each["failure"]["rule"] for each in attempts] == ["worked-elsewhere"] * 3
+    assert project.statuses() == {"7": "blocked"}
+    page = " ".join(project.noface("blocked").stdout.split())
+    commit = project.git("rev-parse", "refs/noface/issues/7/in-git-1-0")
+    assert "Is that the work, and what keeps the workers from it?" in page
+    assert f"git stash apply {commit[:12]}" in page
+    assert "approve" not in page
