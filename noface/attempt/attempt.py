@@ -159,7 +159,8 @@ class Attempt:
         usual = (NO_BRANCH, f"the branch {branch_name(self.issue.id)}")  # who works on may leave such behind
         telling = tuple(one for one in held if one[0] not in usual)
         notes += [f"kept of the worker's own git: {named(telling)}"] if telling else []
-        snapshot = replace(taken.snapshot, aside=aside, in_git=tuple(held), notes=(*taken.snapshot.notes, *notes))
+        notes = [*dict.fromkeys((*taken.snapshot.notes, *notes))]  # a host has told them already
+        snapshot = replace(taken.snapshot, aside=aside, in_git=tuple(held), notes=tuple(notes))
         return replace(taken, snapshot=snapshot)
 
     def _held(self, name: str, commit: str) -> str:
