@@ -13,6 +13,7 @@ from noface.attempt.judges import JudgedChange, fewer, judged
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
 from noface.diagnosis.known_causes import final_error_of
+from noface.diagnosis.missing_library import missing_library
 from noface.gates.run import OTHERS_SERVER
 from noface.integrity.accepting import added, of_its_work, without_place
 from noface.integrity.inventory import files_of
@@ -88,9 +89,10 @@ class Proving:
                 note = f"the same gate passes on main ({task.main[:12]}), so the change is to blame"
                 if not is_of_project(failure.rule):  # its rule is a person's, who knows what its line means
                     failure = replace(failure, charged=True, evidence=(*failure.evidence, note))
-        if failed is not None and failed.gate.accept and not (merged or failure.charged):
-            why = self._of_accept(failed)
-            failure = replace(failure, charged=True, evidence=(*failure.evidence, why)) if why else failure
+        of_accept = failed is not None and failed.gate.accept and not (merged or failure.charged)
+        if failed is not None and of_accept and (why := self._of_accept(failed)):
+            kind = failure.kind if missing_library(failure) is not None else FailureKind.RUNTIME_ERROR
+            failure = replace(failure, kind=kind, charged=True, evidence=(*failure.evidence, why))
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)

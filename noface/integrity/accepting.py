@@ -5,6 +5,7 @@ Pure. What is missing is the machine's fault only if nothing of the issue could 
 
 import posixpath
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import dropwhile
@@ -23,6 +24,8 @@ from noface.model.quoting import literal
 _WORD = re.compile(r"[^\s'\"`‘’“”:,;()\[\]<>=]+")
 _QUOTED = re.compile(r"[‘'\"`“]([^‘’'\"`“”\n]{1,200})[’'\"`”]")
 _LOOPBACK = re.compile(r"\blocalhost\b|\b127(?:\.\d{1,3}){3}\b|::1\b")
+_REFUSED = re.compile(r"\bECONNREFUSED\b|\b(?:Errno|os error) 111\b|[Cc]onnection refused")
+_ELSEWHERE = re.compile(r"(?:[\w-]{1,63}\.){1,9}[A-Za-z]{2,20}(?::| port )\d")
 _NAME = re.compile(r"[\w.+@-]+")
 _INTERPRETER = re.compile(r"(?:bash|dash|sh|zsh|ksh|source|\.|node|deno|bun|ruby|perl|php|lua|Rscript|python[\d.]*)$")
 _PLAIN = re.compile(r"[A-Z./]")
@@ -38,7 +41,9 @@ def of_its_work(
 
     `on_main` is main's own failure at the command, `new` the lines that the change brings by path, `tree` all files.
     """
-    loopback = any(map(_LOOPBACK.search, _lines(failure)))
+    lines = _lines(failure)
+    refused = any(map(_REFUSED.search, lines)) and not any(map(_ELSEWHERE.search, lines))
+    loopback = refused or any(map(_LOOPBACK.search, lines))
     if failure.rule in table("integrity")["accept"]["of_machine"] or (final_error_of(failure) and not loopback):
         return ""
     if on_main is not None and (failure.signature or failure.message) == (on_main.signature or on_main.message):
@@ -97,17 +102,39 @@ def _subjects(failure: Failure) -> Iterator[str]:
 def its_work(path: str, issue: Issue) -> bool:
     """True if a file that `accept` reads is for the issue's work to change: its `paths` or its text names it.
 
-    A test judges, and so does a script that is a whole command, unless `paths` names it without a wildcard.
+    So it is if others judge what it holds or prints. A test judges, and so does a script that is a whole command,
+    unless `paths` names it without a wildcard.
     """
     if issue.parent is not None:  # a model has written it
         return False
     if path in {name.removeprefix("./").strip("/") for name in named_exactly(issue)}:
         return True
-    return not _judges(path, issue) and is_named(path, issue)
+    return not _judges(path, issue) and (is_named(path, issue) or _is_judged(path, issue.accept))
 
 
 def _judges(path: str, issue: Issue) -> bool:
     return _is_check(path) or path in whole_scripts(issue.accept)
+
+
+def _is_judged(path: str, commands: Iterable[str]) -> bool:
+    """True if all that commands do with a file is to read it, or to hand on what it prints."""
+    readers, uses = table("integrity")["accept"]["readers"], []
+    for command in commands:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        try:
+            words = [*lexer]
+        except ValueError:
+            return False
+        start = 0
+        for at in (at for at, word in enumerate((*words, ";")) if not word.strip("|&;()")):
+            part, end = words[start:at], (*words, ";")[at]
+            if path in {word.removeprefix("./") for word in part}:
+                program = part[0].rpartition("/")[2]
+                runs = _INTERPRETER.match(program) is not None or part[0].removeprefix("./") == path
+                uses.append(program in readers or (runs and end == "|"))
+            start = at + 1
+    return bool(uses) and all(uses)
 
 
 def _is_check(path: str) -> bool:

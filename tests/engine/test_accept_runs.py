@@ -94,7 +94,7 @@ def test_what_accept_misses_is_for_the_work_to_bring_and_what_it_reads_is_the_wo
     log = project.run(code=3)
     assert project.statuses() == dict.fromkeys("12356", "merged") | {"4": "blocked"}
     first = [project.attempts(issue)[0] for issue in ("1", "2")]
-    assert [(each["outcome"], each["charged"]) for each in first] == [("ENVIRONMENT", True)] * 2
+    assert [(each["outcome"], each["charged"]) for each in first] == [("RUNTIME_ERROR", True)] * 2
     (missed,) = project.attempts("4")
     assert not missed["charged"]
     assert "is the gate check, which main passes" in log

@@ -33,6 +33,8 @@ _MAIN = missed("make: *** No rule to make target 'report'.")
         (missed("make: pandoc9: No such file or directory"), None, "make report", {"x.py": "y"}, False),
         (missed("bash: line 1: ./bin/tool: Permission denied", "shell.x"), None, "./bin/tool -v", {"bin/tool": "x"}, True),
         (missed("curl: (7) Failed to connect to 127.0.0.1 port 8123: Connection refused", "network.tool"), None, "bash s.sh", {}, True),
+        (missed("ConnectionRefusedError: [Errno 111] Connection refused", "service.down"), "same", "python c.py", {}, True),
+        (missed("connect to db.example.org:5432 failed: Connection refused", "service.down"), None, "python c.py", {}, False),
         (missed("curl: (6) Could not resolve host: x.example", "network.tool"), "same", "curl x.example", {}, False),
         (missed("Cannot connect to the Docker daemon", "docker.daemon"), "same", "docker build .", {}, False),
         (missed("Error: Cannot find module './lib/sum'", "node.module"), None, "node t.js", {"t.js": "x"}, True),
@@ -58,7 +60,11 @@ def test_whom_a_missing_thing_is_laid_to(failure, on_main, command, new, blamed)
         ("expected.txt", "./make | diff - expected.txt", "as expected.txt has it", (), False),
         ("tests/test_a.py", "pytest tests/test_a.py", "tests/test_a.py passes", ("tests/**",), False),
         ("tests/test_a.py", "pytest tests/test_a.py", "", ("tests/test_a.py",), True),
-        ("config.ini", "grep -q x config.ini", "The cart counts.", (), False),
+        ("config.ini", "grep -Eq 'x|y' config.ini", "The cart counts.", (), True),
+        ("cli.py", "python cli.py --version | grep -q 1", "A version option.", (), True),
+        ("cli.py", "python cli.py --version && python cli.py | wc", "A version option.", (), False),
+        ("out.txt", "./make | diff - out.txt", "It makes what it should.", (), False),
+        ("spec.js", "mocha spec.js | grep -q 3", "The cart counts.", (), False),
     ],
 )
 def test_what_accept_reads_is_the_work_if_the_issue_names_it(path, command, body, paths, work):
