@@ -22,6 +22,9 @@ CODE = {
     "c.js": ("exports.total = function (p) {\n  return 1;\n};\n", "exports.tax = (p) => {\n  return p * 7;\n};\n", "exports.count = (p) => p.length;\n"),
     "app.js": ("app.get('/total', total);\n", "app.post('/tax', (q, r) => r.json(7));\n", "app.get('/count', count);\n"),
     "a.ts": ("export const total = (p: number[]): number => {\n  return 1;\n};\n", "export const tax = (p: number): number => {\n  return p;\n};\n", "export class Count {\n}\n"),
+    "settings.py": ("TOTAL = 1\n", "TAX = 7\n", "COUNT = 3\n"),
+    "d.js": ("module.exports = {\n  total: function (p) {\n    return 1;\n  },\n", "  tax: (p) => {\n    return 7;\n  },\n", "  count: (p) => {\n    return 3;\n  },\n};\n"),
+    "t.ts": ("export interface Total {\n}\n", "export type Tax = number;\n", "export type Count = string;\n"),
     "a.go": ("package a\n\nfunc Total(p []int) int {\n\treturn 1\n}\n", "func (c *Cart) Tax(p int) int {\n\treturn p\n}\n", "func Count(p []int) int {\n\treturn 2\n}\n"),
     "src/a.rs": ("pub fn total(p: &[u32]) -> u32 {\n    1\n}\n", "pub fn tax(p: u32) -> u32 {\n    p * 7\n}\n", "pub fn count(p: &[u32]) -> usize {\n    2\n}\n"),
     "A.java": ("class A {\n  public int total(int p) {\n    return p;\n  }\n", "  public static int tax(int p) {\n    return p * 7;\n  }\n", "  public int count(int p) {\n    return 2;\n  }\n}\n"),
@@ -130,6 +133,8 @@ def test_a_check_that_goes_unasked_is_told(path, check, row):
         ("conf/app.yaml", "port: 1\nlimits:\n  rate: 5\n  burst: 9\n", "port: 1\nlimits:\n  burst: 9\ncount: 3\n"),
         ("app.toml", "[web]\nport = 1\nrate = 2\n[db]\nx = 1\n", "[web]\nport = 1\ncount = 1\n[db]\nx = 1\n"),
         ("settings.json", '{"port": 1, "rate": 2}', '{"port": 1, "count": 2}'),
+        (".env.example", "export PORT=1\nrate=2\n", "export PORT=1\ncount=2\n"),
+        ("k8s.yaml", "kind: A\n---\nport: 1\nrate: 2\n", "kind: A\n---\nport: 1\n"),
         ("app.ini", "port = 1\nrate = 2\n", "port = 1\ncount = 2\n"),
     ],
 )

@@ -85,6 +85,7 @@ def definitions(path: str, text: str) -> dict[str, Definition] | None:
             return None
         found = _of_python(tree, text.split("\n"))
     else:
+        text = text.partition("#[cfg(test)]")[0] if language == "rust" else text
         found = _by_lines(language, text) if language in table("unasked")["definitions"] else iter(())
     return {one.name: one for one in (*_routes(text), *found)}
 
@@ -98,6 +99,9 @@ def _of_python(tree: ast.Module, lines: list[str]) -> Iterator[Definition]:
                 while lines[start - 1].strip().startswith("#"):
                     start -= 1
                 yield Definition(one.name, head, telling(lines[start : one.end_lineno]))
+        if isinstance(node, ast.Assign):
+            names = (target.id for target in node.targets if isinstance(target, ast.Name) and target.id.isupper())
+            yield from (Definition(name, lines[node.lineno - 1].strip(), ()) for name in names)
 
 
 def _by_lines(language: str, text: str) -> Iterator[Definition]:
@@ -138,7 +142,7 @@ def keys_of(path: str, text: str) -> frozenset[tuple[str, ...]] | None:
         elif path.endswith(".toml"):
             value = tomllib.loads(text)
         elif path.endswith((".yml", ".yaml")):
-            value = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+            value = [*yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))]
         else:
             found = _ASSIGNED.findall(text) if _ENVIRONMENT.search(path) else None
             return frozenset((key,) for key in found) if found is not None else None

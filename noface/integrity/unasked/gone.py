@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from posixpath import basename, dirname
 
 from noface.integrity.asked_for import speak, words_of
-from noface.integrity.judges import MANIFESTS, Part, is_hidden, part_of
+from noface.integrity.judges import Part, is_hidden, part_of
 from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
 from noface.integrity.unasked.definitions import Text, definitions, exported, keys_of, telling, texts_of
@@ -38,9 +38,9 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     gained = sum((text.gained for text in texts), Counter[str]())
     for text in texts:
         path = text.path
-        if not text.both or not text.product or _EXAMPLES.search(path):
+        if not text.both or not (text.product or basename(path).startswith(".env")) or _EXAMPLES.search(path):
             continue
-        if path.rpartition("/")[2] not in MANIFESTS and not is_hidden(path) and (keys := _keys(text, texts, issue)):
+        if (not is_hidden(path) or basename(path).startswith(".env")) and (keys := _keys(text, texts, issue)):
             yield Unasked("keys", path, tuple(keys))
         if _same_definitions(text) and (tail := _tail(text, gained)):
             yield Unasked("cut-off", path, (tail[0], tail[-1]))
@@ -58,7 +58,7 @@ def _deleted(files: Sequence[Changed], texts: Sequence[Text], issue: str) -> Ite
     for file in files:
         moved = file.old in kept or _stem(file.path) in stems or dirname(file.path) in beside - {""}
         was = file.old_mode in REGULAR and file.new_mode == ABSENT
-        if not was or moved or is_generated(file.path) or part_of(file.path) is Part.TEST:
+        if not was or moved or is_generated(file.path) or part_of(file.path) in (Part.TEST, Part.MANIFEST):
             continue
         folders = [part.casefold() for part in file.path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
         word = _word(basename(file.path).partition(".")[0])
