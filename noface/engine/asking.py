@@ -331,6 +331,7 @@ def _doubts(last: PastAttempt) -> tuple[Quote, ...]:
     if report is None:
         return ()
     parts = (
+        ("Not done", report.left),
         ("Not verified", report.unverified),
         ("May be wrong", report.risks),
         ("Not given", report.gaps),

@@ -204,12 +204,16 @@ _LASTING = (Topic.ARCHITECT, Topic.BREAKDOWN, Topic.CLARIFICATION)
 
 
 def arguments(history: History) -> tuple[Quote, ...]:
-    """Return what workers say of their work since a review asked for changes: why a point should stay as it is (L7)."""
-    asked = max((a.number for a in history.attempts if a.failure is not None and a.failure.points), default=None)
+    """Return what workers say of their work since a review asked for changes, without one what the last says (L7).
+
+    It tells what was chosen where the issue leaves that open, or why a point should stay as it is.
+    """
+    before = history.attempts[-1].number - 1
+    asked = max((a.number for a in history.attempts if a.failure is not None and a.failure.points), default=before)
     return tuple(
         Quote(f"What the worker of attempt {past.number} says of its work", past.report.summary, past.model)
         for past in history.attempts
-        if asked is not None and past.number > asked and past.report is not None and past.report.summary
+        if past.number > asked and past.report is not None and past.report.summary
     )
 
 

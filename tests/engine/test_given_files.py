@@ -36,7 +36,7 @@ def given(project, body, more="", **front):
     begins = config.index("[models.small]")
     ends = config.find("\n[", begins) + 1 or len(config)
     project.write("noface.toml", config[:begins] + MODEL.format(program=program, more=more) + config[ends:])
-    project.issue(1, "Do it", body, **front)
+    project.issue(1, "Do it", f"{body}\n\nIt is called in {project.folder}", **front)
     project.commit()
     project.run()
     words = project.git("show", "main:b.txt").splitlines()

@@ -67,7 +67,7 @@ def told(project, script, *, gate=False, settings="", extra="", **config):
         project.play(("*", 0, [{"shell": f"{{ {script}; }} > {name} 2>&1; sed -i s,/slots/,/SLOTS/,g {name}"}]))
     project.config(extra, sandbox="bubblewrap", **config)
     sandbox(project, settings)
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     project.run()
     if gate:
@@ -113,7 +113,7 @@ def test_who_is_only_asked_writes_nowhere_but_in_its_own_folder_unless_the_role_
     )
     project.config('[roles]\nreviewer = "small"\n[review]\nwhen = "always"\n', sandbox="bubblewrap")
     sandbox(project, f'write = ["{beyond}"]')
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     project.run()
     assert project.statuses() == {"1": "merged"}
@@ -162,7 +162,7 @@ def test_env_pass_gives_a_gate_what_it_names(project):
     text = (project.path / "noface.toml").read_text()
     project.write("noface.toml", text.replace("[models.small]", 'env_pass = ["DATABASE_*"]\n\n[models.small]', 1)
                   .replace(text.split("command = ")[1].split("\n")[0], '"env; true"', 1))  # fmt: skip
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     project.run()
     seen = (project.state / "attempts/1/1/gates/check.out").read_text()
@@ -208,7 +208,7 @@ def test_what_setup_leaves_in_the_home_is_there_for_gates_and_what_one_leaves_th
         gate="cat ~/.made ~/.cache/tool/x && test ! -e ~/.left && test ! -e /tmp/left && touch ~/.left /tmp/left",
         sandbox="bubblewrap",
     )
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.issue(2)
     project.play(("1", 0, [{"write": "b.txt", "text": "1"}]), ("2", 0, [{"write": "c.txt", "text": "2"}]))
     project.commit()
@@ -222,7 +222,7 @@ def test_what_setup_leaves_in_the_home_is_there_for_gates_and_what_one_leaves_th
 
 def test_a_sandbox_that_was_asked_for_and_cannot_be_had_is_an_error_before_anything_runs(project):
     project.config(sandbox="bubblewrap")
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     folder = project.folder / "bin"
     folder.mkdir()
@@ -236,7 +236,7 @@ def test_a_sandbox_that_was_asked_for_and_cannot_be_had_is_an_error_before_anyth
 
 def test_auto_works_without_bubblewrap_and_says_loudly_that_there_is_no_sandbox(project):
     project.config(sandbox="auto")
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     folder = project.folder / "bin"
     folder.mkdir()
@@ -249,7 +249,7 @@ def test_auto_works_without_bubblewrap_and_says_loudly_that_there_is_no_sandbox(
 
 def test_a_gate_that_is_green_only_outside_is_named_with_the_key_to_set(project, home):
     project.config(gate=f"cat {home}/.ssh/id_ed25519", sandbox="auto")
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     shown = project.run(code=3)
     assert "only outside the sandbox" in shown
@@ -261,7 +261,7 @@ def test_a_gate_that_is_green_only_outside_is_named_with_the_key_to_set(project,
 def test_a_gate_that_lacks_a_variable_is_named_with_it(project):
     project.env = {"DATABASE_URL": "postgres://x"}
     project.config(gate="test x$DATABASE_URL != x", sandbox="none")
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     shown = project.run(code=3)
     assert 'env_pass = ["DATABASE_URL"]' in shown
@@ -273,7 +273,7 @@ def test_wrap_is_put_before_every_command_with_its_folders_filled_in(project):
     project.config(gate="echo gate $WRAPPED; test -d $SCRATCH", sandbox="auto")
     sandbox(project, f"wrap = {json.dumps(words)}")
     project.play(("*", 0, [{"shell": "echo $WRAPPED > b.txt; echo x > $OWN/note; test $PLACE = $PWD"}]))
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     shown = project.run()
     assert "[sandbox] wrap" in shown
@@ -302,7 +302,7 @@ mkdir -p ~/.claude/projects/p; echo session > ~/.claude/projects/p/s.jsonl; echo
     agent.chmod(0o755)
     extra = f'\n[models.real]\nagent = "claude"\ncommand = "{agent}"\nenv = {{ ANTHROPIC_API_KEY = "sk-test-1" }}\n'
     project.config(extra, sandbox="bubblewrap")
-    project.issue(1, model="real", accept=["test -e b.txt"])
+    project.issue(1, body=f"Tell of {project.folder}.", model="real", accept=["test -e b.txt"])
     project.commit()
     project.run()
     text = project.git("show", "main:b.txt")
@@ -449,7 +449,7 @@ echo hooks > $CLAUDE_CONFIG_DIR/settings.json; echo obey > $CLAUDE_CONFIG_DIR/CL
     extra = f'\n[models.real]\nagent = "claude"\ncommand = "{agent}"\nenv = {{ ANTHROPIC_API_KEY = "sk-test-1" }}\n'
     project.env["CLAUDE_CONFIG_DIR"] = str(folder)
     project.config(extra, sandbox="bubblewrap")
-    project.issue(1, model="real", accept=["test -e b.txt"])
+    project.issue(1, body=f"Tell of {project.folder}.", model="real", accept=["test -e b.txt"])
     project.commit()
     project.run()
     assert "PRIVATE-OTHER" in project.git("show", "main:b.txt")
@@ -466,7 +466,7 @@ def test_once_agents_code_has_landed_a_red_gate_is_not_run_outside(project, home
     script = f"if test -e a.ok; then echo token=$GITHUB_TOKEN > {stolen}; grep -q ghx {stolen}; fi"
     project.play(("*", 0, [{"write": "lib.sh", "text": script}]))
     project.config(gate="bash check.sh", sandbox="bubblewrap")
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     project.run()
     project.write("a.ok", "")  # from now on what has landed is red in the sandbox
@@ -483,7 +483,7 @@ def test_once_agents_code_has_landed_a_failing_setup_is_not_run_outside(project,
     stolen = home / "stolen.txt"
     setup = f"! test -e a.ok || {{ echo $DATABASE_URL > {stolen}; grep -q x {stolen}; }}"
     project.config(f'\n[project]\nsetup = "{setup}"\nsetup_inputs = ["a.ok"]\n', sandbox="bubblewrap")
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     project.run()
     project.write("a.ok", "")
@@ -588,7 +588,7 @@ def test_a_path_that_nothing_is_said_to_miss_is_no_such_place(line):
 def test_a_setup_that_works_only_outside_is_named_with_the_key_to_set(project):
     project.env = {"DATABASE_URL": "postgres://x"}
     project.config('\n[project]\nsetup = "test x$DATABASE_URL != x"\n', sandbox="bubblewrap")
-    project.issue(1)
+    project.issue(1, body=f"Tell of {project.folder}.")
     project.commit()
     shown = " ".join(project.run(code=3).split())
     assert 'setup_env_pass = ["DATABASE_URL"]' in shown
