@@ -8,6 +8,8 @@ If anybody's home is taken for the person's own, 24 more would be told of a line
 """
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from noface.data import table
 from noface.integrity.unasked.chapters import find_unasked
@@ -248,3 +250,16 @@ def test_a_line_that_names_the_machine_is_told(line):
 )
 def test_lines_of_main_s_own_and_other_folders_name_no_machine(files):
     assert [one for one in found(*files, machine=(SLOTS,)) if one.row == "machine"] == []
+
+
+_PIECES = st.sampled_from(
+    [b"\n", b"\r\n", b"a", b"caf\xe9", b"\xef\xbf\xbd", b"\0", b"\xff\xfe", b"#!/bin/sh\n", b"do not edit\n", HERE]
+)
+_BYTES = st.none() | st.lists(_PIECES, max_size=8).map(b"".join)
+_MODES = st.sampled_from([FILE, PROGRAM, LINK, SUBMODULE, NONE])
+_PATHS = st.sampled_from(["a.py", "docs", "docs/a", "package-lock.json", "a.json"])
+
+
+@given(st.lists(st.tuples(_PATHS, _BYTES, _BYTES, _MODES, _MODES), max_size=4, unique_by=lambda file: file[0]))
+def test_whatever_files_hold_something_or_nothing_is_said_of_them(files):
+    assert isinstance(found(*files, main=MAIN, machine=(SLOTS,)), tuple)

@@ -22,6 +22,7 @@ from support.policy_story import (
 
 from noface.diagnosis.missing_library import MISSING_LIBRARY
 from noface.model.actions import Block, Land, Mode, RequestApproval, RunWorker
+from noface.model.attempt import UNASKED
 from noface.model.budget import Estimate, Estimates
 from noface.model.history import Topic, Verdict
 from noface.model.worker_run import ModelSpec
@@ -80,6 +81,20 @@ def test_where_no_limit_allows_that_it_lands_as_it_is_or_is_approved_or_reviewed
     assert isinstance(decide(LEFT_IN, Verdict.REJECTED, policy=approving, issue=issue), Block)
     review = policy(**spent, review=ReviewRules(When.ALWAYS), roles=RoleModels(reviewer="wise"))
     assert decide(LEFT_IN, policy=review).topic is Topic.REVIEW
+
+
+def test_what_nobody_asked_for_is_for_a_person_whatever_a_reviewer_or_a_limit_says():
+    doubts = (f"{UNASKED}: a.py: definitions of main are gone",)
+    spent = policy(issue_cost_usd_max=1.0)
+    assert isinstance(decide(replace(LEFT_IN, doubts=doubts), policy=spent), RequestApproval)
+    asked = decide(LEFT_IN, replace(passed(), doubts=doubts))
+    assert isinstance(asked, RequestApproval)
+    assert doubts[0] in asked.reason
+    reviewed = policy(review=ReviewRules(When.ALWAYS), roles=RoleModels(reviewer="wise"))
+    work = replace(passed(), doubts=doubts)
+    assert decide(work, policy=reviewed).topic is Topic.REVIEW
+    assert isinstance(decide(work, said(Topic.REVIEW, strategy="approve"), policy=reviewed), RequestApproval)
+    assert isinstance(decide(work, Verdict.APPROVED, policy=reviewed), Land)
 
 
 def test_an_issue_that_has_spent_its_money_is_blocked():

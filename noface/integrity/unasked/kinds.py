@@ -29,7 +29,8 @@ def kinds(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         elif was in REGULAR and now == _LINK:
             yield Unasked("became-link", file.path, ((file.new or b"").decode("utf-8", "replace"),))
         elif was == _SUBMODULE and not names_file(ground.issue, file.path):
-            lines = (f"{(file.old or b'').decode()[:12]} -> {(file.new or b'').decode()[:12]}",)
+            old, new = (data[:12].decode("utf-8", "replace") for data in (file.old or b"", file.new or b""))
+            lines = (f"{old} -> {new}",)
             moved = now == _SUBMODULE and file.old is not None
             yield Unasked("submodule", file.path, lines, {file.path: (_SUBMODULE, file.old)} if moved else {})
         elif was in REGULAR and below and not names_file(ground.issue, file.path):

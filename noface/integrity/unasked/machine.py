@@ -50,7 +50,7 @@ def _registry(file: Changed, old: bytes, new: bytes, ground: Ground) -> Iterator
     for here in private:
         for there in before - now.keys():
             end = commonprefix((here[::-1], there[::-1]))[::-1]
-            if b"/" in end[1:]:
+            if b"/" in end[1:] and end != here:
                 ends[here.removesuffix(end)] = there.removesuffix(end)
     mended = new
     for here, there in ends.items():
