@@ -68,7 +68,7 @@ class LandedAt(NamedTuple):
 
 
 class NewestAttempt(NamedTuple):
-    """An issue's newest attempt, as a list shows it; the tokens are those of all its attempts, as its cost is."""
+    """An issue's newest attempt, as a list shows it."""
 
     issue_id: str
     number: int
@@ -76,8 +76,6 @@ class NewestAttempt(NamedTuple):
     directory: str
     started_at: float
     outcome: str | None
-    tokens_in: int | None
-    tokens_out: int | None
 
 
 class Overview:
@@ -127,7 +125,6 @@ class Overview:
 
     def newest_attempts(self) -> dict[str, NewestAttempt]:
         columns = ", ".join(NewestAttempt._fields).replace("number", "MAX(number)")  # the bare ones are of that row
-        columns = columns.replace("tokens_in", "SUM(tokens_in)").replace("tokens_out", "SUM(tokens_out)")
         rows = self._rows(f"SELECT {columns} FROM attempts GROUP BY issue_id")  # noqa: S608 - our own names
         return {row[0]: NewestAttempt(*row) for row in rows}
 

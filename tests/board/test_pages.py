@@ -7,7 +7,6 @@ import pytest
 from support.cli_story import red_test, write_issue
 
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import Usage
 from noface.ui.status import status_now
 
 DATA = re.compile(r'<data class="([a-z]+)"(?: data-state="([a-z]+)")? value="([^"]*)"')
@@ -126,14 +125,6 @@ def test_after_a_decision_next_goes_on_behind_what_was_decided(many, board_of, p
         assert following(page) == expected, (issue, decided)
         decided.append(issue)
     assert len(decided) >= 3
-
-
-def test_a_card_tells_cost_and_tokens_of_the_same_attempts(night, board_of):
-    for number in (1, 2):
-        night.attempt("005", number, red_test(), usage=Usage(0.25, 1_000, 50))
-    card = cards(board_of(night).get().text)["005"][1]
-    assert figures(card, "cost") == ["0.5"]
-    assert figures(card, "context") == ["2000"]
 
 
 def test_a_card_at_work_says_which_gate_runs_and_one_that_waits_has_no_line_of_a_log(night, board_of):

@@ -17,74 +17,16 @@ from noface.errors import UsageError
 from noface.extras.board.deciding import VERBS, displayed, possible
 from noface.extras.board.night_html import body, environment
 from noface.extras.board.reviews import LineReview, attempt_diff, kept_review
-from noface.model.worker_run import Usage
 from noface.report.night import read_night
 from noface.store.overview import NewestAttempt
 from noface.store.records import AttemptRow, IssueRow
 from noface.ui.blocked import BlockedDocument, blocked_document
-from noface.ui.follow import Tail
 from noface.ui.issues import find_issue
-from noface.ui.logs import (
-    LogFile,
-    Readable,
-    agent_of,
-    excerpt,
-    existing,
-    gate_files,
-    gate_names,
-    last_lines,
-    log_lines,
-    removed,
-    typed_reader,
-)
+from noface.ui.logs import LogFile, excerpt, existing, gate_files, gate_names, last_lines, log_lines, removed
 from noface.ui.show import show_document
 from noface.ui.since import since_when
 from noface.ui.status import Status, status_now
 from noface.ui.text import clean
-
-_BEGIN_BYTES = 1 << 20
-_READS_MAX = 16
-_KEPT_MAX = 100
-
-
-SoFar = tuple[str, Usage]
-"""How far a worker has come: the last line of its log, and what it has used as far as its program tells."""
-
-
-class _Log:
-    """The log of one attempt, read on from where the last look ended."""
-
-    def __init__(self, folder: Path, model: str) -> None:
-        self._tail = Tail(folder / "agent.log", _BEGIN_BYTES)
-        self._reader = typed_reader(agent_of(folder, model, {}))
-        self._readable = Readable(self._reader)
-        self._last = ""
-
-    def read(self) -> SoFar:
-        for _ in range(_READS_MAX):
-            data = self._tail.read()
-            if not data:
-                break
-            lines = [line for line in self._readable.feed(data, cut=self._tail.cut) if line.strip()]
-            self._last = clean(lines[-1]) if lines else self._last
-        return self._last, self._reader.used() if self._reader is not None else Usage()
-
-
-class LiveLogs:
-    """The logs of what is under way. Those that nobody asked for at the last look are let go."""
-
-    def __init__(self) -> None:
-        self._logs: dict[str, _Log] = {}
-
-    def look(self, attempts: dict[str, str]) -> dict[str, SoFar]:
-        """Return how far the attempts have come, by their folder; they are given by folder with their model."""
-        for folder in self._logs.keys() - attempts.keys():
-            del self._logs[folder]
-        for folder, model in list(attempts.items())[:_KEPT_MAX]:
-            if folder not in self._logs:
-                self._logs[folder] = _Log(Path(folder), model)
-        return {folder: log.read() for folder, log in self._logs.items()}
-
 
 COLUMNS = (
     ("Needs you", ("approval", "blocked", "held")),
@@ -117,7 +59,6 @@ class Card(NamedTuple):
     state: str
     needs: str
     since: float | None
-    tokens_in: int | None
     last: str
 
 
@@ -135,7 +76,6 @@ class Pages:
 
     def __init__(self, title: str, *, read_only: bool = False) -> None:
         self._fixed = {"title": title, "read_only": read_only, "VERBS": VERBS, "TABS": TABS}
-        self._logs = LiveLogs()
 
     def render(self, template: str, base: str, **values: object) -> str:
         more = {"base": base, "now": time.time(), "message": "", "hint": "", "done": "", "here": "", **self._fixed}
@@ -166,9 +106,8 @@ class Pages:
             done=done,
         )
 
-    def _stacks(
-        self, state: ReadSession, document: Status, blocked: BlockedDocument, wanted: BoardQuery
-    ) -> list[CardStack]:
+    @staticmethod
+    def _stacks(state: ReadSession, document: Status, blocked: BlockedDocument, wanted: BoardQuery) -> list[CardStack]:
         """Return the cards by state; what needs a person by their task, in the order of `noface blocked`."""
         needs = {each.id: each.detail for each in blocked.blocked}
         held = frozenset(each.id for each in blocked.blocked if each.status == "held")
@@ -190,19 +129,12 @@ class Pages:
             if issues
         }
         newest = state.reader.newest_attempts()
-        under_way = {
-            each.directory: each.model
-            for issues in listed.values()
-            for issue, _ in issues
-            if issue.status == "running" and (each := newest.get(issue.id)) is not None and each.outcome is None
-        }
-        so_far = self._logs.look(under_way)
         return [
             CardStack(
                 heading,
                 issues[0][1],
                 len(chosen[heading]),
-                tuple(_card(issue, place, needs, newest.get(issue.id), so_far) for issue, place in issues),
+                tuple(_card(issue, place, needs, newest.get(issue.id)) for issue, place in issues),
             )
             for heading, issues in listed.items()
         ]
@@ -242,21 +174,15 @@ class Pages:
         return self.render("issue.html", base, heading=document.issue.title, here=here, **{**values, **more})
 
 
-def _card(
-    issue: IssueRow, place: str, needs: Mapping[str, str], newest: NewestAttempt | None, live: Mapping[str, SoFar]
-) -> Card:
+def _card(issue: IssueRow, place: str, needs: Mapping[str, str], newest: NewestAttempt | None) -> Card:
     need = needs.get(issue.id, "")
-    if newest is None:
-        return Card(issue, place, need, None, None, "")
-    so_far = live.get(newest.directory)
-    if so_far is not None:
-        last, usage = so_far
-        used = (usage.tokens_in, newest.tokens_in)
-        read = sum(each or 0 for each in used) if any(each is not None for each in used) else None
-        written = ((each.stat().st_mtime_ns, each.stem) for each in Path(newest.directory, "gates").glob("*.out"))
-        gate = max(written, default=(0, ""))[1]
-        return Card(issue, place, need, newest.started_at, read, f"gates: {gate}" if gate else last)
-    return Card(issue, place, need, None, newest.tokens_in, "")
+    if newest is None or newest.outcome is not None or issue.status != "running":
+        return Card(issue, place, need, None, "")
+    folder = Path(newest.directory)
+    written = ((each.stat().st_mtime_ns, each.stem) for each in (folder / "gates").glob("*.out"))
+    gate = max(written, default=(0, ""))[1]
+    last = f"gates: {gate}" if gate else "".join(last_lines(folder, newest.model, 1))
+    return Card(issue, place, need, newest.started_at, clean(last))
 
 
 def needing(state: ReadSession) -> list[IssueRow]:
