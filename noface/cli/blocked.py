@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import open_issue
+from noface.cli.candidates import any_issue
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.errors import UsageError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @answers("The same as JSON.")
 def blocked(
     issue_ids: list[str] = typer.Argument(
-        None, metavar="[ID...]", help="Tell all of these; without, a line of each.", autocompletion=open_issue
+        None, metavar="[ID...]", help="Tell all of these; without, a line of each.", autocompletion=any_issue
     ),
     config: ConfigFile = None,
 ) -> VerbResult:

@@ -39,7 +39,7 @@ def _unchanged(start: Path, config: Path | None) -> Overview | None:
     if mark is None:
         return None
     try:
-        rows = read_only(path, _BUSY_SECONDS)
+        rows = _read_only(path)
         reader = Overview(rows)
         known = rows("PRAGMA user_version")[0][0] == SCHEMA_VERSION
         return reader if known and reader.fact("fingerprint") == mark else None
@@ -47,9 +47,8 @@ def _unchanged(start: Path, config: Path | None) -> Overview | None:
         return None
 
 
-def read_only(path: Path, busy_s: float) -> Rows:
-    """Return what answers queries on a database that is only read, waiting at most `busy_s` seconds for its lock."""
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=busy_s)
+def _read_only(path: Path) -> Rows:
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
     connection.row_factory = sqlite3.Row
 
     def rows(sql: str, *values: object) -> list[sqlite3.Row]:

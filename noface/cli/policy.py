@@ -4,16 +4,13 @@ from pathlib import Path
 
 import typer
 
-from noface.cli.candidates import failure_kind
 from noface.cli.verb import ConfigFile, VerbResult, answers, meant
 from noface.errors import UsageError
 
 
 @answers()
 def policy(
-    kind: str | None = typer.Option(
-        None, "--kind", metavar="KIND", help="Only this kind of failure, step by step.", autocompletion=failure_kind
-    ),
+    kind: str | None = typer.Option(None, "--kind", metavar="KIND", help="Only this kind of failure, step by step."),
     replayed: bool = typer.Option(False, "--replay", help="Which decisions so far this policy would take otherwise."),
     config: ConfigFile = None,
 ) -> VerbResult:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from noface.cli.candidates import failure_kind, model_name, open_issue
+from noface.cli.candidates import any_issue, model_name
 from noface.cli.verb import ConfigFile, VerbResult, answers, meant
 from noface.errors import UsageError
 
@@ -19,14 +19,14 @@ _KIND_HELP = "All that are blocked for these kinds of failures, such as AUTH."
 
 @answers("The retried issues as JSON.")
 def retry(
-    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=open_issue),
+    issue_ids: list[str] = typer.Argument(None, metavar="[ID...]", help="The issues.", autocompletion=any_issue),
     note: str = typer.Option("", "--note", "-n", help="What the next worker should know; it goes into its prompt."),
     model: str | None = typer.Option(
         None, "--model", "-m", help="Begin with this model of noface.toml.", autocompletion=model_name
     ),
     attempts: int | None = typer.Option(None, "--attempts", help=f"Number of attempts to allow, 1 to {ATTEMPTS_MAX}."),
     everything: bool = typer.Option(False, "--all", help="All that are blocked, or wait for a provider."),
-    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP, autocompletion=failure_kind),
+    kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP),
     dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     config: ConfigFile = None,
 ) -> VerbResult:
@@ -68,7 +68,7 @@ def retry(
 @answers("The skipped issues as JSON.")
 def skip(
     issue_ids: list[str] = typer.Argument(
-        ..., metavar="ID...", help="The issues to leave undone.", autocompletion=open_issue
+        ..., metavar="ID...", help="The issues to leave undone.", autocompletion=any_issue
     ),
     config: ConfigFile = None,
 ) -> VerbResult:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from noface.cli.candidates import model_name, open_issue
+from noface.cli.candidates import any_issue, model_name
 from noface.cli.verb import ConfigFile, VerbResult, answers
 from noface.data.extras import extra
 from noface.errors import UsageError
@@ -14,7 +14,7 @@ from noface.errors import UsageError
 
 def run(
     issue: list[str] = typer.Option(
-        [], "--issue", "-i", help="Only this issue; may be given several times.", autocompletion=open_issue
+        [], "--issue", "-i", help="Only this issue; may be given several times.", autocompletion=any_issue
     ),
     once: bool = typer.Option(False, "--once", help="Start what is ready now, settle it, and end."),
     max_iterations: int | None = typer.Option(

@@ -127,16 +127,15 @@ def test_issues_are_offered_with_their_titles_which_are_never_evaluated(shell):
     ("line", "word"),
     [
         ("retry --model claude-o", "claude-opus"),
-        ("retry --kind AUTH,TEST_F", "AUTH,TEST_FAILURE"),
         ("approve ", "009"),  # the only one that waits for approval
     ],
 )
-def test_models_kinds_and_what_a_verb_can_take_are_completed(night, line, word):
+def test_models_and_what_a_verb_can_take_are_completed(night, line, word):
     assert word in night.noface(**FISH, _TYPER_COMPLETE_ARGS=f"noface {line}").stdout
 
 
 def test_every_value_that_names_something_of_noface_is_completed():
-    wanted = {"issue_id", "issue_ids", "issue", "depends_on", "model", "kind", "kinds", "gate"}
+    wanted = {"issue_id", "issue_ids", "issue", "depends_on", "model", "gate"}
     missing = [
         f"{command.name} {param.name}"
         for command in commands(get_command(build(None)))
