@@ -27,7 +27,7 @@ from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import with_missing
 from noface.integrity.rubbish import says
 from noface.integrity.tampering import ALTERED, BY_BODY, CONTRADICTED, EMPTIED, is_code, is_test_file, with_bodies
-from noface.model.attempt import OWN_JUDGE, PUT_RIGHT, UNFINISHED, FileChange
+from noface.model.attempt import ABSENT, OWN_JUDGE, PUT_RIGHT, UNFINISHED, FileChange
 from noface.model.failure import MADE_UP, UNCHANGED, Failure
 from noface.model.gate import GateResult, GateSpec, all_hard_passed, worst
 from noface.model.patch import changed_lines
@@ -140,7 +140,7 @@ def _decided(attempt: Judging) -> Judging:
             why = one_line(unfinished.message, _WHY_CHARS_MAX)
             note = f"{UNFINISHED} ({why}); its work counts, since the issue's `accept` passes"
             attempt.notes = (*attempt.notes, note)
-        changed = {change.path for change in attempt.change.files}
+        changed = {change.path for change in attempt.change.files if change.old_mode != ABSENT}
         if own := changed.intersection(whole_scripts(attempt.issue.accept, words_max=_SHOWN_MAX)):
             attempt.notes = (*attempt.notes, f"{OWN_JUDGE}: {some(tuple(sorted(own)), _SHOWN_MAX)}")
     return attempt

@@ -74,7 +74,7 @@ def test_what_accept_misses_is_for_the_work_to_bring_and_what_it_reads_is_the_wo
     """Files, scripts and programs of the checkout that main does not have; a program that nobody has is the machine's."""
     project.write("README.md", "# Shop\n")
     project.issue(1, "Write the page", "`docs/page.md`", accept=["cat docs/page.md"])
-    project.issue(2, "Make the list", accept=["bash bin/list.sh && test -s list.txt"])
+    project.issue(2, "Make the list", accept=["bash bin/list.sh && test -s list.txt", "bash bin/list.sh"])
     project.issue(3, "Tell of it", "README.md tells how to begin.", accept=["grep -q begin README.md"])
     project.issue(4, "Build it", accept=["test -e Dockerfile && no-such-docker build ."])
     project.issue(5, "Count", accept=[" ".join(GATE.split())])
@@ -99,6 +99,7 @@ def test_what_accept_misses_is_for_the_work_to_bring_and_what_it_reads_is_the_wo
     assert not missed["charged"]
     assert "is the gate check, which main passes" in log
     assert "! 6 Prove it: changes what judges it" in log
+    assert log.count("changes what judges it") == 1  # main did not have bin/list.sh
 
 
 def test_accept_finds_what_setup_made_and_is_refused_if_it_cannot_import_what_main_has(project):
