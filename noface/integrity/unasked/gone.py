@@ -38,7 +38,11 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     gained = sum((text.gained for text in texts), Counter[str]())
     for text in texts:
         path = text.path
-        if not text.both or not (text.product or basename(path).startswith(".env")) or _EXAMPLES.search(path):
+        if not (text.product or basename(path).startswith(".env")) or _EXAMPLES.search(path):
+            continue
+        if not text.both:
+            if text.old and (heads := _definitions(text, texts, gained, issue)):
+                yield Unasked("gone", path, tuple(heads))
             continue
         if (not is_hidden(path) or basename(path).startswith(".env")) and (keys := _keys(text, texts, issue)):
             yield Unasked("keys", path, tuple(keys))
@@ -78,6 +82,8 @@ def _definitions(text: Text, texts: Sequence[Text], gained: Collection[str], iss
         return []
     there = {name for each in texts if is_code(each.path) for name in definitions(each.path, each.new) or ()}
     lost = [one for one in before.values() if one.name not in there and not _word(one.name).search(text.new)]
+    if not text.both and not 0 < len(lost) < len(before):
+        return []
     own = Counter(line for one in lost for line in (one.head, *one.body))
     if any(_mentions(one.name, each, own if each is text else Counter()) for one in lost for each in texts):
         return []
@@ -97,14 +103,16 @@ def _word(name: str) -> re.Pattern[str]:
 
 
 def _mentions(name: str, text: Text, own: Counter[str]) -> bool:
-    """True if a line outside what goes calls or tells of a name; lists of imports and exports do not."""
+    """True if lines outside what goes call or tell of a name as they did not before; lists of imports are no calls."""
     word = _word(name)
-    found = (each.split("\n") for each in {text.old, text.new} if name in each)
-    lines = Counter(line.strip() for each in found for line in each if name in line)
-    return any(
-        word.search(line) and not _NO_CALL.match(line) and not re.fullmatch(rf"\W*{re.escape(name)}\W*", line)
-        for line in lines - own
+    was, now = (
+        any(
+            word.search(line) and not _NO_CALL.match(line) and not re.fullmatch(rf"\W*{re.escape(name)}\W*", line)
+            for line in lines
+        )
+        for lines in (text.lost - own, text.gained)
     )
+    return was != now
 
 
 def _exports(text: Text, texts: Sequence[Text], issue: str) -> list[str]:
