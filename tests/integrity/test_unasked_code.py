@@ -1,8 +1,9 @@
 """What a change does to code beyond what was asked: definitions that go, what stands in their place, what measures.
 
 How often that is wrong on honest work: of the newest 320 commits without merges of each of 18 public projects (5,657)
-5 are told of definitions that are gone (0.09 %), 4 of a file's last part (0.07 %), 2 of stubs (0.04 %), 3 of what
-measures (0.05 %), one each of keys of settings and of a comment of omission (0.02 %), none of an untyped module.
+4 are told of definitions that are gone (0.07 %), 3 of deleted files, of exports, of a file's last part and of checks of
+input each (0.05 %), 2 of stubs (0.04 %), one each of rights, keys of settings, an omission, a declaration and what measures
+(0.02 %), none of an untyped module: 0.4 % in all.
 """
 
 import pytest

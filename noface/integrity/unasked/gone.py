@@ -62,7 +62,7 @@ def _deleted(files: Sequence[Changed], texts: Sequence[Text], issue: str) -> Ite
     for file in files:
         moved = file.old in kept or _stem(file.path) in stems or dirname(file.path) in beside - {""}
         was = file.old_mode in REGULAR and file.new_mode == ABSENT
-        if not was or moved or is_generated(file.path) or part_of(file.path) in (Part.TEST, Part.MANIFEST):
+        if not was or moved or is_generated(file.path) or part_of(file.path) in (Part.TEST, Part.CONFIG, Part.MANIFEST):
             continue
         folders = [part.casefold() for part in file.path.split("/")[:-1] if len(part) >= _FOLDER_CHARS_MIN]
         word = _word(basename(file.path).partition(".")[0])
