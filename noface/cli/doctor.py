@@ -19,7 +19,7 @@ def doctor(
     Exit code 0: all that a run needs is there; 2: `noface run` would not start; 3: something else needs you.
     """
     from noface.cli.probes.health import look
-    from noface.ui.doctor import doctor_document, doctor_page
+    from noface.ui.doctor import doctor_page
 
     health = look(config, tuple(model), probe=probe)
-    return VerbResult(doctor_document(health), lambda _, width: doctor_page(health, width), health.exit_code)
+    return VerbResult(health, doctor_page, health.exit_code)

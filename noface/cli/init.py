@@ -43,7 +43,7 @@ def init(
     from noface.config.load import FILE_NAMES, parse
     from noface.detection.render import render
     from noface.git.repository import discover
-    from noface.ui.init import Made, Ready, init_document, init_page
+    from noface.ui.init import Made, Ready, init_page
 
     if create_label and not github:
         raise UsageError("--create-label makes a label on GitHub", "Give it together with --github.")
@@ -87,10 +87,11 @@ def init(
         issues,
         ready,
         tuple(_remarks(config, agent, ask)),
+        asked,
     )
     proves = not ask or any(not gate.refused for gate in detection.gates)
     code = EXIT_DONE if proves else EXIT_ATTENTION
-    return VerbResult({**init_document(made), "asked": asked}, lambda _, width: init_page(made, width), code)
+    return VerbResult(made, init_page, code)
 
 
 def _detected(

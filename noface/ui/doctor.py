@@ -4,16 +4,16 @@ Nothing here is ever the value of a key: only the names of variables and files a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from noface.errors import EXIT_ATTENTION, EXIT_DONE, EXIT_USAGE
 from noface.model.finding import Finding
 from noface.ui.page import paint, painted
-from noface.ui.text import clean, count, duration, hanging, money, pad
+from noface.ui.text import count, duration, hanging, money, pad
 
 _TEXT_MAX = 600
-_ANSWER_CHARS_MAX = 200
 _ROOM = 6
 _NAME_MAX = 20
 
@@ -33,10 +33,10 @@ _SHOWN = {State.OK: ("ok", "good"), State.NOTE: ("note", "careful"), State.BAD: 
 class Point:
     """One thing that was looked at; `fix` may be empty, `exit_code` is that of `noface doctor` if it is bad."""
 
-    name: str
-    state: State
-    text: str
-    fix: str = ""
+    name: Annotated[str, "What was looked at."]
+    state: Annotated[State, "How it stands."]
+    text: Annotated[str, "What was found."]
+    fix: Annotated[str, "What to do; may be empty."] = ""
     exit_code: int = EXIT_ATTENTION
 
 
@@ -63,23 +63,23 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ModelFinding:
-    """A model. `used_by` are rungs and roles, `login` the variables and files that a login was seen in."""
+    """A model."""
 
-    name: str
-    agent: str
-    model: str
-    tier: int
-    used_by: tuple[str, ...] = ()
-    program: str = ""
-    path: str = ""
-    version: str = ""
-    login: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()
-    problems: tuple[Point, ...] = ()
-    probe: Probe | None = None
+    name: Annotated[str, "The entry of [models]."]
+    agent: Annotated[str, "Its agent."]
+    model: Annotated[str, "What the agent calls it."]
+    tier: Annotated[int, "Its tier."]
+    used_by: Annotated[tuple[str, ...], "Rungs and roles."] = ()
+    program: Annotated[str, "The agent's program."] = ""
+    path: Annotated[str, "Where that is."] = ""
+    version: Annotated[str, "Its version."] = ""
+    login: Annotated[tuple[str, ...], "Variables and files in which a login was seen."] = ()
+    facts: Annotated[tuple[str, ...], "What is worth knowing."] = ()
+    problems: Annotated[tuple[Point, ...], "What is wrong."] = ()
+    probe: Annotated[Probe | None, "What came of a prompt; null if it was not asked."] = None
 
     @property
-    def state(self) -> State:
+    def state(self) -> Annotated[State, "How it stands."]:
         states = [problem.state for problem in self.problems]
         return State.BAD if State.BAD in states else State.NOTE if states else State.OK
 
@@ -88,10 +88,14 @@ class ModelFinding:
 class Health:
     """All that was looked at. `error` is what keeps noface from even reading the project, "" where nothing does."""
 
-    machine: tuple[Point, ...] = ()
-    project: tuple[Point, ...] = ()
-    models: tuple[ModelFinding, ...] = ()
+    machine: Annotated[tuple[Point, ...], "The machine."] = ()
+    project: Annotated[tuple[Point, ...], "The project."] = ()
+    models: Annotated[tuple[ModelFinding, ...], "The models."] = ()
     error: str = ""
+
+    @property
+    def ok(self) -> Annotated[bool, "All that a run needs is there."]:
+        return self.exit_code == EXIT_DONE
 
     @property
     def used(self) -> tuple[ModelFinding, ...]:
@@ -109,32 +113,6 @@ class Health:
         if self.error or any(each.exit_code == EXIT_USAGE for each in self.wrong):
             return EXIT_USAGE
         return EXIT_ATTENTION if self.wrong else EXIT_DONE
-
-
-def doctor_document(health: Health) -> dict[str, object]:
-    """Return what `noface doctor --json` prints; what is not known is empty, and a model that was not asked null."""
-    return {
-        "ok": health.exit_code == EXIT_DONE,
-        "machine": checks_document(health.machine),
-        "project": checks_document(health.project),
-        "models": [
-            asdict(model)
-            | {"state": model.state, "problems": checks_document(model.problems)}
-            | ({"probe": _probe_document(model.probe)} if model.probe else {})
-            for model in health.models
-        ],
-    }
-
-
-def checks_document(checks: Sequence[Point]) -> list[dict[str, object]]:
-    return [
-        {"name": each.name, "state": each.state, "text": clean(each.text), "fix": each.fix or None} for each in checks
-    ]
-
-
-def _probe_document(probe: Probe) -> dict[str, object]:
-    words = {"message": clean(probe.message), "answer": clean(probe.answer)[:_ANSWER_CHARS_MAX]}
-    return asdict(probe) | words | {"usable": not probe.kind, "seconds": round(probe.seconds, 1)}
 
 
 def doctor_page(health: Health, width: int) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from noface.detection.detected import Detection
-from noface.ui.doctor import Point, State, check_rows, checks_document
+from noface.model.description import Inline
+from noface.ui.doctor import Point, check_rows
 from noface.ui.page import paint
 from noface.ui.text import clean, fit, hanging, pad
 
@@ -27,41 +29,16 @@ class Ready:
 class Made:
     """What was written; `stayed` are the commands of the person's own gates by name, `remarks` follow the steps."""
 
-    file: str
-    main: str
+    file: Annotated[str, "The configuration."]
+    main: Annotated[str, "The branch that work lands on."]
     goes: str
-    detection: Detection
+    detection: Annotated[Detection, Inline]
     stayed: dict[str, str]
     backup: str = ""
     issues: str = ""
-    ready: Ready | None = None
+    github: Annotated[Ready | None, "How far GitHub is ready; null if it is not used."] = None
     remarks: tuple[str, ...] = ()
-
-
-def init_document(made: Made) -> dict[str, object]:
-    """Return what `noface init --json` prints."""
-    detection, ready = made.detection, made.ready
-    return {
-        "file": made.file,
-        "main": made.main,
-        "gates": [
-            {key: getattr(gate, key) for key in ("name", "command", "kind", "why", "covers", "refused")}
-            for gate in detection.gates
-        ],
-        "setups": [
-            {key: getattr(setup, key) for key in ("command", "inputs", "keep", "why")} for setup in detection.setups
-        ],
-        "notes": detection.notes,
-        "ci": [{"command": command, "where": where} for command, where in detection.ci],
-        "left_out": [{"what": what, "why": why} for what, why in detection.left_out],
-        "github": None
-        if ready is None
-        else {
-            **{key: getattr(ready, key) for key in ("repository", "host", "label", "made_label")},
-            "ready": all(each.state is not State.BAD for each in ready.checks),
-            "checks": checks_document(ready.checks),
-        },
-    }
+    asked: Annotated[dict[str, object] | None, "With --ask: the model, and what it has cost."] = None
 
 
 def init_page(made: Made, width: int) -> Iterator[str]:
@@ -77,13 +54,13 @@ def init_page(made: Made, width: int) -> Iterator[str]:
     yield from _ci(made.detection, width)
     for note in made.detection.notes:
         yield from ("", *hanging(note, width))
-    if made.ready is not None:
-        yield from _github(made.ready, width)
+    if made.github is not None:
+        yield from _github(made.github, width)
     lacks = "" if made.detection.has("test") else " and say there how your project is tested"
     label = 'noface issues add "What should be done"'
-    if made.ready is not None:
-        page = f"https://{made.ready.host}/{made.ready.repository}/issues"
-        label = f"Give an issue the label {made.ready.label}: {page}"
+    if made.github is not None:
+        page = f"https://{made.github.host}/{made.github.repository}/issues"
+        label = f"Give an issue the label {made.github.label}: {page}"
     steps = (f"Look over {name}{lacks}", label, "noface run --dry-run, then noface run")
     yield from ("", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1)))
     for remark in made.remarks:

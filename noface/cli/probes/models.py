@@ -41,6 +41,7 @@ PROBE_SECONDS_MAX = 60.0
 _PROMPT = "Reply with OK, and do nothing else.\n"
 _OUTPUT_BYTES_MAX = 1_000_000
 _READ_BYTES_MAX = 8_000
+_ANSWER_CHARS_MAX = 200
 _AT_ONCE = 4
 _CANNOT_START = (126, 127)
 _NO_VERSION = ("", "")
@@ -258,4 +259,5 @@ def _with_probe(finding: ModelFinding, spec: ModelSpec, probe: Probe) -> ModelFi
 def _asked(spec: ModelSpec, env: AttemptEnvironment, cancel: Canceller) -> Probe:
     run = answer_of(spec, _PROMPT, WORKER, env, cancel, PROBE_SECONDS_MAX)
     kind, message = (run.error.kind.value, run.error.message) if run.error is not None else ("", "")
-    return Probe(kind, message, run.seconds, run.usage.cost_usd, "" if kind else run.answer.strip())
+    answer = "" if kind else run.answer.strip()[:_ANSWER_CHARS_MAX]
+    return Probe(kind, message, round(run.seconds, 1), run.usage.cost_usd, answer)
