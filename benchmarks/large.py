@@ -47,7 +47,7 @@ LOOKS = (
     "issues --json", "issues show 500", "show 14", "show 14 --json", "show 14 --why", "show 14 --why --json", "logs 5", "logs 5 --json",
     "report", "report --json", "report --since 2020-01-01",
     "run --dry-run", "run --dry-run --json", "config show", "config check", "doctor", "tools fsck", "tools fsck --json",
-    "config hints list", "config policy", "tools clean --dry-run", "tools clean --dry-run --json", "",
+    "config hints suggest", "config policy", "tools clean --dry-run", "tools clean --dry-run --json", "",
 )  # fmt: skip
 """What only looks; "" asks for the completion of an issue's id."""
 COMPLETE = {"_NOFACE_COMPLETE": "complete_bash", "COMP_WORDS": "noface show ", "COMP_CWORD": "2"}

@@ -1,4 +1,4 @@
-"""`noface config hints`: list the rules of noface.toml, try them on recorded failures, have some proposed."""
+"""`noface config hints`: try the rules of noface.toml on recorded failures, have some proposed; what was learned."""
 
 from functools import partial
 from pathlib import Path
@@ -15,31 +15,19 @@ if TYPE_CHECKING:
     from noface.knowledge.hint_mining import PastFailure
     from noface.knowledge.hints import HintRule
     from noface.model.issue import Issue
-    from noface.ui.hints import TriedHint
 
 _PATCH_BYTES_MAX = 1_000_000
 
 
 @answers()
-def list_hints(
-    lessons: bool = typer.Option(False, "--lessons", help="Show the lessons learned from recoveries instead."),
-    config: ConfigFile = None,
-) -> VerbResult:
-    """List the hints, and how often each has matched."""
+def lessons(config: ConfigFile = None) -> VerbResult:
+    """List the lessons learned from recoveries."""
     from noface.cli.session import open_session
-    from noface.config.load import name_of
     from noface.store.lessons import LessonStore
-    from noface.ui.hints import hints_document, lessons_page, list_page
+    from noface.ui.hints import lessons_page
 
-    seen = open_session(config)
-    if lessons:
-        recent = LessonStore(seen.database).recent()
-        return VerbResult({"lessons": recent}, lambda _, width: lessons_page(recent, width))
-    rules, file = _rules(seen, config), name_of(seen.location.root, config)
-    failures = _recorded(seen)
-    hints = [_tried(number, rule, failures) for number, rule in enumerate(rules, 1)]
-    document = hints_document(hints, len(failures), file=file)
-    return VerbResult(document, lambda _, width: list_page(file, hints, len(failures), width))
+    recent = LessonStore(open_session(config).database).recent()
+    return VerbResult({"lessons": recent}, lambda _, width: lessons_page(recent, width))
 
 
 @answers()
@@ -74,16 +62,13 @@ def try_on(
 
 
 @answers()
-def suggest(
-    least: int = typer.Option(2, "--min", metavar="N", min=2, help="In how many issues a failure must have occurred."),
-    config: ConfigFile = None,
-) -> VerbResult:
+def suggest(config: ConfigFile = None) -> VerbResult:
     """Propose hints for failures that several issues had."""
     from noface.cli.session import open_session
     from noface.knowledge.fixes import Fix, fix_of
     from noface.knowledge.hint_mining import propose
     from noface.process.search import patient_search
-    from noface.ui.hints import TriedHint, hints_document, proposals_page
+    from noface.ui.hints import proposals_document, proposals_page
 
     seen = open_session(config)
     failures = _recorded(seen)
@@ -92,27 +77,13 @@ def suggest(
         folders = {row.number: Path(row.directory) for row in seen.reader.attempts(past.issue.id)}
         return fix_of(_patch(folders[past.number]), _patch(folders[past.passed_by])) if past.passed_by else Fix()
 
-    proposals = propose(failures, _rules(seen, config), patient_search(), fix, least)
-    hints = [
-        TriedHint(number, each.rule, each.would_match, draft=each.draft) for number, each in enumerate(proposals, 1)
-    ]
-    document = hints_document(hints, len(failures), min=least)
-    return VerbResult(document, lambda _, width: proposals_page(proposals, hints, len(failures), least, width))
+    proposals = propose(failures, _rules(seen, config), patient_search(), fix)
+    return VerbResult(proposals_document(proposals, len(failures)), proposals_page)
 
 
 group = partial(
-    grouped, "List, test and propose hints for failures.", {"list": list_hints, "test": try_on, "suggest": suggest}
+    grouped, "Test and propose hints for failures.", {"lessons": lessons, "test": try_on, "suggest": suggest}
 )
-
-
-def _tried(number: int, rule: "HintRule", failures: "tuple[PastFailure, ...]") -> "TriedHint":
-    from noface.knowledge.hints import explain
-    from noface.process.search import patient_search
-    from noface.ui.hints import TriedHint
-
-    search = patient_search()
-    matches = (explain(rule, past.issue, past.failure, past.touched, search).matched for past in failures)
-    return TriedHint(number, rule, tuple(past for past, matched in zip(failures, matches, strict=True) if matched))
 
 
 def _rules(seen: "ReadSession", config: Path | None) -> tuple["HintRule", ...]:

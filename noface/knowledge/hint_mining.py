@@ -16,13 +16,13 @@ from noface.model.attempt import PastAttempt
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.quoting import one_line, some
-from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
+from noface.model.taxonomy import INTERRUPTED, PASSED
 
 PROPOSALS_MAX = 20
 FAILURES_MAX = 2000
 """How many failures are looked at: the newest."""
 MESSAGE_CHARS_MAX = 400
-_ISSUES_MAX, _SHARED_LINES_MAX = 5, 3
+_ISSUES_MIN, _ISSUES_MAX, _SHARED_LINES_MAX = 2, 5, 3
 _LINE_MAX = 120
 _LETTERS_OF_A_LINE = 6
 """A line of fewer letters ("return", "}") is common to any two changes."""
@@ -73,10 +73,6 @@ class HintProposal:
     draft: bool
 
     @property
-    def kind(self) -> FailureKind:
-        return self.failures[0].failure.kind
-
-    @property
     def issues(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(past.issue.id for past in self.failures))
 
@@ -94,9 +90,9 @@ def past_failures(issue: Issue, attempts: tuple[PastAttempt, ...]) -> tuple[Past
 
 
 def propose(
-    failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, fix_of: FixOf, least: int = 2
+    failures: tuple[PastFailure, ...], rules: tuple[HintRule, ...], search: Search, fix_of: FixOf
 ) -> tuple[HintProposal, ...]:
-    """Return proposals for failures of `least` issues or more, the commonest first; see the module's rules."""
+    """Return proposals for failures of two issues or more, the commonest first; see the module's rules."""
     looked_at = failures[-FAILURES_MAX:]
     # A hint for a label or a language alone does not look at the error.
     speaking = tuple(rule for rule in rules if rule.error_pattern or rule.error_regex)
@@ -112,7 +108,7 @@ def propose(
             break
         # A proposal made before may match these as well: two hints for one failure would say the same twice.
         rest = [past for past in group if past.key not in covered]
-        proposal = _proposal(rest, looked_at, search, fix_of, least) if _issues(rest) >= least else None
+        proposal = _proposal(rest, looked_at, search, fix_of) if _issues(rest) >= _ISSUES_MIN else None
         if proposal is not None:
             proposals.append(proposal)
             covered.update(past.key for past in proposal.would_match)
@@ -128,13 +124,13 @@ def would_match(rule: HintRule, failures: Iterable[PastFailure], search: Search)
 
 
 def _proposal(
-    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, fix_of: FixOf, least: int
+    group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, fix_of: FixOf
 ) -> HintProposal | None:
     chosen, own = None, group
     for candidate in candidates(tuple(past.failure.message_alone for past in group)):
         matches = would_match(candidate, all_failures, search)
         of_group = [past for past in group if past in matches]
-        if _issues(of_group) >= least:
+        if _issues(of_group) >= _ISSUES_MIN:
             chosen, own = candidate, of_group
             if all(past.failure.kind is group[0].failure.kind for past in matches):
                 break

@@ -7,6 +7,7 @@ where they hold. The caller gives the search, since it has a time limit and the 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from noface.model.failure import Failure
 from noface.model.issue import Issue
@@ -67,10 +68,14 @@ class MatchExplained:
     """What became of each of a rule's conditions that was looked at."""
 
     rule: HintRule
-    conditions: tuple[ConditionExplained, ...]
+    conditions: Annotated[tuple[ConditionExplained, ...], "Those that were looked at."]
 
     @property
-    def matched(self) -> bool:
+    def hint(self) -> Annotated[str, "Its text."]:
+        return self.rule.hint
+
+    @property
+    def matched(self) -> Annotated[bool, "True if all conditions held."]:
         return all(condition.held for condition in self.conditions)
 
     @property

@@ -1,4 +1,4 @@
-"""`noface config hints`: list, test and suggest."""
+"""`noface config hints`: test, suggest, and lessons."""
 
 import tomllib
 
@@ -53,24 +53,6 @@ def night(project):
     story.close()
 
 
-def test_the_list_tells_how_often_each_hint_has_matched(project, night):
-    document = project.shown("config", "hints", "list")
-    assert (document["schema"], document["failures"]) == (1, 3)
-    first, second = document["hints"]
-    assert first["conditions"] == {"label": "auth", "error_pattern": "401 =="}
-    assert (first["number"], first["hint"], len(first["would_match"]), first["issues"]) == (
-        1,
-        "Read docs/auth.md first.",
-        2,
-        ["1"],
-    )
-    assert (len(second["would_match"]), second["issues"]) == (2, ["1"])
-    page = project.noface("config", "hints", "list").stdout
-    assert page.startswith("2 hints in noface.toml; 3 failures recorded\n\n1  label")
-    assert "   → Read docs/auth.md first.\n   matched 2 failures, in issue 1\n" in page
-    assert max(map(len, page.splitlines())) <= 80
-
-
 def test_test_tells_which_hints_match_and_which_condition_fails(project, night):
     document = project.shown("config", "hints", "test", "2")
     assert (document["attempt"], document["failure"]["message"]) == (1, "there is no cart of 'ann' in the store")
@@ -109,10 +91,10 @@ def test_suggest_prints_toml_that_can_be_pasted(project, night):
         "error_regex": "there is no cart of .+? in the store",
         "hint": "This has failed 3 times, in issues 2, 3. Describe what to do here.",
     }
-    assert "# Proposal 1: TEST_FAILURE 3 times, in issues 2, 3\n# It would have matched 3 of 5 failures" in done.stdout
+    assert "# Proposal 1, in issues 2, 3; it would have matched 3 failures.\n" in done.stdout
     (proposal,) = project.shown("config", "hints", "suggest")["hints"]
     assert (proposal["issues"], proposal["draft"]) == (["2", "3"], True)
-    assert [(f["issue"], f["attempt"]) for f in proposal["would_match"]] == [("2", 1), ("2", 2), ("3", 1)]
+    assert proposal["would_match"] == [["2", 1], ["2", 2], ["3", 1]]
 
 
 def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_contains(project):
@@ -144,14 +126,14 @@ def test_what_several_issues_were_mended_by_becomes_a_hint_that_the_next_prompt_
     assert "In issue 8, " in told
     assert "src/shop/a8.py\n+ import pricing\n" in told, "the lesson shows the change that mended it"
     assert "import pricing" not in project.prompt("9", 1)
-    (lesson,) = project.shown("config", "hints", "list", "--lessons")["lessons"]
+    (lesson,) = project.shown("config", "hints", "lessons")["lessons"]
     assert (lesson["learned"], lesson["hits"], lesson["successes"]) == (3, 2, 2)
 
 
 def test_what_a_worker_wrote_cannot_drive_the_terminal(project, night):
     evil = "\x1b]0;pwned\x07\x1b[2Jthe end is\nhint = 'x'\u202e near now"
     night.attempt("3", 1, red_test(evil, signature="s9")).attempt("2", 2, red_test(evil, signature="s9"))
-    for command in (["list"], ["test", "3"], ["suggest"]):
+    for command in (["test", "3"], ["suggest"]):
         shown = project.noface("config", "hints", *command).stdout
         assert shown
         assert not {"\x1b", "\u202e"} & set(shown)
@@ -159,7 +141,7 @@ def test_what_a_worker_wrote_cannot_drive_the_terminal(project, night):
 
 
 def test_lessons_are_listed_with_what_they_are_worth(project):
-    assert "No lesson yet" in project.noface("config", "hints", "list", "--lessons").stdout
+    assert "No lesson yet" in project.noface("config", "hints", "lessons").stdout
     story = Story(project.path)
     attempts = (
         PastAttempt(1, "m", 1, "TEST_FAILURE", charged=True, failure=red_test("no reply"), answer="Escalate"),
@@ -167,10 +149,10 @@ def test_lessons_are_listed_with_what_they_are_worth(project):
     )
     LessonStore(story.database).learn(lesson_of(Issue("2", "Login", labels=("auth",)), attempts, MEND), 1.0)
     story.close()
-    document = project.shown("config", "hints", "list", "--lessons")
+    document = project.shown("config", "hints", "lessons")
     (lesson,) = document["lessons"]
     assert (lesson["kind"], lesson["strategy"]) == ("TEST_FAILURE", "Escalate")
-    page = project.noface("config", "hints", "list", "--lessons").stdout
+    page = project.noface("config", "hints", "lessons").stdout
     assert "was mended by this change.\n   src/login.py\n   + return Reply(200)\n" in page
     assert "   learned 1 time\n" in page
     assert max(map(len, page.splitlines())) <= 80

@@ -369,7 +369,7 @@ def test_a_cure_of_an_unknown_failure_is_used_in_any_issue_without_asking(projec
         told = project.prompt(issue, 2).split("The diagnosis with which the same failure was mended before:")[1]
         assert told.index("code 4711") < told.index("strange")
     assert "code 0016" in project.prompt("9", 3)
-    (lesson,) = project.shown("config", "hints", "list", "--lessons")["lessons"]
+    (lesson,) = project.shown("config", "hints", "lessons")["lessons"]
     assert (lesson["cause"], lesson["strategy"]) == ("a stale lock", "alternative_approach")
     assert (lesson["hits"], lesson["successes"], lesson["learned"], lesson["dropped"]) == (2, 1, 2, False)
 
