@@ -1,4 +1,4 @@
-"""The document and the page of `noface policy`: the ladder, its limits, what follows each kind of failure."""
+"""The document and the page of `noface policy`: the ladder, and what follows each kind of failure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
@@ -19,54 +19,22 @@ from noface.model.actions import (
     model_of,
     thinks,
 )
-from noface.model.codec import encode
 from noface.model.history import Topic
 from noface.model.request import PersonRequest
 from noface.model.taxonomy import FailureKind
 from noface.recovery.blocked import approval_request, block_request
-from noface.recovery.policy import backoff
 from noface.recovery.policy_table import Repeats, Row, SimulatedIssue, SimulatedStep, course, table, terminal
 from noface.recovery.replay import OtherDecision
-from noface.recovery.retry_policy import ROUNDS_MAX, Policy, When
+from noface.recovery.retry_policy import Policy
 from noface.ui.page import paint, painted
-from noface.ui.text import clean, count, duration, hanging, money
-
-_WAITS_MAX = 100
-
-
-def _waits(policy: Policy) -> tuple[float, ...]:
-    retries = policy.transient_retries
-    most = _WAITS_MAX if retries is None else min(retries, _WAITS_MAX)
-    waits = [backoff(policy.backoff_base_s, number, 1.0) for number in range(1, most + 1)]
-    return tuple(waits[: waits.index(waits[-1]) + 1] if retries is None else waits)
+from noface.ui.text import clean, count, duration, hanging
 
 
 def policy_document(name: str, policy: Policy) -> dict[str, object]:
-    """Return what `noface policy --json` prints of the policy of a file. Durations are seconds, money dollars.
-
-    `retries` is null where only time limits how often a provider that is away is asked again; `waits_s` are the longest
-    waits before that.
-    """
+    """Return what `noface policy --json` prints of the policy of a file. Durations are seconds."""
     return {
         "file": name,
         "ladder": policy.ladder,
-        "max_total_attempts": policy.attempts_max,
-        "block_after": policy.block_after,
-        "max_cost_usd": policy.issue_cost_usd_max,
-        "max_tokens": policy.issue_tokens_max,
-        "transient": {
-            "retries": policy.transient_retries,
-            "waits_s": _waits(policy),
-            "outage_max_s": policy.outage_max_s,
-        },
-        "roles": policy.roles,
-        "reflect": policy.reflect,
-        "max_strategies": policy.strategies_max,
-        "review": policy.review,
-        "approval": {"paths": policy.approval_paths, "labels": policy.approval_labels},
-        "strategies": [
-            {"kind": kind, "strategy": strategy, "default": kind.info.strategy} for kind, strategy in policy.strategies
-        ],
         "policy": [
             {
                 "kinds": row.kinds,
@@ -95,7 +63,6 @@ def step_document(step: SimulatedStep) -> dict[str, object]:
     }
 
 
-_WAITS_SHOWN = 4
 _LEGEND = (
     ("feedback", "the prompt says what failed and where to begin"),
     ("context", "the prompt answers what the worker did not know"),
@@ -122,14 +89,11 @@ def policy_page(name: str, policy: Policy, width: int) -> list[str]:
     return [
         *(paint(line, "title") for line in hanging(f"The retry policy of {name}", width)),
         *("", paint("Ladder", "title"), *_ladder_lines(policy, width)),
-        *("", paint("Limits", "title"), *_limits(policy, width)),
         "",
         *(paint(line, "title") for line in hanging("What follows each kind of failure, if every attempt fails", width)),
         *grid,
         "",
         *(paint(line, "quiet") for word, text in legend for line in hanging(text, width, f"  {word:<8}  ")),
-        *("", paint("Work that passes", "title")),
-        *(row for text in _passing(policy) for row in hanging(text, width, "  ")),
         *("", paint("One kind step by step: noface policy --kind TEST_FAILURE", "quiet")),
     ]
 
@@ -146,47 +110,6 @@ def _ladder_lines(policy: Policy, width: int) -> Iterator[str]:
         )
         text = " · ".join(fact for fact in facts if fact)
         yield from hanging(text, width, f"  {number}  {clean(rung.model):<{longest}}  ", rest=" " * 7)
-
-
-def _limits(policy: Policy, width: int) -> Iterator[str]:
-    same = f"; the same failure {policy.block_after} times in a row blocks at once" if policy.block_after else ""
-    limits = [money(policy.issue_cost_usd_max)] if policy.issue_cost_usd_max is not None else []
-    limits += [count(policy.issue_tokens_max, "token")] if policy.issue_tokens_max is not None else []
-    cost = "".join(f" and {limit}" for limit in limits)
-    facts = {
-        "attempts": f"{policy.attempts_max} charged ones{cost} per issue, then it is blocked{same}",
-        "provider": _provider(policy),
-        "strategies": f"after {policy.strategies_max} different failed ones beside the ladder the issue is blocked",
-        "roles": "; ".join(f"{role}: {clean(model)}" for role, model in encode(policy.roles).items() if model)
-        or "nobody is asked",
-    }
-    for name, text in facts.items():
-        yield from hanging(text, width, f"  {name:<12}")
-
-
-def _provider(policy: Policy) -> str:
-    retries, longest = policy.transient_retries, duration(policy.outage_max_s)
-    if retries == 0:
-        return "no failure is waited out"
-    waits = [duration(wait) for wait in _waits(policy)]
-    listed = ", ".join(waits[:_WAITS_SHOWN])
-    listed += f", … {waits[-1]}" if len(waits) > _WAITS_SHOWN else ""
-    blocks = f"; blocked after {count(retries, 'retry', 'retries')}" if retries is not None else ""
-    ends = f"; after {longest} the run ends (exit code 4)"
-    return f"waited for until the time it names, else tried again after up to {listed}; not charged{blocks}{ends}"
-
-
-def _passing(policy: Policy) -> Iterator[str]:
-    if policy.roles.reviewer is not None and policy.review.when is not When.NEVER:
-        which = "all of it" if policy.review.when is When.ALWAYS else "what is risky"
-        rounds = count(ROUNDS_MAX, "rejection")
-        yield f"{clean(policy.roles.reviewer)} reviews {which}; after {rounds} a person is asked"
-    if policy.approval_paths:
-        yield f"needs your approval where it changes {', '.join(policy.approval_paths)}"
-    if policy.approval_labels:
-        yield f"needs your approval where the issue is labelled {', '.join(policy.approval_labels)}"
-    if not policy.approval_paths and not policy.approval_labels:
-        yield "lands without asking you"
 
 
 _ASKED = {

@@ -15,18 +15,11 @@ PRESETS = '[retry]\ndefault_model = "claude-sonnet"\nescalation_model = "claude-
 _SHOWN = (ROOT / "docs/recovery.md").read_text("utf-8").partition("$ noface policy\n")[2].partition("…\n")[0]
 DEFAULT_TABLE = _SHOWN[_SHOWN.index("SYNTAX_ERROR") :]
 OWN_LADDER = """
-[approval]
-paths = ["db/**"]
-labels = ["risky"]
-
 [retry]
 max_total_attempts = 4
-block_after = 3
-max_cost_usd = 2.5
 
 [retry.strategies]
 NO_TESTS = "skip"
-GATE_TAMPERING = "approval"
 
 [[retry.ladder]]
 model = "claude-haiku"
@@ -36,10 +29,6 @@ answers = ["TEST_FAILURE", "complexity"]
 [[retry.ladder]]
 model = "claude-opus"
 think = true
-
-[roles]
-planner = "claude-opus"
-reviewer = "claude-sonnet"
 """
 
 
@@ -58,16 +47,10 @@ def test_the_usual_policy_is_the_one_that_the_docs_show():
     assert DEFAULT_TABLE in page() + "\n", "docs/recovery.md shows another table"
 
 
-def test_what_differs_from_the_defaults_and_what_needs_approval_stands_below():
+def test_what_differs_from_the_defaults_is_shown():
     shown = page(OWN_LADDER)
     for expected in (
         "  1  claude-haiku  tier 1 · 2 attempts · answers TEST_FAILURE, TIMEOUT,",
-        "  attempts    4 charged ones and $2.50 per issue, then it is blocked; the same",
-        "              failure 3 times in a row blocks at once",
-        "planner: claude-opus; reviewer: claude-sonnet",
-        "  claude-sonnet reviews what is risky; after 5 rejections a person is asked",
-        "  needs your approval where it changes db/**",
-        "  needs your approval where the issue is labelled risky",
         "  SKIP      it is left undone",
     ):
         assert expected in shown
@@ -100,8 +83,6 @@ def test_the_json_holds_the_policy_and_every_path(project):
         ("big", 1, False),
         ("big", 5, True),
     ]
-    waits = [30.0, 60.0, 120.0, 240.0, 480.0, 900.0]
-    assert document["transient"] == {"retries": None, "waits_s": waits, "outage_max_s": 43_200.0}
     listed = [kind for row in document["policy"] for kind in row["kinds"]]
     assert sorted(listed) == sorted(FailureKind)
     row = next(row for row in document["policy"] if "TEST_FAILURE" in row["kinds"])
