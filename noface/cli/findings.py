@@ -8,7 +8,7 @@ from pathlib import Path
 from noface.attempt.isolation import home_of
 from noface.cli.policy_records import model_specs, policy
 from noface.cli.wiring import RunOptions, bubblewrap_for, gate_specs, sandbox_rules, settings, slots_dir
-from noface.config.idle import idle_settings, open_doors
+from noface.config.idle import open_doors, silent_limits
 from noface.config.sections import Config
 from noface.data.extras import extra
 from noface.engine.readiness import (
@@ -77,12 +77,12 @@ def left_out(config: Config, root: Path) -> Iterator[Finding]:
 
 
 def idle_findings(config: Config, root: Path) -> Iterator[Finding]:
-    """Yield the settings that do nothing here, and the open doors; a run tells them as well when it begins."""
+    """Yield what holds nothing here, and the open doors; a run tells them as well when it begins."""
     boxes, specs = True, model_specs(config, root)
     with suppress(UsageError):  # the sandbox that is wanted cannot be had, which is said in its own line
         bubblewrap = bubblewrap_for(config)
         boxes = bubblewrap is not None and bubblewrap.works
-    yield from idle_settings(config, boxed=boxes)
+    yield from silent_limits(config)
     yield from price_findings(specs, config.models_in_use, config.run.max_cost_usd, config.retry.max_cost_usd)
     yield from open_doors(config)
     yield from place_findings(config.sandbox.show) if boxes else ()

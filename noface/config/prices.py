@@ -1,12 +1,9 @@
-"""What prices.toml says that tokens cost on a day, and how old its prices are. Pure: the day is given."""
+"""What prices.toml says that tokens cost on a day. Pure: the day is given."""
 
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from noface.data import table
-
-_MONTH_DAYS = 30
-
 
 ListPrice = tuple[float, float]
 """US dollars for a million tokens: read and written."""
@@ -28,14 +25,3 @@ def price_on(entry: Any, day: date) -> ListPrice | None:
 def prices_as_of() -> date:
     day: date = table("prices")["as_of"]
     return day
-
-
-def age_of_prices(day: date) -> str:
-    days = max((day - prices_as_of()).days, 0)
-    months = days // _MONTH_DAYS
-    old = f"{months} months" if months > 1 else "1 day" if days == 1 else f"{days} days"
-    return f"of {prices_as_of()}, {old} old"
-
-
-def prices_are_old(day: date) -> bool:
-    return day - prices_as_of() > timedelta(days=table("prices")["old_after_days"])

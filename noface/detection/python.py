@@ -30,10 +30,6 @@ _WHY_ASIDE = "\n(setuptools would take the folder issues for a package, so it is
 _WRITTEN = re.compile(r"""\b(?:version[_-]file|write_to)["']?\s*[:=]\s*["']([^"'\n]+)["']""")
 _COMPILED = re.compile(_KNOWN["compiled"])
 _OTHER_REQUIREMENTS = re.compile(_KNOWN["other_requirements"])
-_SEVERAL = (
-    "setuptools finds several packages at the top ({}) and would refuse to install them, so setup does not. Say\n"
-    "packages = [...] in [tool.setuptools] if tests need the package, or what it requires, installed."
-)
 
 
 @dataclass(frozen=True)
@@ -126,12 +122,10 @@ def detect_python(root: Path, surroundings: Surroundings) -> Detection:
     if not gates and not project.is_package:
         return Detection(notes=notes)
     tools = [tool for tool in ("pytest", "ruff", "mypy") if any(gate.name == tool for gate in gates)]
-    lacking = [_pinned(root, tool) for tool in tools if not re.search(rf"[\"'\s]{tool}\b", project.text, re.IGNORECASE)]
+    lacking = [tool for tool in tools if not re.search(rf"[\"'\s]{tool}\b", project.text, re.IGNORECASE)]
     entry = next((each for each in _KNOWN["managers"] if any(is_committed(root, file) for file in each["files"])), None)
     if entry is None:
         setup = _by_pip(project, lacking, surroundings)
-        several = project.packages is not None and len(project.packages) > 1 and project.is_package
-        notes += (_SEVERAL.format(", ".join(project.packages or ())),) if several else ()
     else:
         command = entry["setup"].format(
             version=project.version(surroundings.version),
@@ -144,13 +138,6 @@ def detect_python(root: Path, surroundings: Surroundings) -> Detection:
         uv = f"uv pip install --python {_PYTHON}"
         gates = tuple(replace(gate, command=gate.command.replace(_PIP, uv)) for gate in gates)
     return Detection(gates, (setup,), notes)
-
-
-def _pinned(root: Path, tool: str) -> str:
-    rev = r"[\"']?\s+rev:\s*[\"']?(?:[0-9a-f]{40}[\"']?\s*#\D*)?v?([0-9]+\.[0-9a-z.]*)"
-    hook = {"ruff": "/ruff-pre-commit", "mypy": "/mirrors-mypy"}.get(tool)
-    version = re.search(hook + rev, text_of(root / ".pre-commit-config.yaml")) if hook else None
-    return f"{tool}=={version[1]}" if version else tool
 
 
 def _likely(names: tuple[str, ...]) -> tuple[str, ...]:

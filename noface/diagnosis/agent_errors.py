@@ -65,8 +65,6 @@ ENDING_LINES_MAX = 80
 _CODE_INDENT = " " * 4
 _GROUP = re.compile(r"^\s{2,8}\| ")
 """What Python puts before the lines of an exception in a group."""
-_NO_FILE = re.compile(r'^ *File "<unknown>", line \d', re.MULTILINE)
-"""What Python says of an answer that was parsed as code."""
 
 
 def telling_lines(lines: Sequence[str]) -> tuple[str, ...]:
@@ -83,11 +81,6 @@ def telling_lines(lines: Sequence[str]) -> tuple[str, ...]:
 def announces_error(words: str) -> bool:
     """True if a line of a program that ended well begins as an error of a provider's does."""
     return _PROVIDER["announced"].match(words) is not None
-
-
-def does_not_load(words: str, output: str) -> bool:
-    """True if a program ended since its own code does not load; `output` tells what else was read as code."""
-    return _ENDING["unloadable"].search(words) is not None and _NO_FILE.search(output) is None
 
 
 def is_of_the_work(words: str) -> bool:

@@ -144,7 +144,6 @@ class Advisors:
         now = context.clock.now()
         if over is None and answer.at_allowance and question.order.allowance is not None:
             over = question.order.allowance.reached(answer.used.cost_usd or 0.0)
-        over = over.in_the_end(answer.used) if over is not None else None
         advice, children = answer.advice, answer.children
         if advice is None and over is not None:
             advice = self._too_dear(question, answer.used, over)

@@ -27,9 +27,9 @@ from noface.model.failure import OUT_OF_REACH, Failure
 from noface.model.gate import Proof
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
-from noface.recovery.sudden_ends import DOES_NOT_LOAD, NEVER_WORKED
+from noface.recovery.sudden_ends import NEVER_WORKED
 
-_ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED, DOES_NOT_LOAD)
+_ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
 Met = Callable[[BaseException, Job[Any] | None, str], After]
 

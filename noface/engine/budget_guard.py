@@ -4,7 +4,6 @@ A budget counts as passed once it has been for as long as a run may take that is
 has answered again.
 """
 
-import re
 from dataclasses import replace
 
 from noface.attempt.environment import AttemptProgress
@@ -140,11 +139,6 @@ class RunLimits:
             if tokens is not None and spent.tokens >= tokens:
                 return Passed("run", "max_tokens", spent.tokens, tokens).reason
         return ""
-
-    def in_the_end(self, limit: str) -> str:
-        passed = passed_by(self._budget, self._context.reader.spent_in(self._context.run_id))
-        match = re.fullmatch(r"stopped at the limit (max_\w+): \S+ of \S+", limit)  # and no refusal
-        return passed.reason if passed is not None and match is not None and match[1] == passed.key else limit
 
     def refuses(self, issue_id: str, action: RunWorker | WaitUntil | Ask) -> bool:
         """True if the run's budget cannot pay for the model that an action would run (I7)."""

@@ -14,7 +14,6 @@ from noface.engine.candidates import Candidates
 from noface.engine.context import Planning, RunContext
 from noface.engine.landing.queue import MergeQueue
 from noface.engine.landing.waiting import QueueEntry
-from noface.engine.main_holds import asked_if_it_comes_back
 from noface.engine.orders import make_order
 from noface.engine.outages import blocked_rows, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
@@ -83,7 +82,7 @@ def why_over(order: AttemptOrder, report: AttemptReport, over: Overrun | None) -
         return None
     if over is None and agent.ended_by is EndedBy.ALLOWANCE and order.allowance is not None:
         over = order.allowance.reached(agent.usage.cost_usd or 0.0)
-    return over.in_the_end(agent.usage) if over is not None else None
+    return over
 
 
 def record_attempt(
@@ -202,7 +201,6 @@ def apply_action(
         context.journal.attempt_overruled(now, issue.id, last.number, _WORK_GONE)
         context.set_status(issue.id, IssueStatus.READY, _WORK_GONE.message)
         return
-    action = asked_if_it_comes_back(context, past, action)
     why = move_branch(context, issue, past.attempts)
     if why is not None and not (why.place and isinstance(action, Land)):
         context.journal.action(now, issue.id, number, Block(FailureKind.MERGE_CONFLICT, why.reason))

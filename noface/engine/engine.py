@@ -126,7 +126,6 @@ class Engine:
             self._set_aside()
             self._stations.tick()
             self._red_main.step()
-            self._checks.lift_committed()
             self._close_epics()
             self._attempts.resume()
             planned = self._start()
@@ -336,7 +335,6 @@ class Engine:
         context, ending, limits = self._context, self._ending, self._limits
         if ending.broken is None:
             self._stations.close(self._heed)
-        ending.limit = limits.in_the_end(ending.limit)
         # If it waited for new issues until its time was over, that is why it ends, whatever is left.
         watched = context.settings.watch and limits.too_late(context.clock.now())
         return run_result(

@@ -77,7 +77,6 @@ class AcceptChecks:
         self._context, self._jobs, self._stations = context, jobs, stations
         self._watch = watch
         self._failing: dict[tuple[str, str], int] = {}
-        self._uncommitted: dict[str, str] = {}  # an issue's main that did not have what its accept names
 
     def needed(self, issue: Issue) -> bool:
         known = (issue.id, issue.content_hash) in self._failing
@@ -102,8 +101,6 @@ class AcceptChecks:
             commit = outcome.evidence if outcome.rule == UNCOMMITTED else ()
             cannot = "" if commit or outcome.rule == OUT_OF_REACH else "its accept command cannot be run: "
             journal.blocked(now, issue.id, f"{cannot}{outcome.message}", accept_request(issue, outcome, commit))
-            if commit:
-                self._uncommitted[issue.id] = self._context.env.plumbing.main()
         elif outcome.failing == 0:
             self._context.green_already.add(issue.id)
             journal.status(now, issue.id, IssueStatus.SKIPPED, GREEN_ALREADY, satisfied=True)
@@ -111,17 +108,6 @@ class AcceptChecks:
             self._failing[issue.id, issue.content_hash] = outcome.failing
             known = replace(outcome, failure=masked_record(outcome.failure, self._context.env.masker))
             journal.fact(*fact_of(issue, known))
-
-    def lift_committed(self) -> None:
-        """Let the issues go on whose `accept` named what main has by now, by a landing of noface's own as well."""
-        main = self._context.env.plumbing.main() if self._uncommitted else ""
-        for issue_id in [each for each, seen in self._uncommitted.items() if seen != main]:
-            self._uncommitted[issue_id], issue = main, self._watch.issue(issue_id)
-            if issue is None or _uncommitted(self._context, issue.accept, issue.accept) is None:
-                del self._uncommitted[issue_id]
-                if self._context.reader.state(issue_id).status is IssueStatus.BLOCKED:
-                    now = self._context.clock.now()
-                    self._context.journal.unblocked(now, issue_id, "main has what it named")
 
 
 def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller) -> AcceptOnMain | Failure | None:

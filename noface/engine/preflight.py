@@ -19,7 +19,6 @@ from noface.engine.readiness import box_findings, model_findings
 from noface.errors import BaselineRedError, UsageError
 from noface.gates.run import OTHERS_SERVER, names_suffice
 from noface.git.plumbing import Plumbing
-from noface.integrity.inventory import Inventory
 from noface.model.failure import CHANGED_FILES, SETUP_PASSING, Failure
 from noface.model.finding import refusal
 from noface.model.gate import GateKind, GateResult, GateSpec
@@ -78,27 +77,13 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
     return gated.results
 
 
-_SUMMED = frozenset({"cargo test"})
-
-
 def announce_tests(context: RunContext, results: tuple[GateResult, ...]) -> None:
-    known = context.env.memory.tests
-    ran = [count_of_tests(each, known(each.tree, each.gate.command) or Inventory()) for each in results]
+    """Tell that main passes, gate by gate, with how many tests each says it ran."""
+    ran = []
+    for result in results:
+        tests = f" ({result.tests_run:,} tests)" if result.tests_run else ""
+        ran.append(f"{result.gate.name}{' (red as it was)' if result.failure is not None else tests}")
     context.announce("main_passes", None, {"gates": ran})
-
-
-def count_of_tests(result: GateResult, inventory: Inventory) -> str:
-    """Return a gate's name with how many tests it ran."""
-    name = result.gate.name
-    if result.failure is not None:
-        return f"{name} (red as it was)"
-    # A summary of cargo's is that of one program of several; those of others, where they are read, count no parts.
-    named = inventory.ran if result.tests_run is None or set(inventory.runners) <= _SUMMED else 0
-    count = max(result.tests_run or 0, named)
-    if not count:
-        return name
-    tests = f"{count:,} test{'s' if count != 1 else ''}"
-    return f"{name} ({tests})"
 
 
 def _with_own_library(plumbing: Plumbing, red: list[GateResult]) -> list[GateResult]:

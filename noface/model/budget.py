@@ -241,13 +241,6 @@ class Overrun:
         """What is kept with the work: `ended_at` and `limit_of` read it."""
         return f"{self.ended_for}: {self.passed.of}"
 
-    def in_the_end(self, usage: Usage) -> "Overrun":
-        """Return it with what the work had used when it had ended: that may be more than when it was told to."""
-        own = usage.cost_usd if self.passed.key == _MONEY else usage.tokens
-        if own is None or own <= self.own:
-            return self
-        return replace(self, passed=replace(self.passed, used=self.passed.used + own - self.own), own=own)
-
 
 @dataclass(frozen=True, slots=True)
 class Allowance:

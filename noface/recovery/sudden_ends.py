@@ -1,14 +1,13 @@
 """Attempts that end at once with an error that is not understood, or with nothing done, or have no answer. Pure.
 
 Where several issues end so with the same words, no work is to blame, but the program or what it speaks to: nobody is
-charged (law 8). Another model works meanwhile, or one that has worked here is waited for; of one that never has, and of
-one whose own code does not load any more (an update broke it), a person is asked.
+charged (law 8). Another model works meanwhile, or one that has worked here is waited for; of one that never has a
+person is asked.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from noface.diagnosis.agent_errors import does_not_load
 from noface.diagnosis.text import signature_of
 from noface.model.failure import UNANSWERED, UNCHANGED, Failure
 from noface.model.taxonomy import INTERRUPTED, FailureKind
@@ -23,18 +22,12 @@ ENDS_AT_ONCE = "ends-at-once"
 """The rule of an attempt that ended as those of other issues did."""
 NEVER_WORKED = "never-worked"
 """The rule of the same by a model that has never done anything here."""
-DOES_NOT_LOAD = "program-does-not-load"
-"""The rule of the same by a program that has worked and whose own code does not load: no wait mends that."""
 
-SEVERAL_ISSUES = (ENDS_AT_ONCE, NEVER_WORKED, DOES_NOT_LOAD)
+SEVERAL_ISSUES = (ENDS_AT_ONCE, NEVER_WORKED)
 
 _TRY_IT = (
     "this model has never worked here: try its command by hand; what it misses in the sandbox alone, `show` or `write`"
     " of [sandbox] opens"
-)
-_MEND_IT = (
-    "the code of the program itself does not load, which no wait mends: try its command by hand; was it, or what it"
-    " imports, updated?"
 )
 
 SuddenEnd = tuple[str, str]
@@ -98,8 +91,6 @@ def as_of_the_model(failure: Failure, row: tuple[SuddenEnd, ...], other: str | N
     kind, rule = FailureKind.MISCONFIGURED, ENDS_AT_ONCE
     if not worked:
         rule, message = NEVER_WORKED, f"{message}; {_TRY_IT}"
-    elif failure.kind is FailureKind.AGENT_CRASH and does_not_load(_last_line(failure), failure.excerpt):
-        rule, message = DOES_NOT_LOAD, f"{message}; {_MEND_IT}"
     elif other is None:
         kind = FailureKind.NETWORK
     return replace(failure, kind=kind, rule=rule, message=message, charged=False)

@@ -26,8 +26,6 @@ TOGETHER = {
     "model big: the program claude is not on PATH": CONFIG[::2],
     "the program claude is not on PATH": CONFIG,
     "Install it: npm install -g @anthropic-ai/claude-code": CONFIG,
-    "[review] when: does nothing without a reviewer": CONFIG,
-    "[project] keep: does nothing for globs: it names paths": CONFIG,
     "gate check: the program no-such-gate is not on PATH": CONFIG,
     "gate pytest: main has no file .venv/bin/pytest, and there is no [project] setup": CONFIG,
     "issues/x y.md: the id 'x y' is not usable": BACKLOG,
@@ -114,15 +112,6 @@ def test_what_a_run_refuses_is_refused_by_every_command_that_looks_at_it(project
         assert (code, words in page) == (EXIT_USAGE, True), f"{verb}: {page}"
     code, page = shown(project, "issues")
     assert (code, words in page) == (EXIT_DONE, False)
-
-
-def test_a_run_tells_the_settings_that_do_nothing_when_it_begins(project):
-    edit(project, GATE, "false")
-    edit(project, "[run]", '[review]\nwhen = "always"\n[run]')
-    project.issue(7)
-    code, page = shown(project, "run")
-    assert "[review] when: does nothing without a reviewer" in page
-    assert (code, "BASELINE_RED" in page) == (EXIT_ATTENTION, True)
 
 
 # The rules

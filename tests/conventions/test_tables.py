@@ -128,7 +128,7 @@ def test_providers_are_named_alike_in_all_their_tables():
 
 def test_a_price_list_is_dated_and_of_two_numbers_a_model():
     prices = table("prices")
-    assert prices.keys() == {"as_of", "old_after_days", "models", "aliases"}
+    assert prices.keys() == {"as_of", "models", "aliases"}
     assert isinstance(prices["as_of"], date)
     for entry in prices["models"].values():
         periods = [entry] if isinstance(entry, dict) else entry

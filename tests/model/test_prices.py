@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 
 import pytest
 
 from noface.agents.base import AGENTS
 from noface.config.load import parse
 from noface.config.presets import presets
-from noface.config.prices import list_price, price_on, prices_are_old, prices_as_of
+from noface.config.prices import list_price, price_on
 from noface.data import table
 from noface.engine.readiness import price_findings
 from noface.model.budget import TOKENS_MAX, priced
@@ -116,11 +116,6 @@ def test_a_limit_in_dollars_that_cannot_hold_a_model_is_told():
         "[models.x] max_cost_usd"
         in price_findings({"x": replace(specs["x"], max_cost_usd=1.0)}, ["x"], None, 2.0)[0].what
     )
-
-
-def test_prices_are_old_after_half_a_year():
-    assert not prices_are_old(prices_as_of() + timedelta(days=180))
-    assert prices_are_old(prices_as_of() + timedelta(days=181))
 
 
 def test_an_own_price_stands_before_the_list():

@@ -6,8 +6,6 @@ from noface.model.failure import UNANSWERED, UNCHANGED, Failure
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import AgentRun, EndedBy, Usage
 from noface.recovery.sudden_ends import (
-    DOES_NOT_LOAD,
-    ENDS_AT_ONCE,
     NEVER_WORKED,
     as_of_the_model,
     has_worked,
@@ -113,49 +111,3 @@ def test_a_model_that_has_never_worked_here_is_a_person_s_to_mend_and_no_provide
     asks = as_of_the_model(crash(), row(("1", crash()), ("2", crash())), None, worked=False)
     assert (asks.kind, asks.charged, asks.rule) == ("MISCONFIGURED", False, NEVER_WORKED)
     assert "`show` or `write` of [sandbox]" in asks.message
-
-
-@cases(
-    ("last", "rule"),
-    [
-        *(
-            (last, DOES_NOT_LOAD)
-            for last in (
-                "SyntaxError: invalid syntax",
-                "IndentationError: unexpected indent",
-                "ModuleNotFoundError: No module named 'pydantic_core'",
-                "ImportError: cannot import name 'X' from 'y' (/opt/y/__init__.py)",
-                "NameError: name 'tool' is not defined",
-                "SyntaxError: Unexpected token '}'",
-                "ReferenceError: require is not defined in ES module scope",
-                "Error: Cannot find module './cli.js'",
-                "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'undici' imported from /opt/cli.js",
-                "agent: error while loading shared libraries: libssl.so.3: cannot open shared object file",
-            )
-        ),
-        *(
-            (last, ENDS_AT_ONCE)  # an answer that nobody expected may be behind these
-            for last in (
-                "Fatal: zarg",
-                "SyntaxError: Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON",
-                "SyntaxError: Unexpected end of JSON input",
-                "TypeError: Cannot read properties of undefined (reading 'choices')",
-                "KeyError: 'choices'",
-                "AttributeError: 'NoneType' object has no attribute 'text'",
-                "ValueError: the answer says SyntaxError: invalid syntax",
-                "upstream said NameError: overloaded",
-            )
-        ),
-    ],
-)
-def test_a_program_whose_own_code_does_not_load_is_not_waited_for(last, rule):
-    seen = row(("1", crash(last)), ("2", crash(last)))
-    for other in (None, "big"):
-        told = as_of_the_model(crash(last), seen, other, worked=True)
-        kind = "NETWORK" if rule == ENDS_AT_ONCE and other is None else "MISCONFIGURED"
-        assert (told.rule, told.kind, told.charged) == (rule, kind, False)
-
-
-def test_an_answer_that_a_program_parses_as_code_is_no_code_of_its_own():
-    parsed = crash("SyntaxError: invalid syntax", excerpt='  File "<unknown>", line 1\n    <html>\nSyntaxError: …')
-    assert as_of_the_model(parsed, row(("1", parsed), ("2", parsed)), None, worked=True).kind == "NETWORK"

@@ -12,15 +12,14 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 
 from noface.agents.base import AGENTS, WORKER
 from noface.attempt.environment import AttemptEnvironment
 from noface.cli.one_question import answer_of
-from noface.cli.policy_records import policy, today
+from noface.cli.policy_records import policy
 from noface.cli.wiring import attempt_environment, bubblewrap_for
-from noface.config.prices import age_of_prices, prices_are_old, prices_as_of
+from noface.config.prices import prices_as_of
 from noface.config.sections import Config
 from noface.data import table
 from noface.engine.readiness import is_estimated, is_unpriced, program_finding
@@ -28,7 +27,6 @@ from noface.git.repository import Repository
 from noface.model.codec import view
 from noface.model.taxonomy import Category, FailureKind
 from noface.model.worker_run import EndedBy, ModelSpec
-from noface.process.clock import Clock
 from noface.process.environment import agent_environment
 from noface.process.files import read_bounded
 from noface.process.supervise import Canceller, Command, Launcher
@@ -159,7 +157,7 @@ def _problems(spec: ModelSpec, path: str, version: str, problem: str, login: Log
         hidden = "" if login.certain else ", though it may be where noface cannot look (`--probe` tells)"
         yield Point(_LOGIN, state, f"no login seen{hidden}", f"To log in: {login.fix}.")
     if is_estimated(spec):
-        yield from price_problems(spec, today(Clock()))
+        yield from price_problems(spec)
 
 
 def version_problems(agent: str, version: str) -> Iterator[Point]:
@@ -181,13 +179,10 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def price_problems(spec: ModelSpec, day: date) -> Iterator[Point]:
-    fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out"
+def price_problems(spec: ModelSpec) -> Iterator[Point]:
     if is_unpriced(spec):
-        yield Point("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", f"{fix}.")
-    elif not spec.own_prices and prices_are_old(day):
-        what = f"its cost is estimated from list prices {age_of_prices(day)}"
-        yield Point("price", State.NOTE, what, f"{fix}, or update noface.")
+        fix = f"Set [models.{spec.name}] usd_per_mtok_in and usd_per_mtok_out."
+        yield Point("price", State.NOTE, f"nobody knows what it costs: {spec.agent} tells only tokens", fix)
 
 
 def _version(path: str, spec: ModelSpec, launcher: Launcher) -> tuple[str, str]:
