@@ -36,7 +36,6 @@ from noface.process.clock import Clock
 from noface.process.environment import passed_digest, programs_digest
 from noface.process.failpoints import hit
 from noface.process.files import write_atomic
-from noface.process.process_tree import STARTED_BY, mark_of
 from noface.process.supervise import Canceller, Launcher
 from noface.secrets.masking import Masker
 
@@ -178,7 +177,7 @@ class AttemptEnvironment:
         return self.address or workspace
 
     def markers(self, token: str) -> tuple[tuple[str, str], ...]:
-        return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token), (STARTED_BY, mark_of(os.getpid())))
+        return (("NOFACE_STATE", self.state_marker), ("NOFACE_TOKEN", token))
 
     def key(self, tree: str, gate: GateSpec) -> str:
         return gate_key(tree, gate, self.fingerprint(gate))

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -208,21 +207,6 @@ def parse_diff(output: bytes) -> TreeDiff:
     return TreeDiff(changes, output[position + 1 :])
 
 
-def parse_history(output: bytes) -> tuple[FileChange, ...]:
-    """Read what `diff-tree --stdin -c --raw -z` prints. Of a merge the first parent's side counts as the old one."""
-    parts = output.split(b"\0")
-    changes = {}
-    for meta, path in pairwise(parts):
-        if meta.startswith(b":"):
-            sides = len(meta) - len(meta.lstrip(b":"))
-            fields = meta[sides:].decode().split(" ")
-            modes, oids, letters = fields[: sides + 1], fields[sides + 1 : -1], fields[-1]
-            changes[path, oids[0], oids[-1]] = FileChange(
-                _path(path), letters[0], modes[0], modes[-1], oids[0], oids[-1], None, None
-            )
-    return tuple(changes.values())
-
-
 @dataclass(frozen=True, slots=True)
 class NewHistory:
     """What commits bring that main has not: their changes, the commits of main they began on, and their messages."""
@@ -235,6 +219,27 @@ class NewHistory:
     def foreign(self) -> bool:
         """True if another program may have made one of the commits: noface's name their issue or their base."""
         return not all(b"\nNoface-" in message for message in self.messages)
+
+
+def parse_history(output: bytes) -> NewHistory:
+    """Read what `git log --boundary -c --raw -z` prints with `%m%H`, NUL, a blank and `%B`, NUL as its format.
+
+    Of a merge the first parent's side counts as the old one.
+    """
+    changes, bases, messages = dict[tuple[str, str, str], FileChange](), list[str](), list[bytes]()
+    parts, of_main = iter(output.split(b"\0")), False
+    for part in (each.lstrip(b"\n") for each in parts):
+        if part[:1] in (b"-", b">"):
+            of_main, message = part[:1] == b"-", next(parts)
+            bases += [part[1:].decode()] if of_main else []
+            messages += [] if of_main else [message[1:]]
+        elif part:
+            sides, path = len(part) - len(part.lstrip(b":")), _path(next(parts))
+            fields = part[sides:].decode().split(" ")
+            modes, oids, letters = fields[: sides + 1], fields[sides + 1 : -1], fields[-1]
+            change = FileChange(path, letters[0], modes[0], modes[-1], oids[0], oids[-1], None, None)
+            changes |= {} if of_main else {(path, oids[0], oids[-1]): change}
+    return NewHistory(tuple(changes.values()), tuple(bases), tuple(messages))
 
 
 def _path(raw: bytes) -> str:

@@ -215,22 +215,9 @@ class Plumbing:
 
     def new_history(self, commit: str) -> NewHistory:
         """Return what a commit and its ancestors have brought that no main has; of a merge what no parent has."""
-        mains = self.mains()
-        with suppress(GitError):
-            line = tuple(self._stored.line(*mains)) if len(mains) == 1 else ()
-            if line and (near := self._stored.since(commit, *line)) is not None:
-                brought = {(c.path, c.old_oid, c.new_oid): c for one in near for c in self._stored.brought(one)}
-                messages = tuple(map(self._stored.message, near))
-                parents = {parent for one in near for parent in self._stored.commit(one)[1]}
-                return NewHistory(tuple(brought.values()), tuple(each for each in line if each in parents), messages)
-        names = self.git.ask("rev-list", "--boundary", commit, *(f"^{main}" for main in sorted(mains))).split()
-        # --boundary lists as well, marked by "-", the commits of the mains that the new ones began on.
-        new, bases = [name for name in names if name[0] != "-"], [name[1:] for name in names if name[0] == "-"]
-        feed = "".join(f"{name}\n" for name in new)
-        args = ("--stdin", "--root", "-r", "-c", "--raw", "-z", "--no-renames", "--no-ext-diff")
-        changes = parse_history(self.git.answer("diff-tree", *args, stdin=feed).stdout)
-        texts = self.git.answer("log", "--no-walk=unsorted", "-z", "--format=%B", "--stdin", stdin=feed).stdout
-        return NewHistory(changes, tuple(bases), tuple(texts.split(b"\0")[:-1]) if new else ())
+        told = ("--boundary", "--format=%m%H%x00 %B%x00", "-c", "--raw", "-z", "--no-abbrev", "--no-renames")
+        new = self.git.answer("log", *told, "--no-ext-diff", commit, *(f"^{main}" for main in sorted(self.mains())))
+        return parse_history(new.stdout)
 
     def mains(self) -> frozenset[str]:
         """Return the commits that main stands at: here, where work starts from, and on remotes, as far as fetched."""

@@ -1,4 +1,4 @@
-"""Reads refs and working trees from the files that git keeps of them, without a process: git is asked a lot.
+"""Reads refs from the files that git keeps of them, without a process: git is asked a lot.
 
 Loose refs are read before packed ones: `git pack-refs` writes the line before it removes the file. What only git reads
 (reftable, links, unreadable files) is None here, and the caller asks git.
@@ -34,24 +34,11 @@ def references(common: Path, *prefixes: str) -> dict[str, str] | None:
         refs = _packed_refs(common)
         tops = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
         refs = {name: oid for name, oid in refs.items() if f"{name}/".startswith(tops)} | loose
-        resolved = {
-            name: _end_of(common, value)[1] if value.startswith("ref:") else value for name, value in refs.items()
-        }
+        resolved = {name: _end_of(common, value) if value.startswith("ref:") else value for name, value in refs.items()}
     except (_OnlyGitTellsError, OSError):
         return None
     known = (name for name, oid in resolved.items() if oid and oid.strip("0") and not _BAD_NAME.search(name))
     return {name: resolved[name] for name in sorted(known, key=os.fsencode)}
-
-
-def head(common: Path, git_dir: Path) -> tuple[str, str] | None:
-    """Return the branch that a HEAD stands for ("": detached) and its commit ("": none); None if only git can tell."""
-    try:
-        _refuse_reftable(common)
-        value = _value(git_dir / "HEAD")
-        answer = _end_of(common, value) if value.startswith("ref:") else ("", _oid(value))
-        return answer if any(answer) else None
-    except (_OnlyGitTellsError, OSError):
-        return None
 
 
 def _refuse_reftable(common: Path) -> None:
@@ -101,9 +88,8 @@ def _oid(value: str) -> str:
     return match[1] if match is not None else ""
 
 
-def _end_of(common: Path, value: str) -> tuple[str, str]:
-    """Return the ref at which a symbolic one ends, and its object, "" if it does not exist."""
-    name = ""
+def _end_of(common: Path, value: str) -> str:
+    """Return the object of the ref at which a symbolic one ends, "" if that does not exist."""
     for _ in range(_DEPTH_MAX):
         name = value.removeprefix("ref:").strip()
         if not name.startswith("refs/") or _BAD_NAME.search(name):
@@ -113,7 +99,7 @@ def _end_of(common: Path, value: str) -> tuple[str, str]:
             _read_loose(common, name, loose)
         value = loose[name] if name in loose else _packed_refs(common).get(name, "")
         if not value.startswith("ref:"):
-            return name, value
+            return value
     raise _OnlyGitTellsError
 
 

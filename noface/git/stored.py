@@ -62,21 +62,6 @@ class StoredObjects:
             raise GitError(f"the message of {oid} is not in UTF-8")
         return message
 
-    def since(self, tip: str, *bases: str) -> tuple[str, ...] | None:
-        """Return the commits between `tip` and `bases`; None if a way misses these, or if there are many."""
-        new: dict[str, None] = {}
-        pending = [tip]
-        while pending:
-            oid = pending.pop()
-            if oid in bases or oid in new:
-                continue
-            parents = self.commit(oid)[1]
-            if not parents or len(new) >= _NEAR_MAX:
-                return None
-            new[oid] = None
-            pending += reversed(parents)
-        return tuple(new)
-
     def line(self, tip: str) -> Iterator[str]:
         """Yield a commit and the nearest of its first-parent ancestors."""
         for _ in range(_NEAR_MAX):
@@ -150,12 +135,6 @@ class StoredObjects:
                     yield FileChange(f"{above}{name}", letter, was[0], now[0], was[1], now[1])
                 if any(inner):
                     pending.append((f"{above}{name}/", inner[0], inner[1]))
-
-    def brought(self, commit: str) -> Iterator[FileChange]:
-        """Yield what a commit changes, and of a merge what it has from none of its parents."""
-        tree, parents = self.commit(commit)
-        sides = [{each.path: each for each in self.changes(self.commit(one)[0], tree)} for one in parents]
-        yield from (each for path, each in sides[0].items() if all(path in side for side in sides[1:]))
 
     def write_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
         """Make a commit by whom git says it is by."""

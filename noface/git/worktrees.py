@@ -1,7 +1,6 @@
 """Finds where main is checked out, what a person has under way there, and what of theirs is in a landing's way."""
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,13 +8,11 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from noface.git.command import Git
-from noface.git.locate import common_dir_of, git_dir_of
-from noface.git.ref_files import head
+from noface.git.locate import git_dir_of
 from noface.git.repository import Repository
 from noface.process.files import kind_at, read_regular
 
 _CONFIG_BYTES_MAX = 1 << 20
-_GIT_DECIDES = re.compile(rb"(?im)(?:^|\])[ \t]*+(?:\[include|worktreeconfig|bare(?![ \t]*+=[ \t]*+false[ \t]*+$))|\\$")
 
 _IN_PROGRESS = {
     "MERGE_HEAD": "a merge",
@@ -54,9 +51,10 @@ class Worktree:
 
 def worktrees(repository: Repository) -> tuple[Worktree, ...]:
     """List the working trees, those whose folder is gone left out."""
-    listed = _in_files(repository.common_dir)
+    text = repository.git().ask("worktree", "list", "--porcelain", "-z")
+    blocks = (dict(line.partition(" ")[::2] for line in block.split("\0") if line) for block in text.split("\0\0"))
     trees = []
-    for fields in _listed_by_git(repository) if listed is None else listed:
+    for fields in (each for each in blocks if "worktree" in each and "bare" not in each):
         path, branch, commit = Path(fields["worktree"]), fields.get("branch"), fields.get("HEAD", "")
         if path.resolve() == repository.common_dir.resolve():
             trees.append(_main_worktree(repository, branch, commit))
@@ -65,33 +63,6 @@ def worktrees(repository: Repository) -> tuple[Worktree, ...]:
         elif "locked" in fields:
             trees.append(Worktree(path, branch, path, commit, reachable=False))
     return tuple(trees)
-
-
-def _listed_by_git(repository: Repository) -> list[dict[str, str]]:
-    text = repository.git().ask("worktree", "list", "--porcelain", "-z")
-    blocks = (dict(line.partition(" ")[::2] for line in block.split("\0") if line) for block in text.split("\0\0"))
-    return [fields for fields in blocks if "worktree" in fields and "bare" not in fields]
-
-
-def _in_files(common: Path) -> list[dict[str, str]] | None:
-    config = read_regular(common / "config", _CONFIG_BYTES_MAX)
-    if config is None or _GIT_DECIDES.search(config):
-        return None
-    places = {str(common.parent if common.name == ".git" else common): common}
-    for git_dir in sorted((common / "worktrees").glob("*/")):
-        pointer = (read_regular(git_dir / "gitdir", _CONFIG_BYTES_MAX) or b"").decode("utf-8", "surrogateescape")
-        if pointer.startswith("/"):
-            places[pointer.rstrip().removesuffix("/.git")] = git_dir
-        elif pointer:
-            return None
-    listed = []
-    for place, git_dir in places.items():
-        answer = head(common, git_dir)
-        if answer is None:
-            return None
-        fields = {"worktree": place, "HEAD": answer[1], **({"branch": answer[0]} if answer[0] else {})}
-        listed.append(fields | ({"locked": ""} if os.path.lexists(git_dir / "locked") else {}))
-    return listed
 
 
 def holding(repository: Repository, ref: str) -> tuple[Worktree, ...]:
@@ -107,8 +78,7 @@ def user_git(tree: Worktree, *, index: Path | None = None, inherit: tuple[int, .
 
 def checked_out(tree: Worktree) -> str:
     """Return the full ref of the branch that is checked out now; empty if HEAD is detached. Raises GitError."""
-    answer = head(common_dir_of(tree.git_dir), tree.git_dir)
-    return user_git(tree).answer("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)).text if answer is None else answer[0]
+    return user_git(tree).answer("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)).text
 
 
 def _main_worktree(repository: Repository, branch: str | None, commit: str) -> Worktree:

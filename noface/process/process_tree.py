@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from noface.errors import LockedError, NofaceError
+from noface.errors import NofaceError
 
 FREEZE_PASSES_MAX = 100
 SET_CHILD_SUBREAPER = 36
@@ -22,8 +22,6 @@ PATIENCE_S = 10.0
 LOOK_AGAIN_S = 0.02
 IDLE_CPU_S = 0.2
 COMMAND_BYTES_MAX = 1000
-STARTED_BY = "NOFACE_STARTED_BY"
-"""The variable that tells a process which noface it belongs to, by `mark_of`."""
 BOXING = "bwrap"
 """The name of the program that makes a sandbox, as the system knows its processes."""
 
@@ -154,16 +152,11 @@ def kill_all(find: Callable[[], Iterable[int]]) -> set[int]:
 def sweep(marker_name: str, marker_value: str) -> int:
     """Kill every process of this user with NAME=VALUE in its environment until none is left; return how many it were.
 
-    Raise NofaceError if some are left after PATIENCE_S seconds, LockedError if STARTED_BY names another that lives.
+    Raise NofaceError if some are left after PATIENCE_S seconds.
     """
     killed: set[tuple[int, float]] = set()
     deadline = time.monotonic() + PATIENCE_S
     while carrying := _carrying(marker_name, marker_value):
-        if (alive := next((pid for each in carrying if (pid := _starter(each))), 0)) != 0:
-            raise LockedError(
-                f"noface with pid {alive} is at work on this repository, though its lock was removed or replaced",
-                f"it stops when it notices; run again then, or end it with `kill -INT {alive}`",
-            )
         if time.monotonic() > deadline:
             pids = ", ".join(str(process.pid) for process in carrying)
             raise NofaceError(
@@ -197,26 +190,6 @@ def _carries(process: Any, name: str, value: str) -> bool:
     except (psutil.Error, OSError):
         # Gone, a zombie, or none of ours.
         return False
-
-
-def mark_of(pid: int) -> str:
-    """Return what names a process as long as this machine runs, also if its pid is used again; "" without /proc."""
-    try:
-        return f"{pid}:{int(Path(f'/proc/{pid}/stat').read_bytes().rpartition(b')')[2].split()[19])}"
-    except (OSError, ValueError, IndexError):
-        return ""
-
-
-def _starter(process: Any) -> int:
-    """Return the pid of the noface that had a process started, 0 if that is this one, is gone or is not known."""
-    import psutil
-
-    try:
-        mark = str(process.environ().get(STARTED_BY, ""))
-    except (psutil.Error, OSError):
-        return 0
-    pid = int(mark.partition(":")[0] or 0) if mark.partition(":")[0].isdecimal() else 0
-    return pid if pid not in (0, os.getpid()) and mark_of(pid) == mark else 0
 
 
 def _kill(process: Any) -> bool:

@@ -22,6 +22,11 @@ FURTHER = {
     "checkout-index": 1,
     "update-ref": 1,
     "config": 1,
+    # Where main is checked out, before its ref is locked and after.
+    "worktree": 2,
+    "symbolic-ref": 1,
+    # Whether what would stand on a branch, or go to main, holds a secret.
+    "log": 3,
 }
 
 

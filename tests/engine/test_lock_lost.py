@@ -42,7 +42,7 @@ def test_a_run_whose_lock_is_gone_stops_and_lands_nothing(project, lose):
     assert project.processes() == []
 
 
-@pytest.mark.parametrize("lose", first_ones([put_back, remove_file, remove_folder]))
+@pytest.mark.parametrize("lose", first_ones([remove_file, remove_folder]))
 def test_a_second_noface_ends_no_process_of_a_first_that_lives(project, lose):
     """The first stands still, as a loaded machine can make it, and so has noticed nothing yet."""
     running = project.half_done(SLOW, WHOLE)

@@ -1,16 +1,14 @@
-"""Refs and working trees read from files are those that git lists, whatever a person does to them meanwhile."""
+"""Refs read from files are those that git lists, whatever a person does to them meanwhile."""
 
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
 from support.git_ground import ENV, a_bench, a_repository, git
 
 from noface.errors import GitError
-from noface.git.locate import common_dir_of, git_dir_of
-from noface.git.ref_files import head, references
-from noface.git.worktrees import _in_files, _listed_by_git, checked_out, worktrees
+from noface.git.ref_files import references
+from noface.git.worktrees import checked_out, worktrees
 
 PREFIXES = ("refs", "refs/heads", "refs/heads/", "refs/tags", "refs/noface/issues/1", "refs/heads/main", "refs/none")
 
@@ -125,74 +123,6 @@ def test_a_reftable_is_left_to_git(tmp_path):
     if subprocess.run(asked, env=ENV, capture_output=True, check=False).returncode != 0:
         (tmp_path / "project" / ".git" / "reftable").mkdir(parents=True)  # a git that has none yet
     assert references(tmp_path / "project" / ".git", "refs") is None
-    assert head(tmp_path / "project" / ".git", tmp_path / "project" / ".git") is None
-
-
-def detached(path):
-    git(path, "switch", "-q", "--detach")
-
-
-def linked(path):
-    git(path, "worktree", "add", "-q", "-b", "side", str(path.parent / "side"))
-    git(path, "worktree", "add", "-q", "--detach", str(path.parent / "apart"))
-    git(path, "worktree", "lock", str(path.parent / "apart"))
-    git(path, "pack-refs", "--all")
-
-
-def half_linked(path):
-    linked(path)
-    for name in ("side", "apart"):
-        subprocess.run(["rm", "-r", path.parent / name], check=True)
-    (path / ".git" / "worktrees" / "begun").mkdir()
-
-
-def alias(path):
-    git(path, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
-    git(path, "symbolic-ref", "HEAD", "refs/heads/alias")
-
-
-def unborn(path):
-    git(path, "switch", "-q", "--orphan", "fresh")
-
-
-@pytest.mark.parametrize("made", [loose, packed, detached, linked, half_linked, alias, unborn])
-def test_working_trees_are_those_that_git_lists(tmp_path, made):
-    bench = a_bench(tmp_path)
-    made(bench.path)
-    repository = bench.plumbing.repository
-    by_git = [
-        {key: value for key, value in fields.items() if key not in ("prunable", "detached") and set(value) != {"0"}}
-        for fields in _listed_by_git(repository)
-    ]
-    by_files = [
-        {key: value for key, value in fields.items() if value or key == "locked"}
-        for fields in _in_files(repository.common_dir)
-    ]
-    assert by_files == by_git
-    for fields in by_git:
-        if (git_dir := git_dir_of(Path(fields["worktree"]))) is not None:
-            branch = git(fields["worktree"], "symbolic-ref", "-q", "HEAD", check=False)
-            assert head(common_dir_of(git_dir), git_dir)[0] == branch
-
-
-def test_a_repository_that_may_be_bare_is_left_to_git(tmp_path):
-    bench = a_bench(tmp_path)
-    for setting in ("core.bare", "extensions.worktreeConfig", "include.path"):
-        git(bench.path, "config", setting, "true")
-        assert _in_files(bench.path / ".git") is None
-        git(bench.path, "config", "--unset", setting)
-    config = bench.path / ".git" / "config"
-    known = config.read_text()
-    for line in (
-        "[core] bare = true",
-        "[user][core]bare",
-        "[extensions] worktreeConfig = true",
-        "[core] [include]\npath = x",
-    ):
-        config.write_text(f"{known}{line}\n")
-        assert _in_files(bench.path / ".git") is None
-    config.write_text(known)
-    assert _in_files(bench.path / ".git") is not None
 
 
 @pytest.mark.parametrize("left", ["", "ref:", "words\n"])
@@ -201,6 +131,5 @@ def test_a_head_that_a_crash_has_cut_off_is_not_taken_for_a_detached_one(tmp_pat
     git(bench.path, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
     tree = next(each for each in worktrees(bench.plumbing.repository) if each.path.name == "side")
     (tree.git_dir / "HEAD").write_text(left)
-    assert head(bench.path / ".git", tree.git_dir) is None
     with pytest.raises(GitError):
         checked_out(tree)

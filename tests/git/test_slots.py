@@ -253,7 +253,7 @@ def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
         "hold": "1",
         "hold again": "0",
         "merge": "1",
-        "advance": "3",
+        "advance": "5",
     }
 
 

@@ -231,7 +231,7 @@ env_pass = ["PASSED_*"]
     assert {name for name in worker if name.startswith("NOFACE_")} == {
         "NOFACE_PROMPT_FILE", "NOFACE_ORDER_FILE", "NOFACE_ISSUE_ID", "NOFACE_ATTEMPT", "NOFACE_MODEL",
         "NOFACE_RUN_ID", "NOFACE_ROLE", "NOFACE_TOPIC", "NOFACE_THINK", "NOFACE_STATE", "NOFACE_TOKEN", "NOFACE_COMMAND",
-        "NOFACE_STARTED_BY", "NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS",
+        "NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS",
     }  # fmt: skip
     own = ("NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS", "COMPOSE_PROJECT_NAME", "TMPDIR")
     assert [name for name in own if worker[name] == gate[name]] == []  # what a worker leaves there reaches no gate
