@@ -55,6 +55,8 @@ def show(
 
 
 def _one_attempt(session: "ReadSession", row: "IssueRow", number: int | None) -> VerbResult:
+    import time
+
     from noface.ui.issues import find_attempt
     from noface.ui.why import why_document, why_page
 
@@ -63,7 +65,9 @@ def _one_attempt(session: "ReadSession", row: "IssueRow", number: int | None) ->
     if number is None:
         attempt = next((each for each in reversed(attempts) if each.failure), attempt)
     following = next(iter(attempts[attempts.index(attempt) + 1 :]), None)
-    return VerbResult(why_document(attempt, following), lambda _, width: why_page(attempt, following, width))
+    return VerbResult(
+        why_document(attempt, following), lambda _, width: why_page(attempt, following, time.time(), width)
+    )
 
 
 def _abort_report(row: "IssueRow") -> "GivenUp":

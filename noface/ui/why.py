@@ -4,19 +4,18 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from noface.model.failure import Failure, is_of_project
-from noface.model.failure_document import Steps, last_output
+from noface.model.failure import Failure
+from noface.model.failure_document import last_output
 from noface.model.quoting import printable_lines
+from noface.model.taxonomy import PASSED
 from noface.store.records import AttemptRow
 from noface.ui.logs import existing, gate_files
-from noface.ui.page import evidence_lines, message_lines, paint, quoted
-from noface.ui.show import action_words
-from noface.ui.text import clean, fit, hanging, moment
+from noface.ui.page import paint, quoted
+from noface.ui.show import action_words, attempt_lines
+from noface.ui.text import clean, hanging, moment
 
 _PROMPT_BYTES = 200_000
 _EXCERPT_LINES, _EXCERPT_ABOVE = 40, 30
-_TESTS_MAX = 30
-_OF_PROJECT = ", of [[gate_rules]] in noface.toml"
 
 
 def why_document(row: AttemptRow, following: AttemptRow | None) -> dict[str, object]:
@@ -40,24 +39,22 @@ def why_document(row: AttemptRow, following: AttemptRow | None) -> dict[str, obj
     }
 
 
-def why_page(row: AttemptRow, following: AttemptRow | None, width: int) -> list[str]:
-    """Return the lines of the page."""
+def why_page(row: AttemptRow, following: AttemptRow | None, now: float, width: int) -> list[str]:
+    """Return the lines of the page: what the issue's page has of the attempt, and what else there is."""
     failure, action = row.failure, row.action
-    outcome = row.outcome or "under way"
-    title = paint(f"Attempt {row.number} of issue {clean(row.issue_id)}", "title")
-    lines = [f"{title}  {paint(outcome, 'bad' if failure else 'good')}  {clean(row.model)}"]
+    lines = [*attempt_lines(row, now, width)]
     if failure is None:
-        lines.append("  Nothing failed: every hard gate passed." if outcome == "PASSED" else "  It has no verdict yet.")
+        passed = row.outcome == PASSED
+        lines.append("  Nothing failed: every hard gate passed." if passed else "  It has no verdict yet.")
     else:
-        lines += _decided(failure, width, row.partial, charged=row.charged)
-    lines += _section("What is noted of it", row.notes, width)
+        lines.append("  charged to the worker" if row.charged else "  not charged to the worker")
+        lines += _what_else(failure, width)
     output = last_output(row.partial)
-    if outcome != "PASSED" and output:
+    if row.outcome != PASSED and output:
         lines += ["", paint("What the worker put out last", "title"), *quoted(output, width, "  ")]
     lines += _section("Logs", _logs(row), width)
     if action is not None:
-        words = action_words(action.kind, action.reason, row.outcome)
-        lines += ["", paint("What followed", "title"), *hanging(words, width, "  ")]
+        lines += _section("What followed", [action_words(action.kind, action.reason, row.outcome)], width)
     if following is not None:
         heading = f"What the prompt of attempt {following.number} ({clean(following.model)}) said"
         lines += ["", paint(heading, "title"), f"  {clean(_prompt_of(following))}"]
@@ -65,43 +62,11 @@ def why_page(row: AttemptRow, following: AttemptRow | None, width: int) -> list[
     return lines
 
 
-def _step(partial: Steps | None) -> str:
-    if partial is None or partial["failed_step"] is None:
-        return ""
-    done = [step["name"] for step in partial["partial_results"]]
-    at = partial["failed_step"]
-    return f"{at + 1} of {partial['total_steps']}, {done[at]}" + (f"; done: {', '.join(done[:at])}" if at else "")
-
-
-def _decided(failure: Failure, width: int, partial: Steps | None, *, charged: bool) -> Iterator[str]:
-    yield from message_lines(failure.message, width)
-    yield ""
-    yield paint("What decided", "title")
-    to_whom = "charged to the worker" if charged else "not charged to the worker"
-    facts = {
-        "step": _step(partial),
-        "kind": f"{failure.kind} ({failure.category.replace('_', ' ')}), {to_whom}",
-        "rule": failure.rule + (_OF_PROJECT if is_of_project(failure.rule) else ""),
-        "gate": failure.gate,
-        "location": failure.location,
-        "resource": failure.ran_out,
-        "signature": failure.signature,
-        "retry at": "" if failure.retry_at is None else moment(failure.retry_at, 0.0),
-    }
-    for name, value in facts.items():
-        if value or name == "rule":
-            yield from hanging(f"{name}: {value}", width, "  ", "    ")
-    yield from evidence_lines(failure.evidence, failure.message, width)
-    yield from _section("Failing tests", failure.failing_tests[:_TESTS_MAX], width)
-    yield from _section("What it asks", failure.questions, width)
-    yield ""
-    yield paint("What also matched", "title")
-    if not failure.also_matched:
-        yield "  Nothing else."
-    for rule, line, why in failure.also_matched:
-        yield from hanging(f"{rule}: {why}", width, "  • ")
-        if line.strip():
-            yield paint(fit(f"    │ {clean(line)}", width), "quiet")
+def _what_else(failure: Failure, width: int) -> Iterator[str]:
+    if failure.retry_at is not None:
+        yield f"  retry at: {moment(failure.retry_at, 0.0)}"
+    lost = [f"{rule}: {why}: {line.strip()}" for rule, line, why in failure.also_matched]
+    yield from _section("What also matched", lost or ["Nothing else."], width)
     lines = [line for line in printable_lines(failure.excerpt).splitlines() if line.strip()]
     decided = {clean(line) for line in failure.evidence}
     last = next((number for number in reversed(range(len(lines))) if clean(lines[number]) in decided), len(lines))

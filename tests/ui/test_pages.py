@@ -228,7 +228,7 @@ def pages_of(story, issue):
     row = story.reader.issue(issue)
     yield from story_page(show_document(story.reader, row), (), story.now, WIDTH)
     for attempt in story.reader.attempts(issue):
-        yield from why_page(attempt, None, WIDTH)
+        yield from why_page(attempt, None, story.now, WIDTH)
 
 
 def comment(story, issue):
