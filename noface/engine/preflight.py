@@ -29,7 +29,6 @@ from noface.process.supervise import Canceller
 _MAY_FIX = "With `fixes = true` in its [[gates]] entry it may change files of the work, once main is as it wants it."
 _SETTLED = (IssueStatus.MERGED, IssueStatus.SKIPPED, IssueStatus.APPROVAL, IssueStatus.REVIEW)
 _COMMAND_MAX = 120
-_OUTPUT_OF_OTHERS = ' Where it needs what a gate before it makes, give that gate kind = "build".'
 
 
 def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
@@ -67,9 +66,7 @@ def preflight(context: RunContext, cancel: Canceller) -> tuple[GateResult, ...]:
         raise _leaking(leaking, _STAYS_GREEN)
     if not context.settings.only_new:
         if red:
-            before = gated.results[: gated.results.index(red[0])]  # their output is gone
-            others = any(result.gate.kind is not GateKind.BUILD for result in before)
-            raise _red(_with_own_library(context.env.plumbing, red), after_others=others)
+            raise _red(_with_own_library(context.env.plumbing, red))
         return gated.results
     if unreadable := [result for result in red if not _by_names(result)]:
         raise _red(_with_own_library(context.env.plumbing, unreadable), only_new=True)
@@ -132,7 +129,7 @@ def _by_names(result: GateResult) -> bool:
     return names_suffice(kind, rule, result.exit_code, result.failing_tests)
 
 
-def _red(red: list[GateResult], *, only_new: bool = False, after_others: bool = False) -> BaselineRedError:
+def _red(red: list[GateResult], *, only_new: bool = False) -> BaselineRedError:
     lines = []
     for result in red:
         failure = result.failure
@@ -143,8 +140,7 @@ def _red(red: list[GateResult], *, only_new: bool = False, after_others: bool = 
         lines += [f"  failing: {test}" for test in result.failing_tests[:10]]
         lines += _logs(result)
     return BaselineRedError(
-        "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines),
-        way_out(red, only_new=only_new) + (_OUTPUT_OF_OTHERS if after_others else ""),
+        "BASELINE_RED: main is red before any work was done.\n" + "\n".join(lines), way_out(red, only_new=only_new)
     )
 
 

@@ -8,7 +8,7 @@ from noface.agents.base import AGENTS
 from noface.attempt.worker.agent_run import missing_program
 from noface.data import table
 from noface.errors import EXIT_ATTENTION, EXIT_DONE
-from noface.git.filtered import filtered, unfetched
+from noface.git.filtered import unfetched
 from noface.git.plumbing import Plumbing
 from noface.git.submodules import submodules
 from noface.model.finding import Finding
@@ -92,18 +92,10 @@ def checkout_findings(plumbing: Plumbing, main: str) -> tuple[Finding, ...]:
     if absent:
         what = f"empty in workspaces, as in your checkout: {some(absent, _SHOWN_MAX)}"
         result.append(Finding("submodules", what, fetch, EXIT_DONE))
-    absent_by: dict[str, list[str]] = {}
     left: list[str] = []
     places = [(main, None, ""), *((one.commit, one, f"{one.path}/") for one in inner if one.whole)]
     for commit, within, above in places:
-        for one in filtered(plumbing, commit, within):
-            if not one.configured:
-                absent_by.setdefault(one.by, []).append(f"{above}{one.path}")
         left += [f"{above}{path}" for path in unfetched(plumbing, commit, within)]
-    for name, paths in absent_by.items():
-        what = f"{some(tuple(paths), _SHOWN_MAX)} as main keeps it: git has no filter {name} on this machine"
-        fix = f"Install what sets filter.{name}.smudge (`git lfs install` for lfs), if gates or workers read them."
-        result.append(Finding("filters", what, fix, EXIT_DONE))
     if left:
         what = f"your checkout lacks the contents of {some(tuple(left), _SHOWN_MAX)}"
         fix = "Fetch them: `git lfs pull`. If nobody needs them here: `git lfs uninstall --local`."

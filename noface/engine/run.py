@@ -1,6 +1,5 @@
 """One run on a page: settle what an earlier one left, check that work makes sense, the loop, the last word."""
 
-import json
 import os
 from contextlib import suppress
 from functools import partial
@@ -26,8 +25,7 @@ from noface.model.request import NOTHING_ASKED
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
-from noface.process.files import bytes_in
-from noface.store.overview import HOSTS, WORKSPACES
+from noface.store.overview import HOSTS
 
 _GLOBS_MAX = 3
 
@@ -52,8 +50,6 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) ->
     except BaseException as error:
         _record_failure(context, error)
         raise
-    folder = context.env.slots_dir
-    journal.fact(WORKSPACES, json.dumps({"folder": str(folder), "bytes": bytes_in(folder)}))
     journal.run_ended(clock.now(), ended.exit_code, ended.why)
     return ended
 

@@ -1,7 +1,7 @@
 """Divides an issue by the files that an attempt at it touched, if no planner does.
 
-Each file is a part, together with the tests that are named after it. Where that makes too many, files of a folder go
-together, from the innermost folders outwards; where even that does not fit, neighbours in the order of their paths.
+Each file is a part, together with the tests that are named after it. If that makes too many, neighbours in the order
+of their paths go together.
 
 No part is without work: a file that is on main as the attempt left it is in none, and what is only deleted, is no
 text, or was written by tools (lock files, build output), goes with the nearest part. Tests that belong to no file wait
@@ -26,7 +26,6 @@ _WRITTEN_MAX = 20
 _BODY_BYTES_MAX = 12_000
 _TITLE_CHARS_MAX = 120
 _SAID_MAX, _SAID_CHARS_MAX = 30, 600
-_FOLDERS_MAX = 20
 _TEST_NAMES = (
     re.compile(r"test_(?P<of>[^/]+)"),
     re.compile(r"(?P<of>[^/]+?)[._-](?:tests?|spec)"),
@@ -140,16 +139,8 @@ def _with_tests(files: list[str]) -> list[Group]:
 
 
 def _grouped(groups: list[Group], children_max: int) -> list[Group]:
-    """Return at most `children_max` groups: as they are, else joined by folder, else by their order."""
-    if len(groups) <= children_max:
-        return groups
-    for depth in range(_FOLDERS_MAX, 0, -1):
-        folders: dict[tuple[str, ...], list[Group]] = {}
-        for group in groups:  # its tests follow its first file
-            folders.setdefault(tuple(group[0].split("/")[:-1][:depth]), []).append(group)
-        if 2 <= len(folders) <= children_max:  # noqa: PLR2004 - one part is the issue itself
-            return [tuple(chain.from_iterable(members)) for members in folders.values()]
-    share = -(-len(groups) // max(children_max, 1))
+    """Return at most `children_max` groups: neighbours are joined, which mostly share a folder."""
+    share = -(-len(groups) // max(children_max, 1)) or 1
     return [tuple(chain.from_iterable(groups[at : at + share])) for at in range(0, len(groups), share)]
 
 

@@ -3,7 +3,6 @@
 A command is whole and can be copied: what it names exists where it is printed, and only a note is left to write.
 """
 
-import json
 import re
 import shlex
 import string
@@ -12,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from noface.data import table
 from noface.model.actions import ApprovalKind, Block
-from noface.model.failure import CHANGED_FILES
 from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.patterns import paths_in
@@ -142,7 +140,7 @@ def _for_kind(issue: Issue, kind: FailureKind, history: History, configured: Con
             attempt = f"noface approve {issue.id} --attempt {right.number}"
             return [(f"the work of attempt {right.number} is right: let it land if the gates pass", attempt)]
         case _:
-            return _for_writing_gate(issue, history, configured)
+            return []
 
 
 def gate_at_fault(kind: FailureKind, history: History) -> str:
@@ -151,20 +149,6 @@ def gate_at_fault(kind: FailureKind, history: History) -> str:
     if kind is not FailureKind.MISCONFIGURED or failure is None or failure.kind != kind:
         return ""
     return failure.gate or ""
-
-
-def _for_writing_gate(issue: Issue, history: History, configured: Configured) -> list[Option]:
-    failures = [attempt.failure for attempt in history.current if attempt.failure is not None and attempt.failure.gate]
-    gate = failures[-1].gate or "" if failures and failures[-1].rule == CHANGED_FILES else ""
-    if gate not in configured.commands:
-        return []
-    key = shlex.quote(f"gates.{_key(gate)}.fixes")
-    text = f"let what the gate {gate} writes become part of the work, in this issue and others"
-    return [(text, f"noface config set {key} true && {_retry(issue)}")]
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _for_boundary(issue: Issue, history: History) -> list[Option]:

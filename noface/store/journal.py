@@ -20,7 +20,7 @@ from noface.model.worker_run import Resumed
 from noface.recovery.schedule import Breaker
 from noface.store.database import Database, insert, update
 from noface.store.records import UNSTEADY, query
-from noface.store.rows import dumps, outcome_row, same_since
+from noface.store.rows import dumps, outcome_row
 
 if TYPE_CHECKING:
     from noface.integrity.inventory import Inventory
@@ -236,7 +236,6 @@ class Journal:
                 number=report.number,
                 outcome=report.outcome,
                 charged=charged,
-                since=same_since(connection, report.issue_id, report.number),
                 worker=worker.kind if worker is not None else None,
                 message=failure.message if failure else noted(notes, BESIDE),
                 gate=failure.gate if failure else None,

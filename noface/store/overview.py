@@ -14,7 +14,6 @@ Rows = Callable[..., list[sqlite3.Row]]
 
 TRACKER_AWAY = "tracker_away"
 """The fact that tells since when a tracker on another machine has not answered."""
-WORKSPACES = "workspaces"
 HOSTS = "hosts"
 PAUSED = "paused"
 """The fact that tells since when the run is paused (epoch seconds), empty if it is not."""
@@ -42,13 +41,6 @@ class Away(NamedTuple):
     since: Annotated[float, Timestamp, "Since when."]
     why: Annotated[str, "What came instead of an answer."]
     service: Annotated[str, "Which of [notify], without what of its address is secret; empty for the tracker."] = ""
-
-
-class Room(NamedTuple):
-    """The room that the workspaces took when the newest run ended; null where there are none."""
-
-    folder: Annotated[str, "Where they lie."]
-    bytes: Annotated[int, "What they took."]
 
 
 class ModelWait(NamedTuple):
@@ -193,10 +185,6 @@ class Overview:
 
     def notify_away(self) -> tuple[Away, ...]:
         return tuple(Away(**each) for each in json.loads(self.fact(NOTIFY_AWAY) or "[]"))
-
-    def workspaces(self) -> Room | None:
-        known = json.loads(self.fact(WORKSPACES) or "null")
-        return Room(**known) if known else None
 
     def hosts(self) -> tuple[HostState, ...]:
         return tuple(HostState(**each) for each in json.loads(self.fact(HOSTS) or "[]"))

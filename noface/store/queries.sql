@@ -55,12 +55,6 @@ UPDATE attempts SET outcome = 'PASSED', failure = NULL, signature = '', action =
     notes = json_insert(notes, '$[#]', ?)
 WHERE issue_id = ? AND number = ?;
 
--- name: failures
--- How an issue's attempts up to one ended, newest first; those that ended with noface say nothing.
-SELECT number, outcome, signature, epoch FROM attempts
-WHERE issue_id = ? AND number <= ? AND outcome IS NOT NULL AND outcome != 'INTERRUPTED'
-ORDER BY number DESC;
-
 -- name: interrupt
 -- A question that was cut short keeps what it cost.
 UPDATE advice SET answered_at = ?, outcome = 'INTERRUPTED', answer = ?, cost_usd = ?

@@ -1,7 +1,6 @@
 """Turns records into the rows that the journal writes."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 
 from noface.integrity.rubbish import generated
@@ -9,7 +8,7 @@ from noface.model.attempt import AttemptReport, Interrupted, Judged, NotStarted,
 from noface.model.codec import encode, view
 from noface.model.gate import GateResult
 from noface.model.worker_run import Usage
-from noface.store.records import GateRun, query
+from noface.store.records import GateRun
 
 _CHANGED_MAX = 2000
 _SESSION_CHARS_MAX = 200
@@ -44,17 +43,6 @@ def outcome_row(at: float, report: AttemptReport, *, charged: bool, notes: tuple
         "session_id": (usage.session_id or "")[:_SESSION_CHARS_MAX] or None,
         **({"resumed": dumps(ran.agent.resumed)} if ran and ran.agent and ran.agent.resumed else {}),
     }
-
-
-def same_since(connection: sqlite3.Connection, issue_id: str, number: int) -> int:
-    """Return the first of the attempts in a row, up to `number`, that failed the same way; `number` if it is alone."""
-    since, last = number, None
-    for earlier, *failure in connection.execute(query("failures"), (issue_id, number)):
-        _, signature, _ = failure
-        if not signature or (last is not None and failure != last):
-            break
-        since, last = int(earlier), failure
-    return since
 
 
 def _work(snapshot: Snapshot | None) -> dict[str, object]:

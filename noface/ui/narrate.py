@@ -176,14 +176,7 @@ def _finished(event: EventFacts) -> Line:
         head = f"is kept: {why}" if why else "was interrupted; its work is kept"
         return Line("·", f"{event.issue} attempt {number} {head}", style="dim" if why else "yellow")
     excused = "" if event.data.get("charged", True) else " (costs no attempt)"
-    since, newest = int(event.number("since")), int(event.number("number"))
-    if not 0 < since < newest:
-        head = f"{event.issue} attempt {number} {happened(outcome)}{excused}"
-        return Line("✗", head, what_failed(event.data), "yellow")
-    numbers = f"attempt {number} failed the same way as attempt {since}"
-    if newest - since > 1:
-        numbers = f"attempts {since} to {number} failed the same way"
-    return Line("✗", f"{event.issue} {numbers}{excused}", style="yellow")
+    return Line("✗", f"{event.issue} attempt {number} {happened(outcome)}{excused}", what_failed(event.data), "yellow")
 
 
 def _overruled(event: EventFacts) -> Line:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.listed import HostState, IssueFault, UnsteadyTest, Window
-from noface.store.overview import Away, Gap, ModelWait, Overview, Room
+from noface.store.overview import Away, Gap, ModelWait, Overview
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
-from noface.ui.text import at_home, cells, clean, count, fit, hanging, moment, money, pad, size
+from noface.ui.text import cells, clean, count, fit, hanging, moment, money, pad
 
 _STATUS = "noface.model.taxonomy.IssueStatus"
 
@@ -51,7 +51,6 @@ class Status(NamedTuple):
     waits: Annotated[tuple[ModelWait, ...], "The models whose provider is waited for."] = ()
     unsteady: Annotated[tuple[UnsteadyTest, ...], "The tests that fail now and then on main."] = ()
     tracker_away: Annotated[Away | None, "A tracker that did not answer the newest run; null if it did."] = None
-    disk: Annotated[Room | None, "What the workspaces took when the newest run ended; null without any."] = None
     since: Annotated[float | None, Timestamp, "With --since: from when on it tells; else null."] = None
     unchanged: Annotated[int, "With --since: how many issues are left out, since nothing happened to them."] = 0
     left_out: Annotated[tuple[IssueFault, ...], "The issues that are not worked on, such as strangers', and why."] = ()
@@ -163,7 +162,6 @@ def status_now(rows: Overview, now: float) -> Status:
         unsteady=tuple(rows.unsteady()),
         left_out=rows.left_out(),
         tracker_away=rows.tracker_away(),
-        disk=rows.workspaces(),
         hosts=rows.hosts(),
         quotas=rows.quotas(now),
         notify_away=rows.notify_away(),
@@ -311,8 +309,6 @@ def status_page(document: Status, now: float, width: int, *, everything: bool) -
 
 
 def _notes(document: Status, now: float) -> Iterator[tuple[str, str]]:
-    if (disk := document.disk) is not None:
-        yield f"Workspaces: {size(disk.bytes)} in {at_home(disk.folder)}", "quiet"
     for host in document.hosts if document.run is not None and document.run.running else ():
         yours = f"at most {count(host.slots, 'attempt')} at once" if host.up else f"is away: {host.why}"
         yield f"Host {host.host}, since {moment(host.since, now)}: {yours}", "quiet" if host.up else "careful"

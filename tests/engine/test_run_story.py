@@ -69,13 +69,13 @@ def test_what_depends_on_a_blocked_issue_waits_and_the_rest_goes_on(project):
         "▶ 1 attempt 1 with small: Issue 1",
         "✗ 1 attempt 1 changed nothing: its last words: ?",
         "▶ 1 attempt 2 with small, told what went wrong: Issue 1",
-        "✗ 1 attempt 2 failed the same way as attempt 1",
+        "✗ 1 attempt 2 changed nothing: its last words: ?",
         "▶ 1 attempt 3 with big, the next model: Issue 1",
-        "✗ 1 attempts 1 to 3 failed the same way",
+        "✗ 1 attempt 3 changed nothing: its last words: ?",
         "▶ 1 attempt 4 with big, thinking longer: Issue 1",
-        "✗ 1 attempts 1 to 4 failed the same way",
+        "✗ 1 attempt 4 changed nothing: its last words: ?",
         "▶ 1 attempt 5 with big, told what went wrong: Issue 1",
-        "✗ 1 attempts 1 to 5 failed the same way",
+        "✗ 1 attempt 5 changed nothing: its last words: ?",
     ]
     ending = out[out.index("Finished") :].splitlines()[1:]
     assert ending == [

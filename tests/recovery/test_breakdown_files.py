@@ -48,15 +48,11 @@ def test_of_two_files_of_a_name_a_test_goes_with_the_nearer():
     assert ("web/a.py", "tests/web/test_a.py") in changed("api/a.py", "web/a.py", "tests/web/test_a.py")
 
 
-def test_too_many_files_go_together_by_folder_and_else_by_their_order():
-    files = [f"src/{folder}/{name}.py" for folder in ("api", "web") for name in "abc"]
-    assert changed(*files) == [tuple(files[:3]), tuple(files[3:])]
+def test_too_many_files_go_together_by_their_order():
     flat = [f"f{number:02}.py" for number in range(10)]
     groups = changed(*flat)
     assert len(groups) == 4
     assert [path for group in groups for path in group] == flat
-    deep = [f"{folder}/{number}/x.py" for folder in "ab" for number in range(5)]
-    assert changed(*deep) == [tuple(deep[:5]), tuple(deep[5:])]
 
 
 def test_what_programs_made_is_no_part_and_crowds_no_file_out():
