@@ -1,6 +1,6 @@
 """Decides on issues, carries decisions out, and starts what is due. The only caller of the policy in a run."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum, auto
 from pathlib import Path
@@ -170,8 +170,9 @@ def plan_tick(
     slots: int,
     at_work: frozenset[str] = frozenset(),
     under_way: tuple[Issue, ...] = (),
+    late: Collection[str] = (),
 ) -> Plan:
-    """Return which of `issues` start now, and why the others wait; `at_work` are models."""
+    """Return which of `issues` start now, and why the others wait; `at_work` are models, and `late` come last."""
     reader = context.reader
     waits = reader.waits()
     open_ones = (
@@ -181,7 +182,7 @@ def plan_tick(
     )
     models = {name: model_of(action) for name, action in decide_each(context, open_ones, states)}
     contest = Contest(reader.lost_to_main(), under_way)
-    return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest)
+    return plan(issues, states, models, waits, slots, context.clock.now(), at_work, contest, late)
 
 
 def decide_and_apply(context: RunContext, queue: MergeQueue, issue: Issue, proof: Proof | None = None) -> None:
