@@ -217,7 +217,7 @@ def _red(change: JudgedChange, run: Run, paths: Collection[str]) -> Generator[Ru
     if ran.failure is None and any(not result.passed for result in ran.results):
         ran = yield replace(run, anew=True, steady=True)
     if ran.failure is not None:
-        return altered(tuple(paths), replace(ran.failure, charged=True), change.parts.why)
+        return altered(tuple(paths), replace(ran.failure, charged=True))
     testing = {gate.kind for gate in run.gates} <= {*_TESTING}
     for red in ran.results:
         if red.passed or red.failure is None:
@@ -228,7 +228,7 @@ def _red(change: JudgedChange, run: Run, paths: Collection[str]) -> Generator[Ru
         whole = main is not None and bool(main.tests) and now is not None and each_once(main, now)
         if not (testing and whole and not tests):
             failure = replace(red.failure, gate=red.gate.name, failing_tests=tests)
-            return altered(tuple(paths), failure, change.parts.why)
+            return altered(tuple(paths), failure)
     return None
 
 

@@ -10,9 +10,7 @@ from noface.diagnosis.missing_library import (
     own_library_failure,
     place_among,
 )
-from noface.git.checkout import PersonsCheckout
 from noface.git.plumbing import Plumbing
-from noface.integrity.not_on_main import Lacking, ways_to_commit
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 
@@ -47,11 +45,6 @@ def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure
     paths = plumbing.paths(tree)
     texts = plumbing.texts(tree, manifests(library, paths)[:_FILES_MAX], _SOURCE_BYTES_MAX)
     if (named := next((path for path, text in texts.items() if is_named(library, path, text)), None)) is not None:
-        return own_library_failure(failure, library, f"{named} names it", (), paths)
-    if (place := place_among(library, paths, failure.location)) is not None:
-        return own_library_failure(failure, library, place, (), paths)
-    state = PersonsCheckout(plumbing).state
-    if (place := place_among(library, state.new, failure.location)) is None:
-        return failure
-    why = f"{place} is in your checkout, not on {state.main}"
-    return own_library_failure(failure, library, why, ways_to_commit((Lacking(place),), state), paths)
+        return own_library_failure(failure, library, f"{named} names it", paths)
+    place = place_among(library, paths, failure.location)
+    return own_library_failure(failure, library, place, paths) if place is not None else failure

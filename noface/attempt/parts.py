@@ -55,17 +55,6 @@ class Parts:
             return Part.PRODUCT if by_product else named
         return Part.CONFIG if named is Part.PRODUCT and self._starts(path) else named
 
-    def why(self, path: str) -> str:
-        """Return what makes a file, put back to main's version, a judge: the end of "it is a judge …"."""
-        if part_of(path) is not Part.PRODUCT:
-            return "by its name"
-        if path in self.reached.files or path in self.reached.started:
-            return "since a gate calls it"
-        if path not in self.plumbing.whole(self.main).paths and (other := self.stands_for(path)):
-            return f"since it is found in the place of {other}"
-        by_use = path not in self.listed and (self._is_expected(path) or self._only_judges(path, _DEPTH_MAX))
-        return "since only judges use it" if by_use else "since main's tests stand in it"
-
     def by_use(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return which of these files of the product may judge it, since only judges use them: expected data, helpers.
 

@@ -88,13 +88,11 @@ def distribution_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def own_library_failure(
-    failure: Failure, library: MissingLibrary, why: str, ways: Sequence[str], paths: Collection[str]
-) -> Failure:
+def own_library_failure(failure: Failure, library: MissingLibrary, why: str, paths: Collection[str]) -> Failure:
     """Return the failure of a library of the project's own: no registry's package of that name is meant."""
     _, install = way_to_install(library, paths)
-    todo = " && ".join(ways) or "the gate must find it in the workspace"
-    if not ways and library.package not in install:
+    todo = "the gate must find it in the workspace"
+    if library.package not in install:
         todo = f"[project] setup must install the project itself in each workspace (`{install}`), or the gate find it"
     where = f", which {failure.location} imports," if failure.location else ""
     message = f"{library.name}{where} is the project's own ({why}), and is not found{TO_ADD_IT}{todo}"

@@ -109,10 +109,7 @@ def scan(rules: tuple[LineRule, ...], log: Log, context: Context, owned: frozens
 
 
 def _candidates(rule: LineRule, log: Log) -> list[int]:
-    held = [literal for literal in rule.needs if log.may_hold(literal)]
-    if len(held) == 1:
-        return list(log.lines_with(held[0]))
-    return sorted({number for literal in held for number in log.lines_with(literal)})
+    return sorted({number for literal in rule.needs for number in log.lines_with(literal)})
 
 
 def _is_quoted(match: re.Match[str], rule: LineRule) -> bool:
@@ -194,8 +191,6 @@ def _by_rules(rules: tuple[NameRule, ...], log: Log, owned: frozenset[int]) -> d
     lines = _Lines(log)
     for rule in rules:
         for literal in rule.needs:
-            if not log.may_hold(literal):
-                continue
             for number in log.lines_with(literal):
                 free = number not in owned and number not in names
                 match = rule.regex.match(lines.get(number)) if free else None

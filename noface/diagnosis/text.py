@@ -20,27 +20,18 @@ WINDOW_BEFORE = 700
 WINDOW_AFTER = 1_500
 WINDOWS_EACH_SIDE = 2
 HITS_MAX = 300
-_GRAM = 3
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Clean lines of stdout, then from number `err` of stderr. `grams` are all runs of three characters in `text`."""
+    """Clean lines of stdout, then from number `err` of stderr."""
 
     lines: tuple[str, ...]
     err: int
     text: str
     starts: tuple[int, ...]
-    grams: frozenset[str] = frozenset()
-
-    def may_hold(self, literal: str) -> bool:
-        """True if `literal` may be in `text`: a cheap no for most of the rules, whose words the log never uses."""
-        if len(literal) < _GRAM:
-            return literal in self.text
-        grams = self.grams
-        return all(literal[at : at + _GRAM] in grams for at in range(len(literal) - _GRAM + 1))
 
     def line_at(self, offset: int) -> int:
         return max(0, bisect_right(self.starts, offset) - 1)
@@ -150,8 +141,7 @@ def read_log(stdout: str, stderr: str) -> Log:
         starts.append(at)
         at += len(line) + 1
     text = "\n".join(lines)
-    grams = frozenset(text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1))
-    return Log(lines, len(out), text, tuple(starts), grams)
+    return Log(lines, len(out), text, tuple(starts))
 
 
 _VARYING = Patterns("varying")

@@ -1,7 +1,6 @@
 """Reads from a repository what a check of noface's state holds against the database. Nothing is changed."""
 
 import os
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -10,13 +9,11 @@ from noface.git.fast_forward import cut_off
 from noface.git.landings import landings
 from noface.git.plumbing import Plumbing
 from noface.git.worktrees import worktrees
-from noface.integrity.state.fsck_facts import GitFacts, LockFile, MainMove
+from noface.integrity.state.fsck_facts import GitFacts, MainMove
 from noface.integrity.state.landed import TrailedCommit
 from noface.process.files import read_regular
 
 _PREFIXES = ("refs/noface/", "refs/heads/noface/")
-_LOCKS = ("packed-refs.lock", "HEAD.lock", "config.lock", "shallow.lock")
-_FIRST_LINE_BYTES_MAX = 200
 _REFLOG_BYTES_MAX = 1 << 30
 _REFLOG_WORDS_MIN = 4  # old, new, time, zone; between them a name and an address
 
@@ -42,7 +39,6 @@ def survey(plumbing: Plumbing, asked: Iterable[str]) -> GitFacts:
         off_main=_outside(plumbing, (*wanted, *tips), (main, *plumbing.references("refs/noface/remote").values())),
         missing=_missing(plumbing, (*(oid for oid in sound.values()), main), landed),
         cut_off=tuple(str(tree.path) for tree in worktrees(plumbing.repository) if tree.reachable and cut_off(tree)),
-        locks=_locks(plumbing),
     )
 
 
@@ -96,20 +92,6 @@ def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[TrailedCommi
     if output.code != 0:
         missing.append(output.stderr.strip().splitlines()[-1] if output.stderr.strip() else "git rev-list failed")
     return tuple(missing)
-
-
-def _locks(plumbing: Plumbing) -> tuple[LockFile, ...]:
-    common = plumbing.repository.common_dir
-    files = {*(common / name for name in _LOCKS), *(common / "refs").rglob("*.lock")}
-    for tree in worktrees(plumbing.repository):
-        files |= {tree.git_dir / "index.lock", tree.git_dir / "HEAD.lock"}
-    locks = []
-    for file in sorted(files):
-        with suppress(OSError):  # there is none, or none any more
-            age = time.time() - file.lstat().st_mtime
-            first = read_regular(file, _FIRST_LINE_BYTES_MAX) or b""
-            locks.append((str(file), first.decode("utf-8", "replace").partition("\n")[0], max(0.0, age)))
-    return tuple(locks)
 
 
 _OWN = "refs/heads/noface/"

@@ -5,7 +5,6 @@ proves nothing: its worker is told once. What main keeps, the issue names, or th
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -91,13 +90,6 @@ def is_generated(path: str) -> bool:
 def generated(paths: Collection[str], on_main: Collection[str] = ()) -> frozenset[str]:
     marked = marked_folders(paths, on_main)
     return frozenset(path for path in paths if is_generated(path) or not marked.isdisjoint(above(path)))
-
-
-def new_folders(paths: Collection[str], on_main: Collection[str]) -> dict[str, int]:
-    """Return the outermost folders of `paths` without a file of main, with their numbers, most first."""
-    others = {folder for path in on_main for folder in above(path)} if paths else set()
-    tops = (next((folder for folder in above(path) if folder not in others), "") for path in paths)
-    return dict(Counter(filter(None, tops)).most_common())
 
 
 def rubbish_in(

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -202,8 +202,8 @@ _SHOWN_MAX = 10
 _NAME_CHARS_MAX = 200
 
 
-def altered(paths: tuple[str, ...], failure: Failure, why: Callable[[str], str]) -> Failure:
-    """Return the failure of a change that is green only with its own `paths`; `why` says what makes one a judge."""
+def altered(paths: tuple[str, ...], failure: Failure) -> Failure:
+    """Return the failure of a change that is green only with its own `paths`."""
     tests, decoded = failure.failing_tests, paths[:_SHOWN_MAX]
     theirs = tuple(path for path in paths if any(test.partition("::")[0].endswith(path) for test in tests)) or paths
     fails = f"{_few(tests)} fail{'s' if len(tests) == 1 else ''}" if tests else f"it fails ({failure.message})"
@@ -213,10 +213,7 @@ def altered(paths: tuple[str, ...], failure: Failure, why: Callable[[str], str])
         rule=ALTERED,
         location=theirs[0] if theirs else None,
         signature=f"{ALTERED}:{','.join(sorted(tests or paths))}",
-        evidence=(
-            *(f"altered: {path}, a judge {why(path)}" for path in decoded),
-            *(f"fails: {test}" for test in tests[:_SHOWN_MAX]),
-        ),
+        evidence=(*(f"altered: {path}" for path in decoded), *(f"fails: {test}" for test in tests[:_SHOWN_MAX])),
         excerpt=failure.excerpt,
         failing_tests=tests,
         gate=failure.gate,

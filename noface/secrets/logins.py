@@ -43,12 +43,9 @@ def login_fix(spec: ModelSpec) -> str:
     if own:
         return f"correct {own[0]}, which [models.{spec.name}] names"
     chosen = known.get("uncertain_argument", "")
-    if chosen and any(chosen in argument for argument in spec.args):
-        return f"give it a key of the provider that [models.{spec.name}] args choose"
     leads = next((name for name, _ in spec.env if _LEADS_ELSEWHERE.search(name)), "")
-    if leads:
-        provider = table("agents")[spec.agent].get("elsewhere", {}).get(leads, "its service")
-        return f"renew the login of {provider}, to which {leads} of [models.{spec.name}] leads it"
+    if leads or (chosen and any(chosen in argument for argument in spec.args)):
+        return f"renew the login of the service to which [models.{spec.name}] {'env' if leads else 'args'} lead it"
     if not known.get("by_provider"):
         return str(known["fix"])
     return key_fix(spec.model, str(known.get("command", "")))

@@ -5,7 +5,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import time
 from contextlib import closing
 
 import jsonschema
@@ -288,19 +287,6 @@ def test_a_missing_or_empty_object_below_noface_s_refs_needs_a_person(project, c
 def test_an_empty_ref_file_needs_a_person(project, checked):
     (project.path / ".git" / "refs" / "noface" / "issues" / "2" / "1").write_text("")
     assert ("ref-broken", "person") in checked.kinds(code=ATTENTION)
-
-
-def test_locks_of_others_are_named_and_never_removed(project, checked):
-    locks = [project.path / ".git" / name for name in ("packed-refs.lock", "index.lock", "refs/heads/main.lock")]
-    long_ago = time.time() - 3600
-    for lock in locks:
-        lock.write_text("")
-        os.utime(lock, (long_ago, long_ago))
-    document = checked.check("--repair", code=ATTENTION)
-    named = {each["subject"] for each in document["findings"] if each["kind"] == "lock-left"}
-    assert {str(locks[0]), str(locks[1])} <= named
-    assert locks[0].exists()
-    assert locks[1].exists()
 
 
 def test_processes_that_a_dead_run_left_are_killed(project, checked):

@@ -119,7 +119,7 @@ def test_what_a_manifest_of_the_project_names_is_no_stranger_s(line, path, manif
     assert manifests(library, ("src/a.txt", path)) == (path,)
     assert is_named(library, path, manifest)
     assert not is_named(replace(library, name="requests", package="requests"), path, manifest)
-    said = own_library_failure(failure(line), library, f"{path} names it", (), {path}).message
+    said = own_library_failure(failure(line), library, f"{path} names it", {path}).message
     assert "is the project's own" in said
     assert not any(
         word in said for word in ("pip install acme", "npm install @acme", "go get", "cargo add", "gem install")
@@ -154,11 +154,3 @@ def test_a_module_of_the_project_is_known_by_its_place(name, path, place):
 )
 def test_a_module_beside_or_above_the_file_that_imports_it_is_no_package_to_install(path, location, place):
     assert place_among(missing_library(failure("No module named 'billing'")), ("a.py", path), location) == place
-
-
-def test_what_lies_in_the_checkout_is_to_be_committed():
-    library = missing_library(failure("No module named 'billing'"))
-    said = own_library_failure(
-        failure("x"), library, "billing is in your checkout, not on main", ("git add billing",), ()
-    ).message
-    assert said.endswith("To add it: git add billing")

@@ -128,7 +128,7 @@ def test_a_run_and_its_pages_name_the_rule(project):
     assert (first["outcome"], second["outcome"]) == ("LINT_FAILURE", "PASSED")
     failure = project.shown("show", "7", "1")["failure"]
     assert (failure["rule"], failure["evidence"]) == ("project:depot", ["depot: closed"])
-    assert "rule: project:depot, of [[gate_rules]] in noface.toml" in project.noface("show", "7", "1").stdout
+    assert "by the rule project:depot" in project.noface("show", "7", "1").stdout
     assert "by the rule project:depot" in project.noface("show", "7").stdout
     log = project.write("recorded.log", "depot: closed\n")
     done = project.noface("tools", "classify", "gate", "--exit-code", "1", "--stdout", str(log))

@@ -144,23 +144,6 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
 
 
 @cases(
-    ("path", "why"),
-    [
-        ("tests/helper.py", "by its name"),
-        ("README.md", "since main's tests stand in it"),
-        ("checks/run.py", "since a gate calls it"),
-        ("cases/a.txt", "since only judges use it"),
-        ("shop/testing.py", "since only judges use it"),
-        ("lint/base.toml", "by its name"),
-        ("crate/src/lib.rs", "since main's tests stand in it"),
-        ("web/lib/check", "since it is found in the place of web/lib/check.js"),
-    ],
-)
-def test_what_makes_a_file_a_judge_is_told(parts, path, why):
-    assert parts.why(path) == why
-
-
-@cases(
     ("changed", "judging"),
     [
         (("shop/testing.py", "shop/core.py"), ("shop/testing.py",)),

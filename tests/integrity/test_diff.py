@@ -296,13 +296,6 @@ def test_output_of_programs_never_makes_a_change_too_big(change):
     assert rules(replace(diff, on_main=("env3/README", "web/node_modules/m0/own.js")), files_max=5) == ["diff-too-big"]
 
 
-def test_a_change_whose_files_lie_in_one_new_folder_is_told_where(change):
-    written = {f"out/p{n}.html": "x\n" for n in range(5)} | {"a.py": "x\n"}
-    (failure,) = examine(change({}, written, on_main=("src/b.py",)), DiffLimits(files_max=5))
-    assert failure.rule == "diff-too-big"
-    assert "5 of them are new, in out/: if a program makes them, name it in .gitignore" in failure.message
-
-
 # Together
 
 

@@ -54,20 +54,13 @@ DEPOT = ("-c", "model_provider=house", "-c", 'model_providers.house={base_url="h
     ("spec", "fix"),
     [
         (ModelSpec("m", "claude"), "run `claude` and log in with /login, or set ANTHROPIC_API_KEY"),
-        (
-            ModelSpec("m", "claude", env=BEDROCK),
-            "renew the login of bedrock, to which CLAUDE_CODE_USE_BEDROCK of [models.m] leads it",
-        ),
+        (ModelSpec("m", "claude", env=BEDROCK), "renew the login of the service to which [models.m] env lead it"),
         (
             ModelSpec("m", "claude", env=(("ANTHROPIC_BASE_URL", "http://h"), ("ANTHROPIC_AUTH_TOKEN", "t"))),
             "correct ANTHROPIC_AUTH_TOKEN, which [models.m] names",
         ),
-        (
-            ModelSpec("m", "claude", env=(("ANTHROPIC_BASE_URL", "http://h"), ("GITHUB_TOKEN", "t"))),
-            "renew the login of its service, to which ANTHROPIC_BASE_URL of [models.m] leads it",
-        ),
         (ModelSpec("m", "codex"), "run `codex login`, or set CODEX_API_KEY"),
-        (ModelSpec("m", "codex", args=DEPOT), "give it a key of the provider that [models.m] args choose"),
+        (ModelSpec("m", "codex", args=DEPOT), "renew the login of the service to which [models.m] args lead it"),
         (ModelSpec("m", "gemini", env_pass=("GOOGLE_API_KEY",)), "correct GOOGLE_API_KEY, which [models.m] names"),
         (ModelSpec("m", "opencode", "openrouter/x/y"), "run `opencode auth login`, or set OPENROUTER_API_KEY"),
         (ModelSpec("m", "aider", "deepseek/deepseek-chat"), "set DEEPSEEK_API_KEY"),

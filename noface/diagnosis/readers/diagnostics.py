@@ -129,7 +129,7 @@ def _by_linter(log: Log, line: str, context: Context) -> bool:
     if context.lints and (formatted or not compiles):
         return True
     marks = table("patterns")["words"]["lint"]
-    return formatted and not compiles and "[-W" not in line and any(log.may_hold(m) and m in log.text for m in marks)
+    return formatted and not compiles and "[-W" not in line and any(m in log.text for m in marks)
 
 
 def _typescript_kind(match: re.Match[str], line: str, log: Log, context: Context) -> FailureKind:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from noface.integrity.diff.gates import lowered_thresholds
 from noface.integrity.diff.names import WORDS, Unfit
-from noface.integrity.rubbish import generated, is_generated, new_folders
+from noface.integrity.rubbish import generated, is_generated
 from noface.integrity.strength import AS_STRONG, Weaker
 from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weakened_tests
-from noface.model.attempt import ABSENT, FileChange
+from noface.model.attempt import FileChange
 from noface.model.failure import Failure
 from noface.model.issue import Issue
 from noface.model.patch import changed_lines, decoded
@@ -208,11 +208,8 @@ def _too_big(diff: Diff, limits: DiffLimits) -> Failure | None:
         return None
     over = [f"{files:,} files ([limits] max_changed_files is {limits.files_max:,})"] * (files > limits.files_max)
     over += [f"{lines:,} lines ([limits] max_changed_lines is {limits.lines_max:,})"] * (lines > limits.lines_max)
-    new = new_folders([change.path for change in counted if change.old_mode == ABSENT], diff.on_main)
-    folder, most = next(iter(new.items()), ("", 0))
-    ignorable = f"; {most:,} of them are new, in {decoded(folder)}/: if a program makes them, name it in .gitignore"
     largest = [f"{_size(each):,} lines in {decoded(each.path)}" for each in sorted(counted, key=_size, reverse=True)]
-    failure = _failure("diff-too-big", largest, more=f"{' and '.join(over)}{ignorable if 2 * most > files else ''}")
+    failure = _failure("diff-too-big", largest, more=" and ".join(over))
     usage, limit = (files, limits.files_max) if files > limits.files_max else (lines, limits.lines_max)
     return replace(failure, usage=usage, limit=limit)
 

@@ -11,8 +11,7 @@ steps      Issues, pull requests and landings changed their states as the table 
 agreement  An issue is merged in its row where main holds it. Refs belong to issues that rows or main know. Counters
            are the sums of their attempts.
 closure    Without a living run no run, attempt, question, landing or process is open, and no half-done move of files.
-storage    The database passes its own check; no object that noface refers to is missing; no lock is left behind; the
-           configuration of private git dirs is what noface wrote.
+storage    The database passes its own check; no object that noface refers to is missing.
 """
 
 from collections import Counter
@@ -27,8 +26,6 @@ _OWN = "noface: land"
 _LOOK = "Run the gates on it: `git worktree add --detach /tmp/look {commit}`. Revert it if they fail."
 _MOVE_AWAY = "Restore it from a backup, or move it away: merged work is known from main's history."
 _CLOCK_ERROR_S = 2.0
-_LOCK_AGE_S_MIN = 60.0
-_OWN_MARK = "noface landing"
 _SHOWN_MAX = 3
 _COST_ERROR_USD_MAX = 1e-6
 _ISSUE_REFS = "refs/noface/issues/"
@@ -65,10 +62,6 @@ def _storage(facts: Facts) -> Iterator[Fault]:
         more = f" and {len(git.missing) - _SHOWN_MAX} more" if len(git.missing) > _SHOWN_MAX else ""
         advice = "Fetch them from a clone that has them; `git fsck` tells more."
         yield Fault(FaultKind.OBJECTS_MISSING, "objects", f"missing below noface's refs: {text}{more}", advice)
-    for path, content, age_s in git.locks:
-        if not content.startswith(_OWN_MARK):  # that is found as a landing that was cut off
-            advice = f"If no git command is running here: `rm {path}`." if age_s >= _LOCK_AGE_S_MIN else ""
-            yield Fault(FaultKind.LOCK_LEFT, path, f"a git command holds it, or left it {age_s:.0f} s ago", advice)
 
 
 def _landings(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:

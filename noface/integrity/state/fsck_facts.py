@@ -78,10 +78,6 @@ class DatabaseFacts:
     gates: Mapping[str, GateResult] = field(default_factory=dict)
 
 
-LockFile = tuple[str, str, float]
-"""A lock file of git's: its path, its first line, and how many seconds ago it was written."""
-
-
 @dataclass(frozen=True, slots=True)
 class GitFacts:
     """What the repository holds. `refs` are those of noface; ids below are of commits unless said otherwise.
@@ -100,7 +96,6 @@ class GitFacts:
     off_main: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
     cut_off: tuple[str, ...] = ()
-    locks: tuple[LockFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +148,6 @@ class FaultKind(StrEnum):
     REF_UNKNOWN = "ref-unknown"
     COUNTERS_WRONG = "counters-wrong"
     PROCESS_LEFT = "process-left"
-    LOCK_LEFT = "lock-left"
 
 
 class RepairKind(StrEnum):
