@@ -260,7 +260,7 @@ def _gates_are_red(attempt: Judging) -> Failure | None:
         nothing = attempt.nothing or only_notes(attempt)
         nothing = nothing if failure.kind is not FailureKind.ENVIRONMENT else None  # what is missing tells more
         failure = with_put_back(attempt, nothing or missing or with_places(failure, snapshot))
-    return with_library(attempt.env, attempt.snapshot.changes, ran.tree, failure)
+    return with_library(attempt.env, ran.tree, failure)
 
 
 def _only_part_is_done(attempt: Judging) -> Failure | None:

@@ -1,8 +1,7 @@
-"""Finds out, where a gate missed a library, whose it is, who imports it, and how this project installs it."""
+"""Finds out, where a gate missed a library, whose it is, and how this project installs it."""
 
 from noface.attempt.environment import AttemptEnvironment
 from noface.diagnosis.missing_library import (
-    imported_at,
     is_named,
     library_failure,
     manifests,
@@ -11,15 +10,13 @@ from noface.diagnosis.missing_library import (
     place_among,
 )
 from noface.git.plumbing import Plumbing
-from noface.model.attempt import ABSENT, FileChange
 from noface.model.failure import Failure
 
 _FILES_MAX = 200
 _SOURCE_BYTES_MAX = 1_000_000
-_IMPORTS_SHOWN = 3
 
 
-def with_library(env: AttemptEnvironment, changes: tuple[FileChange, ...], tree: str, failure: Failure) -> Failure:
+def with_library(env: AttemptEnvironment, tree: str, failure: Failure) -> Failure:
     """Return the failure with what is known of the library that is not installed; another failure as it is."""
     library = missing_library(failure)
     if library is None:
@@ -27,14 +24,7 @@ def with_library(env: AttemptEnvironment, changes: tuple[FileChange, ...], tree:
     own = with_own_library(env.plumbing, tree, failure)
     if own is not failure:
         return own
-    places: list[str] = []
-    with env.plumbing.blobs() as blobs:
-        for change in changes[:_FILES_MAX]:
-            text = blobs.read(change.new_oid, _SOURCE_BYTES_MAX) if change.new_mode != ABSENT else None
-            line = imported_at(library, text.decode("utf-8", "replace")) if text else None
-            places += [f"{change.path}:{line}"] if line is not None else []
-    places = places or ([failure.location] if failure.location else [])
-    return library_failure(failure, library, places[:_IMPORTS_SHOWN], env.plumbing.paths(tree), env.setup.command)
+    return library_failure(failure, library, env.plumbing.paths(tree), env.setup.command)
 
 
 def with_own_library(plumbing: Plumbing, tree: str, failure: Failure) -> Failure:

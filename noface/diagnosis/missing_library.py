@@ -1,4 +1,4 @@
-"""A library that is not installed: which one a gate missed, who imports it, and how the project adds it. Pure."""
+"""A library that is not installed: which one a gate missed, and how the project adds it. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -42,13 +42,6 @@ def missing_library(failure: Failure) -> MissingLibrary | None:
                     name = match["name"]
                     return MissingLibrary(ecosystem, name, known.get("packages", {}).get(name, name))
     return None
-
-
-def imported_at(library: MissingLibrary, text: str) -> int | None:
-    expression = table("libraries")[library.ecosystem]["imports"].replace("{name}", re.escape(library.name))
-    pattern = re.compile(expression)
-    lines = enumerate(text.splitlines(), 1)
-    return next((number for number, line in lines if pattern.search(line[:_LINE_MAX])), None)
 
 
 def way_to_install(library: MissingLibrary, paths: Collection[str]) -> tuple[str, str]:
@@ -99,18 +92,16 @@ def own_library_failure(failure: Failure, library: MissingLibrary, why: str, pat
     return _of_library(failure, library, message, None)
 
 
-def library_failure(
-    failure: Failure, library: MissingLibrary, places: Sequence[str], paths: Collection[str], setup: str
-) -> Failure:
-    """Return the failure with what is known of the library that `places` (file:line) import."""
+def library_failure(failure: Failure, library: MissingLibrary, paths: Collection[str], setup: str) -> Failure:
+    """Return the failure with what is known of the library that was missed."""
     add, install = way_to_install(library, paths)
-    where = f", which {', '.join(places)} imports," if places else ""
+    where = f", which {failure.location} imports," if failure.location else ""
     package = f" (the package {library.package})" if library.package != library.name else ""
     command = add if add.startswith("add ") else f"`{add}`"
     ready = f'[project] setup = "{install}" in noface.toml installs it in each workspace'
     ready = f"[project] setup (`{setup}`) must install it in each workspace" if setup else ready
     message = f"the library {library.name}{package}{where} is not installed{TO_ADD_IT}{command}; {ready}"
-    return _of_library(failure, library, message, places[0] if places else failure.location)
+    return _of_library(failure, library, message, failure.location)
 
 
 def _of_library(failure: Failure, library: MissingLibrary, message: str, location: str | None) -> Failure:

@@ -6,7 +6,6 @@ import pytest
 
 from noface.data import table
 from noface.diagnosis.missing_library import (
-    imported_at,
     is_named,
     library_failure,
     manifests,
@@ -55,21 +54,6 @@ def test_nothing_else_is_one(other):
 
 
 @pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ("No module named 'yaml'", "import os\nimport yaml\n"),
-        ("No module named 'yaml'", "x = 1\nfrom yaml import load\n"),
-        ("Cannot find package 'left-pad'", "// left-pad\nimport pad from 'left-pad';\n"),
-        ("Cannot find module 'left-pad'", "\nconst pad = require('left-pad/x');\n"),
-        ("no required module provides package github.com/a/b", 'import (\n\t"github.com/a/b"\n)\n'),
-        ("error[E0432]: unresolved import `serde`", "\nuse serde::Serialize;\n"),
-    ],
-)
-def test_the_line_that_imports_it_is_found(line, text):
-    assert imported_at(missing_library(failure(line)), text) == 2
-
-
-@pytest.mark.parametrize(
     ("files", "add", "setup"),
     [
         ({"uv.lock", "pyproject.toml"}, "uv add PyYAML", "uv sync"),
@@ -82,7 +66,7 @@ def test_it_is_added_as_the_project_s_manifests_say(files, add, setup):
     library = missing_library(failure("No module named 'yaml'"))
     way = way_to_install(library, files)
     assert (way[0], way[1].endswith(setup)) == (add, True)
-    said = library_failure(failure("No module named 'yaml'"), library, ("a.py:2",), files, "").message
+    said = library_failure(replace(failure("No module named 'yaml'"), location="a.py:2"), library, files, "").message
     assert "the library yaml (the package PyYAML), which a.py:2 imports, is not installed" in said
     assert add in said
     assert f'[project] setup = "{way[1]}" in noface.toml' in said

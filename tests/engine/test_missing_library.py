@@ -3,31 +3,10 @@
 import sys
 
 import pytest
-from support.run_parts import run_parts
-
-from noface.attempt.libraries import with_library
-from noface.diagnosis.missing_library import MISSING_LIBRARY
-from noface.model.failure import Failure
-from noface.model.taxonomy import FailureKind
 
 PYTEST = f"PYTHONPATH=lib:. {sys.executable} -m pytest -q -p no:cacheprovider --disable-plugin-autoload"
 GATE = f'\n[[gates]]\nname = "unit"\ncommand = "{PYTEST}"\ncanary = false\n'
 INSTALL = "mkdir -p lib && for name in $(cat requirements.txt); do cp {shelf}/$name.py lib/; done"
-
-
-def test_a_failure_names_the_library_who_imports_it_and_where_it_is_added(project):
-    project.write("requirements.txt", "")
-    main = project.commit()
-    project.write("tests/test_pad.py", "import os\nimport leftpad\n")
-    work = project.commit()
-    line = "E   ModuleNotFoundError: No module named 'leftpad'"
-    with run_parts(project.path) as context:
-        plumbing = context.env.plumbing
-        changes, tree = plumbing.changes(main, plumbing.tree(work)), plumbing.tree(work)
-        failure = with_library(context.env, changes, tree, Failure(FailureKind.ENVIRONMENT, line, "r", gate="unit"))
-    assert failure.signature == f"{MISSING_LIBRARY}leftpad"
-    assert "the library leftpad, which tests/test_pad.py:2 imports, is not installed" in failure.message
-    assert "add leftpad to requirements.txt" in failure.message
 
 
 @pytest.mark.thorough
