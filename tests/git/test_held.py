@@ -1,7 +1,6 @@
 """Pruning, packing and locks of another git beside a run: nothing is lost, and no lock ends a run."""
 
 import os
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -170,43 +169,6 @@ def test_a_packed_refs_lock_left_behind_does_not_end_the_run(project):
     project.git("update-ref", "refs/noface/issues/1/landing", "main")
     project.run()
     assert project.statuses() == {"1": "merged"}
-
-
-LOOPS = (
-    "git gc -q --prune=now", "git prune --expire=now", "git repack -adq; git pack-refs --all",
-    "git maintenance run --quiet; git gc -q --auto",
-)  # fmt: skip
-
-
-@pytest.mark.thorough
-def test_pruning_and_packing_in_loops_beside_a_run_lose_no_file(project):
-    files = {issue: {f"d{issue}/{number}.txt": f"{issue} {number}\n" for number in range(12)} for issue in range(1, 9)}
-    project.config(workers=2)
-    for issue in files:
-        project.issue(issue)
-    writes = {issue: [{"write": name, "text": text} for name, text in inner.items()] for issue, inner in files.items()}
-    project.play(*((str(issue), 0, steps) for issue, steps in writes.items()))
-    project.commit()
-    busy = [
-        subprocess.Popen(
-            ["bash", "-c", f"while :; do {loop}; done"], cwd=project.path, env=project.environment(),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )
-        for loop in LOOPS
-    ]  # fmt: skip
-    try:
-        project.run()
-    finally:
-        for each in busy:
-            os.killpg(each.pid, 9)
-            each.wait()
-    assert set(project.statuses().values()) == {"merged"}
-    for lock in (project.path / ".git").rglob("*.lock"):
-        lock.unlink()  # of the git that was killed
-    listed = set(project.git("ls-tree", "-r", "--name-only", "main").split("\n"))
-    assert listed >= {name for inner in files.values() for name in inner}
-    assert project.git("fsck", "--connectivity-only", "--no-dangling") == ""
-    project.git("gc", "-q", "--force")
 
 
 def test_work_that_is_judged_again_is_what_its_ref_holds_and_not_a_commit_that_was_pruned(project):

@@ -1,7 +1,6 @@
 """What a person commits to `noface/<id>` is never moved away: the issue waits, and `retry` builds on it (law 2)."""
 
 import pytest
-from support.processes import wait_for
 
 BAD = [{"write": "bad", "text": "x"}, {"write": "mine.txt", "text": "worker\n"}]
 GATE = "test ! -e bad"
@@ -65,23 +64,6 @@ def test_a_commit_made_while_the_worker_works_is_not_moved_away(project):
     assert (project.git("rev-parse", "noface/7"), project.attempts("7")[1]["outcome"]) == (theirs, "PASSED")
     assert "a person has committed" in project.shown("blocked")["blocked"][0]["summary"]
     assert project.git("log", "--format=%s", "main") == "work\nfirst"
-
-
-@pytest.mark.thorough
-def test_a_commit_made_while_passed_work_waits_to_land_makes_it_wait_for_retry(project):
-    project.issue(7)
-    project.commit()
-    lock = project.path / ".git" / "index.lock"
-    lock.write_text("")
-    process = project.start("run")
-    wait_for(lambda: project.statuses().get("7") == "landing")
-    theirs = commit_by_hand(project, "theirs.txt", "person\n")
-    wait_for(lambda: project.statuses().get("7") == "blocked")
-    lock.unlink()
-    assert (process.wait(), project.git("rev-parse", "noface/7")) == (3, theirs)
-    project.noface("retry", "7")
-    project.run()
-    assert project.git("show", "main:theirs.txt") == "person"
 
 
 @pytest.mark.thorough

@@ -7,7 +7,6 @@ import sys
 import threading
 
 import pytest
-from support import TESTS
 from support.git_ground import Bench, a_bench, git, listing, write
 
 from noface.errors import GitError
@@ -189,72 +188,6 @@ def test_waiting_for_another_git_has_an_end(tmp_path):
         exclusive_lock(tmp_path / "guard", seconds_max=0.05),
     ):
         pass
-
-
-def counting(tmp_path):
-    """Put a git on a PATH that counts; return the folder and the file of counts."""
-    real = shutil.which("git")
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "git"
-    program.write_text(f'#!/bin/sh\necho "$*" >> \'{tmp_path}/calls\'\nexec {real} "$@"\n')
-    program.chmod(0o755)
-    return tmp_path / "bin", tmp_path / "calls"
-
-
-COUNTED = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from support.git_ground import Bench, write
-from noface.git.landing import advance
-from noface.git.refs import RefUpdate
-from noface.git.plumbing import Plumbing
-from noface.git.repository import discover
-from noface.git.scan_worktree import clear_hazards
-from noface.git.workspace import checkout
-calls = Path(sys.argv[3])
-def count(name, run):
-    calls.write_text("")
-    run()
-    print(name, len(calls.read_text().splitlines()))
-bench = Bench(Path(sys.argv[1]), Path(sys.argv[1]).parent, Plumbing(discover(Path(sys.argv[1]))))
-main = bench.main
-bench.begin()
-write(bench.work, {"a.txt": "work\\n"})
-count("take", lambda: bench.take())
-write(bench.work, {"a.txt": "more\\n"})
-count("take again", lambda: bench.take())
-count("checkout", lambda: checkout(bench.slot, main))
-count("hold", lambda: bench.plumbing.refs.apply(RefUpdate("refs/noface/x", main)))
-count("hold again", lambda: bench.plumbing.refs.apply(RefUpdate("refs/noface/y", main)))
-new = bench.merged({"a.txt": "landed\\n"})
-count("merge", lambda: bench.plumbing.merge(main, new))
-count("advance", lambda: advance(bench.plumbing, main, new, "x"))
-"""
-
-
-def test_no_step_starts_more_git_processes_than_it_should(tmp_path):
-    bench = a_bench(tmp_path)
-    folder, calls = counting(tmp_path)
-    ended = subprocess.run(
-        [sys.executable, "-c", COUNTED, bench.path, TESTS, calls],
-        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    # take: add, write-tree, diff-tree; at first also who commits are by, and what reads and writes them
-    # checkout: read-tree, since nothing lies beside the files; advance: status, update-ref, read-tree. The rest is asked of processes that run already
-    assert dict(line.rsplit(" ", 1) for line in ended.stdout.splitlines()) == {
-        "take": "6",
-        "take again": "3",
-        "checkout": "1",
-        "hold": "1",
-        "hold again": "0",
-        "merge": "1",
-        "advance": "5",
-    }
 
 
 def test_a_workspace_s_git_has_the_tags_and_names_origin_without_its_credentials(tmp_path):

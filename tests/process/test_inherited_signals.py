@@ -80,17 +80,3 @@ def test_a_run_of_a_script_s_background_or_with_all_signals_blocked_can_be_ended
     said, _ = running.communicate(timeout=120)
     assert running.returncode == 130, said
     assert project.processes() == []
-
-
-@pytest.mark.thorough
-def test_the_exit_codes_of_git_are_known_also_where_the_parent_ignores_the_ends_of_children(project):
-    """The kernel then keeps no exit status, and Python takes every child for a successful one."""
-    project.issue(1)
-    project.commit()
-    project.git("checkout", "-q", "--detach")
-    project.git("branch", "-D", "main")
-    ordinary = started(project, "pass", "run")
-    deaf = started(project, ignoring(signal.SIGCHLD), "run")
-    said = [process.communicate(timeout=120)[0] for process in (ordinary, deaf)]
-    assert (deaf.returncode, said[1]) == (ordinary.returncode, said[0])
-    assert ordinary.returncode == 2
