@@ -17,24 +17,6 @@ _COVERAGE = """def pytest_terminal_summary(terminalreporter):
 """
 
 
-@pytest.mark.thorough
-def test_accept_has_the_limit_that_its_issue_gives_and_does_not_run_after_a_failed_gate(project):
-    ran = project.folder / "ran"
-    project.config(gate=f"{GATE} && test ! -e breaks")
-    project.issue(1, max_attempts=1, accept=[f"test -e breaks && echo x >> {ran}"])
-    project.issue(2, max_attempts=1, accept=["test ! -e b.txt || sleep 60; false"], accept_timeout="1s")
-    work = [{"write": "b.txt", "text": "b"}]
-    project.play(("1", 0, [*work, {"write": "breaks", "text": "x"}]), ("*", 0, work))
-    project.commit()
-    project.run(code=3)
-    failed, own = (project.attempts(issue)[0] for issue in ("1", "2"))
-    assert [gate["name"] for gate in failed["gates"]] == ["check"]
-    assert "not reached: accept" in failed["failure"]["message"]
-    assert not ran.exists()
-    assert own["outcome"] == "TIMEOUT"
-    assert "limit of 1 s" in own["failure"]["message"]
-
-
 @pytest.mark.parametrize(
     ("chosen", "to_write"),
     [(["test_b.py -k new"], True), (["test_b.py::test_new"], True), (["test_b.py", "test_b.py -k new"], False)],

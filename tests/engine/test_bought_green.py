@@ -37,14 +37,6 @@ def write(name, text):
     return {"write": name, "text": text}
 
 
-def refused(project):
-    project.run(code=3)
-    attempt = project.attempts("1")[0]
-    assert attempt["outcome"] == "GATE_TAMPERING"
-    assert project.git("show", "main:calc.py") == GOOD.strip()
-    return attempt["failure"]
-
-
 def several(project, changes):
     """Let each of the changes be the work of an issue of its own, all of one run; their attempts, by name."""
     project.play(*[(str(number), 0, steps) for number, steps in enumerate(changes.values(), 1)])
@@ -59,9 +51,6 @@ def several(project, changes):
 WRONG = write("calc.py", BROKEN)
 EXITS = "import os, sys\nif 'py' + 'test' in sys.argv[0]:\n    os._exit(0)\n" + GOOD
 HIDES = "import calc\n\ncalc.half = lambda number: number // 2\n\n\ndef test_more():\n    assert True\n"
-SKIPS = TESTS.replace("\n\n\ndef test_twice", '\n\n\n@pytest.mark.skipif(WHEN, reason="x")\ndef test_twice') + (
-    "\n\ndef test_zero():\n    assert half(0) == 0\n\n\ndef test_one():\n    assert twice(1) == 2\n"
-)
 ZERO = "import atexit as at\nimport os as system\n\nat.register(system._exit, 0)\n" + GOOD
 RED = "import calc\n\n\ndef test_more():\n    assert calc.half(6) == 4\n"
 
@@ -96,38 +85,6 @@ def test_what_buys_its_green_is_refused(calc):
         assert rules is None or failure["rule"] in rules, name
         assert all(part in failure["message"] or part in failure["failing_tests"] for part in said), name
     assert project.git("show", "main:calc.py") == GOOD.strip()
-
-
-EXCUSE = "  # type: ignore[arg-type]"
-HONEST = {
-    "parametrised": "import pytest\nfrom calc import half, twice\n\n\n"
-    "@pytest.mark.parametrize(('given', 'wanted'), [(6, 3), (8, 4)])\ndef test_half(given, wanted):\n"
-    "    assert half(given) == wanted\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
-    "a skip that holds only elsewhere": "import sys\n\nimport pytest\n"
-    + SKIPS.replace("WHEN", "sys.platform == 'nowhere'"),
-}
-
-
-@pytest.mark.thorough
-def test_honest_changes_of_tests_land(calc):
-    project = calc()
-    files = {name: f"tests/test_{number}.py" for number, name in enumerate(HONEST, 1)}
-    for file in files.values():
-        project.write(file, TESTS)
-    several(project, {name: [write(files[name], HONEST[name]), write(f"{name}.txt", "x")] for name in HONEST})
-    assert set(project.statuses().values()) == {"merged"}
-
-
-@pytest.mark.thorough
-def test_the_product_is_excused_from_no_check_unasked(calc):
-    more = f"{GOOD}\n\ndef third(number):\n    return number / 3{EXCUSE}\n"
-    command = "! grep -n 'number / 3' calc.py | grep -v 'type: ignore'"
-    project = calc(
-        write("calc.py", more),
-        broken=False,
-        config=f'\n[[gates]]\nname = "types"\ncommand = "{command}"\nkind = "lint"\n',
-    )
-    assert EXCUSE.strip() in refused(project)["message"]
 
 
 @pytest.mark.thorough

@@ -5,8 +5,6 @@ import os
 import sqlite3
 import stat
 
-import pytest
-
 CLAUDE = """\
 #!/bin/sh
 cat > /dev/null
@@ -98,31 +96,3 @@ def test_an_issue_is_blocked_before_an_attempt_that_it_cannot_pay(project):
     project.run(code=3)
     assert len(project.attempts("1")) == 1
     assert "$0.40 of the issue's $1.00 are left" in project.shown("show", "1")["reason"]
-
-
-@pytest.mark.thorough
-def test_where_an_agent_tells_only_tokens_the_cost_is_computed_and_marked(project):
-    claude(project, result(None, (1_000_000, 10_000)))
-    prices = MODELS.replace("tier = 1", "tier = 1\nusd_per_mtok_in = 2.0\nusd_per_mtok_out = 10.0")
-    configure(project, models=prices)
-    project.issue(1)
-    project.commit("an issue")
-    project.run()
-    (attempt,) = project.attempts("1")
-    assert attempt["cost_usd"] == pytest.approx(2.1)
-    assert "its cost is an estimate: priced from tokens" in attempt["notes"]
-
-
-@pytest.mark.thorough
-def test_what_a_question_cost_counts_with_the_reminder_of_its_form(project):
-    claude(project, result(0.6), extra="touch bad")
-    configure(project)
-    text = (project.path / "noface.toml").read_text().replace("[retry]", "[retry]\nreflect = true")
-    project.write("noface.toml", text)
-    project.commit("reflect")
-    project.issue(1)
-    project.commit("an issue")
-    said = project.run("--max-cost", "2", code=4)
-    shown = project.shown("show", "1")
-    assert (len(shown["attempts"]), [asked["cost_usd"] for asked in shown["asked"]]) == (1, [1.2])
-    assert "$0.20 of the run's $2.00 are left" in " ".join(said.split())

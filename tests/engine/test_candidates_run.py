@@ -28,27 +28,6 @@ def test_the_first_that_passes_ends_those_at_work_and_lands_for_the_price_of_one
 
 
 @pytest.mark.thorough
-def test_of_those_that_fail_one_is_charged_and_the_next_ones_go_on_from_it(project):
-    steps = "".join(f'[[retry.ladder]]\nmodel = "{name}"\nparallel = 2\n' for name in ("small", "big"))
-    project.config(steps, workers=2)
-    config = project.path / "noface.toml"
-    config.write_text(config.read_text().replace('default_model = "small"\nescalation_model = "big"\n', ""))
-    project.issue(1)
-    project.commit()
-    project.play(
-        ("1", 1, [{"sleep": 0.5}, {"say": "nothing"}]), ("1", 2, [FAILS, WRITES]), ("1", 0, [{"shell": "rm -f bad"}])
-    )
-    project.run()
-    first, second, *later = project.attempts("1")
-    assert (first["outcome"], first["charged"]) == ("INTERRUPTED", False)
-    assert "it failed with NO_DIFF" in " ".join(first["notes"])
-    assert second["charged"]
-    assert "2 candidates at once: big 2 times" in second["action"]["reason"]
-    assert [row["outcome"] for row in later if row["charged"]] == ["PASSED"]
-    assert project.git("show", "main:b.txt") == "b"
-
-
-@pytest.mark.thorough
 def test_a_kill_while_one_has_ended_and_another_works_loses_no_work_and_charges_once(project):
     project.config(workers=2)
     project.issue(1, candidates=2)

@@ -73,27 +73,6 @@ def test_changed_tests_that_the_issue_asks_for_land_by_the_yes_of_a_model_that_r
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (says(True, "The old tests may be rewritten at will"), "does not stand in the issue word for word"),
-        (says(True, "price() takes"), "at least 3 words"),
-        (says(True, "It stands behind the amount"), "speaks of nothing that the tests' changed lines"),
-        (says(False, "", "nothing in it asks for a currency"), "nothing in it asks"),
-        ([{"say": "Yes, of course."}], ""),
-    ],
-)
-def test_a_yes_without_a_sentence_that_bears_it_lets_nothing_land(shop, answer, why):
-    body = "price() takes a currency as its second argument. It stands behind the amount. The old tests stay."
-    project = shop(answer, body=body)
-    project.run(code=3)
-    (attempt,) = project.attempts("1")
-    assert (attempt["outcome"], attempt["failure"]["rule"]) == ("GATE_TAMPERING", "tests-contradicted")
-    assert project.git("show", "main:shop.py") == PRICE.strip()
-    assert why in " ".join(project.noface("show", "1").stdout.split())
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("config", first_ones([REVIEWER + 'changed_tests = "ask-person"\n', ""]))
 def test_a_person_is_asked_where_they_want_it_or_where_no_model_can_be(shop, config):
     """The models of this project are plain commands, which nobody can ask anything unless a role names them."""
@@ -147,38 +126,6 @@ def test_a_deleted_skipped_or_weakened_test_and_a_changed_setting_are_no_questio
         assert (name, attempt["failure"]["rule"] != "tests-contradicted") == (name, True)
     assert not list((project.state / "attempts").glob("*/1/ask-*"))
     assert project.git("show", "main:shop.py") == PRICE.strip()
-
-
-TWICE = TESTS.replace("    assert price(0)", "    assert price(1) == '0.01'\n    assert price(0)")
-
-
-@pytest.mark.parametrize(
-    ("left", "asked"), [("    assert price(0, 'EUR') == '0.00 EUR'\n", True), ("    price(0, 'EUR')\n", False)]
-)
-@pytest.mark.thorough
-def test_fewer_assertions_are_the_issue_s_question_only_where_another_stands_in_their_place(shop, left, asked):
-    project = shop()
-    fewer = NEW_TESTS.partition("    assert price(0")[0] + left
-    project.write("tests/test_shop.py", TWICE)
-    project.play(
-        ("1", 0, says(True, SENTENCE), "changed_tests"),
-        ("*", 0, [WORK[0], {"write": "tests/test_shop.py", "text": fewer}]),
-    )
-    project.commit()
-    project.run(code=0 if asked else 3)
-    assert project.statuses() == {"1": "merged" if asked else "approval"}
-
-
-@pytest.mark.thorough
-def test_tests_whose_file_moves_with_all_that_they_assert_are_a_question_for_a_model(shop):
-    """A module has another name, and its tests go with it; new assertions in a moved file are a person's question."""
-    moves = [{"shell": "git mv shop.py store.py; git mv tests/test_shop.py tests/test_store.py"}]
-    moves += [{"write": "tests/test_store.py", "text": TESTS.replace("from shop", "from store")}]
-    project = shop(
-        says(True, "shop.py is called store.py"), work=moves, body="shop.py is called store.py, as its tests."
-    )
-    project.run()
-    assert "from store" in project.git("show", "main:tests/test_store.py")
 
 
 @pytest.mark.thorough

@@ -1,10 +1,7 @@
 """Issues whose changes conflict with each other: all of them land, and nobody pays for main's moving."""
 
-import json
 import re
 from collections import Counter
-
-import pytest
 
 ISSUES = 4
 
@@ -41,30 +38,3 @@ def test_issues_that_append_to_one_file_all_land_since_who_loses_works_alone_nex
     assert len(begun) == len(lost)
     assert [len(attempts) for attempts in tried if len(attempts) > 2] == []
     assert [attempts[-1]["number"] for attempts in tried if sum(one["charged"] for one in attempts) != 1] == []
-
-
-@pytest.mark.thorough
-def test_who_is_asked_how_to_merge_sees_both_sides(project):
-    """It looks at the work, in which main's side is not."""
-    roles = f'[models.wise]\nagent = "scripted"\ncommand = "{project.script}"\ntier = 3\n[roles]\nresolver = "wise"\n'
-    project.config(f"\n{roles}")
-    project.write("log.sh", "first line\n")
-
-    def moved(n):
-        return f"cd {project.path} && echo theirs {n} >> log.sh && git add -A && git commit -qm 'The {n}. time'"
-
-    answer = {"guidance": "Put your line last.", "files": ["log.sh"]}
-    project.play(
-        ("1", 0, [{"say": f"```json\n{json.dumps(answer)}\n```"}], "merge_conflict"),
-        ("1", 1, [{"shell": f"echo mine >> log.sh; {moved(1)}"}]),
-        ("1", 2, [{"shell": f"echo mine >> log.sh; {moved(2)}"}]),
-        ("1", 3, [{"shell": "echo mine >> log.sh"}]),
-    )
-    project.issue(1)
-    project.commit()
-    project.run()
-    asked = (project.state / "attempts/1/2/ask-1-merge_conflict/prompt.md").read_text()
-    assert "+mine" in part(asked, "What attempt 2 changed")
-    assert re.search(r": The 2\. time\n[^`]*\+theirs 2", part(asked, "What main has changed there since"))
-    assert "Put your line last." in project.prompt("1", 3)
-    assert (project.path / "log.sh").read_text() == "first line\ntheirs 1\ntheirs 2\nmine\n"

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 CLAIM = "Nothing to change: a.txt already holds the total (a.txt:1), and `test -e a.txt` passes."
 REPORT = json.dumps({"status": "already_done", "summary": CLAIM, "evidence": "test -e a.txt"})
 PROSE = json.dumps({"status": "done", "summary": "Already so on main."})
@@ -71,18 +69,3 @@ def test_prose_claims_nothing_and_evidence_that_fails_is_shown_to_who_gave_it(pr
         False,
     )
     assert "no such line" in prompt(project, "2", 2)
-
-
-@pytest.mark.thorough
-def test_a_green_accept_on_main_closes_it_by_itself(project):
-    """`accept` is red before the first attempt, and a person's commit makes main green while the worker is at it."""
-    project.config()
-    project.issue(1, accept=["test -e b.txt"])
-    git = f"git -C {project.path} -c user.name=a -c user.email=a@b"
-    lands = f"echo b > {project.path}/b.txt && {git} add b.txt && {git} commit -qm b"
-    project.play(("1", 0, [{"shell": lands}, {"say": REPORT}]))
-    project.commit()
-    project.run()
-    (issue,) = project.shown("status")["issues"]
-    assert (issue["status"], issue["satisfied"]) == ("skipped", True)
-    assert len(project.attempts("1")) == 1

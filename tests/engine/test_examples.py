@@ -217,37 +217,3 @@ def test_an_agent_of_ones_own_reads_what_failed_before_and_its_report_is_underst
     assert second["report"]["summary"] == "Sorted words.txt."
     assert (project.path / "words.txt").read_text().split() == ["apple", "pear", "plum", "quince"]
     assert project.git("diff", "--name-only", "main^", "main") == "words.txt"
-
-
-def policy_project(project, name, *issues):
-    """Make a project with one gate (`make test`: no file `bad`) around an example that is a policy only."""
-    copied(project, name)
-    project.write("Makefile", "test:\n\t! cat bad\n")
-    for number, front in enumerate(issues, 1):
-        project.issue(number, **front)
-    project.commit("a project")
-    return stand_in(project, "claude-haiku")
-
-
-def wrong_until(right, issue="1"):
-    """Return plays that are red in another way each time, up to attempt `right`, which makes a file of the issue's."""
-    steps = [("*", number, [{"write": "bad", "text": f"{number}\n"}]) for number in range(1, right)]
-    return (*steps, ("*", right, [{"delete": "bad"}, {"write": f"good-{issue}", "text": "1\n"}]))
-
-
-@pytest.mark.thorough
-def test_three_tiers_are_climbed_as_the_table_in_the_example_says(project):
-    asked = ({}, {"model": "claude-sonnet"}, {"model": "claude-opus"}, {"no_escalate": True})
-    config = policy_project(project, "three-tiers", *asked)
-    plays = []
-    for issue in ("1", "2", "3", "4"):
-        plays += [(issue, number, steps) for _, number, steps in wrong_until(3, issue)]
-    project.play(*plays)
-    project.run("--config", config, "--workers", "1")
-    models = {issue: [a["model"].removeprefix("claude-") for a in project.attempts(issue)] for issue in "1234"}
-    assert models == {
-        "1": ["haiku", "haiku", "sonnet"],
-        "2": ["sonnet", "opus", "opus"],
-        "3": ["opus"] * 3,
-        "4": ["haiku"] * 3,
-    }

@@ -135,11 +135,3 @@ def test_a_command_of_the_issues_own_has_the_outside_where_it_says_that_it_needs
     project.commit()
     project.run()
     assert project.statuses() == {"1": "merged"}
-
-
-@pytest.mark.thorough
-@boxes
-def test_a_service_that_is_named_is_there_for_gates_and_what_they_say_with_it_counts(project, another):
-    end_to_end(project, another, sandbox="bubblewrap", settings=f'services = ["localhost:{another}"]')
-    project.run()
-    assert project.statuses() == {"1": "merged"}

@@ -9,7 +9,6 @@ import json
 import os
 import pty
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +17,6 @@ import termios
 import pytest
 from support.cases import cases
 from support.git_ground import Canary
-from support.processes import wait_for
 from support.project import Project
 
 from noface.process.command import LOG_BYTES_MAX
@@ -401,26 +399,3 @@ def test_a_stream_without_a_result_is_no_finished_run(streams):
     kind, ended_by = outcome(reports["garbled"])
     assert (kind, ended_by) == ("MISCONFIGURED", "itself")
     assert project.git("ls-tree", "--name-only", "main", "garbled.txt") == ""
-
-
-@pytest.mark.thorough
-def test_ctrl_c_makes_an_interruption_of_a_run_that_then_exits_as_if_done(project):
-    script = project.folder / "claude"
-    script.write_text(
-        f"#!/bin/bash\ntrap 'exit 0' INT\necho 1 > half.txt\necho '{DONE}'\nwhile :; do sleep 0.05; done\n"
-    )
-    script.chmod(0o755)
-    project.config(f'\n[models.polite]\nagent = "claude"\ncommand = "{script}"\n')
-    project.issue(7, model="polite")
-    project.commit()
-    running = project.start("run")
-    logs = project.state / "attempts/7"
-    wait_for(lambda: [log for log in logs.glob("*/agent.log") if DONE in log.read_text()])
-    running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=60)
-    assert running.returncode == 130, out
-    (attempt,) = project.attempts("7")
-    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
-    assert project.git("show", "refs/noface/issues/7/1:half.txt") == "1"
-    assert project.git("ls-tree", "--name-only", "main", "half.txt") == ""
-    assert project.processes() == []

@@ -4,7 +4,6 @@ import pytest
 from support.clocked_run import clocked
 
 REFUSED = "Error: connect ECONNREFUSED 127.0.0.1:443"
-NO_ROOM = "OSError: [Errno 28] No space left on device: 'a.o'"
 
 
 def worker(project, lines, gate="test -e a.txt", setup=""):
@@ -37,24 +36,6 @@ def test_a_worker_and_a_gate_that_end_with_such_a_cause_are_run_again_and_it_lan
     assert outcomes(project) == [("AGENT_CRASH", False), ("AGENT_CRASH", False), ("PASSED", True)]
     assert REFUSED in project.attempts("1")[0]["failure"]["message"]
     assert "1 gate check is run again: Error: connect ETIMEDOUT 10.0.0.1:443" in done.stdout
-
-
-@pytest.mark.thorough
-def test_a_gate_that_finds_the_disk_full_on_main_as_well_ends_the_run_and_the_next_one_goes_on(project):
-    full = project.folder / "full"
-    worker(project, f"test $COUNT -gt 1 || touch {full}", f'test ! -e {full} || {{ echo "{NO_ROOM}"; exit 1; }}')
-    done = clocked(project)
-    assert done.returncode == 1, done.stdout + done.stderr
-    said = " ".join(done.stdout.split())
-    assert "disk is full" in said
-    assert "Make room on the disk. Nothing is lost and nothing was charged" in said
-    assert outcomes(project) == [("ENVIRONMENT", False)]
-    assert project.statuses() == {"1": "ready"}
-    red = clocked(project)
-    assert (red.returncode, "disk is full" in (red.stdout + red.stderr).lower()) == (1, True), red.stderr
-    full.unlink()
-    assert clocked(project).returncode == 0
-    assert project.statuses() == {"1": "merged"}
 
 
 NO_ACCESS = "npm error code E401"

@@ -1,7 +1,5 @@
 """What a worker had put out when its run failed is kept, whatever ended it: told to the next one and shown (K3)."""
 
-import pytest
-
 SAID = "echo reading the code; echo 'found: the price is in cents'; echo 'still red: test_price'; "
 ENDS = {
     "1": "echo 'warn: deprecated' >&2; exit 3",
@@ -38,17 +36,3 @@ def test_what_a_plain_worker_printed_is_told_to_the_next_one_and_shown(project):
     assert found in project.noface("show", "3", "1").stdout
     assert "step: 1 of 3, agent" in project.noface("show", "3", "1").stdout
     assert "step: 3 of 3, gate check; done: agent, snapshot" in project.noface("show", "5", "1").stdout
-
-
-@pytest.mark.thorough
-def test_what_a_plain_worker_printed_before_noface_was_killed_is_told_to_the_next_one(project):
-    project.play(("1", 1, [{"say": "found: the price is in cents"}, {"write": "half.txt", "text": "h"}, {"sleep": 60}]))
-    project.issue(1)
-    project.commit()
-    running = project.start("run")
-    project.in_slots("half.txt")
-    running.kill()
-    running.communicate()
-    project.play(("1", 0, [{"write": "b.txt", "text": "b"}]))
-    project.run()
-    assert "What it had put out last:\n\n```\nfound: the price is in cents" in project.prompt("1", 2)

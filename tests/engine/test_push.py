@@ -106,19 +106,3 @@ def test_a_run_that_is_killed_or_fails_anywhere_around_the_push_lands_once(proje
     assert project.git("status", "--porcelain") == ""
     assert project.statuses() == {"7": "merged"}
     assert project.noface("tools", "fsck").returncode == 0
-
-
-@pytest.mark.thorough
-def test_what_the_server_refuses_stays_in_landing_with_its_words(project, remote):
-    before = main(project)
-    remote.refuse("error: GH006: Protected branch update failed for refs/heads/main.\n")
-    project.run(code=3)
-    (issue,) = project.shown("status")["issues"]
-    assert issue["status"] == "landing"
-    assert "GH006: Protected branch" in issue["reason"]
-    assert "pull-request" in issue["reason"]
-    assert main(project) == before
-    remote.refuse("")
-    project.run()
-    assert remote.main == main(project) != before
-    assert landings(project) == ["7"]

@@ -139,39 +139,6 @@ def test_a_linter_that_is_red_on_main_may_only_report(project):
     assert project.statuses() == {"7": "merged"}
 
 
-@pytest.mark.thorough
-def test_an_accept_file_that_was_never_committed_is_named_before_any_worker_is_paid(project):
-    project.issue(7, accept=[f"{PYTEST} checks/test_a.py::test_a"], max_attempts=1)
-    project.commit()
-    project.write("checks/test_a.py", "def test_a():\n    assert False\n")
-    project.run(code=3)
-    (blocked,) = project.shown("blocked")["blocked"]
-    assert "accept names checks/test_a.py: it is in your checkout, not on main" in blocked["summary"]
-    assert blocked["commands"][0].startswith("git add --force -- checks/test_a.py && git commit -m ")
-    assert project.attempts("7") == []
-    project.commit("checks")
-    project.play(("7", 0, [{"write": "b.txt", "text": "b"}]))
-    project.run(code=3)
-    assert project.attempts("7") != []
-
-
-@pytest.mark.thorough
-def test_an_issue_goes_on_in_the_same_run_once_main_has_what_its_accept_names(project):
-    """The person works on a branch that has the test; issue 8 brings it to main."""
-    test = "def test_a():\n    assert False\n"
-    project.config(extra='\n[project]\nmain = "main"\n')
-    project.issue(7, accept=[f"{PYTEST} checks/test_a.py::test_a"], priority=0)
-    project.issue(8)
-    project.play(("8", 0, [{"write": "checks/test_a.py", "text": test}]), ("7", 0, [{"write": "b.txt", "text": "b"}]))
-    project.commit()
-    project.git("switch", "-q", "-c", "topic")
-    project.write("checks/test_a.py", test)
-    project.commit()
-    project.run(code=3)
-    assert project.statuses()["8"] == "merged"
-    assert project.attempts("7") != []
-
-
 def test_a_faulty_issue_is_named_and_the_rest_runs(project):
     project.issue(7)
     project.write("issues/8-broken.md", "+++\ntitle = \n+++\n")

@@ -269,24 +269,6 @@ def test_a_folder_that_accept_names_does_not_protect_the_sources_in_it(project):
 
 
 @pytest.mark.thorough
-def test_a_green_gate_runs_again_where_a_later_one_needs_what_it_built(project):
-    uses = '\n[[gates]]\nname = "uses"\ncommand = "cat out/a.txt && test -e flag"\n'
-    project.config(gate="mkdir -p out && cp a.txt out/a.txt", extra=uses)
-    text = (project.path / "noface.toml").read_text()
-    project.write("noface.toml", text.replace('name = "check"', 'name = "check"\nkind = "build"', 1))
-    project.write("flag", "x")
-    project.play(
-        ("7", 1, [{"write": "b", "text": "1"}, {"delete": "flag"}]),
-        ("7", 2, [{"write": "b", "text": "2"}]),
-        ("7", 0, [{"write": "b", "text": "1"}, {"write": "flag", "text": "x"}]),
-    )
-    project.issue(7)
-    project.commit()
-    project.run()
-    assert [attempt["outcome"] == "PASSED" for attempt in project.attempts("7")] == [False, False, True]
-
-
-@pytest.mark.thorough
 def test_what_a_gate_leaves_in_kept_paths_is_gone_before_the_next_issue(project):
     extra = '\n[project]\nsetup = "mkdir -p env; touch env/ok"\nkeep = ["env"]\n'
     project.config(gate="test -e env/ok && sh t.sh && test ! -e env/poison", extra=extra)
@@ -318,31 +300,6 @@ def test_kept_paths_without_a_setup_hold_nothing_when_gates_run(project):
     project.commit()
     project.run(code=3)
     assert project.statuses() == {"1": "merged", "2": "blocked"}
-
-
-def configure_gates(project, first, *gates):
-    text = (project.path / "noface.toml").read_text()
-    told = "".join(f'[[gates]]\nname = "{name}"\ncommand = "{command}"\n' for name, command in gates)
-    project.write("noface.toml", f"[project]\n{first}\n\n{told}\n[models.small]" + text.partition("[models.small]")[2])
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("kept", "gates"),
-    [
-        ('setup = "mkdir -p deps && echo d > deps/d"\nkeep = ["deps"]', ("date +%N > deps/cache", "test -e deps/d")),
-        pytest.param('keep = ["vendor"]', ("true", "test -e vendor/lib.txt"), marks=pytest.mark.thorough),
-    ],
-)
-def test_a_gate_that_writes_below_a_kept_path_takes_nothing_from_the_next_gate(project, kept, gates):
-    configure_gates(project, kept, ("one", gates[0]), ("two", gates[1]))
-    project.write("vendor/lib.txt", "x")
-    project.play(*((str(number), 0, [{"write": f"{number}.txt", "text": "b"}]) for number in (1, 2)))
-    project.issue(1)
-    project.issue(2)
-    project.commit()
-    project.run()
-    assert project.statuses() == {"1": "merged", "2": "merged"}
 
 
 @pytest.mark.parametrize("flags", first_ones([(), ("--json",)]))

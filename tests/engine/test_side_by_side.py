@@ -84,61 +84,7 @@ def test_a_workspace_whose_port_somebody_takes_has_another_range_next_time(range
         assert of_run.of(0) == after
 
 
-SERVES = """
-import json, os, pathlib, socket, subprocess, sys, time
-
-mine = {name: os.environ[name] for name in sys.argv[3:]}
-folder, met = pathlib.Path(mine["TMPDIR"]), pathlib.Path(sys.argv[1])
-subprocess.run([sys.argv[2], "compose", "up", "-d"], check=True)
-(folder / "lock").open("x").close()
-server = socket.create_server(("127.0.0.1", int(mine["NOFACE_PORT"])))
-made = met / f"{mine['NOFACE_SLOT']}-{time.monotonic_ns()}"
-made.write_text(json.dumps(mine))
-end = time.monotonic() + 20
-while len(list(met.iterdir())) < 2 and time.monotonic() < end:
-    time.sleep(0.02)
-assert len(list(met.iterdir())) >= 2, "no other gate was at work meanwhile"
-socket.create_connection(server.getsockname()).close()
-subprocess.run([sys.argv[2], "compose", "down"], check=True)
-"""
-DOCKER = """\
-#!/bin/sh
-# Stands in for docker, whose engine does not run here: no project's name twice at the same time.
-case "$2" in
-up) mkdir "{engine}/$COMPOSE_PROJECT_NAME" || {{ echo "the project is up already" >&2; exit 1; }} ;;
-down) rmdir "{engine}/$COMPOSE_PROJECT_NAME" ;;
-esac
-"""
 NAMES = ("NOFACE_SLOT", "NOFACE_PORT", "NOFACE_PORTS", "COMPOSE_PROJECT_NAME", "TMPDIR")
-
-
-@pytest.mark.thorough
-def test_two_gates_at_once_have_each_a_server_a_compose_project_and_fixed_names_in_their_tmpdir(project):
-    met, engine = project.folder / "met", project.folder / "engine"
-    met.mkdir()
-    engine.mkdir()
-    project.write("serve.py", SERVES)
-    docker = project.write("docker", DOCKER.format(engine=engine))
-    docker.chmod(0o755)
-    gate = f"test ! -e work || {sys.executable} serve.py {met} ./docker {' '.join(NAMES)}"
-    project.config(gate=gate, workers=2, sandbox="auto")
-    config = project.path / "noface.toml"
-    config.write_text(config.read_text().replace("[sandbox]", f'[sandbox]\nwrite = ["{met}", "{engine}"]'))
-    project.issue(1)
-    project.issue(2)
-    project.play(*((f"{n}", 0, [{"write": f"work/{n}", "text": "x"}]) for n in (1, 2)))
-    project.commit()
-    project.run()
-    assert project.statuses() == {"1": "merged", "2": "merged"}
-    runs = [json.loads(path.read_text()) for path in sorted(met.iterdir())]
-    # Of both attempts, and of the one merge result that no gate had seen: the variables are in no memo key.
-    slots = {run["NOFACE_SLOT"] for run in runs}
-    assert len(runs) == 3
-    assert {"2", "6"} < slots
-    for name in NAMES[:4]:
-        assert len({run[name] for run in runs}) == 3, name
-    boxed = {run["TMPDIR"] for run in runs} == {"/tmp"}
-    assert boxed or len({run["TMPDIR"] for run in runs}) == 3
 
 
 def test_worker_setup_gate_and_accept_have_what_belongs_to_their_workspace(project):

@@ -97,31 +97,6 @@ def test_an_answer_acts_once_also_where_noface_is_killed_or_fails_right_after_it
 
 
 @pytest.mark.thorough
-def test_a_skip_ends_the_worker_and_a_retry_after_it_has_the_issue_worked_on_after_all(shop):
-    shop.set_up(("*", 1, [{"write": "half.txt", "text": "half"}, {"sleep": 60}]), WORK)
-    number = shop.issue()
-    running = shop.project.start("run")
-    shop.project.in_slots("half.txt")
-    wait_for(lambda: shop.labels(number) == {"noface:running"})
-    heard = shop.alice.comments(number, "/noface skip")
-    out, _ = running.communicate(timeout=60)
-    assert running.returncode == 0, out
-    assert shop.status(number) == "skipped"
-    assert "leaves this undone:** skipped by alice." in shop.comment(number)
-    assert [each.content for each in shop.repository.reactions[heard]] == ["eyes"]
-    (attempt,) = shop.project.attempts(str(number))
-    assert (attempt["outcome"], attempt["charged"]) == ("INTERRUPTED", False)
-    shop.alice.comments(number, "/noface retry")
-    shop.project.run()
-    assert shop.status(number) == "merged"
-    shop.alice.comments(number, "/noface retry")
-    shop.project.run()
-    assert "has landed: for more work on it, open another issue" in shop.comment(number)
-    assert len(shop.comments(number)) == 2
-    assert shop.repository.mails_of("alice", number) == ["comment", "closed", "comment"]
-
-
-@pytest.mark.thorough
 def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(shop):
     parts = ({"key": key, "title": key.title(), "body": "b", "paths": [f"{key}.txt"]} for key in ("one", "two"))
     number = shop.issue()
