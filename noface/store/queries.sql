@@ -123,9 +123,6 @@ WHERE a.outcome = 'MERGE_CONFLICT' AND i.status IN ('ready', 'waiting', 'running
 SELECT m.result FROM pull_requests AS p, json_each(p.gates) AS key JOIN gate_memo AS m ON m.key = key.value
 WHERE p.issue_id = ? ORDER BY key.key;
 
--- name: gates_counted
-SELECT json_extract(data, '$.gate'), COUNT(*) FROM events WHERE kind = ? AND run_id = ? GROUP BY 1;
-
 -- name: family_outcomes
 WITH RECURSIVE
     up(id, parent) AS (

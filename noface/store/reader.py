@@ -81,11 +81,6 @@ class Reader(Overview):
         records = {command: [decode(UnsteadyTest, item) for item in tests] for command, tests in kept.items()}
         return {command: {record.test: record for record in tests} for command, tests in records.items()}
 
-    def gates_counted(self, kind: str) -> dict[str, int]:
-        run = self.last_run()
-        rows = self._db.rows(query("gates_counted"), kind, run.id) if run is not None else []
-        return {str(row[0]): int(row[1]) for row in rows}
-
     def costs(self) -> tuple[float | None, int, int]:
         run, row = self.last_run(), self._db.rows(query("costs_known"), f"%{ESTIMATED}%")[0]
         spent = self._db.rows(query("spent"), run.id, run.id)[0][0] if run is not None else None

@@ -1,7 +1,7 @@
 """What came of a run: what landed, what is blocked or waits and until when, and the one command that comes next."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from noface.model.quoting import some
@@ -51,15 +51,13 @@ class RunTally:
 
 
 class RunSummary(NamedTuple):
-    """What came of a run. The reason of an issue says what is in its way; `flaky` and `met` count gates."""
+    """What came of a run. The reason of an issue says what is in its way."""
 
     why: str
     tally: RunTally
     status: Status
     landed: tuple[LandedIssue, ...]
     withdrawn: tuple[IssueRow, ...]
-    flaky: Mapping[str, int]
-    met: Mapping[str, int]
     costs: tuple[float | None, int, int]
     seconds: float
 
@@ -88,8 +86,6 @@ def run_summary(reader: Reader, why: str, tally: RunTally, now: float) -> RunSum
         status=status,
         landed=tuple(landed_issue(reader, LandedAt(name, 0, now)) for name in tally.landed if name in known),
         withdrawn=tuple(row for row in gone if row.source not in faulty),
-        flaky=reader.gates_counted("gate_flaky"),
-        met=reader.gates_counted("gate_met"),
         costs=reader.costs(),
         seconds=now - (tally.began if tally.began is not None else now),
     )
@@ -143,7 +139,11 @@ def summary_lines(summary: RunSummary) -> list[Line]:
         lines.append(Line("", "Left for the next run", some(names, _NAMES_MAX)))
     for title, faults in (("Faulty, and not worked on", status.faults), ("Left out", status.left_out)):
         lines += _part(title, "!", "yellow", [(fault.source, printable(fault.problem), "") for fault in faults])
-    lines += _of_gates(summary)
+    if unsteady := status.unsteady:
+        tests = tuple(printable(row.test) or f"gate {row.gate}" for row in unsteady)
+        count_for = "counts" if len(tests) == 1 else "count"
+        what = f"{count(len(tests), 'unsteady test')} on main, which {count_for} for nobody"
+        lines.append(Line("", what, some(tests, _NAMES_MAX)))
     counts = Counter(status.counts) + Counter(withdrawn=len(summary.withdrawn))
     numbers = ", ".join(f"{number} {counted(name)}" for name, number in counts.items())
     lines.append(Line("", "The backlog", f"{numbers}.") if numbers else Line("", _NOTHING_THERE))
@@ -154,18 +154,6 @@ def summary_lines(summary: RunSummary) -> list[Line]:
     if summary.next_command:
         lines.append(Line("", "Next", summary.next_command, "bold"))
     return lines
-
-
-def _of_gates(summary: RunSummary) -> Iterator[Line]:
-    met = f"{count(len(summary.met), 'gate')} failed only beside others ([[gates]] alone = true)"
-    for gates, head in ((summary.flaky, count(len(summary.flaky), "flaky gate")), (summary.met, met)):
-        if gates:
-            yield Line("", head, ", ".join(f"{gate} ({count(times, 'time')})" for gate, times in gates.items()))
-    if unsteady := summary.status.unsteady:
-        tests = tuple(printable(row.test) or f"gate {row.gate}" for row in unsteady)
-        count_for = "counts" if len(tests) == 1 else "count"
-        what = f"{count(len(tests), 'unsteady test')} on main, which {count_for} for nobody"
-        yield Line("", what, some(tests, _NAMES_MAX))
 
 
 def _cost(summary: RunSummary) -> str:

@@ -3,7 +3,6 @@
 Lengths are in cells, the columns of a terminal: a Chinese character takes two.
 """
 
-import os
 import re
 
 from noface.model.quoting import in_dollars, printable_lines, to_the_point
@@ -105,11 +104,6 @@ def size(count_bytes: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"  # noqa: PLR2004 - two digits
         amount /= 1000
     return f"{amount:.1f} GB"
-
-
-def at_home(folder: str) -> str:
-    home = os.environ.get("HOME", "").rstrip("/")
-    return clean(f"~/{folder.removeprefix(f'{home}/')}" if home and folder.startswith(f"{home}/") else folder)
 
 
 def moment(at: float, now: float) -> str:
