@@ -52,7 +52,6 @@ from noface.integrity.accepting import without_gates
 from noface.integrity.unsteady import still_unsteady
 from noface.model.actions import model_of
 from noface.model.backlog import same_id, without_unknown_models
-from noface.model.budget import Budget
 from noface.model.codec import encode
 from noface.model.finding import exit_code_of
 from noface.model.issue import IssueState
@@ -116,8 +115,7 @@ def run_project(
         merged = tuple(Reader(database).merged())
         notes += accept_findings(config, repository, (i for i in tracker.backlog(merged).issues if i.id not in merged))
         chosen = replace(chosen, idle=tuple(finding.text for finding in notes))
-        budget = Budget("run", chosen.cost_usd_max, chosen.tokens_max)
-        view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database), budget=budget))
+        view = stack.enter_context(announcer(as_json=as_json, reader=Reader(database)))
         context = make_context(repository, config, tracker, chosen, database, view.announce, stack, clock, connections)
         context.lock, context.issues_elsewhere = lock, issues is not None
         gc.set_threshold(50_000)

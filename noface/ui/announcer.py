@@ -6,16 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from noface.model.codec import encode
 from noface.store.reader import Reader
 from noface.ui.narrate import Narrator
 from noface.ui.summary import RunTally, run_summary, summary_lines
-
-if TYPE_CHECKING:
-    from noface.model.budget import Budget
-
 
 _NO_SCREEN = ("", "dumb", "unknown")
 
@@ -31,14 +27,14 @@ class View(Protocol):
 
 
 @contextmanager
-def announcer(*, as_json: bool, reader: Reader, budget: "Budget") -> Iterator[View]:
+def announcer(*, as_json: bool, reader: Reader) -> Iterator[View]:
     """Return the view that fits where standard output goes. NO_COLOR only takes the colours of the live one."""
     if as_json:
         yield JsonLines(reader)
     elif sys.stdout.isatty() and not os.environ.get("CI") and os.environ.get("TERM", "") not in _NO_SCREEN:
         from noface.ui.live import LiveView
 
-        with LiveView(reader, budget) as view:
+        with LiveView(reader) as view:
             yield view
     else:
         yield PlainLines(reader)

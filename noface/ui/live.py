@@ -19,7 +19,6 @@ from rich.live import Live
 from rich.text import Text
 
 from noface.errors import NofaceError
-from noface.model.budget import Budget
 from noface.store.reader import Reader
 from noface.ui.live_block import RunState, Totals, WorkFacts, advance, block, look_up, wants_facts
 from noface.ui.narrate import Line, Narrator, printable
@@ -38,9 +37,8 @@ _NOBODY = WorkFacts()
 class LiveView:
     """Shows events as they come, and a block of the issues being worked on below them."""
 
-    def __init__(self, reader: Reader, budget: Budget) -> None:
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._budget = budget
         self._narrator = Narrator(reader)
         self._tally = RunTally()
         self._state = RunState(time.monotonic())
@@ -140,7 +138,7 @@ class LiveView:
         if self._recount and began >= self._recount_from:
             self._recount = False
             with suppress(NofaceError):  # the loop meets the same trouble, and tells it
-                self._totals = look_up(self._reader, self._budget, time.time())
+                self._totals = look_up(self._reader, time.time())
             self._recount_from = began + _REST_FACTOR * (time.monotonic() - began)
         return block(self._state, self._totals, width - 1, height, time.monotonic(), time.time())
 

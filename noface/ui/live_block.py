@@ -6,20 +6,17 @@ from enum import StrEnum
 
 from rich.text import Text
 
-from noface.model.budget import Budget, Spent
 from noface.store.reader import Reader
 from noface.ui.narrate import away, printable, when
 from noface.ui.status import as_they_stand, counts_of
 from noface.ui.text import cells, count, duration, fit, money, pad
 
-MAIN = ""
-"""What stands in an issue's place while the gates run on main itself; no issue has this id."""
 _COUNTED = ("attempt_finished", "answered")
 """Events from which on what a worker has used is among the issue's and the run's costs."""
 
 
 class Role(StrEnum):
-    """What a row's worker does. CHECK: gates run without an attempt, before an issue's first or after its parts'."""
+    """What a row's worker does. CHECK: gates run without an attempt."""
 
     ATTEMPT = "attempt"
     QUESTION = "question"
@@ -44,8 +41,8 @@ class WorkRow:
     """One issue at work.
 
     `asks` names model and topic of a question. `step` is what was seen last, `kind` the agent's event behind it.
-    `since` is a monotonic time. `usd` and `tokens` are what the worker under way has used
-    so far, as far as it reports them; what has ended is in `facts`.
+    `since` is a monotonic time. `usd` is what the worker under way has used so far, as far as it reports that; what has
+    ended is in `facts`.
     """
 
     issue_id: str
@@ -57,7 +54,6 @@ class WorkRow:
     step: str = ""
     kind: str = ""
     usd: float | None = None
-    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,32 +74,21 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Issues by status; what this run has used up, None where nobody counts; models that rest, in words.
-
-    `waits` are the issues that wait for a time: epoch seconds, and what is told of them.
-    """
+    """Issues by status; the dollars that this run has spent; models that rest, in words."""
 
     counts: Mapping[str, int]
-    spent: Spent | None = None
-    budget: Budget | None = None
+    usd: float = 0.0
     away: tuple[str, ...] = ()
-    waits: tuple[tuple[float, str], ...] = ()
 
 
-def look_up(reader: Reader, budget: Budget, now: float) -> Totals:
+def look_up(reader: Reader, now: float) -> Totals:
     """Return the totals as they are; `now` is epoch seconds."""
     rows, run = reader.issues(), reader.last_run()
     breakers = sorted(reader.waits().items(), key=lambda item: item[1].until)
     return Totals(
         counts=counts_of(row for row in as_they_stand(rows) if row.present or row.status == "merged"),
-        spent=reader.spent_in(run.id) if run is not None else None,
-        budget=budget,
+        usd=reader.spent_in(run.id).usd if run is not None else 0.0,
         away=tuple(away(name, breaker, now) for name, breaker in breakers if breaker.open(now)),
-        waits=tuple(
-            (row.until, printable(f"{row.id}: {row.reason}"))
-            for row in rows
-            if row.status == "waiting" and row.until is not None
-        ),
     )
 
 
@@ -120,16 +105,7 @@ def advance(
 ) -> RunState:
     """Return the state after an event; `now` is monotonic. `facts` count if `wants_facts` asked for them."""
     if kind == "progress":
-        return _progress(state, issue_id or MAIN, data, facts, now)
-    if kind == "preflight":
-        return _placed(state, WorkRow(MAIN, WorkFacts("its gates, before any work"), Role.CHECK, now, phase="gate"))
-    if kind == "main_gate" and (row := state.row(MAIN)) is not None:
-        step = printable(f"{data.get('gate', '')}: {data.get('text', '')}")
-        return _placed(state, replace(row, phase="gate", step=step))
-    if kind == "setup" and (row := state.row(MAIN)) is not None:
-        done = data.get("state") == "done"
-        step = "" if done else printable(f"setup: {data.get('text', '')}")
-        return _placed(state, replace(row, phase="gate" if done else "setup", step=step))
+        return _progress(state, issue_id, data, facts, now) if issue_id else state
     if kind == "waiting":
         landing = tuple(row for row in state.rows if row.role is Role.LANDING)
         return replace(
@@ -139,11 +115,11 @@ def advance(
         return replace(state, paused=str(data.get("text", "")).startswith("paused"))
     if kind == "stopping":
         return replace(state, stopping=True)
-    if kind in _COUNTED and (row := state.row(issue_id or MAIN)) is not None:
-        return _placed(state, replace(row, facts=facts, usd=None, tokens=None))
+    if kind in _COUNTED and (row := state.row(issue_id or "")) is not None:
+        return _placed(state, replace(row, facts=facts, usd=None))
     if not kind.startswith("issue_") or issue_id is None:
         return state
-    state = replace(_without(state, MAIN), idle_until=None)
+    state = replace(state, idle_until=None)
     reason = printable(data.get("reason", ""))
     match kind:
         case "issue_running" if reason.startswith("asks "):
@@ -161,19 +137,14 @@ def advance(
 
 def _progress(state: RunState, issue_id: str, data: Mapping[str, object], facts: WorkFacts, now: float) -> RunState:
     row = state.row(issue_id)
-    if issue_id != MAIN:
-        state = _without(state, MAIN)
     if row is None:
-        if issue_id == MAIN:
-            return state  # told late: the gates on main have ended before anything else began
         roles = {"running": Role.ATTEMPT, "landing": Role.LANDING}
         row = WorkRow(issue_id, facts, roles.get(facts.status, Role.CHECK), now)
     if row.role is Role.ATTEMPT and data.get("number") not in (None, 0, row.facts.number):
         return state  # of candidates at work at once the newest is shown
     phase, step, did = (printable(data.get(name) or "") for name in ("phase", "text", "kind"))
-    usd, tokens = _number(data.get("cost_usd")), _number(data.get("tokens"))
-    if usd is not None or tokens is not None:  # noface's own steps tell nothing of it
-        row = replace(row, usd=usd, tokens=None if tokens is None else int(tokens))
+    if (usd := _number(data.get("cost_usd"))) is not None:  # noface's own steps tell nothing of it
+        row = replace(row, usd=usd)
     return _placed(state, replace(row, phase=phase, step=step, kind=did))
 
 
@@ -199,7 +170,7 @@ def row_lines(state: RunState, width: int, now: float, rows_max: int) -> list[Te
     """Return two lines for each row; of more than `rows_max` rows, how many more there are."""
     rows = state.rows
     visible = rows if len(rows) <= rows_max else rows[: max(rows_max - 1, 0)]
-    id_cells = max((min(cells(_name(row)), _ID_CELLS_MAX) for row in visible), default=0)
+    id_cells = max((min(cells(row.issue_id), _ID_CELLS_MAX) for row in visible), default=0)
     lines = [line for row in visible for line in _row(row, width, id_cells, now)]
     if len(visible) < len(rows):
         lines.append(Text(fit(f" … and {len(rows) - len(visible)} more at work", width), style="dim"))
@@ -216,7 +187,7 @@ def _row(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
     end = f"{_spent(row)} {elapsed(now - row.since):>5}".lstrip(" ").rjust(5)
     title_room = max(width - id_cells - cells(end) - 5, 1)
     first = Text.assemble(
-        (f" {pad(_name(row), id_cells)}", "bold cyan"), f"  {pad(row.facts.title, title_room)}", (f"  {end}", "dim")
+        (f" {pad(row.issue_id, id_cells)}", "bold cyan"), f"  {pad(row.facts.title, title_room)}", (f"  {end}", "dim")
     )
     room = max(width - id_cells - 3, 1)
     what = fit(_what(row), room)
@@ -227,21 +198,9 @@ def _row(row: WorkRow, width: int, id_cells: int, now: float) -> list[Text]:
     return [first, Text.assemble(" " * (id_cells + 3), (what, style), dot, (step, step_style))]
 
 
-def _name(row: WorkRow) -> str:
-    return "main" if row.issue_id == MAIN else row.issue_id
-
-
-def short_count(number: int) -> str:
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if number >= size:
-            return f"{number / size:.3g}{unit}"
-    return str(number)
-
-
 def _spent(row: WorkRow) -> str:
     costs = [cost for cost in (row.facts.cost_usd, row.usd) if cost is not None]
-    tokens = f"{short_count(row.tokens)} tok" if row.tokens and row.usd is None else ""
-    return " + ".join(part for part in (money(sum(costs)) if costs else "", tokens) if part)
+    return money(sum(costs)) if costs else ""
 
 
 def _what(row: WorkRow) -> str:
@@ -253,12 +212,8 @@ def _what(row: WorkRow) -> str:
             return row.asks
         case Role.LANDING:
             return "landing"
-        case Role.CHECK if facts.status == "epic":
-            return "its parts have landed"
-        case Role.CHECK if row.issue_id == MAIN:
-            return "on main"
         case Role.CHECK:
-            return f"attempt {facts.number}, on main as it is" if facts.number else "before the first attempt"
+            return "on main as it is"
 
 
 def _step(row: WorkRow, room: int) -> str:
@@ -319,8 +274,8 @@ def _idle(state: RunState, totals: Totals, width: int, clock: float) -> list[Tex
         return []
     end = f" until {when(until, clock)}, {duration(max(until - clock, 0.0))} more" if until else f": {state.idle_for}"
     first = f" everything waits{end}"
-    why = totals.away or tuple(reason for at, reason in totals.waits if at == until)
-    return [Text(fit(first, width), "yellow"), *(Text(fit(f"   {reason}", width), "dim") for reason in why[:_AWAY_MAX])]
+    why = totals.away[:_AWAY_MAX]
+    return [Text(fit(first, width), "yellow"), *(Text(fit(f"   {reason}", width), "dim") for reason in why)]
 
 
 def _ending(state: RunState, totals: Totals, width: int, now: float) -> list[Text]:
@@ -331,26 +286,11 @@ def _ending(state: RunState, totals: Totals, width: int, now: float) -> list[Tex
         left.append(number, style)
     tried = count(state.attempts, "attempt") if state.attempts else ""
     mark = "stopping" if state.stopping else "paused" if state.paused else ""
-    parts = (mark, tried, *_spent_by_run(state, totals), elapsed(now - state.began))
+    usd = totals.usd + sum(row.usd or 0.0 for row in state.rows)
+    parts = (mark, tried, money(usd) if usd else "", elapsed(now - state.began))
     right = " · ".join(part for part in parts if part)
     gap = width - left.cell_len - cells(right)
     if gap > 1:
         return [Text.assemble(left, " " * gap, (right, "dim"))]
     left.truncate(width, overflow="ellipsis")
     return [left, Text(fit(f" {right}", width), "dim")]
-
-
-def _spent_by_run(state: RunState, totals: Totals) -> tuple[str, ...]:
-    """Return dollars and tokens, with what is under way: what is limited; else dollars, or else tokens."""
-    if totals.spent is None:
-        return ()
-    usd = totals.spent.usd + sum(row.usd or 0.0 for row in state.rows)
-    spent = Spent(usd, totals.spent.tokens + sum(row.tokens or 0 for row in state.rows))
-    usd_max, tokens_max = (totals.budget.usd, totals.budget.tokens) if totals.budget is not None else (None, None)
-    amounts = []
-    if spent.usd or usd_max is not None:
-        amounts.append(money(spent.usd) + (f" of {money(usd_max)}" if usd_max is not None else ""))
-    if tokens_max is not None or (spent.tokens and not amounts):
-        limit = f" of {short_count(tokens_max)}" if tokens_max is not None else ""
-        amounts.append(f"{short_count(spent.tokens)}{limit} tokens")
-    return tuple(amounts)
