@@ -1,7 +1,7 @@
 """A night as one value: all that its page shows stands here, so that text, HTML and JSON agree."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from noface.git.repository import discover
 from noface.model.attempt import noted
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.listed import Window
-from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
+from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.store.reader import Reader
 from noface.store.records import AttemptRow, IssueRow, QuestionRow, RunRow
 from noface.ui.blocked import BlockedDocument, blocked_document
@@ -28,7 +28,6 @@ _T = TypeVar("_T")
 _K = TypeVar("_K", bound=Hashable)
 _CARRIED_OUT = "carried out on "
 UNDER_WAY = "under way"
-ASKED = "questions"
 
 
 class Sum(NamedTuple):
@@ -68,10 +67,9 @@ class Span(NamedTuple):
 
 
 class CostShare(NamedTuple):
-    """Where time and money went: to a model, or to attempts that ended alike."""
+    """Where time and money went: to a model."""
 
-    name: Annotated[str, "What: an entry of [models], an outcome, or `questions`."]
-    words: Annotated[str, "The same in a person's words; may be empty."]
+    name: Annotated[str, "The entry of [models]."]
     attempts: Annotated[int, "How many attempts, or questions."]
     passed: Annotated[int | None, "How many of them passed; null if there are questions alone."]
     landed: Annotated[int, "How many issues landed with their work."]
@@ -144,45 +142,28 @@ class Night:
 
     @property
     def models(self) -> Annotated[tuple[CostShare, ...], "What each model took, the dearest first."]:
-        return _dearest_first(_models(self))
-
-    @property
-    def outcomes(self) -> Annotated[tuple[CostShare, ...], "What attempts took by how they ended, the dearest first."]:
-        return _dearest_first(_outcomes(self))
+        """What attempts and questions took by model."""
+        by_model = _grouped(self.attempts, lambda each: each.model)
+        asked = _grouped((each for each in self.questions if each.model), lambda each: each.model)
+        landed = _grouped(self.landed, lambda each: each.model)
+        shares = [
+            _share(name, by_model.get(name, ()), asked.get(name, ()), self, len(landed.get(name, ())))
+            for name in dict.fromkeys((*by_model, *asked))
+        ]
+        return tuple(sorted(shares, key=lambda share: (-(share.cost_usd or 0.0), -share.seconds, share.name)))
 
 
 def _host(attempt: AttemptRow) -> str:
     return noted(attempt.notes, _CARRIED_OUT).removeprefix(_CARRIED_OUT)
 
 
-def _models(night: Night) -> Iterator[CostShare]:
-    by_model = _grouped(night.attempts, lambda each: each.model)
-    asked = _grouped((each for each in night.questions if each.model), lambda each: each.model)
-    landed = _grouped(night.landed, lambda each: each.model)
-    for name in dict.fromkeys((*by_model, *asked)):
-        rows: list[AttemptRow | QuestionRow] = [*by_model.get(name, []), *asked.get(name, [])]
-        yield _share(name, "", rows, night, landed=len(landed.get(name, ())))
-
-
-def _outcomes(night: Night) -> Iterator[CostShare]:
-    landed = {(each.id, each.attempt) for each in night.landed}
-    for name, mine in _grouped(night.attempts, lambda each: each.outcome or UNDER_WAY).items():
-        of_landed = sum((each.issue_id, each.number) in landed for each in mine)
-        words = happened(name) if name != UNDER_WAY else ""
-        yield _share(name, words, mine, night, landed=of_landed)
-    if asked := [each for each in night.questions if each.model]:
-        yield _share(ASKED, "", asked, night)
-
-
 def _share(
-    name: str, words: str, rows: Sequence[AttemptRow | QuestionRow], night: Night, *, landed: int = 0
+    name: str, attempts: Sequence[AttemptRow], asked: Sequence[QuestionRow], night: Night, landed: int
 ) -> CostShare:
-    attempts = [each for each in rows if isinstance(each, AttemptRow)]
-    seconds, cost = _seconds(rows, night.at), _usd(rows)
+    seconds, cost = _seconds([*attempts, *asked], night.at), _usd([*attempts, *asked])
     return CostShare(
         name=name,
-        words=words,
-        attempts=len(attempts) or len(rows),
+        attempts=len(attempts) or len(asked),
         passed=sum(each.outcome == PASSED for each in attempts) if attempts else None,
         landed=landed,
         seconds=seconds,
@@ -191,10 +172,6 @@ def _share(
         time_share=round(_ratio(seconds, night.sum.seconds) or 0.0, 4),
         cost_share=round(_ratio(cost, night.sum.cost_usd) or 0.0, 4),
     )
-
-
-def _dearest_first(shares: Iterable[CostShare]) -> tuple[CostShare, ...]:
-    return tuple(sorted(shares, key=lambda share: (-(share.cost_usd or 0.0), -share.seconds, share.name)))
 
 
 def _grouped(records: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:

@@ -152,15 +152,11 @@ def gates_of(issue: LandedIssue) -> str:
 
 
 def _costs(night: Night, width: int) -> Iterator[str]:
-    for title, first, shares in (
-        ("Where it went, by model", "passed", night.models),
-        ("By how attempts ended", "", night.outcomes),
-    ):
-        if shares:
-            yield from _title(title, width)
-            names = ("", "times", first, "landed" if first else "", "time", "", "tokens", "cost", "")
-            yield from columns(names, [_share_cells(share, bare=not first) for share in shares], width)
-        for quota in night.quotas if shares is night.models else ():
+    if night.models:
+        yield from _title("Where it went, by model", width)
+        names = ("", "times", "passed", "landed", "time", "", "tokens", "cost", "")
+        yield from columns(names, [_share_cells(share) for share in night.models], width)
+        for quota in night.quotas:
             yield from hanging(quota_words(quota, night.at), width, "  quota: ", "    ")
 
 
@@ -169,13 +165,18 @@ def quota_words(quota: Window, now: float) -> str:
     return f"{quota.used:.0%} of {quota.name} of {quota.login} used{anew}"
 
 
-def _share_cells(share: CostShare, *, bare: bool) -> tuple[str, ...]:
-    name = f"{share.name}: {share.words}" if bare and share.words else share.words or share.name
-    passed = ("", "") if bare else (_UNKNOWN if share.passed is None else f"{share.passed:,}", f"{share.landed:,}")
+def _share_cells(share: CostShare) -> tuple[str, ...]:
+    passed = (_UNKNOWN if share.passed is None else f"{share.passed:,}", f"{share.landed:,}")
     time = (duration(share.seconds), f"{share.time_share:.0%}")
     cost = (amount(share.cost_usd), f"{share.cost_share:.0%}" if share.cost_usd is not None else "")
-    tokens = f"{share.tokens:,}" if share.tokens is not None and not share.words else ""
-    return (name, f"{share.attempts:,}", *passed, *time, tokens, *cost)
+    return (
+        share.name,
+        f"{share.attempts:,}",
+        *passed,
+        *time,
+        f"{share.tokens:,}" if share.tokens is not None else "",
+        *cost,
+    )
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, stretched: int = 0) -> Iterator[str]:

@@ -116,8 +116,7 @@ def test_the_document_is_as_its_schema_says(project, night):
     assert document["sum"]["landed"] == 1
     assert document["landed"][0]["added"] > 0, "git tells it of the commit"
     assert document["sum"]["need_you"] == 2
-    assert sum(each["seconds"] for each in document["outcomes"]) == pytest.approx(document["sum"]["seconds"])
-    assert sum(each["cost_usd"] or 0 for each in document["outcomes"]) == pytest.approx(document["sum"]["cost_usd"])
+    assert sum(each["seconds"] for each in document["models"]) == pytest.approx(document["sum"]["seconds"])
     assert sum(each["cost_usd"] or 0 for each in document["models"]) == pytest.approx(document["sum"]["cost_usd"])
 
 
@@ -222,8 +221,8 @@ def test_an_attempt_that_nobody_ended_is_cut_short_where_nobody_is_at_work(proje
     write_issue(project.path, "1-x", "One")
     story = Story(project.path).sync().run()
     story.start("1", 1)
-    (outcome,) = project.shown("report")["outcomes"]
-    assert (outcome["name"], outcome["seconds"]) == ("INTERRUPTED", 0)
+    (span,) = project.shown("report")["spans"]
+    assert (span["outcome"], span["seconds"]) == ("INTERRUPTED", 0)
     story.close()
 
 
