@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from noface.cli.candidates import any_issue, model_name
-from noface.cli.verb import ConfigFile, VerbResult, answers
+from noface.cli.verb import ConfigFile, VerbResult, answers, tell
 from noface.data.extras import extra
 from noface.errors import UsageError
 
@@ -35,7 +35,7 @@ def run(
     config: Path | None = typer.Option(None, "--config", help="The configuration file, if it is not noface.toml."),
 ) -> None:
     """Give each issue to a worker, and merge what the gates prove."""
-    from noface.cli.run_session import run_project, show_plan
+    from noface.cli.run_session import plan, run_project
     from noface.cli.wiring import RunOptions
 
     if watch and once:
@@ -48,7 +48,7 @@ def run(
             if problem:
                 typer.echo(f"The machine may fall asleep: {problem}", err=True)
             raise typer.Exit(run_project(Path.cwd(), config, options, as_json=json))
-    raise typer.Exit(show_plan(Path.cwd(), config, options, as_json=json))
+    tell(plan(Path.cwd(), config, options), as_json=json)
 
 
 @answers("What was done, as JSON.")

@@ -1,12 +1,11 @@
 """What `noface run` does: puts a run together and takes it apart again, or shows with `--dry-run` what would start."""
 
 import gc
-import json
 import os
 import queue
 import secrets
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from noface.cli.findings import (
     idle_findings,
     left_out,
 )
+from noface.cli.verb import VerbResult
 from noface.cli.wiring import (
     RunOptions,
     allotments,
@@ -52,7 +52,6 @@ from noface.integrity.accepting import without_gates
 from noface.integrity.unsteady import still_unsteady
 from noface.model.actions import model_of
 from noface.model.backlog import same_id, without_unknown_models
-from noface.model.codec import encode
 from noface.model.finding import exit_code_of
 from noface.model.issue import IssueState
 from noface.model.taxonomy import IssueStatus
@@ -289,12 +288,11 @@ def signals(context: RunContext, cancel: Canceller) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-_Row = Mapping[str, object]  # an issue of the plan, as the JSON has it
 _STARTS = (IssueStatus.READY, IssueStatus.WAITING)
 
 
-def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_json: bool) -> int:
-    """Print the plan of the next tick, and what would keep it from working; return the exit code."""
+def plan(start: Path, config_path: Path | None, options: RunOptions) -> VerbResult:
+    """Return the plan of the next tick, and what would keep it from working."""
     repository, config, tracker = open_project(start, config_path, options)
     with suppress(ForgeAwayError):
         fetch_issues(tracker, config, repository)
@@ -341,31 +339,22 @@ def show_plan(start: Path, config_path: Path | None, options: RunOptions, *, as_
     waits += [{"id": each.id, "reason": again.format(each.reason, each.id), "until": None} for each in shut]
     waits += [{"id": name, "reason": problem, "until": None} for name, problem in lacking.items()]
     faults = [{"source": f.source, "problem": f.problem} for f in backlog.faults]
-    findings = config_findings(config, repository, repository.root)
-    findings += told
+    findings = (*config_findings(config, repository, repository.root), *told)
     everything = (*findings, *(fault_finding(fault) for fault in backlog.faults))
-    code = exit_code_of(everything)
-    if as_json:
-        document = {"schema": 1, "start": starts, "waiting": waits, "faults": faults, "findings": encode(findings)}
-        typer.echo(json.dumps(document))
-        return code
     asked = sum(states[each.id].status in (IssueStatus.BLOCKED, IssueStatus.APPROVAL) for each in issues) - len(shut)
-    typer.echo(
-        f"{len(starts)} can start ({chosen.slots} at once), {len(waits)} wait, {len(faults)} faulty"
-        + (f", {asked} wait for you: noface blocked" if asked else ".")
-    )
-    page.show(_plan_lines(starts, waits))
-    for line in page.finding_lines(everything, page.width()):
-        typer.echo(line)
-    typer.echo("Nothing was run: `noface run` tries the gates on main first, and they must pass there.")
-    return code
+    head = f"{len(starts)} can start ({chosen.slots} at once), {len(waits)} wait, {len(faults)} faulty"
+    head += f", {asked} wait for you: noface blocked" if asked else "."
 
+    def lines(_: object, width: int) -> Iterator[str]:
+        yield head
+        for item in starts:
+            when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""
+            yield from hanging(str(item["title"]), width, f"  {when:4} {item['id']}{worker}: ", "       ")
+            yield from hanging(str(item["reason"]), width, "       ")
+        for wait in waits:
+            yield from hanging(str(wait["reason"]), width, f"  wait {wait['id']}: ", "       ")
+        yield from page.finding_lines(everything, width)
+        yield "Nothing was run: `noface run` tries the gates on main first, and they must pass there."
 
-def _plan_lines(starts: Sequence[_Row], waits: Sequence[_Row]) -> Iterator[str]:
-    width = page.width()
-    for item in starts:
-        when, worker = "now" if item["now"] else "then", f" with {item['model']}" if item["model"] else ""
-        yield from hanging(str(item["title"]), width, f"  {when:4} {item['id']}{worker}: ", "       ")
-        yield from hanging(str(item["reason"]), width, "       ")
-    for wait in waits:
-        yield from hanging(str(wait["reason"]), width, f"  wait {wait['id']}: ", "       ")
+    document = {"start": starts, "waiting": waits, "faults": faults, "findings": findings}
+    return VerbResult(document, lines, exit_code_of(everything))

@@ -27,6 +27,15 @@ class VerbResult:
     exit_code: int = EXIT_DONE
 
 
+def tell(answer: VerbResult, *, as_json: bool) -> None:
+    if as_json:
+        page.show_json(answer.document)
+    else:
+        page.show(answer.lines(answer.document, page.width()))
+    if answer.exit_code:
+        raise typer.Exit(answer.exit_code)
+
+
 def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., VerbResult | None]], Callable[..., None]]:
     """Return what makes a verb of a function: it gets `--json`, and its answer is printed as that asks for.
 
@@ -41,12 +50,7 @@ def answers(json_help: str = "As JSON.") -> Callable[[Callable[..., VerbResult |
         def verb(*values: Any, as_json: bool = False, **options: Any) -> None:
             answer = function(*values, **options, **({"as_json": as_json} if wants_to_know else {}))
             if answer is not None:
-                if as_json:
-                    page.show_json(answer.document)
-                else:
-                    page.show(answer.lines(answer.document, page.width()))
-                if answer.exit_code:
-                    raise typer.Exit(answer.exit_code)
+                tell(answer, as_json=as_json)
 
         asked = typer.Option(False, "--json", help=json_help)
         options = {name: each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in given.items()}
