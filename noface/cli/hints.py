@@ -67,7 +67,7 @@ def suggest(config: ConfigFile = None) -> VerbResult:
     from noface.cli.session import open_session
     from noface.knowledge.fixes import Fix, fix_of
     from noface.knowledge.hint_mining import propose
-    from noface.process.search import patient_search
+    from noface.process.search import search
     from noface.ui.hints import proposals_document, proposals_page
 
     seen = open_session(config)
@@ -77,7 +77,7 @@ def suggest(config: ConfigFile = None) -> VerbResult:
         folders = {row.number: Path(row.directory) for row in seen.reader.attempts(past.issue.id)}
         return fix_of(_patch(folders[past.number]), _patch(folders[past.passed_by])) if past.passed_by else Fix()
 
-    proposals = propose(failures, _rules(seen, config), patient_search(), fix)
+    proposals = propose(failures, _rules(seen, config), search, fix)
     return VerbResult(proposals_document(proposals, len(failures)), proposals_page)
 
 

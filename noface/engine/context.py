@@ -26,7 +26,7 @@ from noface.model.worker_run import ModelSpec
 from noface.process.clock import Clock
 from noface.process.command import Canceller
 from noface.process.lock import RepositoryLock, boot_id
-from noface.process.search import patient_search
+from noface.process.search import search
 from noface.prompts.data import EarlierForm
 from noface.recovery.policy import Policy
 from noface.recovery.schedule import Breaker, tripped
@@ -122,7 +122,7 @@ class RunContext(Planning):
     forge: Forge | None = None
     forge_away: ForgeAwayError | None = None
     linear_branches: bool = False
-    search: Search = field(default_factory=patient_search)
+    search: Search = search
     known: Known | None = None
     issues: tuple[Issue, ...] = ()
     backlog_stale: bool = False

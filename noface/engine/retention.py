@@ -16,7 +16,6 @@ from noface.engine.landing.merged_branches import known_issues
 from noface.engine.landing.queue import release_merged
 from noface.engine.stations import Steps, Tick, call
 from noface.errors import GitError
-from noface.git.own_objects import drop_old
 from noface.git.plumbing import Plumbing
 from noface.git.refs import ZERO, RefUpdate
 from noface.git.removal import remove_below
@@ -86,7 +85,6 @@ def _tidy(
         if cancel.cancelled or time.monotonic() > deadline:
             return
         clear(state, each.folder, why, now)
-    drop_old(plumbing.repository, time.time() - _DAY_S)
 
 
 def overdue(

@@ -11,6 +11,7 @@ from noface.diagnosis.gate import classify
 from noface.diagnosis.rules import LineRule
 from noface.diagnosis.scan import NoMatch, PatternMatch, ProjectRules
 from noface.gates.report import read_report
+from noface.model.codec import view
 from noface.model.failure import Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec
 from noface.model.taxonomy import FailureKind
@@ -116,18 +117,13 @@ def _failure(gate: GateSpec, ended: Exit, verdict: GateVerdict, report_note: str
     if verdict.kind is None:
         return None
     ran = ended.at_work if ended.ended_by is EndedBy.TIMEOUT else None
-    return Failure(
-        kind=verdict.kind,
+    return view(
+        Failure,
+        verdict,
         message=f"{verdict.message}: {ran.described(ended.seconds)}" if ran is not None else verdict.message,
-        rule=verdict.rule,
-        location=verdict.location,
-        signature=verdict.signature,
         evidence=evidence,
-        excerpt=verdict.excerpt,
-        failing_tests=verdict.failing_tests,
         gate=gate.name,
         charged=verdict.kind is not FailureKind.ENVIRONMENT,
-        also_matched=verdict.also_matched,
     )
 
 

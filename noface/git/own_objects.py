@@ -91,13 +91,3 @@ def _packed(repository: Repository, words: Iterable[str], wanted: str) -> Path |
     finally:
         os.close(descriptor)
     return place
-
-
-def drop_old(repository: Repository, before: float) -> None:
-    """Remove what has lain in the store since before a time: refs hold it, or it was never held."""
-    with suppress(OSError):
-        for folder, _, names in os.walk(repository.own_objects):
-            for name in names:
-                file = Path(folder, name)
-                if file.lstat().st_mtime < before:
-                    file.unlink(missing_ok=True)

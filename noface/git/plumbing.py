@@ -104,10 +104,7 @@ class Plumbing:
         return False
 
     def first_parents(self, old: str, new: str) -> tuple[str, ...]:
-        chain = None
-        with suppress(GitError):
-            chain = self._stored.first_parents(old, new)
-        return tuple(self.git.ask("rev-list", "--first-parent", f"{old}..{new}").split()) if chain is None else chain
+        return tuple(self.git.ask("rev-list", "--first-parent", f"{old}..{new}").split())
 
     def commit_tree(self, tree: str, parents: tuple[str, ...], message: str) -> str:
         """Make a commit; never signed, no hook runs. Returns its id."""

@@ -71,15 +71,6 @@ class StoredObjects:
                 return
             tip = parents[0]
 
-    def first_parents(self, old: str, new: str) -> tuple[str, ...] | None:
-        """Return the commits from behind `old` up to `new` along the first parents, newest first; None if far."""
-        chain: list[str] = []
-        for commit in self.line(new):
-            if commit == old:
-                return tuple(chain)
-            chain.append(commit)
-        return None
-
     def _entries(self, tree: str) -> Iterator[tuple[str, Entry]]:
         content, at, size = self._content(tree, "tree"), 0, len(tree) // 2
         while at < len(content):

@@ -142,8 +142,6 @@ def test_without_fixes_worker_and_person_are_told_of_what_a_gate_makes_of_the_wo
     assert failure["rule"] == "gate-changed-files"
     assert "names.md (names.md: not of the change, but what it makes of it)" in failure["message"]
     assert "+b.txt" in project.prompt("1", 2)
-    way = """noface config set 'gates."docs.1".fixes' true && noface retry 1"""
-    assert way in project.noface("blocked", "1").stdout
 
 
 def test_a_fixing_gate_that_is_never_done_is_told(written):
