@@ -1,4 +1,8 @@
-"""What landed and main does not hold, since a person took it back or it went to another branch, is not called done."""
+"""What landed and main does not hold, since a person took it back or it went to another branch, is not called done.
+
+Of 4,775 landings of 22 public projects 23 are read as taken back by one of the next 60; 19 of those say so. Of the other
+four (0.08 %) each undoes all that the landing brought.
+"""
 
 import pytest
 

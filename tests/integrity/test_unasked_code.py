@@ -1,9 +1,9 @@
 """What a change does to code beyond what was asked: definitions that go, what stands in their place, what measures.
 
-How often that is wrong on honest work: of the newest 320 commits without merges of each of 18 public projects (5,657)
-4 are told of definitions that are gone (0.07 %), 3 of deleted files, of exports, of a file's last part and of checks of
-input each (0.05 %), 2 of stubs (0.04 %), one each of rights, keys of settings, an omission, a declaration and what measures
-(0.02 %), none of an untyped module: 0.4 % in all.
+How often that is wrong on honest work: of the newest 160 commits without merges of each of 22 public projects (3,517), the
+message as the issue, 10 are told of something in any row (0.28 %): 6 of submodules, one each of a deleted file, a function
+that is gone, a sanitizer that is not called any more and a check of input. 3 would be asked about if they were done again
+(0.09 %); two of these do more than their message says.
 """
 
 import pytest
@@ -135,7 +135,7 @@ def test_a_check_that_goes_unasked_is_told(path, check, row):
         ("app.toml", "[web]\nport = 1\nrate = 2\n[db]\nx = 1\n", "[web]\nport = 1\ncount = 1\n[db]\nx = 1\n"),
         ("settings.json", '{"port": 1, "rate": 2}', '{"port": 1, "count": 2}'),
         (".env.example", "export PORT=1\nrate=2\n", "export PORT=1\ncount=2\n"),
-        ("k8s.yaml", "kind: A\n---\nport: 1\nrate: 2\n", "kind: A\n---\nport: 1\n"),
+        ("config/k8s.yaml", "kind: A\n---\nport: 1\nrate: 2\n", "kind: A\n---\nport: 1\n"),
         ("app.ini", "port = 1\nrate = 2\n", "port = 1\ncount = 2\n"),
     ],
 )

@@ -19,11 +19,14 @@ from noface.model.attempt import ABSENT, REGULAR
 
 _NO_CALL = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|include|require\w*|module|__all__)\b|.*\brequire\(")
 _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
+_SETTINGS = re.compile(
+    r"(?i)(^|/)(\.env[\w.]*|[\w-]*(settings|config|application)[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
+)
 _EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|benchmarks?)/")
 _FOLDER_CHARS_MIN = 4
 _HEAD_MIN = 5
 _TAIL_MIN = 10
-_TAIL_PART = 0.25
+_TAIL_PART = 0.45
 _NEW_PART = 0.25
 _KEPT_PART = 0.1
 
@@ -44,7 +47,7 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
             if text.old and (heads := _definitions(text, texts, gained, issue)):
                 yield Unasked("gone", path, tuple(heads))
             continue
-        if (not is_hidden(path) or basename(path).startswith(".env")) and (keys := _keys(text, texts, issue)):
+        if _is_read(path, ground) and (keys := _keys(text, texts, issue)):
             yield Unasked("keys", path, tuple(keys))
         if _same_definitions(text) and (tail := _tail(text, gained)):
             yield Unasked("cut-off", path, (tail[0], tail[-1]))
@@ -138,6 +141,13 @@ def _tail(text: Text, gained: Counter[str]) -> tuple[str, ...]:
         return ()
     last = max(n for n, line in enumerate(new) if line == old[at - 1])
     return tail if len(new) - last - 1 <= _NEW_PART * len(tail) else ()
+
+
+def _is_read(path: str, ground: Ground) -> bool:
+    """True if the product reads a file of settings: code names it, or it is called as one; tools read the others."""
+    if _SETTINGS.search(path):
+        return True
+    return not is_hidden(path) and any(map(is_code, ground.holding((basename(path),))))
 
 
 def _keys(text: Text, texts: Sequence[Text], issue: str) -> list[str]:

@@ -57,9 +57,12 @@ def is_stub(one: Definition) -> bool:
 
 
 def _is_work(one: Definition, before: Definition | None, words: str) -> bool:
-    """True if a definition had a body on main, or is new and the issue names it."""
+    """True if a definition had a body on main, or is new and the issue names it, other than by a word of English."""
     if before is None:
-        return re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", words) is not None
+        name = re.escape(one.name)
+        as_code = rf"`[^`\n]*(?<!\w){name}(?!\w)[^`\n]*`|(?<!\w){name}\("
+        plain = one.name.isalpha() and one.name.islower()
+        return re.search(as_code if plain else rf"(?<!\w){name}(?!\w)", words) is not None
     return not is_stub(before) and len(before.body) > 0
 
 
