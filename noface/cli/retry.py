@@ -27,7 +27,6 @@ def retry(
     attempts: int | None = typer.Option(None, "--attempts", help=f"Number of attempts to allow, 1 to {ATTEMPTS_MAX}."),
     everything: bool = typer.Option(False, "--all", help="All that are blocked, or wait for a provider."),
     kinds: list[str] = typer.Option([], "--kind", metavar="KIND,...", help=_KIND_HELP),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Tell which issues these are; change nothing."),
     config: ConfigFile = None,
 ) -> VerbResult:
     """Try issues again, blocked and skipped ones too. Their attempt counters start again, their best work is kept.
@@ -58,11 +57,10 @@ def retry(
             problem = decisions.no_retrying(row) or decisions.gone(row) or decisions.taken_back(session.reader, row)
             if problem is not None:
                 raise problem
-            if not dry_run:
-                more = (note, "retried by a person", model, attempts)
-                decisions.give_back(session.journal, session.questions, session.reader, time.time(), row, *more)
+            more = (note, "retried by a person", model, attempts)
+            decisions.give_back(session.journal, session.questions, session.reader, time.time(), row, *more)
             given[row.id] = row
-    return _answer(list(given.values()), model, attempts, dry_run=dry_run)
+    return _answer(list(given.values()), model, attempts)
 
 
 @answers("The skipped issues as JSON.")
@@ -129,7 +127,7 @@ def _kind(row: "IssueRow") -> str:
     return row.block.kind if row.block is not None else "UNKNOWN"
 
 
-def _answer(rows: "Sequence[IssueRow]", model: str | None, attempts: int | None, *, dry_run: bool) -> VerbResult:
+def _answer(rows: "Sequence[IssueRow]", model: str | None, attempts: int | None) -> VerbResult:
     from noface.ui.text import count, hanging
 
     own = {key: value for key, value in (("model", model), ("attempts", attempts)) if value is not None}
@@ -137,7 +135,7 @@ def _answer(rows: "Sequence[IssueRow]", model: str | None, attempts: int | None,
         {
             "id": row.id,
             "title": row.title,
-            "status": row.status if dry_run else "ready",
+            "status": "ready",
             "was": row.status,
             "kind": _kind(row) if row.status == "blocked" else None,
             **own,
@@ -148,14 +146,13 @@ def _answer(rows: "Sequence[IssueRow]", model: str | None, attempts: int | None,
     def lines(_: object, width: int) -> list[str]:
         if not rows:
             return ["Nothing is blocked."]
-        is_ready, was_before = ("would be ready", "is") if dry_run else ("ready", "was")
         wanted = [f"with {model}"] if model is not None else []
         wanted += [f"up to {count(attempts, 'attempt')}"] if attempts is not None else []
         told: list[str] = []
         for row in rows:
-            was = f"; it {was_before} {row.status}" if row.status not in ("ready", "waiting") else ""
+            was = f"; it was {row.status}" if row.status not in ("ready", "waiting") else ""
             kind = f" for {_kind(row)}" if row.status == "blocked" else ""
-            told += hanging(f"{row.title}: {', '.join([is_ready, *wanted])}{was}{kind}", width, f"{row.id}  ")
-        return [*told, "Nothing was changed." if dry_run else "The counters start again. Next: noface run"]
+            told += hanging(f"{row.title}: {', '.join(['ready', *wanted])}{was}{kind}", width, f"{row.id}  ")
+        return [*told, "The counters start again. Next: noface run"]
 
-    return VerbResult({"retry": listed, "dry_run": dry_run}, lines)
+    return VerbResult({"retry": listed}, lines)

@@ -57,15 +57,6 @@ def test_all_blocked_issues_or_those_of_a_kind_are_tried_again_with_a_line_each(
     assert project.noface("retry", "--all").stdout == "Nothing is blocked.\n"
 
 
-def test_a_dry_run_tells_which_issues_would_be_tried_again(project, morning):
-    said = project.noface("retry", "--kind", "AUTH,TEST_FAILURE", "--dry-run").stdout
-    assert "003  Paginate the list of orders: would be ready; it is blocked for AUTH\n" in said
-    assert said.endswith("Nothing was changed.\n")
-    document = project.shown("retry", "--all", "--dry-run")
-    assert (document["dry_run"], len(document["retry"]), document["retry"][0]["status"]) == (True, 4, "blocked")
-    assert statuses(morning, "002", "003", "006") == ["blocked"] * 3
-
-
 @pytest.mark.parametrize(
     ("args", "said"),
     [

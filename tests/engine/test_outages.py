@@ -155,7 +155,6 @@ def test_who_retries_an_issue_has_its_provider_tried_at_once_and_by_one_attempt(
         return [(issue, model) for issue, model, _ in calls(project)[before:]]
 
     assert sorted(called()) == [("1", "big"), ("2", "small")]
-    project.noface("retry", "2", "--dry-run")
     assert called() == [], "nobody asks before the time"
     project.noface("retry", "2")
     assert called() == [("2", "small")], "one attempt asks, and not the other provider"

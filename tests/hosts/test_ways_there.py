@@ -6,7 +6,7 @@ import pytest
 from support.hosts import NearHost, run, with_hosts
 from support.run_parts import run_parts
 
-from noface.extras.hosts.connection import HostLost, Pieces
+from noface.extras.hosts.connection import HostLost
 from noface.model.taxonomy import IssueStatus
 
 
@@ -44,16 +44,6 @@ def test_an_order_whose_commits_are_not_there_after_all_is_sent_whole(project, t
     host = NearHost(tmp_path / "host")
     host.there = lambda *_: [project.git("rev-parse", "main")]
     assert len(landed_there(project, host, 1)) == 1
-
-
-@pytest.mark.parametrize(("bytes_a_second", "size"), [(100_000_000, 4 << 20), (125_000, 64 << 10), (5_000, 16 << 10)])
-def test_a_piece_takes_about_half_a_second_or_is_as_small_as_can_be(bytes_a_second, size):
-    now = [0.0]
-    pieces = Pieces(clock=lambda: now[0])
-    for _ in range(20):
-        with pieces.one() as room:
-            now[0] += room / bytes_a_second
-    assert pieces.size == size
 
 
 def test_a_host_that_is_killed_costs_each_of_its_attempts_one_try(project, tmp_path):

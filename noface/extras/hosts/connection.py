@@ -6,9 +6,7 @@ that a worker's loop answers while tasks run. Imports of dask are lazy, since it
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +18,8 @@ CALL_S = 5.0
 _FIRST_CALL_S = 60.0
 """The same for the first call, for which it reads noface's code."""
 _PIECE_S = 30.0
-_PIECE_BYTES_MIN, _PIECE_BYTES_MAX = 16 << 10, 4 << 20
-_PIECE_SECONDS = 0.2, 1.0
+PIECE_BYTES = 128 << 10
+"""How much of what is long travels at once, a second on a link of 1 Mbit/s: a lease waits for a piece at most."""
 
 
 _LEFT = "its worker has left"
@@ -65,29 +63,6 @@ class HostTask:
         self.future.release()
 
 
-class Pieces:
-    """How large the pieces are that what is long travels in: as much as goes over in about half a second.
-
-    All that is long and goes to a host shares its way there, so that a lease waits for a piece at most.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.size = 64 << 10
-        self._clock = clock
-        self._one = threading.Lock()
-
-    @contextmanager
-    def one(self) -> Iterator[int]:
-        """Yield how many bytes may travel meanwhile; nobody else's do. If that was quick the next may be larger."""
-        quick, slow = _PIECE_SECONDS
-        with self._one:
-            began = self._clock()
-            yield self.size
-            took = self._clock() - began
-            size = self.size * 2 if took < quick else self.size // 2 if took > slow else self.size
-            self.size = min(max(size, _PIECE_BYTES_MIN), _PIECE_BYTES_MAX)
-
-
 @dataclass(frozen=True, slots=True)
 class HostConnection:
     """Workers that answer a `call` of a function of `Host`: the one named `only`, or all of a standing cluster."""
@@ -96,7 +71,7 @@ class HostConnection:
     call: Callable[..., Any]
     only: str = ""
     why_gone: Callable[[], str] = str
-    pieces: Pieces = field(default_factory=Pieces)
+    one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     def workers(self) -> dict[str, str]:
         """Return the addresses of the workers that are there, by name. Raises HostLost if there will be none."""
@@ -127,10 +102,10 @@ class HostConnection:
         pack, start = parcel["pack"], 0
         while start < len(pack) or not start:
             going()
-            with self.pieces.one() as size:
-                piece = pack[start : start + size]
+            with self.one_at_a_time:
+                piece = pack[start : start + PIECE_BYTES]
                 self._ask(worker, "bring", project, token, start, piece, seconds=_PIECE_S)
-            start += size
+            start += PIECE_BYTES
         if (address := self.workers().get(worker)) is None:
             raise HostLost(_LEFT)
         return self._submitted({**parcel, "pack": b""}, token, [address])
@@ -145,7 +120,7 @@ class HostConnection:
 
     def look(self, tokens: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Renew leases, and return by worker what is new of each attempt there. Raises HostLost if none answers."""
-        return self._ask_all("look", tuple(tokens), self.pieces.size)
+        return self._ask_all("look", tuple(tokens), PIECE_BYTES)
 
     def cancel(self, token: str, cancel: Canceller) -> None:
         try:
@@ -167,8 +142,8 @@ class HostConnection:
         data, size = bytearray(), 1
         while len(data) < size:
             going()
-            with self.pieces.one() as room:
-                answer = self._ask(worker, "fetch", project, token, len(data), room, seconds=_PIECE_S)
+            with self.one_at_a_time:
+                answer = self._ask(worker, "fetch", project, token, len(data), PIECE_BYTES, seconds=_PIECE_S)
             if answer is None:
                 raise HostLost("nothing is kept there of what it did")
             size, piece = answer
