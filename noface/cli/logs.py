@@ -28,9 +28,7 @@ def logs(
     prompt: bool = typer.Option(False, "--prompt", help="What the worker was told."),
     diff: bool = typer.Option(False, "--diff", help="What the worker changed."),
     undone: bool = typer.Option(False, "--undone", help="What noface left out of the change, as a patch."),
-    follow: bool = typer.Option(
-        False, "--follow", "-f", help="Follow attempts, gates and questions until nothing runs."
-    ),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Follow attempts and gates until nothing runs."),
     raw: bool = typer.Option(False, "--raw", help="The whole files byte for byte, escape sequences and all."),
     as_json: bool = False,
     config: ConfigFile = None,

@@ -238,11 +238,6 @@ class Reader(Overview):
     def questions(self, issue_id: str) -> list[QuestionRow]:
         return self._records(QuestionRow, "WHERE issue_id = ? ORDER BY id", issue_id)
 
-    def asked_in(self, *folders: str) -> str:
-        marks = ", ".join("?" * len(folders))
-        rows = self._db.rows(f"SELECT model FROM advice WHERE directory IN ({marks})", *folders)  # noqa: S608 - marks
-        return str(rows[0]["model"]) if rows else ""
-
     def spent_in(self, run_id: str) -> Spent:
         usd, tokens = self._db.rows(query("spent"), run_id, run_id)[0]
         return Spent(float(usd or 0.0), int(tokens or 0))

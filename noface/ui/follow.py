@@ -1,4 +1,4 @@
-"""Follows an issue: what its workers, gates and questions write, attempt after attempt, until it has come to rest."""
+"""Follows an issue: what its workers and gates write, attempt after attempt, until it has come to rest."""
 
 import os
 import re
@@ -54,7 +54,6 @@ class Tail:
         return data
 
 
-_QUESTION = re.compile(r"ask-(\d+)-(\w+)")
 _FILES_MAX = 500
 
 
@@ -74,7 +73,7 @@ def sources(directory: Path, gate: str = "") -> list[Source]:
         stem = re.sub(r"[^A-Za-z0-9._-]+", "-", gate)  # as gates/run.py names them
         return [source for source in _gates(directory) if source.gate == stem]
     own = [Source(directory / "agent.log", "the worker", streamed=True), Source(directory / "agent.err", "agent.err")]
-    return [source for source in [*own, *_gates(directory), *_questions(directory)] if source.path.exists()]
+    return [source for source in [*own, *_gates(directory)] if source.path.exists()]
 
 
 def _gates(directory: Path) -> Iterator[Source]:
@@ -93,15 +92,6 @@ def _written_at(path: Path) -> float:
     with suppress(OSError):  # it may be gone
         return path.stat().st_mtime
     return 0.0
-
-
-def _questions(directory: Path) -> Iterator[Source]:
-    matches = ((_QUESTION.fullmatch(path.name), path) for path in directory.glob("ask-*"))
-    asked = sorted((int(match[1]), match[2].replace("_", " "), path) for match, path in matches if match)
-    for _, title, path in asked[:_FILES_MAX]:
-        for folder, more in ((path, ""), (path / "again", ", once more")):
-            yield Source(folder / "agent.log", f"{title}{more}", streamed=True)
-            yield Source(folder / "agent.err", f"{title}{more}, agent.err")
 
 
 _POLL_S = 0.2
@@ -204,14 +194,9 @@ class Follower:
     def _opened(self, source: Source) -> tuple[Source, Tail, Readable]:
         reader = None
         if source.streamed and not self._raw:
-            reader = typed_reader(self._agent_of(source.path.parent, self._model_of(source)))
+            reader = typed_reader(self._agent_of(source.path.parent, self._attempt.model if self._attempt else ""))
         begin = _BEGIN_STREAM_BYTES if reader is not None else _BEGIN_BYTES
         return source, Tail(source.path, begin if self._first else None), Readable(reader)
-
-    def _model_of(self, source: Source) -> str:
-        folder = source.path.parent
-        folders = (str(folder), str(folder.parent))  # a question is asked again in a folder within its own
-        return self._reader.asked_in(*folders) or (self._attempt.model if self._attempt is not None else "")
 
     def _show(self, source: Source, lines: list[str]) -> None:
         if lines and source.title != self._heading:
