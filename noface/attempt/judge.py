@@ -320,7 +320,10 @@ def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
 
 def _does_what_nobody_asked(attempt: Judging) -> Failure | None:
     """Tell a worker once what it did beyond its issue; what it does again, a person is asked about."""
-    attempt.doubts, attempt.notes = (*attempt.doubts, *doubts_of(attempt)), (*attempt.notes, *new_untested(attempt))
+    attempt.doubts, attempt.notes = (
+        (*attempt.doubts, *doubts_of(attempt)),
+        (*attempt.notes, *doubts_of(attempt, accepted=True), *new_untested(attempt)),
+    )
     return forgotten(attempt)
 
 

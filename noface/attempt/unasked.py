@@ -117,9 +117,9 @@ def _entry(attempt: Judging, right: Right | None, now: Entry | None) -> Entry | 
     return mode, data.decode() if mode == LINK_MODE else store_text(attempt.plumbing, data)
 
 
-def doubts_of(attempt: Judging) -> tuple[str, ...]:
-    """Return what a person has to say yes to before the work lands."""
-    asked = tuple(told(one) for one in attempt.unasked if one.then != "tell")
+def doubts_of(attempt: Judging, *, accepted: bool = False) -> tuple[str, ...]:
+    """Return what a person has to say yes to before the work lands; or what is `accepted` once its worker was told."""
+    asked = tuple(told(one) for one in attempt.unasked if (one.then == "tell") is accepted)
     return (f"{UNASKED}: {some(asked, _SHOWN_MAX, _LINE_CHARS_MAX)}",) if asked else ()
 
 

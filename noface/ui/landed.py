@@ -130,10 +130,10 @@ def _of_work(last: AttemptRow) -> Iterator[tuple[int, str]]:
     rules, report = table("risks"), last.report
     if what := brings_back(noted(last.notes, LEFT_OUT))[0]:
         yield _rule("left_out", text=clean(what))
-    unasked = [doubt for doubt in last.doubts if doubt.startswith(UNASKED)]
-    if unasked:
+    asked = [doubt for doubt in last.doubts if doubt.startswith(UNASKED)]
+    if unasked := (*asked, *(note for note in last.notes if note.startswith(UNASKED))):
         yield _rule("unasked", text=fit(clean(unasked[0]), _TEXT_CELLS_MAX))
-    if len(last.doubts) > len(unasked) or noted(last.notes, OWN_JUDGE):
+    if len(last.doubts) > len(asked) or noted(last.notes, OWN_JUDGE):
         yield _rule("judges_changed")
     told = (("tests_changed", CHANGED_TESTS), ("put_right", PUT_RIGHT), ("unfinished", UNFINISHED))
     for name, begins in (*told, ("new_untested", UNTESTED)):

@@ -121,3 +121,14 @@ def test_a_function_that_goes_again_is_a_persons_to_decide(played, project):
     assert project.noface("approve", "7").returncode == 0
     project.run()
     assert on_main(project, "cart.py").decode() == FIRST + COUNT
+
+
+def test_a_check_of_input_that_stays_dropped_lands_and_stands_first_in_the_summary(played, project):
+    project.write(
+        "pay.py", "def pay(sum):\n    if sum < 0:\n        raise ValueError(sum)\n    total = sum\n    return total\n"
+    )
+    dropped = {"write": "pay.py", "text": "def pay(sum):\n    total = sum\n    return total\n"}
+    first, second = played([WORK, dropped], [{"say": "it is meant"}])
+    assert (first["charged"], second["outcome"]) == (False, "PASSED")
+    (landed,) = project.shown("report")["landed"]
+    assert landed["reasons"][0].startswith("not asked for: pay.py: ")
