@@ -78,7 +78,8 @@ def suggest(config: ConfigFile = None) -> VerbResult:
         return fix_of(_patch(folders[past.number]), _patch(folders[past.passed_by])) if past.passed_by else Fix()
 
     proposals = propose(failures, _rules(seen, config), search, fix)
-    return VerbResult(proposals_document(proposals, len(failures)), proposals_page)
+    document = proposals_document(proposals, len(failures))
+    return VerbResult(document, lambda _, width: proposals_page(proposals, len(failures), width))
 
 
 group = partial(

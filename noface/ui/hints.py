@@ -1,7 +1,6 @@
 """The pages of `noface config hints`; that of proposals is TOML, and what explains them stands in comments."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from noface.config.edit import hint_toml
 from noface.knowledge.hint_mining import HintProposal
@@ -50,13 +49,17 @@ def match_page(issue: Issue, attempt: PastAttempt | None, matches: list[MatchExp
     yield from ("", *painted(lines, "careful")) if lines else ()
 
 
-def proposals_document(proposals: Sequence[HintProposal], failures: int) -> dict[str, Any]:
-    """Return what `noface config hints suggest` tells; `failures` is how many are recorded."""
+def _toml(proposal: HintProposal) -> str:
+    return hint_toml({**proposal.rule.conditions, "hint": proposal.rule.hint})
+
+
+def proposals_document(proposals: Sequence[HintProposal], failures: int) -> dict[str, object]:
+    """Return what `noface config hints suggest --json` prints; `failures` is how many are recorded."""
     hints = [
         {
             "hint": each.rule.hint,
             "conditions": each.rule.conditions,
-            "toml": hint_toml({**each.rule.conditions, "hint": each.rule.hint}),
+            "toml": _toml(each),
             "draft": each.draft,
             "issues": each.issues,
             "would_match": [past.key for past in each.would_match],
@@ -66,24 +69,24 @@ def proposals_document(proposals: Sequence[HintProposal], failures: int) -> dict
     return {"hints": hints, "failures": failures}
 
 
-def proposals_page(document: Mapping[str, Any], width: int) -> Iterator[str]:
+def proposals_page(proposals: Sequence[HintProposal], failures: int, width: int) -> Iterator[str]:
     """Yield the lines of the proposals."""
-    hints, recorded = document["hints"], count(document["failures"], "failure")
+    recorded = count(failures, "failure")
     none = (
         f"Nothing to propose: of {recorded} recorded, none came in two issues or more that were mended alike, or not "
         "yet, without a hint for it."
     )
-    head = f"{count(len(hints), 'proposal')} from {recorded} recorded. Paste what fits into noface.toml."
-    yield from _comment(head if hints else none, width)
-    for number, each in enumerate(hints, 1):
+    head = f"{count(len(proposals), 'proposal')} from {recorded} recorded. Paste what fits into noface.toml."
+    yield from _comment(head if proposals else none, width)
+    for number, each in enumerate(proposals, 1):
         yield ""
-        where = f"in issues {clean(some(each['issues'], _ISSUES_MAX))}"
-        head = f"Proposal {number}, {where}; it would have matched {count(len(each['would_match']), 'failure')}."
+        where = f"in issues {clean(some(each.issues, _ISSUES_MAX))}"
+        head = f"Proposal {number}, {where}; it would have matched {count(len(each.would_match), 'failure')}."
         yield from painted(_comment(head, width), "title")
         draft = "Nothing has fixed it yet: say in its text what to do."
         mended = "Its text says what these issues were mended by: rewrite it as advice."
-        yield from _comment(draft if each["draft"] else mended, width)
-        yield from printable_lines(each["toml"]).splitlines()
+        yield from _comment(draft if each.draft else mended, width)
+        yield from printable_lines(_toml(each)).splitlines()
 
 
 def _quoted(text: str) -> str:
