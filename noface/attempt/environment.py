@@ -245,7 +245,6 @@ class MainSeen:
     text: str
     seconds: float = 0.0
     state: SetupState = SetupState.GOES_ON
-    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

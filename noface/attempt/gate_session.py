@@ -275,16 +275,13 @@ class GateSession:
 
     def _changed_files(self, gate: GateSpec, written: tuple[str, ...], *, passed: bool) -> Failure:
         """Return the failure of a gate that changed the tree, whatever it says: it proves nothing."""
-        of_work = {change.path for change in self.env.plumbing.changes(self.task.main, self.task.tree)}
-        others = tuple(path for path in written if path not in of_work) if of_work else ()
-        follows = f" ({some(others, _SHOWN_MAX)}: not of the change, but what it makes of it)" if others else ""
         with in_use(self.slot) as git:
             asked = ("diff-index", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", self.task.tree)
             patch = git.run(*asked).stdout[:_EXCERPT_BYTES_MAX].decode("utf-8", "replace")
         first = "it passed, but it" if passed else "it"
         return Failure(
             _FAILED_AS[gate.kind],
-            f"{first} changed files that it checks: {some(written, _SHOWN_MAX)}{follows}. What it proved is not what"
+            f"{first} changed files that it checks: {some(written, _SHOWN_MAX)}. What it proved is not what"
             f" would land. Commit what it writes, or {only_checking(gate.command)}",
             rule=CHANGED_FILES,
             signature=f"{CHANGED_FILES}:{','.join(written)}",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from noface.attempt.copied_setup import MADE, beside, copy_setup
+from noface.attempt.copied_setup import copy_setup
 from noface.attempt.disk import as_disk_full, full_places
 from noface.attempt.environment import AttemptEnvironment, MainSeen, Scope, SetupState
 from noface.attempt.isolation import gate_box, gate_variables, shell_command
@@ -29,7 +29,7 @@ from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import EndedBy
 from noface.process.command import OnOutput
-from noface.process.files import bytes_in, read_bounded, read_regular, write_atomic
+from noface.process.files import read_bounded, read_regular, write_atomic
 
 _LINKED_FILES_MAX = 1 << 20
 
@@ -186,8 +186,7 @@ class Preparation:
         look = looking(env, log, lambda line, seconds: self.scope.send(MainSeen("", line, seconds)))
         ended = env.launcher.run(command, self.scope.cancel, look)
         if ended.exit_code == 0 and ended.ended_by is EndedBy.ITSELF:
-            made = (*(slot.path / path for path in slot.keep), beside(slot.path, MADE))
-            self.scope.send(MainSeen("", "", ended.seconds, SetupState.DONE, sum(map(bytes_in, made))))
+            self.scope.send(MainSeen("", "", ended.seconds, SetupState.DONE))
             return None
         how = ended.error or f"ended with exit code {ended.code}"
         if ended.ended_by is EndedBy.TIMEOUT:

@@ -165,7 +165,7 @@ class RunContext(Planning):
         if seen.gate:
             self.announce("main_gate", None, {"gate": seen.gate, **facts})
         else:
-            self.announce("setup", None, {"state": seen.state, "bytes": seen.bytes, **facts})
+            self.announce("setup", None, {"state": seen.state, **facts})
         return True
 
     def quiet_scope(self, cancel: Canceller) -> Scope:

@@ -1,6 +1,5 @@
 """Files that are whole or absent, and files of any size read in bounded memory."""
 
-import codecs
 import errno
 import os
 import stat
@@ -10,7 +9,6 @@ from pathlib import Path
 PUBLIC_MODE = 0o666
 NAME_PART_MAX = 60
 _SHEBANG_BYTES = 256
-UTF8_CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 def write_atomic(path: Path, data: str | bytes, *, durable: bool = True) -> None:
@@ -103,13 +101,9 @@ def read_bounded(path: Path, head_bytes: int, tail_bytes: int) -> str:
         head = file.read(head_bytes)
         file.seek(status.st_size - tail_bytes)
         tail = file.read(tail_bytes)
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    first = decoder.decode(head)
-    cut_character, _ = decoder.getstate()
-    # A character of UTF-8 has at most three bytes after its first: so many may be the rest of one that was cut.
-    rest_of_one = len(tail[:3]) - len(tail[:3].lstrip(UTF8_CONTINUATION))
-    left_out = status.st_size - len(head) - len(tail) + len(cut_character) + rest_of_one
-    return f"{first}\n[… {left_out} bytes left out …]\n{tail[rest_of_one:].decode(errors='replace')}"
+    left_out = status.st_size - len(head) - len(tail)
+    first, last = (data.decode(errors="replace") for data in (head, tail))
+    return f"{first}\n[… {left_out} bytes left out …]\n{last}"
 
 
 def kind_at(path: str | Path) -> int:

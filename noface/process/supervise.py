@@ -32,8 +32,6 @@ from noface.secrets.masking import Masker
 
 __all__ = ["COMMAND_MARKER", "Canceller", "Command", "Containment", "Exit", "Ladder", "Launcher"]
 
-ORDER_BYTES_MAX = 16 << 20
-"""No system takes longer arguments and environments, so such an order isn't worth a supervisor."""
 _BOX_WORDS_BYTES = 4000
 
 
@@ -123,9 +121,6 @@ class Launcher:
         cancellers = [self._closing] if cancel is None else [self._closing, cancel]
         if any(canceller.cancelled for canceller in cancellers):
             return unrun("cancelled before it was started", EndedBy.CANCELLED)
-        if sum(map(len, (*order["argv"], *order["env"], *order["env"].values()))) > ORDER_BYTES_MAX:
-            problem = {"step": "exec", "name": command.argv[0], "errno": errno.E2BIG, "text": ""}
-            return unrun(explain(problem, command.argv, order["env"]))
         try:
             control, pid, containment = self._fork_server.spawn(order, apart=self.namespaces and command.box is None)
         except SupervisorLostError as lost:

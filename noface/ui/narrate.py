@@ -12,7 +12,7 @@ from noface.model.actions import action_text
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.reader import Reader
-from noface.ui.text import clean, count, duration, fit, moment, size
+from noface.ui.text import clean, count, duration, fit, moment
 
 _TITLE_MAX = 48
 _TEXT_MAX = 300
@@ -123,12 +123,12 @@ def _preflight(event: EventFacts) -> Line:
 
 
 def _setup(event: EventFacts) -> Line:
-    took, made = duration(event.number("seconds")), int(event.number("bytes"))
+    took = duration(event.number("seconds"))
     match event["state"]:
         case "begins":
             return Line("·", "setting up a workspace", fit(event["text"], _COMMAND_MAX), "dim")
         case "done":
-            return Line("·", f"set up in {took}{f', {size(made)}' if made else ''}", style="dim")
+            return Line("·", f"set up in {took}", style="dim")
         case _:
             return Line("·", f"setup goes on after {took}", event["text"], "dim")
 

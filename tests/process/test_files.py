@@ -8,8 +8,6 @@ import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from noface.process.files import read_bounded, write_atomic
 
@@ -67,23 +65,6 @@ def test_reader_never_sees_a_part(tmp_path):
 def test_middle_that_was_left_out_is_counted(tmp_path):
     (tmp_path / "a").write_text("head" + "x" * 100 + "tail")
     assert read_bounded(tmp_path / "a", 4, 4) == "head\n[… 100 bytes left out …]\ntail"
-
-
-@given(text=st.text(min_size=1), head=st.integers(0, 12), tail=st.integers(0, 12))
-def test_valid_text_never_gains_a_replacement_character_by_being_cut(tmp_path_factory, text, head, tail):
-    path = tmp_path_factory.getbasetemp() / "cut"
-    path.write_bytes(text.encode())
-    read = read_bounded(path, head, tail)
-    if len(text.encode()) <= head + tail:
-        assert read == text
-        return
-    before, _, rest = read.partition("\n[… ")
-    if before == read or "\n[… " in text:
-        return
-    left_out, _, after = rest.partition(" bytes left out …]\n")
-    assert text.startswith(before)
-    assert text.endswith(after)
-    assert len(before.encode()) + int(left_out) + len(after.encode()) == len(text.encode())
 
 
 def test_single_line_of_100_megabytes_is_read_in_little_memory(tmp_path):
