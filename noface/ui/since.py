@@ -1,4 +1,4 @@
-"""Reads a past time as people write it: 8h, 22:00, yesterday 22:00, 2026-11-22T22:00."""
+"""Reads a past time as people write it: 8h, 22:00, yesterday, 2026-11-22T22:00."""
 
 import re
 from datetime import datetime, time, timedelta
@@ -8,16 +8,14 @@ from noface.ui.text import clean, moment
 
 RUN = "run"
 """The word for the beginning of the newest run."""
-_FORMS = '8h, 1d12h, 14d, 22:00, today, yesterday, "yesterday 22:00", 2026-11-22, "2026-11-22 22:00", or run'
-_CLOCK = re.compile(r"(?:(?P<day>today|yesterday) +)?(?P<clock>\d{1,2}:\d\d)", re.ASCII)
-_DAYS = re.compile(r"(\d{1,4})d", re.ASCII)
-"""Longer than a duration of the configuration may be."""
+_FORMS = '8h, 1d12h, 22:00, yesterday, 2026-11-22, "2026-11-22 22:00", or run'
+_CLOCK = re.compile(r"\d{1,2}:\d\d", re.ASCII)
 
 
 def since_when(text: str, now: float, last_run: float | None) -> float:
     """Return the past time that `text` names, in epoch seconds; `last_run` is when that began. Raises UsageError."""
     word = " ".join(text.lower().split())
-    if word in (RUN, "last run"):
+    if word == RUN:
         if last_run is None:
             raise UsageError("nothing has been run yet, so there is no run to look back to", "Begin with: noface run")
         return last_run
@@ -43,15 +41,11 @@ def _named(word: str, here: datetime) -> float:
     """Return the time that a word names; `here` is now in local time. Raises ValueError if it is none."""
     from noface.config.values import parse_duration
 
-    today = datetime.combine(here.date(), time())
-    if word in ("today", "yesterday"):
-        return (today - timedelta(days=word == "yesterday")).timestamp()
-    if (match := _CLOCK.fullmatch(word)) is not None:
-        clock = time.fromisoformat(match["clock"].zfill(5))
-        back = match["day"] == "yesterday" or (match["day"] is None and clock > here.time())
-        return datetime.combine(here.date() - timedelta(days=back), clock).timestamp()
+    if word == "yesterday":
+        return (datetime.combine(here.date(), time()) - timedelta(days=1)).timestamp()
+    if _CLOCK.fullmatch(word):
+        clock = time.fromisoformat(word.zfill(5))
+        return datetime.combine(here.date() - timedelta(days=clock > here.time()), clock).timestamp()
     if "-" in word:
         return datetime.fromisoformat(word.upper()).timestamp()
-    if (days := _DAYS.fullmatch(word)) is not None:
-        return (here - timedelta(days=int(days[1]))).timestamp()
     return here.timestamp() - parse_duration(word)

@@ -92,8 +92,8 @@ def test_what_happened_since_a_time_begins_with_what_landed(project, night):
 NOON = time.mktime((2026, 11, 25, 12, 0, 0, 0, 0, -1))  # a Wednesday
 TIMES = {
     "8h": "25 04:00", "1d12h": "24 00:00", "3d": "22 12:00", "7:30": "25 07:30", "22:00": "24 22:00",
-    "today": "25 00:00", "Yesterday": "24 00:00", "yesterday 22:00": "24 22:00", "2026-11-20": "20 00:00",
-    "2026-11-20 21:15": "20 21:15", "2026-11-20T21:15": "20 21:15", "run": "02 01:00", "last run": "02 01:00",
+    "Yesterday": "24 00:00", "2026-11-20": "20 00:00",
+    "2026-11-20 21:15": "20 21:15", "2026-11-20T21:15": "20 21:15", "run": "02 01:00",
 }  # fmt: skip
 
 
@@ -102,7 +102,6 @@ def test_a_time_is_taken_as_people_write_it():
     read = {text: local(since_when(text, NOON, run)) for text in TIMES}
     assert read == {text: f"2026-11-{when}:00" for text, when in TIMES.items()}
     assert since_when("2026-11-20T21:15:00z", NOON, None) == 1_795_209_300.0
-    assert local(since_when("99d", NOON, None)).startswith("2026-08-18")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def test_a_time_is_taken_as_people_write_it():
 def test_what_is_no_past_time_is_refused_with_the_forms(text):
     with pytest.raises(UsageError) as caught:
         since_when(text, NOON, None)
-    assert "yesterday 22:00" in caught.value.hint
+    assert "yesterday, " in caught.value.hint
 
 
 def test_only_so_many_ready_issues_are_listed_unless_all_are_asked_for(project):
