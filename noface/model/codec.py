@@ -88,6 +88,12 @@ def _decode(kind: Any, value: Any) -> Any:
         if args[-1] is Ellipsis:
             return tuple(_decode(args[0], item) for item in value)
         return tuple(_decode(arg, item) for arg, item in zip(args, value, strict=True))
+    if origin is set:
+        _require(value, list, set)
+        return {_decode(typing.get_args(kind)[0], item) for item in value}
+    if origin is dict and typing.get_args(kind)[0] is int:
+        _require(value, dict, dict)
+        return {int(key): _decode(typing.get_args(kind)[1], item) for key, item in value.items()}
     if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
         known = _hints(kind)
         _require(value, dict, kind)
