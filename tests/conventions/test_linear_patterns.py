@@ -35,7 +35,7 @@ NOT_OF_AGENTS = (
 """Read main's files, settings, commands and versions: what a person has committed, typed, or has in their home."""
 IN_LINES = (
     *("rule ", "diagnosis.readers.", "diagnosis.role.", "diagnosis.decide", "diagnosis.context"),
-    *("table unasked.definitions.", "table unasked.in_place_of.", "table unasked.measures."),
+    *("table unasked.checks.", "table unasked.definitions.", "table unasked.in_place_of.", "table unasked.measures."),
 )
 """Read lines of a log, of which none is longer than LINE_MAX (diagnosis/text.py), or the first 400 letters of one."""
 OF_PATHS = (

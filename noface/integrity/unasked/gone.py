@@ -20,7 +20,7 @@ from noface.model.attempt import ABSENT, REGULAR
 _NO_CALL = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|include|require\w*|module|__all__)\b|.*\brequire\(")
 _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
 _SETTINGS = re.compile(
-    r"(?i)(^|/)(\.env[\w.]*|[\w-]*(settings|config|application)[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
+    r"(?i)(^|/)(\.env[\w.]*|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
 )
 _EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|benchmarks?)/")
 _FOLDER_CHARS_MIN = 4
