@@ -57,7 +57,6 @@ EPILOG = (
 
 class _All(Verbs):
     sections = SECTIONS
-    below = {inner: group for group, verbs in SUBVERBS.items() for inner in verbs}  # noqa: RUF012 - see Verbs
 
 
 def build(verb: str | None) -> typer.Typer:
@@ -158,20 +157,6 @@ def _report(error: NofaceError, *, as_json: bool) -> None:
 
         document = {"schema": 1, "error": {"message": error.message, "hint": error.hint, "code": error.exit_code}}
         typer.echo(json.dumps(document))
-    typer.echo(_wrapped(f"noface: {error.message}"), err=True)
+    typer.echo(f"noface: {error.message}", err=True)
     if error.hint:
-        typer.echo(_wrapped(f"  → {error.hint}", "    "), err=True)
-
-
-def _wrapped(text: str, rest: str = "  ") -> str:
-    """Break lines between words where a terminal would break them anywhere; what goes into a pipe stays whole."""
-    if not sys.stderr.isatty():
-        return text
-    from textwrap import TextWrapper
-
-    room = os.get_terminal_size(sys.stderr.fileno()).columns or _ROOM
-    wrapper = TextWrapper(room, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(wrapper.fill(line) for line in text.split("\n"))
-
-
-_ROOM = 80
+        typer.echo(f"  → {error.hint}", err=True)

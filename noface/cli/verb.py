@@ -158,16 +158,9 @@ class Group(TyperGroup):
 
 
 class Verbs(TyperGroup):
-    """All verbs; `sections` are their names by headings, `below` the groups of those that stand below another one."""
+    """All verbs; `sections` are their names by headings."""
 
     sections: ClassVar[Mapping[str, Mapping[str, str]]] = {}
-    below: ClassVar[Mapping[str, str]] = {}
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Name the place of a verb that stands below another one, in the words to type."""
-        if args and args[0] not in self.commands and args[0] in self.below:
-            ctx.fail(f"{args[0]!r} stands below another verb: noface {self.below[args[0]]} {args[0]}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each heading; the columns are those of the longest name."""

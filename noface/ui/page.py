@@ -88,19 +88,11 @@ def evidence_lines(
     yield from quoted("\n".join(lines), room, indent, lines_max, rows_max)
 
 
-_LINES_MAX = 1000
-"""How much of a page goes to a terminal: a backlog of tens of thousands would push all else out of its memory."""
-
-
 def show(lines: Iterable[str]) -> None:
     """Print lines; what the terminal's encoding lacks is shown as a question mark instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    lines = [line.rstrip() for line in lines]
-    if len(lines) > _LINES_MAX and sys.stdout.isatty():  # into a pipe or a file goes all of it
-        more = f"… and {len(lines) - _LINES_MAX:,} more lines: pipe it into less or grep"
-        lines[_LINES_MAX:] = [paint(more, "quiet")]
-    text = "\n".join(lines)
+    text = "\n".join(line.rstrip() for line in lines)
     sys.stdout.write(text + "\n" if text else "")
     sys.stdout.flush()
 

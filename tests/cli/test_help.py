@@ -42,8 +42,3 @@ def test_no_help_is_wider_than_80_columns_or_names_types(pages):
         assert max(map(len, page.splitlines())) <= 80, words
         assert "..." not in page.partition("\nCommands:\n")[2], f"{words}: whole sentences"
         assert not re.search(r"<\w+( \w+)?>|\{\w", page), words
-
-
-def test_a_verb_that_stands_below_another_one_is_told_with_its_place():
-    told = CliRunner().invoke(build("demo"), ["demo"])
-    assert (told.exit_code, "noface tools demo" in told.output) == (2, True)
