@@ -6,7 +6,7 @@ that is read through no link, without waiting, and within bounds.
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -28,7 +28,6 @@ _COPIED = ("python_tests.py", "node_preload.cjs", "node_report.cjs", "jest_repor
 _SAME_NAMES = frozenset({"jest", "vitest", "mocha", "node:test"})
 """Runners that may run several tests of one id. Of the others, the last word about an id counts: a test run again."""
 _OUTCOMES = frozenset(Outcome)
-_GOENV_BYTES_MAX = 64 * 1024
 _UNREAD = inventory((), "unread", complete=False)
 """What stands for reports that were not read."""
 
@@ -49,7 +48,7 @@ def instrumented(env: Variables, folder: Path) -> Variables:
     script = str(preload / "node_preload.cjs").replace("\\", "\\\\").replace('"', '\\"')
     values["PYTHONPATH"] = f"{preload}{os.pathsep}{own_path}" if own_path else str(preload)
     values["NODE_OPTIONS"] = f'{own_node} --require "{script}"' if own_node else f'--require "{script}"'
-    values["GOFLAGS"] = " ".join(filter(None, (_go_flags(values), "-v")))
+    values["GOFLAGS"] = f"{values.get('GOFLAGS', '')} -v".strip()
     return tuple(values.items())
 
 
@@ -66,16 +65,6 @@ def read_inventory(folder: Path, checkout: Path, stdout: str, command: str, stde
     if reported is not None:
         return replace(reported, told=summary_counts(stdout, stderr, command) if written else ())
     return counted_tests(stdout, stderr, command)
-
-
-def _go_flags(values: Mapping[str, str]) -> str:
-    """Return the flags that go would use: a variable hides those that `go env -w` has put into a file."""
-    if "GOFLAGS" in values:
-        return values["GOFLAGS"]
-    home = values.get("XDG_CONFIG_HOME") or f"{values.get('HOME', '')}/.config"
-    settings = read_regular(Path(values.get("GOENV") or f"{home}/go/env"), _GOENV_BYTES_MAX) or b""
-    lines = settings.decode(errors="replace").splitlines()
-    return next((line.removeprefix("GOFLAGS=") for line in lines if line.startswith("GOFLAGS=")), "")
 
 
 def _written(reports: Path, roots: tuple[str, ...]) -> list[Inventory]:

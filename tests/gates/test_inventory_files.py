@@ -124,12 +124,6 @@ def test_the_environments_own_values_are_kept(tmp_path):
     assert (values["GOFLAGS"], values["X"]) == ("-mod=mod -v", "y")
 
 
-def test_go_flags_that_go_itself_keeps_are_not_hidden(tmp_path):
-    (tmp_path / ".config" / "go").mkdir(parents=True)
-    (tmp_path / ".config" / "go" / "env").write_text("GOPROXY=off\nGOFLAGS=-mod=vendor\n")
-    assert dict(instrumented((("HOME", str(tmp_path)),), tmp_path / "folder"))["GOFLAGS"] == "-mod=vendor -v"
-
-
 def test_each_folder_has_names_that_no_module_of_the_project_has(tmp_path):
     def modules(name):
         instrumented((), tmp_path / name)
