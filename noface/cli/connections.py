@@ -44,7 +44,7 @@ def connect(
 ) -> Connections:
     """Find the remote, and open GitHub if the configuration asks for it. Raises UsageError if it cannot be used."""
     landing, asked = config.landing, talks_to_github(config)
-    token_of = _TokenOfHost(environment)
+    token_of = TokenOfHost(environment)
     remote = find_remote(repository, landing.remote, token_of)
     url = remote.url if remote is not None else ""
     if not asked:
@@ -69,10 +69,10 @@ def fetch_issues(tracker: IssueTracker, config: Config, repository: Repository) 
             tracker.refresh()
 
 
-class _TokenOfHost:
+class TokenOfHost:
     """Gives git the token for GitHub's host, and no other, once the person's own credentials were refused there."""
 
-    def __init__(self, environment: Mapping[str, str] | None) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self.location: Location | None = None
         self.token: Token | None = None
         self._environment = environment

@@ -61,16 +61,14 @@ def findings(project):
     }
 
 
-def test_doctor_tells_how_main_stands_and_whether_a_push_is_let_in(github, project, shop):
+def test_doctor_tells_whether_a_push_is_let_in(github, project, shop):
     project.config('[landing]\nhow = "pull-request"\n')
     project.git("fetch", "-q", "origin")
     project.git("reset", "-q", "--hard", "origin/main")
     project.config('[landing]\nhow = "pull-request"\n')
-    assert findings(project)["remote"][1].startswith("main is origin/main")
-    project.commit("mine")
     before = shop.bare.refs()
     found = findings(project)
-    assert found["remote"] == ("note", "main is 1 commit ahead of origin/main: noface does not push these commits")
+    assert found["remote"][0] == "ok"
     assert found["push"][0] == "ok"
     assert shop.bare.refs() == before, "nothing was pushed"
     assert "label" not in found, "issues are files here"

@@ -5,10 +5,11 @@ times, and an answer that does not come is a note: one can set up a project with
 """
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from noface.cli.connections import TokenOfHost
 from noface.errors import EXIT_USAGE, ForgeAwayError, ForgeError, RemoteError, UsageError
 from noface.forge.location import Location, located
 from noface.forge.token import find_token
@@ -16,13 +17,11 @@ from noface.git.remote import find_remote
 from noface.model.finding import Finding
 from noface.process.installation import bringing
 from noface.ui.doctor import Point, State
-from noface.ui.text import count
 
 if TYPE_CHECKING:
     from noface.config.sections import Config
     from noface.forge.rest import Client
     from noface.git.remote import Remote
-    from noface.git.remote import Token as GitToken
     from noface.git.repository import Repository
 
 _NOT_FOUND, _FORBIDDEN = 404, 403
@@ -134,9 +133,12 @@ def make_label(location: Location, label: str) -> bool:
 
 
 def remote_checks(repository: "Repository", config: "Config") -> Iterator[Point]:
-    """Yield how main stands against the remote's, and whether a push would be let in. Sends nothing but questions."""
+    """Yield whether the remote has main, and whether a push would be let in. Sends nothing but questions."""
+    token = TokenOfHost()
+    with suppress(UsageError):
+        token.location = place_of(repository, config)
     try:
-        remote = find_remote(repository, config.landing.remote, _token_of(repository, config))
+        remote = find_remote(repository, config.landing.remote, token)
         there = remote.read(remote.main)[0].get(remote.main) if remote is not None else None
     except UsageError as error:
         yield Point("remote", State.BAD, error.message, error.hint, EXIT_USAGE)
@@ -150,35 +152,9 @@ def remote_checks(repository: "Repository", config: "Config") -> Iterator[Point]
         fix = f"Push it once yourself: git push -u {remote.name} {repository.main_name}"
         yield Point("remote", State.BAD, f"{remote.main_name} is not there", fix)
         return
-    yield _stand(repository, remote, there)
+    yield Point("remote", State.OK, f"{remote.main_name} is there ({remote.address})")
     if config.landing.by_pull_request or config.landing.push:
         yield _push(repository, remote)
-
-
-def _token_of(repository: "Repository", config: "Config") -> "GitToken | None":
-    try:
-        location = place_of(repository, config)
-        token = find_token(location).value
-    except UsageError:
-        return None
-    return lambda host: token if host == location.host.partition(":")[0] else None
-
-
-def _stand(repository: "Repository", remote: "Remote", there: str) -> Point:
-    git, name = repository.git(), remote.main_name
-    main = git.run("rev-parse", "--verify", "--quiet", repository.main).text
-    if main == there:
-        return Point("remote", State.OK, f"main is {name} ({remote.address})")
-    counted = git.run("rev-list", "--count", "--left-right", f"{main}...{there}")
-    if counted.code != 0:
-        return Point("remote", State.OK, f"{name} has commits that are not here yet; the next run fetches them")
-    ahead, behind = map(int, counted.text.split())
-    if not ahead:
-        return Point("remote", State.OK, f"main is {count(behind, 'commit')} behind {name}; work starts from {name}")
-    more = f" and {count(behind, 'commit')} behind" if behind else ""
-    text = f"main is {count(ahead, 'commit')} ahead of{more} {name}: noface does not push these commits"
-    fix = f"Push them, if work is to build on them: git push {remote.name} {repository.main_name}"
-    return Point("remote", State.NOTE, text, fix)
 
 
 def _push(repository: "Repository", remote: "Remote") -> Point:
