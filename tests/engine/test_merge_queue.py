@@ -96,7 +96,7 @@ def seen(project, monkeypatch):
     return seen
 
 
-def test_each_candidate_costs_a_stack_one_process_of_git(project, seen):
+def test_each_candidate_costs_a_stack_a_merge_and_a_look_at_its_history(project, seen):
     # On a machine with much to do they are what a round waits for with all its slots.
     project.config()
     project.issue(9)
@@ -116,7 +116,8 @@ def test_each_candidate_costs_a_stack_one_process_of_git(project, seen):
         built = build(context, entries, Canceller())
     assert (built.main, len(built.steps)) == (main, 5)
     assert sum(" merge-tree " in line for line in seen.read_text().splitlines()) == 5
-    assert len(seen.read_text().splitlines()) == 5, seen.read_text()
+    # Of two the history was looked at before.
+    assert len(seen.read_text().splitlines()) == 5 + 3, seen.read_text()
 
 
 @pytest.mark.parametrize("slots", [1, pytest.param(3, marks=pytest.mark.thorough)])
