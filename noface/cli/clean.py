@@ -68,8 +68,6 @@ def clean(
                 released = {each.issue for each in going if each.what is What.REF and each.issue}
                 Journal(database).released({name: reader.next_number(name) - 1 for name in released})
             _remove(plumbing, slots, going)
-            if kept:
-                database.compact()
     return VerbResult(clean_document(leftovers, dry_run=dry_run), lambda *_: ()) if as_json else None
 
 

@@ -1,6 +1,5 @@
 """What must hold before any work is paid for: agents installed, gates green on main (or their failures known)."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -185,11 +184,7 @@ def way_out(red: list[GateResult], *, only_new: bool) -> str:
             return "What is said there may pass: run again once it has, or have `[project] setup` fetch what is needed."
         return "Install what is missing, or have `[project] setup` make it in each workspace (`noface config example`)."
     if not all(_by_names(result) for result in red):
-        linters = [result.gate.name for result in red if result.gate.kind is GateKind.LINT]
-        keys = (f'gates."{name}".hard' if "." in name else f"gates.{name}.hard" for name in linters)
-        values = " ".join(f"{shlex.quote(key)} false" for key in keys)
-        softly = f" To have linters only report: `noface config set {values}`." if linters else ""
-        return f"Make main green first, or correct the command of {names}.{softly}"
+        return f"Make main green first, or correct the command of {names}."
     return "Make main green first; or let only new failures count: `noface run --allow-red`."
 
 

@@ -1,4 +1,4 @@
-"""What merged issues leave behind goes after a time, as `[keep]` says: files, refs and events of attempts.
+"""What merged issues leave behind goes after a time, as `[keep]` says: files and refs of attempts.
 
 Never what law 2 protects: of an issue that main does not hold all work stays, whatever its age.
 """
@@ -30,10 +30,9 @@ _STAYS = ("report.json", REMOVED_FILE)
 _DAY_S, _EVERY_S = 86_400.0, 600.0
 BYTES_MAX = 20 * 10**9
 """If the files of all attempts take more, the oldest go earlier, so that no disk fills."""
-REFS_TIMES, EVENTS_TIMES = 3, 6
-"""The refs of a merged issue's attempts and its events are kept so many times as long as files: they are small."""
+REFS_TIMES = 3
+"""The refs of a merged issue's attempts are kept so many times as long as files: they are small."""
 _HELD = "refs/noface/issues"
-_EVENTS_AT_ONCE, _PAGES_AT_ONCE = 2000, 500
 _AT_END_S = 10.0
 
 
@@ -62,8 +61,6 @@ def keep_bounds(context: RunContext) -> Steps[None]:
         yield from call(partial(_tidy, plumbing, rules, context.reader.kept(), now, math.inf))
         release_merged(context)
         let_go(context, now)
-        while drop_events(context):
-            yield Tick()
 
 
 def tidy_up(context: RunContext) -> None:
@@ -73,8 +70,6 @@ def tidy_up(context: RunContext) -> None:
     deadline = time.monotonic() + _AT_END_S
     _tidy(plumbing, rules, context.reader.kept(), now, deadline, Canceller())
     let_go(context, now)
-    while drop_events(context) and time.monotonic() < deadline:
-        pass
 
 
 def _tidy(
@@ -134,9 +129,3 @@ def let_go(context: RunContext, now: float) -> None:
         plumbing.refs.apply(*going)
     except GitError as error:  # a person's git holds a lock; the next run does it
         context.log_event("refs_kept", reason=str(error))
-
-
-def drop_events(context: RunContext) -> bool:
-    before = context.clock.now() - context.settings.config.keep.logs_days * EVENTS_TIMES * _DAY_S
-    dropped = context.journal.drop_events(before, _EVENTS_AT_ONCE)
-    return context.journal.give_room_back(_PAGES_AT_ONCE) or dropped == _EVENTS_AT_ONCE

@@ -27,7 +27,6 @@ from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
 from noface.recovery.decided import OUTSIDE, is_for_a_person, leave_of
 from noface.recovery.options import Configured, asks, gate_at_fault, options_of_blocked, with_options
 from noface.recovery.reported import abort_report
-from noface.recovery.start import conflicts_of
 
 _QUOTED_CHARS_MAX = 300
 _PATHS_SHOWN = 5
@@ -210,10 +209,6 @@ def block_request(
         report=abort_report(issue, history.attempts, history.advice, action.kind, action.reason),
     )
     steps = _steps(issue, action.kind.info.first_step, branch, request.failing)
-    paths = next(filter(None, map(conflicts_of, reversed(history.current))), ())
-    if action.kind is FailureKind.MERGE_CONFLICT and branch and paths:
-        files = f" -- {shlex.join(paths)}" if len(paths) <= _PATHS_SHOWN else ""
-        steps += (f"See main's side, with the issue of each commit: git log -p {branch}..{files}",)
     request = replace(request, next_steps=steps)
     wants, paths = _yes(action.kind, history)
     ways = options_of_blocked(issue, action, history, branch, configured)

@@ -57,7 +57,6 @@ def _bytes(value: Any) -> Any:
 
 _BUSY_SECONDS = 10.0
 _PAUSE_SECONDS = 0.02
-_INCREMENTAL, _PAGES_AT_ONCE = 2, 10_000
 _MEND = (
     "See that the disk has room, can be written, and nothing else holds state.db open. If it is damaged, restore it "
     "from a backup (with no state.db-wal of another time beside it) or move it away: merged work is known from main's "
@@ -91,8 +90,7 @@ class Database:
             raise _unusable(path, str(error)) from error
         database = cls(connection)
         try:
-            if not _refuse_unknown(connection, path):
-                connection.execute(f"PRAGMA auto_vacuum = {_INCREMENTAL}")  # heeded before the first table only
+            _refuse_unknown(connection, path)
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
             database._make(path)
@@ -186,18 +184,6 @@ class Database:
             if _environmental(error):
                 raise StoreError(f"The state database cannot be read: {error}.", _MEND) from error
             raise
-
-    def give_room_back(self, pages: int) -> bool:
-        with self._lock:
-            if self.rows("PRAGMA freelist_count")[0][0]:
-                self.rows(f"PRAGMA incremental_vacuum({pages:d})")
-                return bool(self.rows("PRAGMA freelist_count")[0][0])
-        return False
-
-    def compact(self) -> None:
-        while self.give_room_back(_PAGES_AT_ONCE):
-            pass
-        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # until then it is the log that knows of it, not the file
 
     def mark(self) -> tuple[int, int, int]:
         """Return what differs from an earlier mark if anything was written since, by whom ever."""

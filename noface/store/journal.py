@@ -95,14 +95,6 @@ class Journal:
             known = connection.execute("SELECT value FROM facts WHERE name = 'released'").fetchone()
             self.fact("released", json.dumps(json.loads(known[0] if known else "{}") | dict(newest)))
 
-    def drop_events(self, before: float, most: int) -> int:
-        """Remove at most so many events of issues that landed, and of which nothing was told since; return how many."""
-        with self._db.transaction() as connection:
-            return connection.execute(query("drop_events"), (before, before, most)).rowcount
-
-    def give_room_back(self, pages: int) -> bool:
-        return self._db.give_room_back(pages)
-
     def fact(self, name: str, value: str) -> None:
         with self._db.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))

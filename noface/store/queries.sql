@@ -148,15 +148,6 @@ SELECT a.issue_id, a.number, a.directory, a.finished_at, COALESCE(i.status = 'me
 FROM attempts AS a LEFT JOIN issues AS i ON i.id = a.issue_id
 WHERE a.outcome IS NOT NULL ORDER BY a.finished_at, a.issue_id, a.number;
 
--- name: drop_events
--- The last word on an issue stays: that it was merged, and when. What is of no issue tells when runs began and ended.
-DELETE FROM events WHERE id IN (
-    SELECT id FROM events WHERE issue_id IS NULL AND at < ? OR kind != 'issue_merged' AND issue_id IN (
-        SELECT id FROM issues WHERE status = 'merged'
-            AND (SELECT at FROM events AS e WHERE e.issue_id = issues.id ORDER BY e.id DESC LIMIT 1) < ?
-    ) LIMIT ?
-);
-
 -- name: open_attempts
 SELECT token, issue_id, number, directory, record FROM attempts WHERE outcome IS NULL ORDER BY started_at, token;
 

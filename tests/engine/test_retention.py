@@ -8,9 +8,7 @@ import pytest
 
 from noface.config.project_sections import Keep
 from noface.engine.retention import clear, overdue
-from noface.store.database import Database
-from noface.store.journal import Journal
-from noface.store.reader import EndedAttempt, Reader
+from noface.store.reader import EndedAttempt
 
 DAY = 86_400.0
 NOW = 1000 * DAY
@@ -78,7 +76,6 @@ def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
     before = set(project.git("for-each-ref", "--format=%(refname)", "refs/noface").split())
     with closing(sqlite3.connect(project.state / "state.db")) as database, database:
         database.execute("UPDATE attempts SET finished_at = finished_at - ?", (7 * DAY,))
-        database.execute("UPDATE events SET at = at - ?", (7 * DAY,))
     project.run(code=3)
     files = {name: sorted(path.name for path in (project.state / "attempts" / name / "1").iterdir()) for name in "12"}
     assert files["1"] == ["removed.json", "report.json"]
@@ -86,29 +83,7 @@ def test_a_run_lets_go_of_what_merged_issues_left_and_of_nothing_else(project):
     assert before - set(project.git("for-each-ref", "--format=%(refname)", "refs/noface").split()) == {
         "refs/noface/issues/1/1"
     }
-    with closing(Database.open(project.state / "state.db")) as database:
-        assert {each.kind for each in Reader(database).events("1")} == {"issue_merged"}
-        assert {"attempt_started", "issue_blocked"} <= {each.kind for each in Reader(database).events("2")}
     assert "were removed on 20" in project.noface("logs", "1").stderr
     assert "its files were removed on" in project.noface("show", "1").stdout
     assert project.noface("tools", "fsck").returncode == 0
     assert project.statuses() == {"1": "merged", "2": "blocked"}
-
-
-def test_events_go_in_steps_and_their_room_goes_back_to_the_disk(tmp_path):
-    path = tmp_path / "state.db"
-    with closing(Database.open(path)) as database:
-        journal = Journal(database, "r")
-        with database.transaction() as connection:
-            connection.execute("INSERT INTO issues (id, status) VALUES ('1', 'merged'), ('2', 'ready')")
-            for number in range(4000):
-                journal.event(float(number), "action", str(1 + number // 2000), text="x" * 500)
-        database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        size = path.stat().st_size
-        assert journal.drop_events(1999.0, 500) == 0  # something was told of it since
-        assert [journal.drop_events(2001.0, 1500) for _ in range(3)] == [1500, 500, 0]
-        while journal.give_room_back(50):
-            pass
-        database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        assert path.stat().st_size < 0.6 * size
-        assert len(Reader(database).events("2")) == 2000

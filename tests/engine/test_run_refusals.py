@@ -127,18 +127,6 @@ def test_what_may_pass_by_itself_is_told_from_what_is_missing(message, hint):
     assert hint in way_out([GateResult(GateSpec("check", "x"), "tree", 1, 1.0, failure=failure)], only_new=False)
 
 
-def test_a_linter_that_is_red_on_main_may_only_report(project):
-    linter = '\n[[gates]]\nname = "{}"\ncommand = "echo no; false"\nkind = "lint"\n'
-    project.config(extra=linter.format("lint") + linter.format("js.x"))
-    project.issue(7)
-    project.commit()
-    command = "noface config set gates.lint.hard false 'gates.\"js.x\".hard' false"
-    assert command in " ".join(refused(project, code=3).split())
-    project.noface(*command.replace("'", "").split()[1:])
-    project.run()
-    assert project.statuses() == {"7": "merged"}
-
-
 def test_a_faulty_issue_is_named_and_the_rest_runs(project):
     project.issue(7)
     project.write("issues/8-broken.md", "+++\ntitle = \n+++\n")

@@ -233,18 +233,11 @@ def test_what_a_later_attempt_has_mended_is_no_longer_shown_as_failing():
     assert block(first, attempt(2, "nothing", FailureKind.NO_DIFF))["failing"]["gate"] == "unit"
 
 
-def test_the_other_side_of_a_conflict_can_be_seen():
+def test_a_conflict_is_told_with_what_landed():
     moved = "main moved meanwhile, and the change conflicts with it in scrub.py (caa494d6: Mask mail)"
     conflict = attempt(1, moved, FailureKind.MERGE_CONFLICT, evidence=("scrub.py", "a b.py"))
     told = block(conflict, kind=FailureKind.MERGE_CONFLICT)
     assert "scrub.py (caa494d6: Mask mail)" in told["question"]
-    side = "See main's side, with the issue of each commit: git log -p noface/7.. -- scrub.py 'a b.py'"
-    assert told["next_steps"][-1] == side
-    stopped = PastAttempt(2, "small", 1, "INTERRUPTED", charged=False)
-    assert block(conflict, stopped, kind=FailureKind.MERGE_CONFLICT)["next_steps"][-1] == side
-    many = attempt(1, moved, FailureKind.MERGE_CONFLICT, evidence=tuple("abcdef"))
-    assert block(many, kind=FailureKind.MERGE_CONFLICT)["next_steps"][-1] == side.partition(" -- ")[0]
-    assert not [step for step in block(attempt(1))["next_steps"] if "side" in step]
 
 
 def test_a_test_that_may_be_wrong_has_the_way_to_correct_it():
