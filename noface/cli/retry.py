@@ -151,7 +151,8 @@ def _answer(rows: "Sequence[IssueRow]", model: str | None, attempts: int | None)
         told: list[str] = []
         for row in rows:
             was = f"; it was {row.status}" if row.status not in ("ready", "waiting") else ""
-            kind = f" for {_kind(row)}" if row.status == "blocked" else ""
+            why = f": {row.reason}" if row.cause == "taken_back" else f" for {_kind(row)}"
+            kind = why if row.status == "blocked" else ""
             told += hanging(f"{row.title}: {', '.join(['ready', *wanted])}{was}{kind}", width, f"{row.id}  ")
         return [*told, "The counters start again. Next: noface run"]
 

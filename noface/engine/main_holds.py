@@ -5,6 +5,7 @@ else its own word for that does. Where main has a landing's lines all the same (
 """
 
 import re
+from collections.abc import Iterable
 
 from noface.engine.context import RunContext
 from noface.engine.prompt_context import history_of
@@ -12,17 +13,17 @@ from noface.git.landings import landed_issues, landings
 from noface.git.plumbing import Plumbing
 from noface.git.survey import main_moves
 from noface.git.taken_back import holds, reverses
+from noface.model.failure import BY_YOU, TAKEN_BACK, Failure
 from noface.model.issue import Issue
 from noface.model.quoting import some
-from noface.model.taxonomy import PASSED, Cause, IssueStatus
+from noface.model.taxonomy import PASSED, Cause, FailureKind, IssueStatus
 from noface.recovery.requests import not_on_main_request
-from noface.store.decisions import rejection
 from noface.store.records import IssueRow
 
 _COMPARED = "compared_with_main"
 """The fact that holds main's commit up to which is known what people have taken back."""
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})\b", re.MULTILINE)
-_LOOKED_AT_MAX = 200
+_LOOKED_AT_MAX, _HELD_MAX = 200, 20
 
 
 def compare_with_main(context: RunContext) -> None:
@@ -39,6 +40,7 @@ def compare_with_main(context: RunContext) -> None:
         commit, gone = str(row.merged_commit), row.cause == Cause.TAKEN_BACK
         lost = row.status == IssueStatus.MERGED and ((commit in off and row.id not in landed) or row.id in back)
         stands = (lost or gone) and holds(plumbing, main, commit)
+        stands = stands or (lost and row.id not in back and _held(plumbing, main, commit))
         if lost and not stands:
             _let_go(context, row, back.get(row.id, ""))
         elif gone and stands:
@@ -50,9 +52,22 @@ def _off_main(plumbing: Plumbing, commits: tuple[str, ...]) -> set[str]:
     """Return the commits that no main holds, here or fetched."""
     if plumbing.are_on_line(commits, plumbing.main()):
         return set()
-    feed = "".join(f"{name}\n" for name in (*commits, *(f"^{each}" for each in plumbing.mains())))
-    off = set(plumbing.git.ask("rev-list", "--ignore-missing", "--stdin", stdin=feed).split())
+    off = _beyond_main(plumbing, commits)
     return {each for each in commits if each in off or plumbing.resolve(each) is None}
+
+
+def _beyond_main(plumbing: Plumbing, commits: Iterable[str]) -> set[str]:
+    feed = "".join(f"{name}\n" for name in (*commits, *(f"^{each}" for each in plumbing.mains())))
+    return set(plumbing.git.ask("rev-list", "--ignore-missing", "--stdin", stdin=feed).split())
+
+
+def _held(plumbing: Plumbing, main: str, landing: str) -> bool:
+    """True if main has held the lines of a landing that is off it, as after a squash: what came later is an edit."""
+    if plumbing.resolve(f"{landing}^") is None:
+        return False
+    line = ("--literal-pathspecs", "rev-list", "--first-parent", f"--max-count={_HELD_MAX}", f"{landing}^..{main}")
+    commits = plumbing.git.ask(*line, "--", *_paths(plumbing, landing)).split()
+    return any(holds(plumbing, each, landing) for each in commits)
 
 
 def _taken_back(plumbing: Plumbing, commits: str, rows: list[IssueRow], own: set[str]) -> dict[str, str]:
@@ -64,9 +79,9 @@ def _taken_back(plumbing: Plumbing, commits: str, rows: list[IssueRow], own: set
     found: dict[str, str] = {}
     for commit, message in theirs if rows else ():
         changed, named = _paths(plumbing, commit), tuple(_REVERTS.findall(message))
-        whole = [row for row in rows if brought[row.id] and brought[row.id] <= changed]
-        whole = [row for row in whole if plumbing.is_ancestor(str(row.merged_commit), commit)]
-        undone = [r.id for r in whole if reverses(plumbing, commit, str(r.merged_commit), brought[r.id])]
+        whole = [(r.id, str(r.merged_commit)) for r in rows if brought[r.id] and brought[r.id] <= changed]
+        there = (o for o in whole if plumbing.is_ancestor(o[1], commit) or _held(plumbing, f"{commit}^", o[1]))
+        undone = [name for name, landing in there if reverses(plumbing, commit, landing, brought[name])]
         if 2 * len(frozenset().union(*(brought[name] for name in undone))) <= len(changed):
             undone = []  # it is about something else
         undone += [row.id for row in rows if named and str(row.merged_commit).startswith(named)]
@@ -86,17 +101,17 @@ def _let_go(context: RunContext, row: IssueRow, back: str) -> None:
     branches = tuple(ref for ref in refs.split("\n") if ref and not ref.startswith("noface/"))
     main, short = plumbing.repository.main_name, commit[:12]
     if back:
-        why, bring = f"taken back by you ({back[:12]})", f"git revert {back[:12]}"
+        why, bring = f"{BY_YOU} ({back[:12]})", f"git revert {back[:12]}"
     elif branches:
         why = f"merged into {some(branches, 2)} as {short}, which {main} does not hold"
         bring = f"git merge {branches[0]}"
-    elif any(move.new == commit for move in main_moves(plumbing)):
-        why, bring = f"taken back by you: {main} does not hold {short} any more", f"git merge {short}"
+    elif commit in _beyond_main(plumbing, (move.new for move in main_moves(plumbing))):
+        why, bring = f"{BY_YOU}: {main} does not hold {short} any more", f"git merge {short}"
     else:
         why, bring = f"merged as {short} into a branch that is gone, and {main} does not hold it", f"git merge {short}"
     passed = [each for each in context.reader.past(row.id) if each.outcome == PASSED]
-    if passed and "taken back" in why:
-        failure = rejection(f"main no longer holds what landed as {short}", "a person")
+    if passed and why.startswith(BY_YOU):
+        failure = Failure(FailureKind.REVIEW_REJECTED, why, TAKEN_BACK, signature=f"{TAKEN_BACK}:{commit}")
         context.journal.attempt_overruled(now, row.id, passed[-1].number, failure)
         context.lessons.forget(row.id, now)
     issue = next((each for each in context.issues if each.id == row.id), Issue(row.id, row.title))

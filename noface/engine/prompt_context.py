@@ -17,7 +17,7 @@ from noface.git.refs import slug
 from noface.integrity.inventory import file_of
 from noface.model.attempt import PastAttempt
 from noface.model.codec import view
-from noface.model.failure import REVIEWER, WORKER, Failure, PriorFailure
+from noface.model.failure import BY_YOU, REVIEWER, WORKER, Failure, PriorFailure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue, IssueState
 from noface.model.patterns import matches_any
@@ -157,7 +157,7 @@ def _without_gates(failure: Failure, commands: Mapping[str, str]) -> str:
     message = failure.message_alone if failure.gate in commands else failure.message
     if failure.kind is FailureKind.NO_DIFF:
         message = message.partition("; its last words: ")[0]  # they stand below, in full
-    return _LIMIT_OF.sub("", message, count=1).partition(TO_ADD_IT)[0]
+    return _LIMIT_OF.sub("", message.replace(BY_YOU, "taken back by a person"), count=1).partition(TO_ADD_IT)[0]
 
 
 def compare_with_main(context: RunContext) -> str:

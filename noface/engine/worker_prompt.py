@@ -20,7 +20,7 @@ from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
 from noface.model.attempt import HINTED, PastAttempt, failure_of
-from noface.model.failure import MADE_UP
+from noface.model.failure import MADE_UP, TAKEN_BACK
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.patch import patch_files
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
@@ -181,7 +181,12 @@ def orders_of(history: History, action: str, start: StartPoint, last: PastAttemp
     return Orders(f"{stuck} {own}".strip(), strategy, another_way=bool(stuck))
 
 
-_OWN = {MADE_UP: TAKE_OUT, leftovers.LEFT_IN: leftovers.CHECK, not_taken.NOT_TAKEN: not_taken.BRING}
+_OWN = {
+    MADE_UP: TAKE_OUT,
+    leftovers.LEFT_IN: leftovers.CHECK,
+    not_taken.NOT_TAKEN: not_taken.BRING,
+    TAKEN_BACK: "Do anew what the issue asks for, as far as main does not do it yet.",
+}
 """What is said of rules of which the instruction for their kind would say something else."""
 _ABOUT_THE_FAILURE = (Situation.MERGE_CONFLICT, Situation.REVIEW, Situation.FORMAT_REMINDER)
 """Their templates say what to do, to the end."""

@@ -30,6 +30,8 @@ TOO_LARGE = "report-too-large"
 """The rule of a worker's report that wants the issue divided."""
 MADE_UP = "made-up"
 """The rule of work that passed, and of which its worker says that something is made up, or was missing."""
+TAKEN_BACK, BY_YOU = "taken-back", "taken back by you"
+"""The rule of what has landed and a person took back from main, and how its message begins."""
 NO_ANSWER = "page-for-an-answer"
 """The rule of a plain command that ended with a web page, or half a document, in place of its provider's answer."""
 

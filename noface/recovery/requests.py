@@ -65,7 +65,7 @@ def not_on_main_request(issue: Issue, why: str, history: History, commit: str, b
     """Return what is asked of an issue whose landing `commit` main does not hold; the command `bring` mends that."""
     request = block_request(issue, Block(FailureKind.REVIEW_REJECTED, why), history, "")
     facts = {"why": why, "commit": commit[:12], "bring": bring}
-    return asks(replace(request, failing=None), RequestKind.NOT_ON_MAIN, issue, facts)
+    return asks(replace(request, summary=why, failing=None), RequestKind.NOT_ON_MAIN, issue, facts)
 
 
 def _of_pull(followed: Followed) -> dict[str, object]:

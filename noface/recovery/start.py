@@ -4,7 +4,7 @@ The rules, in order; the first that applies wins.
 
 0. The attempt that a person has named since the last one.
 1. Attempts from before a breakdown do not count: their work was divided, and its parts land by themselves. Neither do
-   those from before the commits that a person gave to noface.
+   those from before the commits that a person gave to noface, nor what a person took back from main.
 2. The newest attempts were cut off by something other than their worker (noface was stopped, a limit or an outage of
    the provider, a broken machine or main): the newest of them that left a change, as it was left.
 3. The newest attempt that was judged conflicts with main: that attempt, but for the files in conflict.
@@ -31,7 +31,7 @@ from types import MappingProxyType
 
 from noface.integrity.prose import ONLY_PROSE
 from noface.model.attempt import PastAttempt, failure_of
-from noface.model.failure import CHANGED_FILES, UNCHANGED
+from noface.model.failure import CHANGED_FILES, TAKEN_BACK, UNCHANGED
 from noface.model.patterns import matches_any
 from noface.model.start import NOTHING_YET, StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, FailureKind
@@ -67,7 +67,8 @@ def start_of(
     """
     if chosen is not None:
         return StartPoint(StartReason.CHOSEN, chosen.number, chosen.candidate)
-    after = max(divided, by_person[0] if by_person is not None else 0)
+    back = max((each.number for each in attempts if failure_of(each).rule == TAKEN_BACK), default=0)
+    after = max(divided, back, by_person[0] if by_person is not None else 0)
     recent = tuple(attempt for attempt in attempts if attempt.number > after)
     left_off = next((attempt for attempt in cut_off(recent) if left_work(attempt)), None)
     if left_off is not None:
@@ -86,7 +87,7 @@ def start_of(
     other = _to_mend(left, accept_failing, broken, allowed) if left else None
     if other is not None and other.commit is not None:
         return other
-    if by_person is not None and by_person[0] >= divided:
+    if by_person is not None and by_person[0] >= max(divided, back):
         return StartPoint(StartReason.BY_PERSON, by_person[0], by_person[1])
     if other is not None:
         return other

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from noface.data import table
 from noface.model.actions import action_text
+from noface.model.failure import BY_YOU
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, happened
 from noface.recovery.schedule import Breaker
 from noface.store.reader import Reader
@@ -179,7 +180,9 @@ def _finished(event: EventFacts) -> Line:
     return Line("✗", f"{event.issue} attempt {number} {happened(outcome)}{excused}", what_failed(event.data), "yellow")
 
 
-def _overruled(event: EventFacts) -> Line:
+def _overruled(event: EventFacts) -> Line | None:
+    if event["message"].startswith(BY_YOU):
+        return None  # the event "blocked" tells it
     head = f"{event.issue} attempt {event['number']} {happened(event['outcome'])}"
     return Line("✗", head, what_failed(event.data), "yellow")
 

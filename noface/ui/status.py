@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 from noface.model.description import Minimum, OneOf, Timestamp
 from noface.model.listed import HostState, IssueFault, UnsteadyTest, Window
+from noface.model.taxonomy import Cause
 from noface.store.overview import Away, Gap, ModelWait, Overview
 from noface.store.records import IssueRow, RunRow
 from noface.ui.page import advised, paint, painted
@@ -247,7 +248,7 @@ def tried(made: int, charged: int) -> str:
 def _reason(issue: IssueRow, now: float) -> str:
     """Return what stands below an issue: why it is where it is. Nothing for fresh and merged ones, and for epics."""
     status, reason, kind, until = issue.status, str(issue.reason), issue.last_kind, issue.until
-    if status == "blocked" and kind:
+    if status == "blocked" and kind and issue.cause != Cause.TAKEN_BACK:
         return f"{kind}: {issue.last_message}" if issue.last_message else kind
     if status == "waiting" and until is not None:
         return f"{f'until {moment(until, now)}' if until > now else 'may go on now'}: {reason}"

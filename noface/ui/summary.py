@@ -183,7 +183,7 @@ def _part(
     yield Line("", title)
     for head, rest, detail in members[:most]:
         yield Line(f"  {mark}", head, rest, style)
-        if detail:
+        if detail not in ("", rest):
             yield Line("     ", detail)
     if len(members) > most:
         yield Line(f"  {mark}", f"… and {len(members) - most} more", style=style)

@@ -4,9 +4,12 @@ Of 4,775 landings of 22 public projects 23 are read as taken back by one of the 
 four (0.08 %) each undoes all that the landing brought.
 """
 
+import re
+
 import pytest
 
 STEPS = [{"write": "b.txt", "text": "b\n"}, {"write": "a.txt", "text": "more\n"}]
+SQUASH = "git reset -q --soft HEAD~1; git commit -qm mine"
 BACK = {
     # what a person does after issue 1 has landed -> how the issue stands, and a piece of its reason
     "a revert": ("git revert --no-edit -m 1 HEAD", "blocked", "taken back by you ("),
@@ -25,7 +28,7 @@ BACK = {
     "a reset": ("git reset -q --hard HEAD~1", "blocked", "taken back by you: main does not hold"),
     "a revert that was reverted": ("git revert --no-edit -m 1 HEAD; git revert --no-edit HEAD", "merged", "merged as"),
     "an amend": ("git commit -q --amend -m other", "merged", "merged as"),
-    "a squash": ("git reset -q --soft HEAD~1; git commit -qm mine", "merged", "merged as"),
+    "a squash": (SQUASH, "merged", "merged as"),
     "by the way": (
         "git rm -q b.txt; git checkout -q HEAD~1 a.txt; echo x > x; echo y > y; git add -A; git commit -qm other",
         "merged",
@@ -34,6 +37,13 @@ BACK = {
     "half of it": ("git rm -q b.txt; git commit -qm half", "merged", "merged as"),
     "a move": ("git mv b.txt c.txt; git commit -qm moved", "merged", "merged as"),
     "a rewrite": ("echo new > b.txt; echo new > a.txt; git commit -qam new", "merged", "merged as"),
+    "a squash, then a move": (f"{SQUASH}; git mv b.txt c.txt; git commit -qm moved", "merged", "merged as"),
+    "a squash, then a rewrite": (f"{SQUASH}; echo new > b.txt; echo new > a.txt; git commit -qam new", "merged", "as"),
+    "a squash, then by hand": (
+        f"{SQUASH}; git rm -q b.txt; git checkout -q HEAD~1 a.txt; git commit -qm gone",
+        "blocked",
+        "taken back by you (",
+    ),
     "nothing": ("git commit -q --allow-empty -m empty", "merged", "merged as"),
 }
 
@@ -60,20 +70,25 @@ def test_each_run_compares_main_with_what_counts_as_merged(landed, way):
     assert project.unexpected_steps() == ()
 
 
-def test_what_needs_it_waits_and_a_retry_does_it_again(landed):
+@pytest.mark.parametrize("way", ["a revert", "a reset"])
+def test_what_needs_it_waits_and_a_retry_does_it_again_from_main(landed, way):
     project, shell = landed
-    shell(BACK["a revert"][0])
+    shell(BACK[way][0])
     project.play(("1", 0, STEPS), ("2", 0, [{"write": "c.txt", "text": "c\n"}]))
     project.issue(2, depends_on=["1"])
     project.commit()
-    assert "2 Issue 2: waits for 1 to be merged; 1 is not on main any more" in project.run(code=3)
-    assert project.noface("retry", "1").returncode == 0
-    assert (
-        "rejected by a person: main no longer holds what landed as"
-        in project.shown("show", "1")["attempts"][0]["failure"]["message"]
-    )
+    out = project.run(code=3)
+    assert "2 Issue 2: waits for 1 to be merged; 1 is not on main any more" in out
+    reason = project.shown("show", "1")["reason"]
+    assert out.count("taken back by you") == 2  # as it happens, and as the run ends
+    for told in (project.noface("status").stdout, project.noface("show", "1").stdout, out):
+        assert reason in " ".join(told.split())
+        assert not re.search(r"reviewer|rejected|REVIEW_REJECTED: ", told)
+    assert [(each["detail"], each["summary"]) for each in project.shown("blocked")["blocked"]] == [(reason, reason)]
+    assert f"it was blocked: {reason}" in " ".join(project.noface("retry", "1").stdout.split())
     project.run()
-    assert project.statuses()["1"] == "merged"
+    assert (project.statuses()["1"], len(project.attempts("1"))) == ("merged", 2)
+    assert reason.replace("by you", "by a person") in project.prompt("1", 2)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from noface.data import table
 from noface.model.attempt import PastAttempt
-from noface.model.failure import UNCHANGED, Failure
+from noface.model.failure import TAKEN_BACK, UNCHANGED, Failure
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind
 from noface.recovery.start import best_attempt, best_left, from_main, start_of
@@ -55,6 +55,15 @@ def test_work_in_which_two_in_a_row_find_nothing_to_change_is_begun_anew():
     elsewhere = replace(idles[1], failure=replace(idle, rule="worked-elsewhere"))
     assert start(attempt(1), idles[0], elsewhere, anew=True) == (StartReason.BEST_SO_FAR, 1, "c1")
     assert start(attempt(1), *idles, attempt(4), anew=True) == (StartReason.BEST_SO_FAR, 4, "c4")
+
+
+def test_what_a_person_took_back_from_main_is_done_anew_from_main():
+    failure = Failure(FailureKind.REVIEW_REJECTED, "taken back by you", rule=TAKEN_BACK)
+    back = attempt(2, outcome="REVIEW_REJECTED", failure=failure)
+    assert start(attempt(1), back, by_person=(1, "p")) == (StartReason.NOTHING_YET, 0, None)
+    assert start(attempt(1), back, chosen=back) == (StartReason.CHOSEN, 2, "c2")
+    assert start(attempt(1), back, attempt(3), by_person=(2, "p")) == (StartReason.BEST_SO_FAR, 3, "c3")
+    assert start(attempt(1), back, by_person=(2, "p")) == (StartReason.BY_PERSON, 2, "p")
 
 
 @pytest.mark.parametrize("outcome", NO_BASE)
