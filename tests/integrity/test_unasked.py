@@ -263,3 +263,16 @@ _PATHS = st.sampled_from(["a.py", "docs", "docs/a", "package-lock.json", "a.json
 @given(st.lists(st.tuples(_PATHS, _BYTES, _BYTES, _MODES, _MODES), max_size=4, unique_by=lambda file: file[0]))
 def test_whatever_files_hold_something_or_nothing_is_said_of_them(files):
     assert isinstance(found(*files, main=MAIN, machine=(SLOTS,)), tuple)
+
+
+def test_what_the_work_adds_beside_lost_letters_is_told_and_mixed_into_no_encoding():
+    [one] = found(("a.py", LATIN.encode("latin-1"), lossy(LATIN) + "MASS = 'Maß'\n".encode()))
+    assert (one.row, one.right) == ("undecodable", {})
+
+
+def test_ends_of_lines_come_back_with_a_wide_encoding_and_nul_bytes_that_are_gone_are_told():
+    old = "\ufeffa = é\r\nb = ü\r\nc = ö\r\n".encode("utf-16-le")
+    [one] = found(("a.rc", old, "a = é\nb = ü\nc = ö\nd = 1\n".encode()))
+    assert one.right["a.rc"][1] == old + "d = 1\r\n".encode("utf-16-le")
+    [one] = found(("table.dat", bytes(range(64)), bytes(range(1, 64))))
+    assert (one.row, one.right) == ("nul", {})

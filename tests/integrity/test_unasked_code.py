@@ -327,3 +327,40 @@ def test_a_declaration_without_its_definition_is_told(path, line):
 @pytest.mark.parametrize("name", ["shop/*", "shop", "@/rates", "../rates", "*"])
 def test_a_module_of_the_projects_own_is_not_declared_as_untyped(name):
     assert rows(("types.d.ts", None, f'declare module "{name}";\n'.encode()), ("shop/a.ts", b"", b"x\n")) == ["untyped"]
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("Add a `delete` button to the list", True),
+        ("Trailing whitespace must be removed from names", True),
+        ("Remove duplicates from the list before it is printed", True),
+        ("Users may delete their orders", False),  # it may as well mean code
+        ("Remove the old tax", False),
+        ("Drop support for taxes", False),
+        ("tax is deprecated", False),
+        ("Clean up: unused code goes", False),
+    ],
+)
+def test_a_word_for_what_goes_counts_if_it_may_be_of_the_project(says, told):
+    assert (rows(("a.py", OLD, OLD[:31] + COUNT), says=says) == ["gone"]) is told
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "row"),
+    [
+        ("app.js", "app.get('/o', a);\napp.post('/o', b);\napp.get('/x', c);\n", "app.get('/x', c);\n", "gone"),
+        ("conf/tax.toml", "[tax]\nrate = 7\n[web]\nport = 1\n", "[web]\nport = 2\n", "keys"),
+        ("docs/a.md", "".join(f"line {n}\n" for n in range(60)), "line 0\nline 1\nReturns\n", "cut-off"),
+        ("logo.svg", "<svg></svg>\n", "", "emptied"),
+        ("env.sample", "PORT=1\nRATE=2\n", "PORT=1\n", "keys"),
+    ],
+)
+def test_what_is_twice_in_a_file_called_so_or_all_that_is_in_it_is_told(path, old, new, row):
+    assert rows((path, old.encode(), new.encode()), says=f"A port in {path} is another one") == [row]
+
+
+def test_a_declaration_that_only_tests_and_texts_know_has_no_definition():
+    change, main = ("shop.h", b"int a(int);\n", b"int a(int);\nint mean(int);\n"), {"tests/test_a.c": b"mean(2);"}
+    assert [one.row for one in found(change, main=main)] == ["declared"]
+    assert found(change, main=main | {"shop.c": b"int mean(int a) {}"}) == ()

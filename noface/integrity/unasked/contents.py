@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 
 from noface.data import table
+from noface.integrity.tampering import is_test_file
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
 from noface.model.attempt import REGULAR
 
@@ -18,6 +19,7 @@ _LOSS = re.compile(f"{_LOST}([\udc80-\udcff]+)")
 _LINES_MAX = 3
 _ENDS_MIN = 2
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_OF_ANY = ("undecodable", "nul")
 _STEERS = (".gitattributes", ".editorconfig")
 Mended = tuple[tuple[str, ...], bytes | None]
 """Lines that show what is wrong with a file, and its bytes put right; None if only its worker can do that."""
@@ -31,12 +33,14 @@ def contents(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     for file in files:
         old, new = file.old, file.new
         plain = file.old_mode in REGULAR and file.new_mode in REGULAR
+        if plain and old and new == b"" and not (is_test_file(file.path) or ground.asks_for("emptied")):
+            yield Unasked("emptied", file.path, ())
         if not plain or not old or not new or old == new:
             continue
         text = _wide(old) or b"\0" not in old
         found: list[tuple[str, tuple[str, ...], bool]] = []
         for row, mend in mends.items():
-            if (text or row == "undecodable") and (mended := mend(old, new)) is not None:
+            if (text or row in _OF_ANY) and (mended := mend(old, new)) is not None:
                 found.append((row, mended[0], mended[1] is not None))
                 new = new if mended[1] is None else mended[1]
         for row, lines, can_mend in found:
@@ -55,6 +59,7 @@ def _transcoded(old: bytes, new: bytes) -> Mended | None:
         special = {line for line in before.splitlines() if line.strip() and (wide or not line.isascii())}
         same = tuple(line for line in after.splitlines() if line in special)
         if 2 * len(same) > len(special):
+            after = after.replace("\n", "\r\n") if "\r\n" in before and "\r" not in after else after
             return tuple(same[:_LINES_MAX]), _encoded(after, was)
     return None
 
@@ -102,7 +107,9 @@ def _undecodable(old: bytes, new: bytes) -> Mended | None:
     put = {at: known[other] for at, other in _aligned(before, now) if now[at] == _LOST and other in known}
     mended = "".join(put[at].decode("utf-8", "surrogateescape") if at in put else char for at, char in enumerate(now))
     lines = tuple(line for line in now.split("\n") if _LOST in line)[:_LINES_MAX]
-    return lines, None if _LOST in mended else mended.encode("utf-8", "surrogateescape")
+    # What the work adds is in UTF-8 by then: beside bytes of another encoding it would be in none.
+    mixed = any(char > "\x7f" and not "\udc80" <= char <= "\udcff" for char in mended) and not _decoded(old, "utf-8")
+    return lines, None if mixed or _LOST in mended else mended.encode("utf-8", "surrogateescape")
 
 
 def _surrogates(error: UnicodeError) -> tuple[str, int]:
@@ -166,6 +173,8 @@ def _last_newline(old: bytes, new: bytes) -> Mended | None:
 
 
 def _nul(old: bytes, new: bytes) -> Mended | None:
+    if b"\0" in old and not _wide(old):
+        return None if b"\0" in new else ((f"all {old.count(bytes(1))} of them",), None)
     if _wide(old) or b"\0" not in new:
         return None
     bare = new.rstrip(b"\0")

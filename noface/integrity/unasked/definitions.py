@@ -22,7 +22,7 @@ _PUBLIC = re.compile(r"(?<!\w)(?:export|pub|public)\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOSES = re.compile(r"\s*(?:[)\]}]|end\b)")
 _ASSIGNED = re.compile(r"(?m)^[ \t]*+(?:export[ \t]++)?([\w.-]+)[ \t]*+[=:]")
-_ENVIRONMENT = re.compile(r"\.(ini|cfg|properties|conf)$|(^|/)\.env[\w.]*$")
+_ENVIRONMENT = re.compile(r"\.(ini|cfg|properties|conf|env)$|(^|/)\.?env\.\w+$|(^|/)\.env[\w.]*$")
 _DEPTH_MAX = 8
 _WITHIN_MAX = 3
 _LINE_CHARS_MAX = 400
@@ -87,7 +87,11 @@ def definitions(path: str, text: str) -> dict[str, Definition] | None:
     else:
         text = text.partition("#[cfg(test)]")[0] if language == "rust" else text
         found = _by_lines(language, text) if language in table("unasked")["definitions"] else iter(())
-    return {one.name: one for one in (*_routes(text), *found)}
+    result: dict[str, Definition] = {}
+    for one in (*_routes(text), *found):  # a path with two methods, an overload, a property with its setter
+        twin = result.get(one.name)
+        result[one.name] = one if twin is None else twin._replace(body=(*twin.body, one.head, *one.body))
+    return result
 
 
 def _of_python(tree: ast.Module, lines: list[str]) -> Iterator[Definition]:

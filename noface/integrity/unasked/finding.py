@@ -70,6 +70,14 @@ class Ground:
     content: Callable[[str], Held | None]
     machine: tuple[str, ...] = ()
 
+    @property
+    def removes(self) -> bool:
+        """True if the issue asks for something of the project to go, and not for a feature or data that goes."""
+        rows = table("unasked")["removal"]
+        asks, adds, data = (re.compile(rows[key], re.IGNORECASE) for key in ("asks", "adds", "data"))
+        sentences = (each for text in words_of(self.issue) for each in re.split(r"[.;\n]\s|\n", text))
+        return any(asks.search(data.sub("", each)) for each in sentences if not adds.match(each))
+
     def asks_for(self, row: str) -> bool:
         """True if words of the issue ask for what a row is about."""
         asked = table("unasked")["rows"][row].get("asked")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from posixpath import basename, dirname
 
-from noface.integrity.asked_for import speak, words_of
+from noface.integrity.asked_for import words_of
 from noface.integrity.judges import Part, is_hidden, part_of
 from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
@@ -20,11 +20,11 @@ from noface.model.attempt import ABSENT, REGULAR
 _NO_CALL = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|include|require\w*|module|__all__)\b|.*\brequire\(")
 _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
 _SETTINGS = re.compile(
-    r"(?i)(^|/)(\.env[\w.]*|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
+    r"(?i)(^|/)(\.?env[\w.]*|[\w.-]+\.env|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
 )
 _EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|benchmarks?)/")
 _FOLDER_CHARS_MIN = 4
-_HEAD_MIN = 5
+_HEAD_MIN = 1
 _TAIL_MIN = 10
 _TAIL_PART = 0.45
 _NEW_PART = 0.25
@@ -34,14 +34,21 @@ _KEPT_PART = 0.1
 def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield what main has and the change drops."""
     words = words_of(ground.issue)
-    if speak(words, "goes") or any(map(_REVERTS.search, words)):
+    if ground.removes or any(map(_REVERTS.search, words)):
         return
-    texts, issue = texts_of(files), "\n".join((*words, *ground.issue.paths, *ground.issue.accept)).casefold()
+    texts, issue = texts_of(files), "\n".join((*words, *ground.issue.accept)).casefold()
+    for name in sorted({part for file in files for part in (file.path, basename(file.path))}, key=len, reverse=True):
+        issue = issue.replace(name.casefold(), " ")  # who names a file does not name what it holds
     yield from (Unasked("deleted", path, ()) for path in _deleted(files, texts, issue))
     gained = sum((text.gained for text in texts), Counter[str]())
     for text in texts:
         path = text.path
-        if not (text.product or basename(path).startswith(".env")) or _EXAMPLES.search(path):
+        if not (text.product or basename(path).startswith(".env")):
+            continue
+        if text.both and _same_definitions(text) and (tail := _tail(text, gained)):
+            yield Unasked("cut-off", path, (tail[0], tail[-1]))
+            continue
+        if _EXAMPLES.search(path):
             continue
         if not text.both:
             if text.old and (heads := _definitions(text, texts, gained, issue)):
@@ -49,9 +56,7 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
             continue
         if _is_read(path, ground) and (keys := _keys(text, texts, issue)):
             yield Unasked("keys", path, tuple(keys))
-        if _same_definitions(text) and (tail := _tail(text, gained)):
-            yield Unasked("cut-off", path, (tail[0], tail[-1]))
-        elif is_code(path) and (heads := _definitions(text, texts, gained, issue)):
+        if is_code(path) and (heads := _definitions(text, texts, gained, issue)):
             yield Unasked("gone", path, tuple(heads))
         elif is_code(path) and (names := _exports(text, texts, issue)):
             yield Unasked("exports", path, tuple(names))

@@ -66,6 +66,11 @@ def _is_work(one: Definition, before: Definition | None, words: str) -> bool:
     return not is_stub(before) and len(before.body) > 0
 
 
+def _may_define(path: str) -> bool:
+    declares = pattern("unasked", "declared", "files").search(path)
+    return is_code(path) and part_of(path) is not Part.TEST and declares is None
+
+
 def _declared(path: str, old: str, new: str, files: Sequence[Changed], ground: Ground) -> Iterator[str]:
     """Yield the new names of a file of declarations that no other file holds."""
     declares = pattern("unasked", "declared", "files").search
@@ -73,6 +78,6 @@ def _declared(path: str, old: str, new: str, files: Sequence[Changed], ground: G
     matches = (pattern("unasked", "declared", "lines").search(line[:_LINE_CHARS_MAX]) for line in lines)
     for name in sorted({name for match in matches if match for name in match.groups() if name}):
         word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])".encode())
-        changed = any(word.search(file.new or b"") for file in files if not declares(file.path))
-        if not changed and all(declares(each) for each in ground.holding((name,))):
+        defines = [path for path in ground.holding((name,)) if _may_define(path)]
+        if not defines and not any(word.search(file.new or b"") for file in files if _may_define(file.path)):
             yield name

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from noface.data import pattern, table
+from noface.integrity.asked_for import words_of
 from noface.integrity.form import python_tree
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import is_code
@@ -30,7 +31,9 @@ def measures(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         new = file.new.decode("utf-8", "replace")
         language = language_of(file.path)
         found = _of_python(new, own) if language == "python" else _by_lines(new, language)
-        if lines := [line for line in found if line.strip() not in known]:
+        said = {word.rstrip(".,:;") for word in re.findall(r"[\w$.]*\w\.[\w$.]+", "\n".join(words_of(ground.issue)))}
+        named = (line for line in found if not any(name in line for name in said))
+        if lines := [line for line in named if line.strip() not in known]:
             yield Unasked("measures", file.path, tuple(lines[:_LINES_MAX]))
         declared = _untyped(new, own) if language == "javascript" else ()
         if lines := [line for line in declared if line.strip() not in known]:
