@@ -31,7 +31,7 @@ from noface.integrity.diff.names import (
 )
 from noface.integrity.diff.rules import left_markers, shows_conflict
 from noface.integrity.evasion import ASKS, checks_of, evading_lines, evasions, replaced_frameworks, shadowing
-from noface.integrity.form import same_but_for_comments, same_but_for_form
+from noface.integrity.form import same_but_for_comments, same_but_for_form, string_lines
 from noface.integrity.judges import Part, lifted, part_of
 from noface.integrity.leftovers import left_in, reminder
 from noface.integrity.prose import is_prose, notes_instead
@@ -209,9 +209,12 @@ def forgotten(attempt: Judging) -> Failure | None:
     wanted, patch = attempt.env.limits.wanted.by(order.issue), change.patch.decode("utf-8", "replace")
     files = {decoded(file.path): file for file in change.files if not matches_any(file.path, wanted.files)}
     on_main = plumbing.whole(order.main).paths
+    lines = [line for line in changed_lines(patch) if line.path in files]
     with plumbing.blobs() as blobs:
+        code = {path: file for path, file in files.items() if path.endswith(".py") and file.new_mode in REGULAR}
+        shown = {path: string_lines(_text(blobs, file.new_mode, file.new_oid) or "") for path, file in code.items()}
         left = left_in(
-            [line for line in changed_lines(patch) if line.path in files],
+            [line for line in lines if line.text.strip() not in shown.get(line.path, ())],
             lambda path: _text(blobs, files[path].old_mode, files[path].old_oid) or "",
             on_main,
             wanted.words,

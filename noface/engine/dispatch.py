@@ -14,8 +14,9 @@ from noface.engine.candidates import Candidates
 from noface.engine.context import Planning, RunContext
 from noface.engine.landing.queue import MergeQueue
 from noface.engine.landing.waiting import QueueEntry
+from noface.engine.main_holds import asked_if_it_comes_back
 from noface.engine.orders import make_order
-from noface.engine.outages import blocked_rows, provider_away
+from noface.engine.outages import blocked_rows, model_is_refused, provider_away
 from noface.engine.outside import adopt_branch, move_branch, wait_for_person
 from noface.engine.parts import RunParts
 from noface.engine.prompt_context import history_of
@@ -201,6 +202,7 @@ def apply_action(
         context.journal.attempt_overruled(now, issue.id, last.number, _WORK_GONE)
         context.set_status(issue.id, IssueStatus.READY, _WORK_GONE.message)
         return
+    action = asked_if_it_comes_back(context, past, action)
     why = move_branch(context, issue, past.attempts)
     if why is not None and not (why.place and isinstance(action, Land)):
         context.journal.action(now, issue.id, number, Block(FailureKind.MERGE_CONFLICT, why.reason))
@@ -217,7 +219,7 @@ def apply_action(
             queue.add(QueueEntry(issue, last.number, last.candidate, proof))
         case Block():
             if last is not None and may_pass(failure_of(last)):
-                context.refused |= {last.model, *context.settings.policy.same_login(last.model)}
+                model_is_refused(context, last.model)
             block(context, past, action)
             _tell_rest(context, issue.id)
         case RequestApproval():

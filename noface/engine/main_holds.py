@@ -13,7 +13,9 @@ from noface.git.landings import landed_issues, landings
 from noface.git.plumbing import Plumbing
 from noface.git.survey import main_moves
 from noface.git.taken_back import holds, reverses
+from noface.model.actions import Action, Land, RequestApproval
 from noface.model.failure import BY_YOU, TAKEN_BACK, Failure
+from noface.model.history import History
 from noface.model.issue import Issue
 from noface.model.quoting import some
 from noface.model.taxonomy import PASSED, Cause, FailureKind, IssueStatus
@@ -46,6 +48,19 @@ def compare_with_main(context: RunContext) -> None:
         elif gone and stands:
             context.journal.merged(context.clock.now(), row.id, commit)
     context.journal.fact(_COMPARED, main)
+
+
+def asked_if_it_comes_back(context: RunContext, past: History, action: Action) -> Action:
+    """Ask a person, in place of landing it, about work that brings again what they took back of another issue."""
+    last = past.attempts[-1] if past.attempts else None
+    gone = [row for row in context.reader.blocked() if row.cause == Cause.TAKEN_BACK and row.id != past.issue.id]
+    if not isinstance(action, Land) or last is None or not last.candidate or not gone or past.verdict(last.number):
+        return action
+    plumbing = context.env.plumbing
+    tree = plumbing.merge(plumbing.main(), last.candidate).tree
+    again = (row for row in gone if tree is not None and holds(plumbing, tree, str(row.merged_commit)))
+    why = (f"passed; it brings again what issue {row.id} brought, which was {row.reason}" for row in again)
+    return next((RequestApproval(None, text) for text in why), action)
 
 
 def _off_main(plumbing: Plumbing, commits: tuple[str, ...]) -> set[str]:

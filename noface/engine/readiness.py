@@ -1,8 +1,10 @@
 """What can be known before a run without running anything; `run` refuses by it, `doctor` and `config check` show it."""
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from noface.agents.base import AGENTS
 from noface.attempt.worker.agent_run import missing_program
@@ -20,6 +22,28 @@ from noface.recovery.retry_policy import Policy
 _SHOWN_MAX = 3
 
 
+_INSTALLERS = {
+    "~": (
+        ".local/bin", "bin", ".npm-global/bin", ".npm/bin", ".nvm/versions/node/*/bin", ".volta/bin", ".asdf/shims",
+        ".local/share/mise/shims", ".local/share/pnpm", ".bun/bin", ".deno/bin", ".yarn/bin", ".claude/local",
+        ".opencode/bin", ".cargo/bin", "go/bin", ".pyenv/shims",
+    ),
+    "/": ("usr/local/bin", "opt/homebrew/bin", "home/linuxbrew/.linuxbrew/bin", "snap/bin", "opt/*/bin"),
+}  # fmt: skip
+"""Where npm, pipx, uv and the agents' own installers put programs; cron and systemd know few of these folders."""
+
+
+def installed_at(program: str) -> Path | None:
+    """Return where an installer has put a program that is not on PATH, None if it is in none of their folders."""
+    places = ((Path(root).expanduser(), f"{folder}/{program}") for root in _INSTALLERS for folder in _INSTALLERS[root])
+    found = (path for root, pattern in places for path in sorted(root.glob(pattern)))
+    return next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def _onto_path(there: Path) -> str:
+    return f"Start noface with PATH={quote(str(there.parent))}:$PATH; a crontab or a systemd unit has a line for it."
+
+
 def program_finding(spec: ModelSpec) -> Finding | None:
     """Return what is wrong with a model's program or script; None if it is there, or is looked for in the slot."""
     where = f"model {spec.name}"
@@ -32,6 +56,8 @@ def program_finding(spec: ModelSpec) -> Finding | None:
     if not missing_program(program):
         return None
     if "/" not in program:
+        if there := installed_at(program):
+            return Finding(where, f"{program} is at {there}, which is not on PATH", _onto_path(there))
         own = f"Correct [models.{spec.name}] command, or put it on PATH."
         fix = f"Install it: {table('agents')[spec.agent]['install']}" if program == spec.agent else own
         return Finding(where, f"the program {program} is not on PATH", fix)
@@ -135,7 +161,9 @@ def gate_findings(
     for gate in gates:
         program = AGENTS["command"].program(ModelSpec(gate.name, "command", command=gate.command))
         if "/" not in program and missing_program(program):
-            what, fix = f"the program {program} is not on PATH", f"Install {program}."
+            there = installed_at(program)
+            what = f"{program} is at {there}, which" if there else f"the program {program}"
+            what, fix = f"{what} is not on PATH", _onto_path(there) if there else f"Install {program}."
             result.append(Finding(f"gate {gate.name}", what, fix, EXIT_ATTENTION))
         elif "/" in program and not Path(program).is_absolute() and not made and in_main and not in_main(program):
             what = f"main has no file {program}, and there is no [project] setup"

@@ -94,3 +94,11 @@ def python_tree(text: str) -> ast.Module | None:
             return parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def string_lines(text: str) -> frozenset[str]:
+    """Return the lines of Python code, stripped, that lie in strings of several lines, as examples in docstrings do."""
+    tree, rows = python_tree(text), text.split("\n")
+    nodes = ast.walk(tree) if tree is not None else ()
+    strings = (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return frozenset(row.strip() for node in strings for row in rows[node.lineno : node.end_lineno])

@@ -126,6 +126,17 @@ def test_a_missing_program_that_is_in_use_needs_a_person_and_says_how_to_install
     assert "1 thing to fix" in page
 
 
+def test_a_program_that_its_installer_has_put_beside_path_is_named_with_its_place(doctor):
+    """As cron and systemd see it: their PATH knows none of these folders."""
+    doctor.program("claude")
+    place = doctor.project.folder / ".local/bin/codex"
+    place.parent.mkdir(parents=True)
+    shutil.copy(doctor.bin / "claude", place)
+    page = " ".join(doctor.page(code=2, **LOGGED_IN).split())
+    assert f"codex is at {place}, which is not on PATH" in page
+    assert f"Start noface with PATH={place.parent}:$PATH" in page
+
+
 def test_a_missing_login_says_how_to_log_in(doctor):
     doctor.agents()
     found = doctor.model("claude-sonnet", code=3, CODEX_API_KEY=SECRET)

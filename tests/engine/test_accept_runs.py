@@ -111,6 +111,12 @@ def test_what_no_work_can_bring_within_its_paths_is_told_by_every_command_before
     assert project.attempts("1") == []
 
 
+def test_an_added_issue_is_told_that_main_passes_its_accept(project):
+    page = " ".join(project.noface("issues", "add", "X", "-b", "x", "-a", "test -e a.txt").stdout.split())
+    assert "main passes what is in `accept` already, so nobody will work on the issue" in page
+    assert "Worth knowing" not in project.noface("issues", "add", "Y", "-b", "y", "-a", "test -e b.txt").stdout
+
+
 def test_a_limit_that_is_no_duration_is_a_fault(project):
     project.config()
     project.issue(1, accept=["false"], accept_timeout="soon")

@@ -91,6 +91,22 @@ def test_what_needs_it_waits_and_a_retry_does_it_again_from_main(landed, way):
     assert reason.replace("by you", "by a person") in project.prompt("1", 2)
 
 
+def test_work_on_another_issue_that_brings_the_lines_again_is_asked_about(landed):
+    project, shell = landed
+    shell(BACK["a revert"][0])
+    project.play(("2", 0, [*STEPS, {"write": "c.txt", "text": "c\n"}]))
+    project.issue(2)
+    project.commit()
+    project.run(code=3)
+    assert project.statuses() == {"1": "blocked", "2": "approval"}
+    reason = project.shown("show", "2")["reason"]
+    assert reason.startswith("passed; it brings again what issue 1 brought, which was taken back by you (")
+    assert project.noface("approve", "2").returncode == 0
+    project.run(code=3)
+    project.run()
+    assert project.statuses() == {"1": "merged", "2": "merged"}  # main holds the lines of both
+
+
 @pytest.fixture
 def aside(project):
     """A project whose issue 1 has landed on the branch `aside`, with main checked out."""

@@ -34,5 +34,5 @@ def test_what_a_plain_worker_printed_is_told_to_the_next_one_and_shown(project):
     assert "warn: deprecated" in project.prompt("1", 2)
     assert found in project.noface("show", "3").stdout
     assert found in project.noface("show", "3", "1").stdout
-    assert "step: 1 of 3, agent" in project.noface("show", "3", "1").stdout
-    assert "step: 3 of 3, gate check; done: agent, snapshot" in project.noface("show", "5", "1").stdout
+    failed = [project.attempts(issue)[0]["task_failure"]["details"]["failed_step"] for issue in ("3", "5")]
+    assert failed == [0, 2]  # the agent; the gate, after agent and snapshot

@@ -24,6 +24,8 @@ def night(project):
         '[approval]\nlabels = ["risky"]\n',
         gate="test ! -e bad || { echo FAIL: got bad, want good; exit 1; }",
     )
+    config = (project.path / "noface.toml").read_text()
+    project.write("noface.toml", config.replace("[retry]\n", '[retry]\nbackoff_base = "0.1s"\n', 1))
     project.play(
         ("1", 0, [{"write": "one.txt", "text": "1"}]),
         ("2", 0, [{"write": "bad", "text": "x"}, {"write": "two.txt", "text": "2"}]),

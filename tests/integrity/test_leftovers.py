@@ -8,6 +8,7 @@ to be there (a handler that starts pdb, and an example in a docstring).
 import pytest
 
 from noface.data import table
+from noface.integrity.form import string_lines
 from noface.integrity.leftovers import left_in, reminder
 from noface.model.patch import ChangedLine
 
@@ -89,3 +90,10 @@ def test_a_worker_is_told_the_lines_and_charged_nothing():
     assert failure.excerpt.split("\n") == ["a.py: breakpoint()", "out.txt (a file as they are made for a try)"]
     assert "a breakpoint in a.py, out.txt" in failure.message
     assert reminder({}, {}) is None
+
+
+def test_a_line_of_an_example_in_a_docstring_is_no_print_that_was_forgotten():
+    """A worker had to look again at an example that was meant to be read."""
+    text = 'def a():\n    """Read it::\n\n        print(1)\n    """\n    print(2)\n'
+    assert string_lines(text) == {"", "print(1)", '"""'}
+    assert string_lines("def (") == frozenset()
