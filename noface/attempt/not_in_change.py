@@ -15,7 +15,7 @@ from noface.git.guarded import PROTECTED
 from noface.integrity.leftovers import LEFT_IN
 from noface.integrity.not_taken import NOT_TAKEN, only_these
 from noface.model.attempt import Snapshot
-from noface.model.failure import ELSEWHERE, UNCHANGED, WORKER, Failure
+from noface.model.failure import ELSEWHERE, TAKEN_BACK, UNCHANGED, WORKER, Failure
 from noface.model.protection import Protection
 from noface.model.quoting import some, speaks
 from noface.model.taxonomy import FailureKind
@@ -93,7 +93,7 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
         nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (ELSEWHERE, NOT_TAKEN)
     )
     never_gated = any(
-        last.kind in _NOT_THE_GATES or last.rule in _OF_FILES_LEFT_OUT or last.rule in (TEXT_EDITED, LEFT_IN)
+        last.kind in _NOT_THE_GATES or last.rule in (*_OF_FILES_LEFT_OUT, TEXT_EDITED, LEFT_IN, TAKEN_BACK)
         for last in order.earlier[-1:]
     )
     done = status in (ReportStatus.DONE, ReportStatus.ALREADY_DONE)

@@ -42,7 +42,7 @@ def compare_with_main(context: RunContext) -> None:
         commit, gone = str(row.merged_commit), row.cause == Cause.TAKEN_BACK
         lost = row.status == IssueStatus.MERGED and ((commit in off and row.id not in landed) or row.id in back)
         stands = (lost or gone) and holds(plumbing, main, commit)
-        stands = stands or (lost and row.id not in back and _held(plumbing, main, commit))
+        stands = stands or (lost and row.id not in back and _held(plumbing, main, commit, read))
         if lost and not stands:
             _let_go(context, row, back.get(row.id, ""))
         elif gone and stands:
@@ -76,13 +76,15 @@ def _beyond_main(plumbing: Plumbing, commits: Iterable[str]) -> set[str]:
     return set(plumbing.git.ask("rev-list", "--ignore-missing", "--stdin", stdin=feed).split())
 
 
-def _held(plumbing: Plumbing, main: str, landing: str) -> bool:
-    """True if main has held the lines of a landing that is off it, as after a squash: what came later is an edit."""
-    if plumbing.resolve(f"{landing}^") is None:
+def _held(plumbing: Plumbing, main: str, landing: str, read: str | None = None) -> bool:
+    """True if main has held what landed off it, as after a squash, or its files as they were at `read`, with it."""
+    if not (paths := tuple(_paths(plumbing, landing))):
         return False
     line = ("--literal-pathspecs", "rev-list", "--first-parent", f"--max-count={_HELD_MAX}", f"{landing}^..{main}")
-    commits = plumbing.git.ask(*line, "--", *_paths(plumbing, landing)).split()
-    return any(holds(plumbing, each, landing) for each in commits)
+    commits = plumbing.git.ask(*line, "--", *paths).split()
+    later = read if read and plumbing.resolve(read) and not plumbing.is_ancestor(read, landing) else None
+    files = plumbing.entries(later, paths) if later else None
+    return any(plumbing.entries(each, paths) == files or holds(plumbing, each, landing) for each in commits)
 
 
 def _taken_back(plumbing: Plumbing, commits: str, rows: list[IssueRow], own: set[str]) -> dict[str, str]:

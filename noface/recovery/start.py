@@ -4,7 +4,7 @@ The rules, in order; the first that applies wins.
 
 0. The attempt that a person has named since the last one.
 1. Attempts from before a breakdown do not count: their work was divided, and its parts land by themselves. Neither do
-   those from before the commits that a person gave to noface, nor what a person took back from main.
+   those from before the commits that a person gave to noface, and up to what a person took back from main.
 2. The newest attempts were cut off by something other than their worker (noface was stopped, a limit or an outage of
    the provider, a broken machine or main): the newest of them that left a change, as it was left.
 3. The newest attempt that was judged conflicts with main: that attempt, but for the files in conflict.

@@ -107,6 +107,28 @@ def test_work_on_another_issue_that_brings_the_lines_again_is_asked_about(landed
     assert project.statuses() == {"1": "merged", "2": "merged"}  # main holds the lines of both
 
 
+def test_what_was_edited_before_a_squash_stands_after_it(landed):
+    project, shell = landed
+    for does in (
+        "echo new > b.txt; git commit -qam new",
+        f"{SQUASH}; git mv b.txt c.txt; git commit -qm moved",
+        "true",
+    ):
+        shell(does.replace("HEAD~1", "HEAD~2"))
+        project.run()
+        assert project.statuses() == {"1": "merged"}
+
+
+def test_work_that_was_taken_back_and_is_called_right_is_judged_as_it_is(landed):
+    project, shell = landed
+    shell(BACK["a reset"][0])
+    project.run(code=3)
+    project.play(("1", 0, []))
+    project.noface("retry", "1", "--note", "Attempt 1 is right.")
+    project.run()
+    assert (project.statuses()["1"], len(project.attempts("1"))) == ("merged", 2)
+
+
 @pytest.fixture
 def aside(project):
     """A project whose issue 1 has landed on the branch `aside`, with main checked out."""
