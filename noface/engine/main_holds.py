@@ -13,6 +13,7 @@ from noface.git.landings import landed_issues, landings
 from noface.git.plumbing import Plumbing
 from noface.git.survey import main_moves
 from noface.git.taken_back import holds, reverses
+from noface.integrity.asked_for import words_of
 from noface.model.actions import Action, Land, RequestApproval
 from noface.model.failure import BY_YOU, TAKEN_BACK, Failure
 from noface.model.history import History
@@ -25,6 +26,7 @@ from noface.store.records import IssueRow
 _COMPARED = "compared_with_main"
 """The fact that holds main's commit up to which is known what people have taken back."""
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})\b", re.MULTILINE)
+_BRINGS_BACK = re.compile(r"(?i)\b(?:bring|put|add|get)\b[^.\n]{0,40}\b(?:back|again)\b|\brestor|\brevert|\breinstat")
 _LOOKED_AT_MAX, _HELD_MAX = 200, 20
 
 
@@ -54,7 +56,15 @@ def asked_if_it_comes_back(context: RunContext, past: History, action: Action) -
     """Ask a person, in place of landing it, about work that brings again what they took back of another issue."""
     last = past.attempts[-1] if past.attempts else None
     gone = [row for row in context.reader.blocked() if row.cause == Cause.TAKEN_BACK and row.id != past.issue.id]
-    if not isinstance(action, Land) or last is None or not last.candidate or not gone or past.verdict(last.number):
+    said = any(map(_BRINGS_BACK.search, words_of(past.issue)))
+    if (
+        not isinstance(action, Land)
+        or last is None
+        or not last.candidate
+        or not gone
+        or past.verdict(last.number)
+        or said
+    ):
         return action
     plumbing = context.env.plumbing
     tree = plumbing.merge(plumbing.main(), last.candidate).tree

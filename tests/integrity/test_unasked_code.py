@@ -351,7 +351,12 @@ def test_a_word_for_what_goes_counts_if_it_may_be_of_the_project(says, told):
     [
         ("app.js", "app.get('/o', a);\napp.post('/o', b);\napp.get('/x', c);\n", "app.get('/x', c);\n", "gone"),
         ("conf/tax.toml", "[tax]\nrate = 7\n[web]\nport = 1\n", "[web]\nport = 2\n", "keys"),
-        ("docs/a.md", "".join(f"line {n}\n" for n in range(60)), "line 0\nline 1\nReturns\n", "cut-off"),
+        (
+            "docs/a.md",
+            "".join(f"line {n}\n" for n in range(60)),
+            "".join(f"line {n}\n" for n in range(6)) + "Returns\n",
+            "cut-off",
+        ),
         ("logo.svg", "<svg></svg>\n", "", "emptied"),
         ("env.sample", "PORT=1\nRATE=2\n", "PORT=1\n", "keys"),
     ],

@@ -19,9 +19,11 @@ _MADE_UP = {"rights": 1, "input": 1_000}
 _SAYS = re.compile(r"^(?:#(?!\[)|//|/?\*|--|import\b|from\b|use\b)")
 
 
-def checks(files: Sequence[Changed], _ground: Ground) -> Iterator[Unasked]:
+def checks(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield the checks that a change drops."""
     texts = [each for each in texts_of(files) if each.product and is_code(each.path)]
+    if ground.removes:
+        return
     for row, lost in (("rights", _fewer), ("input", _dropped)):
         found = {each.path: [line for line in lost(each) if _is(row, line)] for each in texts if each.both}
         gained = sum(_is(row, line) for each in texts for line in each.gained.elements())

@@ -24,7 +24,7 @@ _SETTINGS = re.compile(
 )
 _EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|benchmarks?)/")
 _FOLDER_CHARS_MIN = 4
-_HEAD_MIN = 1
+_HEAD_MIN = 5
 _TAIL_MIN = 10
 _TAIL_PART = 0.45
 _NEW_PART = 0.25

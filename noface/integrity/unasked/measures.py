@@ -31,7 +31,7 @@ def measures(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         new = file.new.decode("utf-8", "replace")
         language = language_of(file.path)
         found = _of_python(new, own) if language == "python" else _by_lines(new, language)
-        said = {word.rstrip(".,:;") for word in re.findall(r"[\w$.]*\w\.[\w$.]+", "\n".join(words_of(ground.issue)))}
+        said = set(re.findall(r"(?<![\w$.])[\w$]++(?:\.[\w$]++)++", "\n".join(words_of(ground.issue))))
         named = (line for line in found if not any(name in line for name in said))
         if lines := [line for line in named if line.strip() not in known]:
             yield Unasked("measures", file.path, tuple(lines[:_LINES_MAX]))
