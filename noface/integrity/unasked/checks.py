@@ -16,15 +16,15 @@ _CHANGED_MAX = 8
 """A body that loses more lines is another one."""
 _MADE_UP = {"rights": 1, "input": 1_000}
 """So many checks that go does a new one make up for."""
-_SAYS = re.compile(r"^(?:#(?!\[)|//|/?\*|--|import\b|from\b|use\b)")
+_SAYS = re.compile(
+    r"^(?:#(?!\[)|//|/?\*|--|import\b|from\b|use\b|(?:async )?def\b|(?:export )?function\b|func\b|(?:pub )?fn\b)"
+)
 
 
 def checks(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield the checks that a change drops."""
     texts = [each for each in texts_of(files) if each.product and is_code(each.path)]
-    if ground.removes:
-        return
-    for row, lost in (("rights", _fewer), ("input", _dropped)):
+    for row, lost in (("rights", _fewer), *([] if ground.removes else [("input", _dropped)])):
         found = {each.path: [line for line in lost(each) if _is(row, line)] for each in texts if each.both}
         gained = sum(_is(row, line) for each in texts for line in each.gained.elements())
         if sum(map(len, found.values())) > gained * _MADE_UP[row]:
