@@ -148,7 +148,6 @@ class CodexReader(JsonReader):
         return replace(error, message=answer.text("message"), codes=codes, details=error.message)
 
     def _waiting(self, stderr: str) -> AgentError | None:
-        """Return what it is trying to overcome, with the time at which its log says that it will try again."""
         logged = last_match(_WAITS, stderr)
         at = log_time(logged[1]) if logged else None
         if self._retrying is None or logged is None or at is None:

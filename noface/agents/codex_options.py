@@ -73,7 +73,6 @@ def access_options(model: ModelSpec, place: RunPlace) -> tuple[tuple[str, ...], 
 
 
 def _without_tools(model: ModelSpec, servers: Sequence[str]) -> Iterator[str]:
-    """Yield what takes away the tools that a run may not use. Reading, editing and commands are all its one shell."""
     if not model.may(Tool.AGENTS):
         yield from ("agents.enabled=false", "features.multi_agent=false")
     if not model.may(Tool.WEB):
@@ -120,7 +119,6 @@ def _named(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _kept(config: Mapping[str, Any]) -> tuple[list[str], Variables]:
-    """Return what of the person's configuration acts in any case, and the variables that hold its secrets."""
     secrets: list[str] = []
     words = table("agents")["codex"]["access"]
     profile = config.get("profiles", {}).get(config.get("profile"), {})

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import ClassVar
 from zoneinfo import ZoneInfo
 
@@ -227,18 +227,10 @@ def unescaped(line: str) -> str:
     return _ANSI.sub("", line) if "\x1b" in line else line
 
 
-def local_clock(now: float | None = None, zone: str | None = None) -> WallClock:
-    """Return the clock at `now` (epoch seconds, by default this moment) in `zone` (by default TZ, or the system's).
-
-    Raises ValueError for a zone that does not exist.
-    """
-    name = os.environ.get("TZ", "").removeprefix(":") if zone is None else zone
-    here = named_zone(name) if name else None
-    if here is None and zone is None:
-        here = datetime.now().astimezone().tzinfo  # the offset that holds just now
-    if here is None:
-        raise ValueError(f"there is no time zone {zone!r}")
-    return WallClock(time.time() if now is None else now, here, named_zone)
+def local_clock() -> WallClock:
+    name = os.environ.get("TZ", "").removeprefix(":")
+    here = (named_zone(name) if name else None) or datetime.now().astimezone().tzinfo  # the offset that holds just now
+    return WallClock(time.time(), here or UTC, named_zone)
 
 
 def named_zone(name: str) -> tzinfo | None:

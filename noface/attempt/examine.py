@@ -109,7 +109,6 @@ class _Examination:
         return all(pair is not None and same_but_for_form(each.path, *pair) for each, pair in pairs)
 
     def _evading_lines(self) -> Iterator[str]:
-        """Yield the lines by which the product evades its checks, in words that neither main nor the issue has."""
         order, plumbing = self.attempt.order, self.attempt.plumbing
         checks, issue = checks_of(order.gates), "\n".join(words_of(order.issue))
         paths = {decoded(change.path) for change in self.files}
@@ -140,7 +139,6 @@ class _Examination:
                 yield refused_by_servers(*one)
 
     def _unfit_contents(self) -> Iterator[Unfit]:
-        """Yield the new links out of the project, or in a circle, and what is not kept as it is written."""
         asked, main = asked_paths(self.attempt.issue), self.attempt.order.main
         for change in self.change.files:
             if change.new_mode != _LINK or change.old_mode == _LINK or matches_any(change.path, asked):

@@ -65,7 +65,6 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
 
 
 def _steering(paths: AbstractSet[str], commands: str) -> frozenset[str]:
-    """Return the files that a command reads and does not name, as make reads a Makefile."""
     names = {name for program, files in _GO_BY if re.search(program, commands) for name in files}
     return frozenset(path for path in paths if path.rpartition("/")[2] in names) if names else frozenset()
 
@@ -134,7 +133,6 @@ def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
 
 
 def _led_to(tree: Tree, more: AbstractSet[str], patterns: tuple[str, ...]) -> set[str]:
-    """Return the targets of the links that match `patterns` or `more`, over any number of links."""
     targets: set[str] = set()
     left = dict.fromkeys(tree.links)
     for _ in range(_PROTECTED_ROUNDS_MAX):

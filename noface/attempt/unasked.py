@@ -70,7 +70,6 @@ def new_untested(attempt: Judging) -> tuple[str, ...]:
 
 
 def _only_in(attempt: Judging, side: str, other: str) -> tuple[str, ...]:
-    """Return the names that product code of the change defines on one side, and no code of it on the other."""
     paths = tuple(change.path for change in attempt.change.files if is_code(change.path))
     here, there = (attempt.plumbing.texts(each, paths, _FILE_BYTES_MAX) for each in (side, other))
     known = {name for path, text in there.items() for name in definitions(path, text) or ()}

@@ -31,7 +31,6 @@ def _offered(candidates: Candidates) -> Candidates:
 
 
 def _issues_in(*statuses: str) -> Candidates:
-    """Return what names the issues that `noface status` shows, all of them or those in one of `statuses`."""
 
     @_offered
     def candidates(context: typer.Context, incomplete: str) -> list[Candidate]:

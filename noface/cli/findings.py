@@ -58,7 +58,6 @@ def config_findings(config: Config, repository: Repository | None, root: Path) -
 
 
 def _messages(config: Config, root: Path) -> Iterator[Finding]:
-    """Yield why nobody could be told of a run, or that agents could read where messages go."""
     try:
         if config.notify.tells:
             extra("notifier")(config, root)

@@ -113,13 +113,12 @@ _VALUES = {"path": "FILE", "str": "TEXT", "text": "TEXT"}
 """What a value is called by the name of its type; a number is N."""
 _OF_OPTION = {
     **dict.fromkeys(("issue", "depends_on"), "ID"),
-    **dict.fromkeys(("model", "gate", "label", "language", "zone"), "NAME"),
+    **dict.fromkeys(("model", "gate", "label"), "NAME"),
     "max_cost": "USD",
     "accept": "COMMAND",
     "path": "GLOB",
     "kind": "KIND",
     "main": "BRANCH",
-    "ended_by": "HOW",
 }
 
 

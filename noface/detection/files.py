@@ -110,7 +110,6 @@ def ci_commands(root: Path) -> tuple[tuple[str, str], ...]:
 
 
 def _checks_changes(document: Mapping[Any, Any]) -> bool:
-    """True if a workflow runs for changes of code, and not only by a timetable, for a tag or by hand."""
     triggers = document.get("on", document.get(True))  # YAML 1.1 takes `on` for a truth
     names = [triggers] if isinstance(triggers, str) else triggers if isinstance(triggers, list | dict) else []
     tags_only = table(triggers, "push").keys() == {"tags"} and "pull_request" not in names

@@ -80,7 +80,6 @@ def _free(finding: RuleMatch, reading: Reading, owned: frozenset[int]) -> bool:
 
 
 def _is_known(finding: RuleMatch, known: dict[int, FailureKind]) -> bool:
-    """True if a finding is one by form alone, on a line that a tool's own rule knows."""
     if finding.rule == "gate.names-missing":
         return known.get(finding.line) in {FailureKind.ENVIRONMENT, FailureKind.NO_TESTS}
     return finding.rule.startswith("diagnostic.") and finding.line in known

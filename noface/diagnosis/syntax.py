@@ -175,7 +175,6 @@ def check_json(path: str, data: bytes) -> tuple[int, str] | None:
 
 
 def _lenient(text: str) -> bool:
-    """True if it is JSON with comments or trailing commas, or several values one after the other."""
     text = _SYNTAX["json_comment"].sub(lambda match: match[1] or (" " if match[2] is None else "/"), text)
     text = _SYNTAX["json_last_comma"].sub(lambda match: match[1] or "", text)
     decoder, at = json.JSONDecoder(), 0

@@ -206,7 +206,6 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
 
 
 def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answer, Invalid | None]:
-    """Take a yes to changed tests, or a finding of what is missing, for one only if the sentences quoted bear it."""
     if advice.topic is Topic.MISSING:
         absent = (each for each in advice.points if not any(stands_in(each, text) for text in grounds.texts))
         sentence = next(absent, "")
@@ -326,7 +325,6 @@ def make_question(
 
 
 def _doubts(last: PastAttempt) -> tuple[Quote, ...]:
-    """Return what a worker says itself that a reviewer should look at."""
     report = last.report
     if report is None:
         return ()

@@ -173,7 +173,6 @@ class Engine:
         return self._met(error, job, job.issue_id) is After.AGAIN
 
     def _story_broke(self, error: Exception, job: Job[Any] | None, issue_id: str) -> None:
-        """Tell of what ended a story. Unless it was the check of an issue, what it knew has to be made anew."""
         if job is None and not is_fault(error):
             raise error
         self._met(error, job, issue_id)

@@ -189,7 +189,6 @@ def _without_project(red: list[GateResult], paths: Collection[str]) -> Failure |
 def _uncommitted(
     context: RunContext, commands: Iterable[str], unrunnable: tuple[str, ...], failures: Iterable[Failure] = ()
 ) -> Failure | None:
-    """Return the failure of commands that name, or miss as a module, what lies in the person's checkout only."""
     checkout = PersonsCheckout(context.env.plumbing, context.tracker.protected)
     gates = (gate.command for gate in context.settings.gates)
     missed = ((library, each.location) for each in failures if (library := missing_library(each)) is not None)

@@ -219,7 +219,6 @@ def _red_again(gating: Gating, before: Ran) -> Ran:
 
 
 def _red_tests(ran: Ran) -> frozenset[str]:
-    """Return the commands of the test gates that are red, but for those that met another's server."""
     red = ((result.gate, result.failure) for result in ran.results if result.failure is not None)
     return frozenset(
         gate.command for gate, failure in red if failure.rule != OTHERS_SERVER and gate.kind is GateKind.TEST

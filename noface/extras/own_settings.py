@@ -246,7 +246,6 @@ def _fresh(folder: Path) -> Path:
 
 
 def _refuse(agent: str, problem: str) -> NoReturn:
-    """End as the program itself does if it cannot read its settings."""
     if agent == "opencode":
         error = {"type": "error", "error": {"name": "UnknownError", "data": {"message": problem}}}
         sys.stdout.write(json.dumps(error) + "\n")

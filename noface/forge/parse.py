@@ -239,7 +239,6 @@ def _review(source: Object, state: ReviewState, at: float | None) -> PullReview:
 
 
 def _comment(source: Object) -> ReviewComment:
-    """Return a comment on a file. One that later pushes made outdated keeps the line that it was written for."""
     lines = (number(source, key) for key in ("start_line", "line", "original_start_line", "original_line"))
     start, line, first, original = lines
     place = (start or line) if line else (first or original)

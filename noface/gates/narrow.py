@@ -39,7 +39,6 @@ def narrowed(command: str, runners: Collection[str], tests: Sequence[str]) -> st
 
 
 def _rule(command: str, runners: Collection[str]) -> dict[str, Any] | None:
-    """Return how the one runner that the last part of the command calls is told its tests."""
     rules = table("runners")["only"]
     name = next(iter(runners), "")
     if len(runners) != 1 or name not in rules:
@@ -69,6 +68,5 @@ def _name(test: str, rule: dict[str, Any]) -> str:
 
 
 def _pattern(names: Sequence[str]) -> str:
-    """Return a regular expression for whole names, in the syntax that Go and JavaScript share."""
     escaped = (re.sub(r"[.*+?^${}()|[\]\\/]", r"\\\g<0>", name) for name in names)
     return f"^({'|'.join(escaped)})$"

@@ -93,7 +93,6 @@ def _changes_form(plumbing: Plumbing, main: str, by: str) -> bool:
 
 
 def _persons(repository: Repository, inner: Submodule | None, extra: Mapping[str, str]) -> Git:
-    """Return the person's git in the project or in a submodule, which need not be checked out."""
     if inner is None:
         return Git.user(str(repository.root), extra=extra)
     git_dir = str(inner.objects.parent)

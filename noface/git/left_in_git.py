@@ -74,7 +74,6 @@ def left_in_git(
 
 
 def _named(git_dir: Path) -> Iterator[tuple[str, str]]:
-    """Yield the ids that refs and logs name, the newest of a log first, and what each is."""
     for oid, name in _PACKED_REF.findall(read_regular(git_dir / "packed-refs", _REFS_BYTES_MAX) or b""):
         yield oid.decode(), f"the branch {display_path(os.fsdecode(name))}" if name else STASH
     for place, what in _NAMES:

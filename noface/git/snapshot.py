@@ -179,7 +179,6 @@ def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Ma
 def _in_git(
     plumbing: Plumbing, slot: Slot, git: Git, known: tuple[str, str], places: Paths, limits: SlotLimits
 ) -> tuple[tuple[tuple[str, str], ...], list[str]]:
-    """Return what the git of a slot and the repositories at `places` in it hold beside two `known` trees, and notes."""
     start, trees = known[0], {plumbing.tree(each) for each in known}
     commits, problem = left_in_git(plumbing, slot.path, places, start)
     # A third parent holds the new files of a stash.
@@ -283,7 +282,6 @@ def _refused(slot: Slot, git: Git, out: Paths, extent: _Extent) -> list[str]:
 
 
 def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
-    """Take from the index what the worker has named in a .gitignore, and only an attempt before has brought."""
     if git.run("diff-index", "--cached", "--name-only", "-z", start, "--", ":(top,glob)**/.gitignore").parts:
         ignored = git.run("ls-files", "--cached", "--ignored", "--exclude-standard", "-z").parts
         if dropped := set(ignored) - set(plumbing.paths(main)):

@@ -149,7 +149,6 @@ def fill(repository: Repository, one: Submodule, private_git_dir: Path, workspac
 
 
 def _give_git(repository: Repository, one: Submodule, folder: Path, index: Path) -> None:
-    """Build tools ask a submodule for its version, and `git submodule update` whether it is up to date."""
     git_dir = folder / ".git"
     (git_dir / "objects" / "info").mkdir(parents=True)
     (git_dir / "refs").mkdir()

@@ -82,7 +82,6 @@ def _outside(plumbing: Plumbing, commits: Iterable[str], tips: Iterable[str]) ->
 
 
 def _missing(plumbing: Plumbing, tips: Iterable[str], landed: tuple[TrailedCommit, ...]) -> tuple[str, ...]:
-    """Return the objects that are missing below noface's refs and main, back to where noface first landed."""
     older = landed[0].parent if landed else plumbing.main()
     feed = "\n".join([*sorted(set(tips)), f"^{older}"]) + "\n"
     output = plumbing.repository.shared_git().run(

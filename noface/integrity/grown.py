@@ -80,7 +80,6 @@ def _bound(node: ast.stmt) -> Iterator[str]:
 
 
 def _only_defines(node: ast.stmt) -> bool:
-    """True if a new statement does nothing that nobody asks for."""
     match node:
         case ast.Import() | ast.Expr(value=ast.Constant()):
             return True

@@ -67,7 +67,6 @@ def _modules(text: str) -> _Blocks | None:
 
 
 def _commands(text: str) -> _Blocks:
-    """Return CMake's commands that say what is a test, by what stands before what they run or ask for."""
     result: _Blocks = {}
     for command in _COMMAND.finditer(text):
         name = " ".join(re.split(r"\b(?:COMMAND|PROPERTIES|PROPERTY)\b", command[0])[0].split()).lower()

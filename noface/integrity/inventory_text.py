@@ -168,7 +168,6 @@ _GO_JSON = {"pass": _PASSED, "fail": _FAILED, "skip": _SKIPPED}
 
 
 def _go(out: list[str]) -> Inventory | None:
-    """Read `go test -v`, where a package's own line comes after its tests, and `go test -json`."""
     tests: _Tests = []
     package: dict[str, Outcome | None] = {}
     complete = True

@@ -103,7 +103,6 @@ def _imported(text: str) -> frozenset[str]:
 
 
 def _is_module(path: str, name: str, target: str) -> bool:
-    """True if a name that the module at `path` imports is the module at `target`, or a package above it."""
     own = target.rpartition(".")[0].removesuffix("/__init__").removesuffix("/__main__")
     relative = len(name) - len(name.lstrip("."))
     parts = [part for part in name.split(".") if part]

@@ -107,7 +107,6 @@ def _folded(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _any_case(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which of the built-in patterns that hold in any case are in force."""
     self_starting = _self_starting()
     if not set(self_starting) <= set(patterns):
         return ()

@@ -163,7 +163,6 @@ def _newest(data: PromptData) -> tuple[PriorFailure | None, tuple[PriorFailure, 
 
 
 def _grouped(failures: tuple[PriorFailure, ...]) -> tuple[PriorFailure, ...]:
-    """Return the newest of those that failed in the same way and changed the same files, with the others' numbers."""
     groups: dict[tuple[object, ...], PriorFailure] = {}
     for one in failures:
         same = (one.model, one.kind, one.signature or (one.message, one.location, one.failing_tests), one.changed)

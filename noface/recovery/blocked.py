@@ -81,7 +81,6 @@ def _of_keys(history: History) -> str:
 
 
 def _of_approval(last: PastAttempt | None) -> dict[str, object]:
-    """Return what the question of an approval may name of the last attempt."""
     failure, files = (last.failure, len(last.changed)) if last is not None else (None, 0)
     return {
         "number": last.number if last is not None else 0,
@@ -307,7 +306,6 @@ def _account(history: History, configured: Configured) -> PersonRequest:
 
 
 def _gated(history: History) -> PastAttempt | None:
-    """Return the newest attempt of this epoch that came to the gates. What a reviewer turned down had passed them."""
     for attempt in reversed(history.current):
         failure = failure_of(attempt)
         if attempt.outcome == PASSED or failure.gate is not None or failure.kind is FailureKind.REVIEW_REJECTED:

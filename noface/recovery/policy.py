@@ -253,7 +253,6 @@ def _asked_before_given_up(action: Action, history: History) -> Action:
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:
-    """Return the attempts, the last as rejected where it passed and a person turned it down."""
     last, verdict = attempts[-1], history.verdict(attempts[-1].number)
     if last.outcome != PASSED or verdict is None or verdict.verdict is Verdict.APPROVED:
         return attempts
@@ -314,7 +313,6 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
 
 
 def _with_usable_model(action: Action, history: History, policy: Policy) -> Action:
-    """Return a worker's action with a usable model, where its own has shown that it is none."""
     if not isinstance(action, RunWorker) or (action.mode in (Mode.FIRST, Mode.SWITCH) and not policy.unreachable):
         return action
     judged = tuple(attempt for attempt in history.current if attempt.outcome != INTERRUPTED)

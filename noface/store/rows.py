@@ -58,7 +58,6 @@ def _work(snapshot: Snapshot | None) -> dict[str, object]:
 
 
 def _score(gates: Sequence[GateResult]) -> dict[str, object]:
-    """Return the columns on an attempt's gates. Only hard gates count as passed or failing."""
     hard = [result for result in gates if result.gate.hard]
     failing = {test for result in hard for test in result.failing_tests}
     unnamed = sum(not result.passed and not result.failing_tests for result in hard)

@@ -110,7 +110,6 @@ def create_file(folder: Path, choose_name: Callable[[list[str]], str], content: 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which ends with this process at the latest and leaves no file behind."""
     from noface.process.lock import FileLock  # its imports are half of what a fingerprint costs
 
     lock = FileLock(folder, folder=True)

@@ -109,7 +109,6 @@ def _detail(row: IssueRow, request: PersonRequest) -> str:
 
 
 def _tasks(issues: Sequence[BlockedIssue]) -> tuple[Task, ...]:
-    """Return what helps several issues at once, then what takes a word, then what takes thought."""
     by_task: dict[tuple[int, str], list[BlockedIssue]] = {}
     for issue in issues:
         by_task.setdefault((_rank(issue), issue.task), []).append(issue)

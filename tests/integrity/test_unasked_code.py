@@ -1,9 +1,9 @@
 """What a change does to code beyond what was asked: definitions that go, what stands in their place, what measures.
 
 How often that is wrong on honest work: of the newest 160 commits without merges of each of 22 public projects (3,517), the
-message as the issue, 10 are told of something in any row (0.28 %): 6 of submodules, one each of a deleted file, a function
-that is gone, a sanitizer that is not called any more and a check of input. 3 would be asked about if they were done again
-(0.09 %); two of these do more than their message says.
+message as the issue, 12 are told of something in any row (0.34 %), 6 of them of submodules. 3 would be asked about if they
+were done again (0.09 %): a function that is gone, a sanitizer that is not called any more, a submodule. The rows were
+narrowed on these commits.
 """
 
 import pytest

@@ -200,7 +200,6 @@ class _RunEnd:
         return bool(said) or self.reader.any_output_is_life
 
     def _over_limit(self, error: Failure) -> Failure:
-        """Return the failure of a run that reached its model's limit, with that and what it had used at its end."""
         model, cost = self.order.model, self.usage.cost_usd
         if model.max_cost_usd is None or cost is None:
             return error

@@ -158,7 +158,6 @@ def remote_checks(repository: "Repository", config: "Config") -> Iterator[Point]
 
 
 def _push(repository: "Repository", remote: "Remote") -> Point:
-    """Rehearse a push of a commit that the remote has, to a branch that it has not."""
     commit = repository.git().run("rev-parse", "--verify", "--quiet", repository.main).text
     try:
         answer = remote.push(commit, "refs/heads/noface/doctor", "", dry_run=True)

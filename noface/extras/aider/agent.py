@@ -134,7 +134,6 @@ def _of_limit(text: str, name: str) -> tuple[float | None, float | None]:
 
 
 def _amount(digits: str, scale: str) -> int:
-    """Return a count of tokens, 0 if it is none that one answer can take."""
     try:
         amount = round(float(digits.replace(",", "")) * _SCALE[scale])
     except (ValueError, OverflowError):

@@ -187,7 +187,6 @@ def request(service: Service, method: str, url: str, **what: Any) -> bytes:
 
 
 def _cause(error: BaseException) -> str:
-    """Return what went wrong without the address, which the library's own words hold."""
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
     return short(getattr(error, "strerror", None) or type(error).__name__, _REASON_CHARS_MAX)

@@ -188,7 +188,6 @@ def _entries(paths: Iterable[str]) -> set[str]:
 
 
 def _folded(path: str) -> str:
-    """Return what a path has in common with those that other file systems take for the same."""
     # One character for one: no file system takes ß for ss.
     plain = (c.casefold() if len(c.casefold()) == 1 else c.lower() for c in unicodedata.normalize("NFD", path))
     return unicodedata.normalize("NFD", "".join(plain))

@@ -115,7 +115,6 @@ def _main_moves(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
 
 
 def _merges(facts: Facts, database: DatabaseFacts) -> Iterator[Fault]:
-    """Check that issues are merged in their rows where main holds them, and the other way round."""
     rows = {issue.id: issue for issue in database.issues}
     landed = {each.issue: each.commit for each in facts.git.landed}
     pending = {row.issue for row in database.landings if row.state == "intent"}

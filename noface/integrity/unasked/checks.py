@@ -40,7 +40,6 @@ def _fewer(text: Text) -> Iterator[str]:
 
 
 def _dropped(text: Text) -> Iterator[str]:
-    """Yield the lines that bodies lose which otherwise stay."""
     before, after = definitions(text.path, text.old) or {}, definitions(text.path, text.new) or {}
     for name in before.keys() & after.keys():
         lost = Counter(before[name].body) - Counter(after[name].body)

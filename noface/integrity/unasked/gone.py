@@ -63,7 +63,6 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 
 
 def _deleted(files: Sequence[Changed], texts: Sequence[Text], issue: str) -> Iterator[str]:
-    """Yield the files that are gone, but for what moved, and what other files spoke of that change as well."""
     added = [file for file in files if file.old_mode == ABSENT]
     kept, stems = {file.new for file in files}, {_stem(file.path) for file in added}
     beside = {dirname(file.path) for file in added}
@@ -84,7 +83,6 @@ def _stem(path: str) -> str:
 
 
 def _definitions(text: Text, texts: Sequence[Text], gained: Collection[str], issue: str) -> list[str]:
-    """Return the heads of what a file defines no more, nothing if the callers of any of it change as well."""
     before, after = definitions(text.path, text.old), definitions(text.path, text.new)
     if before is None or after is None:
         return []
@@ -136,7 +134,6 @@ def _exports(text: Text, texts: Sequence[Text], issue: str) -> list[str]:
 
 
 def _tail(text: Text, gained: Counter[str]) -> tuple[str, ...]:
-    """Return the last lines of a file of which nothing is left, if next to nothing takes their place."""
     old, new = telling(text.old.split("\n")), telling(text.new.split("\n"))
     kept = {*new}
     at = next((n for n in range(len(old), 0, -1) if old[n - 1] in kept), 0)
@@ -156,7 +153,6 @@ def _is_read(path: str, ground: Ground) -> bool:
 
 
 def _keys(text: Text, texts: Sequence[Text], issue: str) -> list[str]:
-    """Return the keys of settings that go, nothing if any of them is spoken of."""
     before, after = keys_of(text.path, text.old), keys_of(text.path, text.new)
     lost = (before or frozenset()) - after if before and after is not None else frozenset()
     top = sorted(key for key in lost if key[:-1] not in lost)

@@ -57,7 +57,6 @@ def is_stub(one: Definition) -> bool:
 
 
 def _is_work(one: Definition, before: Definition | None, words: str) -> bool:
-    """True if a definition had a body on main, or is new and the issue names it, other than by a word of English."""
     if before is None:
         name = re.escape(one.name)
         as_code = rf"`[^`\n]*(?<!\w){name}(?!\w)[^`\n]*`|(?<!\w){name}\("
@@ -72,7 +71,6 @@ def _may_define(path: str) -> bool:
 
 
 def _declared(path: str, old: str, new: str, files: Sequence[Changed], ground: Ground) -> Iterator[str]:
-    """Yield the new names of a file of declarations that no other file holds."""
     declares = pattern("unasked", "declared", "files").search
     lines = {*new.split("\n")} - {*old.split("\n")} if declares(path) else ()
     matches = (pattern("unasked", "declared", "lines").search(line[:_LINE_CHARS_MAX]) for line in lines)

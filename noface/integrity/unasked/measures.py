@@ -62,7 +62,6 @@ def _untyped(text: str, own: frozenset[str]) -> Iterator[str]:
 
 
 def _of_python(text: str, own: frozenset[str]) -> Iterator[str]:
-    """Yield the lines that set a part of a module from outside, or silence one."""
     tree, lines, foreign = python_tree(text), text.split("\n"), set[str]()
     nodes = [*ast.walk(tree)] if tree is not None else []
     for node in nodes:
