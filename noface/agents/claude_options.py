@@ -109,8 +109,7 @@ def _login(model: ModelSpec) -> dict[str, object]:
 def _persons_settings(model: ModelSpec) -> JsonRecord:
     env = {**os.environ, **dict(model.env)}
     home = Path(env.get("HOME") or "~").expanduser()
-    folder = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    return _read(folder / "settings.json")
+    return _read(Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "settings.json")
 
 
 def _read(path: Path) -> JsonRecord:

@@ -119,6 +119,7 @@ def _named(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _kept(config: Mapping[str, Any]) -> tuple[list[str], Variables]:
+    """Return what of the person's configuration acts in any case, and the variables that hold its secrets."""
     secrets: list[str] = []
     words = table("agents")["codex"]["access"]
     profile = config.get("profiles", {}).get(config.get("profile"), {})

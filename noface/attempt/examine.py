@@ -139,13 +139,13 @@ class _Examination:
                 yield refused_by_servers(*one)
 
     def _unfit_contents(self) -> Iterator[Unfit]:
+        """Yield the new links out of the project, or in a circle, and what is not kept as it is written."""
         asked, main = asked_paths(self.attempt.issue), self.attempt.order.main
         for change in self.change.files:
             if change.new_mode != _LINK or change.old_mode == _LINK or matches_any(change.path, asked):
                 continue
             target = _text(self.blobs, change.new_mode, change.new_oid) or ""
-            astray = leads_outside(change.path, target) or leads_in_a_circle(change.path, target)
-            if astray:
+            if leads_outside(change.path, target) or leads_in_a_circle(change.path, target):
                 yield Unfit(UnfitRule.LINK, decoded(change.path), f"it leads to {short(target, _TARGET_CHARS_MAX)}")
         for one in changed_form(self.attempt.plumbing, main, self.change.files):
             if not matches_any(one.path, asked):

@@ -51,8 +51,7 @@ class GateMemory:
         with self._lock:
             self._tests.pop((tree, command), None)
             self._tests[tree, command] = tests
-            old = [key for key in self._tests if key[0] != main][:-_TESTS_MAX]
-            for key in old:
+            for key in [key for key in self._tests if key[0] != main][:-_TESTS_MAX]:
                 del self._tests[key]
 
     def unsteady(self, command: str, now: float) -> Known:

@@ -235,6 +235,7 @@ class GateSession:
             self._alone = False
 
     def _keep_inventory(self, gate: GateSpec, reports: Path, command: Command) -> None:
+        """Keep which tests the gate ran. Their names are stored and shown, so known secrets in them are masked."""
         logs, bytes_max = (Path(command.stdout), Path(command.stderr)), _INVENTORY_BYTES_MAX
         out, err = (read_bounded(log, bytes_max, bytes_max) for log in logs)
         seen = Path((command.box.address if command.box is not None else "") or command.cwd)

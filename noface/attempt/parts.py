@@ -90,6 +90,7 @@ class Parts:
         return bool(naming) and not any(self._is_product(user) for user in naming)
 
     def _new_in_product(self, path: str) -> bool:
+        """True if the product of the change surely uses a new file, which no tool looks for by itself."""
         if not self.tree or part_of(path) is Part.PRODUCT or steers_by_name(path):
             return False
         words = (word_of(path) if is_code(path) else posixpath.basename(path),)

@@ -65,6 +65,7 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
 
 
 def _steering(paths: AbstractSet[str], commands: str) -> frozenset[str]:
+    """Return the files that a command reads and does not name, as make reads a Makefile."""
     names = {name for program, files in _GO_BY if re.search(program, commands) for name in files}
     return frozenset(path for path in paths if path.rpartition("/")[2] in names) if names else frozenset()
 

@@ -65,8 +65,7 @@ def show(config: ConfigFile = None) -> VerbResult:
     from noface.model.quoting import printable_lines
 
     path = _find(config)
-    loaded = load_at(path, config)
-    effective = loaded.effective()
+    effective = load_at(path, config).effective()
     for model in effective["models"].values():
         model["env"] = dict.fromkeys(model.get("env", {}), _HIDDEN)
     for key in ("urls", "answers"):

@@ -90,8 +90,7 @@ def init(
         asked,
     )
     proves = not ask or any(not gate.refused for gate in detection.gates)
-    code = EXIT_DONE if proves else EXIT_ATTENTION
-    return VerbResult(made, init_page, code)
+    return VerbResult(made, init_page, EXIT_DONE if proves else EXIT_ATTENTION)
 
 
 def _detected(

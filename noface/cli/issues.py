@@ -73,6 +73,7 @@ def add(
 
 
 def _on_main(issue: "Issue", config: ConfigFile) -> "tuple[Finding, ...]":
+    """Try an issue's `accept` on main for a moment, if that takes no setup, and no run is at work, which tries it."""
     from noface.cli.run_session import on_main
     from noface.config.load import load
     from noface.engine.main_checks import check_accept

@@ -38,8 +38,7 @@ def report(
 
     session, now = open_session(config), time.time()
     at = since_when(since, now, session.reader.night_began())
-    location = session.location
-    night = read_night(session.reader, at, now, location.root)
+    night = read_night(session.reader, at, now, session.location.root)
     if html is None:
         lines = night_page(night, page.width())
         if as_json or not sys.stdin.isatty() or not sys.stdout.isatty() or len(lines) < get_terminal_size().lines:

@@ -186,8 +186,7 @@ def make_context(
     namespaces, memory = config.sandbox.processes == "auto", config.limits.memory_max
     launcher = stack.enter_context(Launcher(masker=masker, namespaces=namespaces, memory_max_bytes=memory))
     launcher.warm_up()
-    bubblewrap = bubblewrap_for(config)
-    env = attempt_environment(config, repository, launcher, bubblewrap)
+    env = attempt_environment(config, repository, launcher, bubblewrap_for(config))
     apart = allotments(repository)
     stack.callback(apart.close)
     env = replace(env, allotments=apart, clock=clock or env.clock)

@@ -130,8 +130,7 @@ def slots_dir(config: Config, repository: Repository) -> Path:
     digest = hashlib.sha256(os.fsencode(repository.common_dir)).hexdigest()[:10]
     name = f"{repository.root.name}-{digest}"
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    base = Path(config.run.slots_dir or f"{cache}/noface").expanduser()
-    return base / name
+    return Path(config.run.slots_dir or f"{cache}/noface").expanduser() / name
 
 
 def allotments(repository: Repository) -> Allotments:

@@ -94,8 +94,7 @@ def json_schema() -> dict[str, Any]:
     del schema["required"]
     models = schema["properties"]["models"]
     # An entry named like a preset takes from it what it leaves out, even `agent`.
-    whole = schema["$defs"]["Model"]
-    partial = {key: value for key, value in whole.items() if key != "required"}
+    partial = {key: value for key, value in schema["$defs"]["Model"].items() if key != "required"}
     schema["$defs"]["PresetModel"] = partial | {"title": "PresetModel"}
     models["properties"] = {name: {"$ref": "#/$defs/PresetModel"} for name in presets()}
     models["description"] = "models by name; those named like a preset may be partial"

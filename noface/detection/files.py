@@ -101,8 +101,7 @@ def ci_commands(root: Path) -> tuple[tuple[str, str], ...]:
         document = yaml_of(root / file)
         if file.startswith(".github/") and not _checks_changes(document):
             continue
-        jobs = table(document, "jobs") or document
-        for name, job in jobs.items():
+        for name, job in (table(document, "jobs") or document).items():
             if not _NO_CHECKS.search(f"{Path(file).stem} {name}"):
                 for line in _lines(job, str(name)):
                     found.setdefault(line, f"{file}, {name}")
@@ -110,6 +109,7 @@ def ci_commands(root: Path) -> tuple[tuple[str, str], ...]:
 
 
 def _checks_changes(document: Mapping[Any, Any]) -> bool:
+    """True if a workflow runs for changes of code, and not only by a timetable, for a tag or by hand."""
     triggers = document.get("on", document.get(True))  # YAML 1.1 takes `on` for a truth
     names = [triggers] if isinstance(triggers, str) else triggers if isinstance(triggers, list | dict) else []
     tags_only = table(triggers, "push").keys() == {"tags"} and "pull_request" not in names

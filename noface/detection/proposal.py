@@ -98,8 +98,7 @@ def read_answer(text: str, before: Detection, tracked: Collection[str]) -> Detec
     value = validate(text, schema_of(FORM), FORM)
     if isinstance(value, Invalid):
         return value
-    own = joined(before.setups)
-    setup, notes = _setup(value.get("setup"), own, tracked)
+    setup, notes = _setup(value.get("setup"), joined(before.setups), tracked)
     gates, names = [], dict[str, int]()
     for each in value["gates"]:
         name, command = each["name"], each["command"].strip()

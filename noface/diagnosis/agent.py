@@ -198,8 +198,7 @@ def meaning_of(last_words: str) -> Failure:
     prose = _WORDS["wrapped"].sub(" ", _WORDS["code"].sub(" ", last_words[-_WORDS_MAX:]))
     stripped = (" ".join(match[0].split()).strip("-*• ") for match in _WORDS["sentence"].finditer(prose))
     sentences = [text for text in stripped if text]
-    refusal = _WORDS["refuses"].search(prose.lstrip()[:_QUESTION_CHARS_MAX])
-    if refusal is not None:
+    if _WORDS["refuses"].search(prose.lstrip()[:_QUESTION_CHARS_MAX]) is not None:
         return Failure(FailureKind.AGENT_REFUSED, sentences[0] if sentences else "", "words-refuse")
     questions = _questions(sentences)
     late = sentences[-_LAST_SENTENCES:]

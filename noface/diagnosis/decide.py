@@ -196,8 +196,7 @@ def _of(findings: list[RuleMatch], *kinds: FailureKind) -> list[RuleMatch]:
 def _pick(candidates: list[RuleMatch], everything: list[RuleMatch]) -> Decision:
     """Decide among equals by the kinds' precedence (`gate` in kinds.toml)."""
     kind = min((finding.kind for finding in candidates), key=lambda kind: kind.precedence)
-    same = [finding for finding in candidates if finding.kind is kind]
-    first = max(same, key=_worth)
+    first = max([finding for finding in candidates if finding.kind is kind], key=_worth)
     lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)
     return first, lost
 

@@ -80,8 +80,7 @@ def known_causes() -> tuple[CauseRule, ...]:
 
 
 def _rule(strategy: str, needs: list[str], patterns: list[str], codes: str = "", **rest: Any) -> CauseRule:
-    pieces = {**table("causes")["pieces"], "codes": f"(?:{codes})"}
-    pattern = expanded("|".join(patterns), pieces)
+    pattern = expanded("|".join(patterns), {**table("causes")["pieces"], "codes": f"(?:{codes})"})
     return CauseRule(strategy=DiagnosisStrategy(strategy), needs=tuple(needs), pattern=pattern, **rest)
 
 

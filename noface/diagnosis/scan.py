@@ -113,6 +113,7 @@ def _candidates(rule: LineRule, log: Log) -> list[int]:
 
 
 def _is_quoted(match: re.Match[str], rule: LineRule) -> bool:
+    """True if a line only compares or quotes the words, or is the title of a test that passed."""
     if _SCAN["passed"].match(match.string):
         return True
     if rule.kind is FailureKind.TEST_FAILURE or rule.quotes:

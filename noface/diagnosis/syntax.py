@@ -70,17 +70,10 @@ def language_of(path: str) -> str | None:
 
 def check(path: str, language: str, data: bytes) -> BrokenFile | None:
     """Parse a file; return what is broken. Total: no input makes it fail."""
-    match language:
-        case "python":
-            fault = check_python(data)
-        case "json":
-            fault = check_json(path, data)
-        case "toml":
-            fault = check_toml(data)
-        case "yaml":
-            fault = check_yaml(data)
-        case _:
-            fault = check_brackets(language, data)
+    if language in _TEXTS:
+        fault = _of_text(path, language, data)
+    else:
+        fault = check_python(data) if language == "python" else check_brackets(language, data)
     if fault is None:
         return None
     line, message = fault
@@ -137,8 +130,7 @@ def check_python(source: bytes) -> tuple[int, str] | None:
 
 def _judged(source: bytes, error: SyntaxError) -> tuple[int, str] | None:
     message, number = error.msg, error.lineno or 1
-    text = source.decode("utf-8", "replace")
-    lines = text.split("\n")
+    lines = source.decode("utf-8", "replace").split("\n")
     line = lines[number - 1] if 0 < number <= len(lines) else ""
     if _SYNTAX["python_2"].search(message) or _SYNTAX["newer"].search(message) or _PYTHON_2.match(lines[0]):
         return None
@@ -152,29 +144,32 @@ def _judged(source: bytes, error: SyntaxError) -> tuple[int, str] | None:
     return number, message
 
 
-# TOML 1.1: inline tables over several lines, \e and \x escapes, times without seconds.
 # tomllib takes the square of the parts of a dotted key, PyYAML that of the depth of brackets.
 _KEY_PARTS_MAX = 1_000
 _DEPTH_MAX = 500
 
 
-def check_json(path: str, data: bytes) -> tuple[int, str] | None:
-    """Return line and message of what makes the file no JSON; comments and trailing commas may be meant."""
+def _of_text(path: str, language: str, data: bytes) -> tuple[int, str] | None:
+    """Return line and message of what makes a file none of its language; of what readers differ on, nothing."""
     try:
         text = data.decode("utf-8-sig")
-    except ValueError:
+        return None if _SYNTAX["template"].search(text) else _TEXTS[language](path, text)
+    except (ValueError, RecursionError):  # another encoding, huge numbers, deep nesting
         return None
+
+
+def check_json(path: str, text: str) -> tuple[int, str] | None:
+    """Return line and message of what makes a text no JSON; comments and trailing commas may be meant."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        meant = not _SYNTAX["strict_json"].search(path) and _lenient(text)
-        return None if meant or not text.strip() or _SYNTAX["template"].search(text) else (error.lineno, error.msg)
-    except (ValueError, RecursionError):  # huge numbers, deep nesting: readers differ
-        return None
+        meant = not text.strip() or (not _SYNTAX["strict_json"].search(path) and _lenient(text))
+        return None if meant else (error.lineno, error.msg)
     return None
 
 
 def _lenient(text: str) -> bool:
+    """True if it is JSON with comments or trailing commas, or several values one after the other."""
     text = _SYNTAX["json_comment"].sub(lambda match: match[1] or (" " if match[2] is None else "/"), text)
     text = _SYNTAX["json_last_comma"].sub(lambda match: match[1] or "", text)
     decoder, at = json.JSONDecoder(), 0
@@ -195,23 +190,17 @@ def parse_toml(text: str) -> Mapping[str, Any]:
     return tomllib.loads(text)
 
 
-def check_toml(data: bytes) -> tuple[int, str] | None:
-    """Return line and message of what makes the file no TOML, in version 1.0 as in 1.1."""
-    try:
-        text = data.decode("utf-8")
-    except ValueError:
-        return None
+def check_toml(_path: str, text: str) -> tuple[int, str] | None:
+    """Return line and message of what makes a text no TOML, in version 1.0 as in 1.1."""
     try:
         parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         match = _SYNTAX["toml_place"].match(str(error))
         lines = text.split("\n")
         line = int(match["line"]) if match and match["line"] else len(lines)
-        if _SYNTAX["template"].search(text) or _SYNTAX["toml_newer"].search("\n".join(_statement(lines, line))):
-            return None
-        return line, match["message"] if match else str(error)
-    except (ValueError, RecursionError):
-        return None
+        # 1.1 has inline tables over several lines, \e and \x escapes, times without seconds.
+        newer = _SYNTAX["toml_newer"].search("\n".join(_statement(lines, line)))
+        return None if newer else (line, match["message"] if match else str(error))
     return None
 
 
@@ -223,30 +212,24 @@ def _statement(lines: list[str], number: int) -> list[str]:
     return lines[start:number]
 
 
-def check_yaml(data: bytes) -> tuple[int, str] | None:
-    """Return line and message of what makes the file no YAML."""
-    try:
-        text = data.decode("utf-8-sig")
-    except ValueError:
-        return None
+def check_yaml(_path: str, text: str) -> tuple[int, str] | None:
+    """Return line and message of what makes a text no YAML."""
     import yaml
 
-    if _SYNTAX["template"].search(text) or _nested_too_deeply(text):
-        return None
     try:
         # Events only: nothing is constructed, aliases are not expanded, tags mean nothing.
-        for _ in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        for _ in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if not _is_deep(text) else ():
             pass
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = " ".join(str(part) for part in (error.context, error.problem) if part)
         return (mark.line + 1, message) if mark is not None and _SYNTAX["yaml_sure"].search(message) else None
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except yaml.YAMLError:
         return None
     return None
 
 
-def _nested_too_deeply(text: str) -> bool:
+def _is_deep(text: str) -> bool:
     """True if brackets stand in one another so often that parsing takes too long; those in strings count too."""
     depth = 0
     for bracket in re.findall(r"[\[{\]}]", text):
@@ -256,11 +239,10 @@ def _nested_too_deeply(text: str) -> bool:
     return False
 
 
+_TEXTS = {"json": check_json, "toml": check_toml, "yaml": check_yaml}
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}", "${": "}"}
 _CLOSERS = frozenset(_CLOSED_BY.values())
 _FLOW_WITHIN = 2_000
-
-
 NODES_MAX = 100_000
 """Of a larger tree, which takes seconds, nothing is said: programs write such files, and a gate reads them anyway."""
 

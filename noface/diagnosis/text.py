@@ -140,8 +140,7 @@ def read_log(stdout: str, stderr: str) -> Log:
     for line in lines:
         starts.append(at)
         at += len(line) + 1
-    text = "\n".join(lines)
-    return Log(lines, len(out), text, tuple(starts))
+    return Log(lines, len(out), "\n".join(lines), tuple(starts))
 
 
 _VARYING = Patterns("varying")

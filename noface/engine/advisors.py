@@ -63,8 +63,7 @@ def split(
         children = rest_of(issue, before, (lacking,), known)
     else:
         tried = tuple(attempt for attempt in past if attempt.epoch == epoch)
-        largest = max(tried, key=lambda one: len(one.changed))
-        touched = _touched(context.env.plumbing, largest)
+        touched = _touched(context.env.plumbing, max(tried, key=lambda one: len(one.changed)))
         left = left_by(tried)
         children = split_by_files(issue, touched, CHILDREN_MAX - bool(left), known, least=1 if left else 2)
         children += rest_of(issue, (*before, *children), left, known) if children and left else ()

@@ -206,6 +206,7 @@ def _read(question: Question, run: AgentRun, *, by_schema: bool) -> tuple[Answer
 
 
 def _founded(question: Question, grounds: Grounds, advice: Advice) -> tuple[Answer, Invalid | None]:
+    """Take a yes to changed tests, or a finding of what is missing, for one only if the sentences quoted bear it."""
     if advice.topic is Topic.MISSING:
         absent = (each for each in advice.points if not any(stands_in(each, text) for text in grounds.texts))
         sentence = next(absent, "")

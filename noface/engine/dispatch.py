@@ -118,6 +118,7 @@ def record_attempt(
 
 
 def _let_in(context: RunContext, report: AttemptReport) -> bool:
+    """True if a person has let in the very work that is refused for its boundary."""
     if not isinstance(report, Judged) or report.failure is None or report.failure.category is not Category.BOUNDARY:
         return False
     same = [each for each in context.reader.decisions(report.issue_id) if each.work == report.patch_hash and each.work]

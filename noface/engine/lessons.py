@@ -25,8 +25,7 @@ def look_up(context: RunContext, history: History) -> tuple[Lesson, ...]:
     last = _last_failed(history.current)
     if not context.settings.config.recovery.learn or last is None or last.failure is None:
         return ()
-    parts = parts_of(last.failure, last.changed)
-    lessons = context.lessons.look_up(last.failure, parts, _MOST + 1)
+    lessons = context.lessons.look_up(last.failure, parts_of(last.failure, last.changed), _MOST + 1)
     return tuple(lesson for lesson in lessons if lesson.issue_id != history.issue.id)[:_MOST]
 
 

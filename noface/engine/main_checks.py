@@ -124,15 +124,14 @@ def check_accept(context: RunContext, issue: Issue, slot: int, cancel: Canceller
     red = [result for result in gated.results if result.failure is not None and result.gate.accept]
     place = str(context.env.gate_slot(task.name).path)
     seen = (place, context.env.seen(place))
+    there = {_NOT_EXECUTABLE: (), _NOT_FOUND: paths}  # a file that is no program is as good as missing
     unrunnable = next(
         (
-            each.failure
+            failure
             for each in red
-            if each.failure is not None
-            and each.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND)
-            and not missing_paths(
-                without_place(each.failure, seen), each.gate.command, paths if each.exit_code == _NOT_FOUND else ()
-            )
+            if (failure := each.failure) is not None
+            and each.exit_code in there
+            and not missing_paths(without_place(failure, seen), each.gate.command, there[each.exit_code])
         ),
         None,
     )
@@ -164,8 +163,7 @@ def _unwritten(results: tuple[GateResult, ...]) -> tuple[str, ...]:
 
 
 def _refused(red: list[GateResult]) -> Failure | None:
-    failures = (result.failure for result in red if result.failure is not None)
-    for failure in failures:
+    for failure in (result.failure for result in red if result.failure is not None):
         by_rule = failure.kind is FailureKind.ENVIRONMENT and is_of_project(failure.rule)
         if by_rule or access_refused_of(failure):
             return replace(failure, kind=FailureKind.ENVIRONMENT, charged=False)

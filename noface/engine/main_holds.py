@@ -74,6 +74,7 @@ def asked_if_it_comes_back(context: RunContext, past: History, action: Action) -
 
 
 def _off_main(plumbing: Plumbing, commits: tuple[str, ...]) -> set[str]:
+    """Return the commits that no main holds, here or fetched."""
     if plumbing.are_on_line(commits, plumbing.main()):
         return set()
     off = _beyond_main(plumbing, commits)
@@ -86,6 +87,7 @@ def _beyond_main(plumbing: Plumbing, commits: Iterable[str]) -> set[str]:
 
 
 def _held(plumbing: Plumbing, main: str, landing: str, read: str | None = None) -> bool:
+    """True if main has held what landed off it, as after a squash, or its files as they were at `read`, with it."""
     if not (paths := tuple(_paths(plumbing, landing))):
         return False
     line = ("--literal-pathspecs", "rev-list", "--first-parent", f"--max-count={_HELD_MAX}", f"{landing}^..{main}")

@@ -189,6 +189,7 @@ def model_is_refused(context: RunContext, model: str) -> None:
 
 
 def _accepted_again(context: RunContext, model: str) -> None:
+    """Try again, once an issue and run, what is blocked for a login with which this model has worked now."""
     same = {model, *context.settings.policy.same_login(model)}
     context.refused -= same
     for row in blocked_rows(context.reader, OF_THE_MODEL):

@@ -82,8 +82,7 @@ def spare_models(policy: Policy) -> frozenset[str]:
 
 
 def startable(policy: Policy, specs: Mapping[str, ModelSpec]) -> Policy:
-    spare = spare_models(policy)
-    lost = {name for name in spare if program_finding(specs[name]) is not None}
+    lost = {name for name in spare_models(policy) if program_finding(specs[name]) is not None}
     return replace(policy, ladder=tuple(rung for rung in policy.ladder if rung.model not in lost)) if lost else policy
 
 

@@ -67,8 +67,7 @@ def tidy_up(context: RunContext) -> None:
     """Have go what is due at the end of a run, for a few seconds at most; the rest goes at the end of the next."""
     release_merged(context)
     plumbing, rules, now = context.env.plumbing, context.settings.config.keep, context.clock.now()
-    deadline = time.monotonic() + _AT_END_S
-    _tidy(plumbing, rules, context.reader.kept(), now, deadline, Canceller())
+    _tidy(plumbing, rules, context.reader.kept(), now, time.monotonic() + _AT_END_S, Canceller())
     let_go(context, now)
 
 

@@ -32,8 +32,7 @@ def narrowed(command: str, runners: Collection[str], tests: Sequence[str]) -> st
     if rule.get("top"):
         names = tuple(dict.fromkeys(name.partition("/")[0] for name in names))
     words: list[str] = []
-    given = [word for word in rule["arguments"] if word != "--" or "--" not in _words(command)]
-    for word in given:
+    for word in [word for word in rule["arguments"] if word != "--" or "--" not in _words(command)]:
         words += names if word == "{names}" else [word.replace("{pattern}", _pattern(names))]
     return f"{command} {shlex.join(words)}"
 

@@ -72,6 +72,7 @@ class PersonsCheckout:
         return path.endswith("/") or bool(kind_of(path)) or matches_any(path, self._apart)
 
     def _texts(self, main: str, paths: list[str]) -> dict[str, tuple[str, str]]:
+        """Return what main's files and the checkout's hold, but for those that are no text, or too large."""
         entries, texts = self._plumbing.entries(main, tuple(paths)), {}
         with self._plumbing.blobs() as blobs:
             for path in paths:

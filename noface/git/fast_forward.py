@@ -210,6 +210,7 @@ def _move_files(move: Move, old: str, new: str, appearing: tuple[str, ...]) -> s
 
 
 def _write_new(git: Git, old: str, new: str, paths: tuple[str, ...]) -> str:
+    """Write the files that only the new tree has, none over anything that is there."""
     problem = git.run("read-tree", "-m", "-i", old, new).problem("read-tree")
     if problem:
         return problem
@@ -232,6 +233,7 @@ def _forget_copy(index: Path) -> None:
 
 
 def _is_explained(move: Move, path: str) -> bool:
+    """True if a file is, as a checkout has it, that of a commit of the move, a beginning of it, or absent."""
     top = move.tree.path
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         kind = kind_at(top / parent)

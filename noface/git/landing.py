@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from noface.errors import GitError
+from noface.errors import GitError, RefLockedError
 from noface.git.command import Git, end_process
 from noface.git.fast_forward import (
     LOCK_BYTES_MAX,
@@ -24,6 +24,8 @@ from noface.git.fast_forward import (
     MoveResult,
     carry_out,
     cut_off,
+    index_is_at,
+    local_changes,
     lock,
     lock_of,
     take_back,
@@ -31,7 +33,7 @@ from noface.git.fast_forward import (
     unlock,
 )
 from noface.git.plumbing import Plumbing
-from noface.git.refs import exclusive_lock, lock_advice, lock_in_the_way
+from noface.git.refs import RefUpdate, exclusive_lock, lock_advice, lock_in_the_way
 from noface.git.repair_interrupted import (
     PATHS_LISTED_MAX,
     follow_switches,
@@ -281,6 +283,12 @@ def settle(plumbing: Plumbing, old: str, new: str, note: str) -> MoveResult:
             return Landed(new)
         if main != old:
             return Moved(main)
+        if _files_are_new(plumbing, old, new, descriptor):
+            try:
+                plumbing.refs.apply(RefUpdate(plumbing.repository.main, new, old))
+            except RefLockedError as error:
+                return Blocked(f"main could not be moved: a lock is in the way: {error.hint}", passing="lock")
+            return Landed(new)
         return _advance_patiently(Advance(plumbing, old, new, note, descriptor))
 
 
@@ -291,6 +299,18 @@ def settle_forgotten(plumbing: Plumbing) -> tuple[Blocked, ...]:
         repairs = [repair_interrupted(plumbing, tree, descriptor) for tree in cut]
         follow_switches(plumbing, descriptor)
         return tuple(blocked for blocked in repairs if blocked is not None)
+
+
+def _files_are_new(plumbing: Plumbing, old: str, new: str, descriptor: int) -> bool:
+    """True if index and files are the new ones already, and only our lock is gone: a person removed it."""
+    trees = holding(plumbing.repository, plumbing.repository.main)
+    if len(trees) != 1 or not trees[0].reachable or trees[0].under_way() is not None:
+        return False
+    move = make_move(plumbing, trees[0], old, new, descriptor)
+    if not local_changes(move.git(), move.changes) or not index_is_at(move, move.new):
+        return False
+    unstaged = move.git().ask("diff-files", "--name-only", "-z", "--no-renames")
+    return not set(unstaged.split("\0")) & set(move.changes)
 
 
 _EMPTY_LOCK_SECONDS_MIN = 60.0

@@ -95,6 +95,7 @@ class RefWriter(GitProcess):
 
     @contextmanager
     def _held(self, updates: Iterable[RefUpdate]) -> Iterator[None]:
+        """Share what the updates need with the repository, but for what main or another ref of their issue holds."""
         new = [update for update in updates if update.new.strip("0")]
         places = {name for update in new for name in _beside(update.ref)}
         held = {*self._repository.references(self._repository.main, *places).values()} if new else set()

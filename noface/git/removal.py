@@ -69,8 +69,7 @@ def mount_points(folder: Path) -> tuple[str, ...]:
 
 def _remove_entry(parent: int, name: str, path: Path) -> None:
     try:
-        status = os.lstat(name, dir_fd=parent)
-        if stat.S_ISDIR(status.st_mode):
+        if stat.S_ISDIR(os.lstat(name, dir_fd=parent).st_mode):
             _empty(parent, name, path)
             os.rmdir(name, dir_fd=parent)
         else:

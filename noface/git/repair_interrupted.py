@@ -134,6 +134,7 @@ def _bring(plumbing: Plumbing, tree: Worktree, late: _Late, descriptor: int) -> 
 
 
 def _apart(move: Move) -> bool:
+    """True if HEAD has all of the one end's entries, and the index all of the other's."""
     if not move.changes or not index_is_at(move, move.old):
         return False
     differ = move.git().answer("diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", move.new)

@@ -30,8 +30,7 @@ def refused(plumbing: Plumbing, brought: str, known: Collection[str]) -> tuple[O
     rows = (row.partition(" ") for row in plumbing.git.ask("rev-list", "--objects", "--stdin", stdin=new).split("\n"))
     paths = {oid: path or "." if space else f"commit {oid[:12]}" for oid, space, path in rows}
     fresh = {(paths[oid], check, words) for oid, check, words in findings if oid in paths}
-    news = fresh - _before(plumbing, {path for path, *_ in fresh}, known)
-    return tuple(sorted(news))
+    return tuple(sorted(fresh - _before(plumbing, {path for path, *_ in fresh}, known)))
 
 
 def _before(plumbing: Plumbing, paths: Collection[str], known: Collection[str]) -> set[Objection]:

@@ -84,8 +84,7 @@ def take(
         # git complains of excluded paths that it ignores anyway.
         ignored = _ignored(git, scan.apart) if scan.apart else frozenset()
         out = (*scan.oversized, *scan.mounted, *(place for place in scan.apart if place not in ignored))
-        new_max = limits.files_max if scan.files > limits.files_max else None
-        extent = (new_max, not lost)
+        extent = (limits.files_max if scan.files > limits.files_max else None, not lost)
         add_notes, left_out, refuses = _add_safely(slot, git, out, extent, start)
         if refuses and not left_out:
             add_notes += _refused(slot, git, out, extent)
@@ -179,6 +178,7 @@ def _in_submodules(slot: Slot, git: Git, inner: tuple[Submodule, ...], stand: Ma
 def _in_git(
     plumbing: Plumbing, slot: Slot, git: Git, known: tuple[str, str], places: Paths, limits: SlotLimits
 ) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+    """Return what the git of a slot and the repositories at `places` in it hold beside two `known` trees, and notes."""
     start, trees = known[0], {plumbing.tree(each) for each in known}
     commits, problem = left_in_git(plumbing, slot.path, places, start)
     # A third parent holds the new files of a stash.
@@ -282,6 +282,7 @@ def _refused(slot: Slot, git: Git, out: Paths, extent: _Extent) -> list[str]:
 
 
 def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
+    """Take from the index what the worker has named in a .gitignore, and only an attempt before has brought."""
     if git.run("diff-index", "--cached", "--name-only", "-z", start, "--", ":(top,glob)**/.gitignore").parts:
         ignored = git.run("ls-files", "--cached", "--ignored", "--exclude-standard", "-z").parts
         if dropped := set(ignored) - set(plumbing.paths(main)):

@@ -140,6 +140,7 @@ class Obstacles:
             yield path
 
     def _below(self, folder: str) -> Iterator[str]:
+        """Yield what is in a folder that has to go, but for the files that the move itself removes."""
         pending = [folder]
         while pending:
             path = pending.pop()
@@ -157,6 +158,7 @@ class Obstacles:
                     yield name
 
     def _is_moved(self, file: Path) -> bool:
+        """True if a file is one that the move removes, under a name that the file system takes for the same."""
         if self._files is None:
             gone = (path for path, letter in self._changes.items() if letter in _LEAVES and path not in self._links)
             self._files = frozenset(each for path in gone if (each := _identity(self._top / path)) is not None)

@@ -117,6 +117,7 @@ def _judges(path: str, issue: Issue) -> bool:
 
 
 def _is_judged(path: str, commands: Iterable[str]) -> bool:
+    """True if all that commands do with a file is to read it, or to hand on what it prints."""
     readers, uses = table("integrity")["accept"]["readers"], []
     for command in commands:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)

@@ -181,8 +181,7 @@ def _go(out: list[str]) -> Inventory | None:
             tests += [(f"{closing['package']}::{name}", ended or _FAILED) for name, ended in package.items()]
             package = {}
     tests += [(name, ended or _FAILED) for name, ended in package.items()]
-    events = list(_go_events(out))
-    tests += events
+    tests += _go_events(out)
     return inventory(tests, "go test", complete=complete and not package) if tests else None
 
 

@@ -186,6 +186,7 @@ def _values(line: str) -> Counter[str]:
 
 
 def _form(line: str) -> str:
+    """Return an assertion with its variables, which are neither called nor below another name, numbered."""
     kept, names = {"in", *_tests("assertion_word").findall(line)}, dict[str, str]()
     return _VARIABLE.sub(lambda name: name[0] if name[0] in kept else names.setdefault(name[0], f"${len(names)}"), line)
 

@@ -126,6 +126,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _made_weaker(lines: list[ChangedLine]) -> list[str]:
+    """Return the assertions that take the place of more exact ones, where as many stand there as before."""
     words: dict[tuple[str, int], list[list[str]]] = {}
     for line in lines:
         here = words.setdefault((line.path, line.stretch), [])
@@ -174,6 +175,7 @@ def _name(line: str) -> str:
 
 
 def _on_new_test(lines: list[ChangedLine], index: int) -> bool:
+    """True if the added skip at `index` stands above, or in, a test added in the same stretch of lines."""
     above = _tests("skip_above").search(lines[index].text)
     others = lines[index + 1 :] if above else reversed(lines[:index])
     near = takewhile(lambda each: each.stretch == lines[index].stretch, others)

@@ -67,8 +67,7 @@ def names_file(text: str, target: str) -> bool:
 
 def names_module(text: str, target: str) -> bool:
     """True if settings name the module at `target` with the packages that it lies in, or its file."""
-    own = re.sub(r"\.\w+$", "", target).removesuffix("/__init__")
-    dotted = re.escape(own.replace("/", "."))
+    dotted = re.escape(re.sub(r"\.\w+$", "", target).removesuffix("/__init__").replace("/", "."))
     return names_file(text, target) or re.search(rf"(?<![\w./-]){dotted}(?![\w/-]|\.\w)", text) is not None
 
 
@@ -103,6 +102,7 @@ def _imported(text: str) -> frozenset[str]:
 
 
 def _is_module(path: str, name: str, target: str) -> bool:
+    """True if a name that the module at `path` imports is the module at `target`, or a package above it."""
     own = target.rpartition(".")[0].removesuffix("/__init__").removesuffix("/__main__")
     relative = len(name) - len(name.lstrip("."))
     parts = [part for part in name.split(".") if part]

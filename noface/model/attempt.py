@@ -332,5 +332,4 @@ def landing_note(notes: tuple[str, ...], *, here: bool = False) -> str:
     """Return what readers of a landing should know of its attempt; `here`: with the command for what is left out."""
     left_out = noted(notes, LEFT_OUT)
     told = (noted(notes, kind) for kind in (PUT_RIGHT, CHANGED_TESTS, UNFINISHED))
-    parts = (left_out if here else brings_back(left_out)[0], *told)
-    return "; ".join(filter(None, parts))
+    return "; ".join(filter(None, (left_out if here else brings_back(left_out)[0], *told)))

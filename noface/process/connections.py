@@ -220,8 +220,7 @@ def _listener(name: str) -> Any:
 
     port = name.rpartition(":")[2]
     try:
-        open_now = psutil.net_connections("tcp" if port.isdecimal() else "unix")
-        for each in open_now:
+        for each in psutil.net_connections("tcp" if port.isdecimal() else "unix"):
             here = each.laddr.port == int(port) and each.status == "LISTEN" if port.isdecimal() else each.laddr == name
             if here and each.pid:
                 return psutil.Process(each.pid)

@@ -226,6 +226,7 @@ def outermost(paths: Iterable[str]) -> list[str]:
 
 
 def _kept_back(place: str, settings: Iterable[str], programs: Iterable[str]) -> list[str]:
+    """Return the files near the top of a place that is shown which are not to be seen all the same."""
     patterns = frozenset(settings)
     closed: list[str] = []
     hidden: list[str] = []

@@ -113,6 +113,7 @@ class Box:
         yield from self._resolver()
 
     def _resolver(self) -> Iterator[Mount]:
+        """Yield what names the connector's resolver of names, where the machine's own listens on its loopback only."""
         if self.network is not Network.OWN or not self.connector:
             return
         lines = Path(_RESOLV_CONF).read_text("utf-8", "replace").splitlines() if os.path.isfile(_RESOLV_CONF) else []
@@ -128,6 +129,7 @@ class Box:
             home.keep_caches()
 
     def _away(self, path: str) -> bool:
+        """True if a path of the machine is not there in the box anyway, so that nothing can be put over it."""
         if below(path, table("sandbox_places")["private"]["folders"]) and not below(path, self.visible):
             return True
         there = [place for home in self.homes for place in home.visible()]
@@ -148,6 +150,7 @@ def _barred(paths: Iterable[str]) -> Iterator[Mount]:
 
 
 def _outside(program: str) -> tuple[str, ...]:
+    """Return the command line by which a program gives a namespace the outside, but not this machine's loopback."""
     if os.path.basename(program) == "slirp4netns":
         user = f"--userns-path=/proc/{HOLDER}/ns/user"
         return program, "--configure", "--mtu=65520", "--disable-host-loopback", user, HOLDER, "tap0"

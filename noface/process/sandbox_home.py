@@ -200,6 +200,7 @@ def _placed(home: Home, path: str) -> Iterator[Mount]:
 
 
 def _shown_inside(home: Home, path: str) -> Iterator[Mount]:
+    """Yield what lies over a part of a place that can be read, where nothing can be made, nor behind a link."""
     place = f"{home.path}/{path}"
     rule = home.rules[path] if os.path.exists(place) else None
     if rule is HomeRule.HIDDEN:
@@ -211,6 +212,7 @@ def _shown_inside(home: Home, path: str) -> Iterator[Mount]:
 
 
 def _left(home: Home, folder: str, taken: tuple[str, ...]) -> Iterator[Mount]:
+    """Yield what setup has left where no rule speaks. Sockets and FIFOs lead out of the box."""
     for name in sorted(_listed(f"{home.made}/{folder}")):
         path = f"{folder}/{name}".lstrip("/")
         source, target = f"{home.made}/{path}", f"{home.path}/{path}"

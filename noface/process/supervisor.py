@@ -168,8 +168,7 @@ class Supervisor:
     def watch(self) -> dict[str, Any] | None:
         """Stay until nothing of the program is left; return the report, None if nobody is there to receive it."""
         while self._reap():
-            now = time.monotonic()
-            wait = self._act(now)
+            wait = self._act(time.monotonic())
             listen = [self._wake, *self._output.pipes, *([] if self._abandoned else [self._control.fileno()])]
             if self._connections is not None:
                 listen.append(self._connections.descriptor)
@@ -213,6 +212,7 @@ class Supervisor:
         return os.pread(self._box, BOX_STATUS_BYTES_MAX, 0) if self._box is not None else b""
 
     def _kill(self) -> None:
+        """Kill all that is left. What the program had started is left behind only if it ended by itself."""
         helping = {*self._helpers, *process_tree.below([*self._helpers])}
         killed = process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
         self._killed |= killed

@@ -143,8 +143,7 @@ _BY_FAILURE = {
 
 def situation_for(action_kind: str, failure_kind: str | None) -> Situation:
     """Return an attempt's situation: some failures call for one of their own, but not at a first attempt."""
-    first = action_kind == Mode.FIRST
-    if not first and failure_kind in _BY_FAILURE:
+    if action_kind != Mode.FIRST and failure_kind in _BY_FAILURE:
         return _BY_FAILURE[FailureKind(failure_kind)]
     named = action_text(action_kind, "prompt")
     if named:

@@ -306,6 +306,7 @@ def _account(history: History, configured: Configured) -> PersonRequest:
 
 
 def _gated(history: History) -> PastAttempt | None:
+    """Return the newest attempt of this epoch that came to the gates. What a reviewer turned down had passed them."""
     for attempt in reversed(history.current):
         failure = failure_of(attempt)
         if attempt.outcome == PASSED or failure.gate is not None or failure.kind is FailureKind.REVIEW_REJECTED:

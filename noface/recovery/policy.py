@@ -253,6 +253,7 @@ def _asked_before_given_up(action: Action, history: History) -> Action:
 
 
 def _as_decided(history: History, attempts: Attempts) -> Attempts:
+    """Return the attempts, the last as rejected where it passed and a person turned it down."""
     last, verdict = attempts[-1], history.verdict(attempts[-1].number)
     if last.outcome != PASSED or verdict is None or verdict.verdict is Verdict.APPROVED:
         return attempts
@@ -303,8 +304,7 @@ def _payable(action: Action, history: History, policy: Policy, estimates: Estima
     passed = bool(history.current) and history.current[-1].outcome == PASSED
     if estimates is None or not policy.budget.limited or not model or passed:
         return action
-    estimate = estimates.of(model, think=thinks(action))
-    refusal = can_pay(policy.budget, history.spent, (), estimate)
+    refusal = can_pay(policy.budget, history.spent, (), estimates.of(model, think=thinks(action)))
     if refusal is None:
         return action
     failed = tuple(attempt for attempt in history.current if attempt.failure is not None)
@@ -378,8 +378,7 @@ def _limits_of(budget: Budget) -> tuple[str, ...]:
 def _why_again(last: PastAttempt) -> str:
     ended_for = ended_at(last.signature)
     if ended_for is None:
-        lost = noted(last.notes, HOST_LOST)
-        return f"{lost or 'noface was interrupted'}; nothing is charged"
+        return f"{noted(last.notes, HOST_LOST) or 'noface was interrupted'}; nothing is charged"
     owner = "issue" if ended_for is EndedFor.ISSUE else "run"
     return f"ended at the {owner}'s {limit_of(last.signature)}; nothing is charged"
 

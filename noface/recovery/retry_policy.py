@@ -222,8 +222,7 @@ class Policy:
         return max((rung.candidates for rung in exact or rungs), default=1)
 
     def same_login(self, model: str) -> frozenset[str]:
-        logins = dict(self.logins)
-        own = logins.get(model)
+        own = dict(self.logins).get(model)
         return frozenset(other for other, login in self.logins if own is not None and login == own and other != model)
 
     def strategy(self, kind: FailureKind) -> Strategy:

@@ -114,8 +114,7 @@ def due_at(notice: Notice, last: str, last_at: float) -> float | None:
         return None
     if notice.asks:
         return 0.0
-    before = last.partition(":")[0]
-    both_quiet = notice.state in _QUIET and before in _QUIET
+    both_quiet = notice.state in _QUIET and last.partition(":")[0] in _QUIET
     return last_at + CALM_S if both_quiet else 0.0
 
 

@@ -101,6 +101,7 @@ def _left_alone(recent: tuple[PastAttempt, ...], best: PastAttempt) -> bool:
 
 
 def _goes_on_from(best: PastAttempt, left: tuple[PastAttempt, ...], broken: Mapping[int, int]) -> bool:
+    """True if the newest attempt holds all of the best, and more that a limit or a crash left unjudged."""
     newest, failure = left[-1], failure_of(left[-1])
     ended = failure.category is Category.COMPLEXITY or failure.kind is FailureKind.AGENT_CRASH
     at_limit = ended and failure.gate is None

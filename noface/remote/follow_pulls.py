@@ -182,6 +182,7 @@ class PullFollower(Station):
         return asks or self._changes.get(pull.number, 0.0) > (look.pull.updated_at or float("inf"))
 
     def _has_word(self, pull: Followed) -> bool:
+        """True if somebody there is yet to be answered, of which no list of changes tells."""
         if pull.seen.refused:
             return True
         reviewed = self.context.reader.state(pull.issue_id).status is IssueStatus.REVIEW
@@ -383,6 +384,7 @@ class PullFollower(Station):
         self.queue.drop(issue_id)
 
     def _round(self, issue: Issue, looked: PullSnapshot, due: RoundDue) -> None:
+        """Answer what is due as a failure of the attempt whose work it is about, or ask a person."""
         context, before, failure = self.context, looked.followed, looked.failure
         assert failure is not None  # noqa: S101  # a look that finds a round due has read its evidence
         now, rounds = context.clock.now(), before.rounds + (due.allowed and not due.asks_only)
@@ -402,6 +404,7 @@ class PullFollower(Station):
             decide_and_apply(context, self.queue, issue)
 
     def _go_on(self, issue: Issue, looked: PullSnapshot, decision: CommittedThere) -> None:
+        """Take what people have committed by the forge's pages as part of the work, and prove it where that waits."""
         context, now, number = self.context, self.context.clock.now(), looked.followed.attempt
         adopt(context, issue, number, decision.head)
         proves = context.reader.state(issue.id).status is IssueStatus.REVIEW

@@ -199,6 +199,7 @@ class Publishing(Station):
         self._publications.pop(issue_id)
 
     def _holds(self, each: PendingPublication, tip: str) -> bool:
+        """True if what stands on the branch is noface's, or in the work that is about to be pushed there."""
         row, plumbing = self._context.pulls.row(each.entry.issue.id), self._context.env.plumbing
         ours = row is None or (tip in (row.head, row.pushed) and tip not in _given(self._context, each.entry.issue))
         return ours or (bool(each.entry.candidate) and plumbing.is_ancestor(tip, each.entry.candidate))

@@ -47,8 +47,7 @@ def for_agents(given: Mapping[str, str], own: Iterable[str], model: ModelSpec) -
 
 
 def for_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> dict[str, str]:
-    passed = {name: value for name, value in given.items() if _for_gate(name, env_pass)}
-    return passed | _forced()
+    return {name: value for name, value in given.items() if _for_gate(name, env_pass)} | _forced()
 
 
 def kept_from_gates(given: Mapping[str, str], env_pass: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -201,8 +201,7 @@ class Database:
 
 
 def insert(connection: sqlite3.Connection, table: str, verb: str = "INSERT", /, **columns: object) -> int:
-    marks = ", ".join("?" * len(columns))
-    sql = f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+    sql = f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     return int(connection.execute(sql, tuple(columns.values())).lastrowid or 0)
 
 

@@ -121,8 +121,7 @@ class Overview:
         return {row[0]: NewestAttempt(*row) for row in rows}
 
     def happened_since(self, at: float) -> dict[str, float]:
-        rows = self._rows(query("happened_since"), at)
-        return {str(row[0]): float(row[1]) for row in rows}
+        return {str(row[0]): float(row[1]) for row in self._rows(query("happened_since"), at)}
 
     def attempts_since(self, at: float) -> list[AttemptRow]:
         """Return the attempts that began or ended since then, in the order in which they began."""

@@ -156,8 +156,7 @@ class Reader(Overview):
         By `name`, what refs call the issue, the pull requests of a database that was lost are known.
         """
         rows = self._db.rows("SELECT COALESCE(MAX(number), 0) FROM attempts WHERE issue_id = ?", issue_id)
-        before = json.loads(self.fact("numbers") or "{}").get(name, 0)
-        return max(int(rows[0][0]), int(before)) + 1
+        return max(int(rows[0][0]), int(json.loads(self.fact("numbers") or "{}").get(name, 0))) + 1
 
     def directories(self) -> frozenset[str]:
         return frozenset(str(row[0]) for row in self._db.rows("SELECT directory FROM attempts"))

@@ -78,8 +78,7 @@ def sources(directory: Path, gate: str = "") -> list[Source]:
 
 def _gates(directory: Path) -> Iterator[Source]:
     for folder, where in (("gates", ""), ("landing", " on the merge with main")):
-        files = sorted((directory / folder).glob("**/*"), key=_written_at)
-        for path in files[:_FILES_MAX]:
+        for path in sorted((directory / folder).glob("**/*"), key=_written_at)[:_FILES_MAX]:
             if path.suffix in (".out", ".err"):
                 again = ", once more" if path.parent.name.startswith(("again-", "steady-")) else ""
                 parts = path.relative_to(directory).parts

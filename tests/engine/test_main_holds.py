@@ -10,40 +10,26 @@ import pytest
 
 STEPS = [{"write": "b.txt", "text": "b\n"}, {"write": "a.txt", "text": "more\n"}]
 SQUASH = "git reset -q --soft HEAD~1; git commit -qm mine"
+AWAY = "git rm -q b.txt; git checkout -q HEAD~1 a.txt"
+MENDED = 'git revert -n -m 1 HEAD; echo other > a.txt; git commit -qam "This reverts commit $(git rev-parse HEAD)."'
 BACK = {
     # what a person does after issue 1 has landed -> how the issue stands, and a piece of its reason
     "a revert": ("git revert --no-edit -m 1 HEAD", "blocked", "taken back by you ("),
     "a revert in other words": ("git revert --no-edit -m 1 HEAD; git commit -q --amend -m Away", "blocked", "by you ("),
-    "by hand": ("git rm -q b.txt; git checkout -q HEAD~1 a.txt; git commit -qm gone", "blocked", "by you ("),
-    "with more": (
-        "git rm -q b.txt; git checkout -q HEAD~1 a.txt; echo x > x; git add x; git commit -qm gone",
-        "blocked",
-        "taken back by you (",
-    ),
-    "a revert that was mended": (
-        'git revert -n -m 1 HEAD; echo other > a.txt; git commit -qam "This reverts commit $(git rev-parse HEAD)."',
-        "blocked",
-        "taken back by you (",
-    ),
+    "by hand": (f"{AWAY}; git commit -qm gone", "blocked", "by you ("),
+    "with more": (f"{AWAY}; echo x > x; git add x; git commit -qm gone", "blocked", "taken back by you ("),
+    "a revert that was mended": (MENDED, "blocked", "taken back by you ("),
     "a reset": ("git reset -q --hard HEAD~1", "blocked", "taken back by you: main does not hold"),
     "a revert that was reverted": ("git revert --no-edit -m 1 HEAD; git revert --no-edit HEAD", "merged", "merged as"),
     "an amend": ("git commit -q --amend -m other", "merged", "merged as"),
     "a squash": (SQUASH, "merged", "merged as"),
-    "by the way": (
-        "git rm -q b.txt; git checkout -q HEAD~1 a.txt; echo x > x; echo y > y; git add -A; git commit -qm other",
-        "merged",
-        "merged as",
-    ),
+    "by the way": (f"{AWAY}; echo x > x; echo y > y; git add -A; git commit -qm other", "merged", "merged as"),
     "half of it": ("git rm -q b.txt; git commit -qm half", "merged", "merged as"),
     "a move": ("git mv b.txt c.txt; git commit -qm moved", "merged", "merged as"),
     "a rewrite": ("echo new > b.txt; echo new > a.txt; git commit -qam new", "merged", "merged as"),
     "a squash, then a move": (f"{SQUASH}; git mv b.txt c.txt; git commit -qm moved", "merged", "merged as"),
     "a squash, then a rewrite": (f"{SQUASH}; echo new > b.txt; echo new > a.txt; git commit -qam new", "merged", "as"),
-    "a squash, then by hand": (
-        f"{SQUASH}; git rm -q b.txt; git checkout -q HEAD~1 a.txt; git commit -qm gone",
-        "blocked",
-        "taken back by you (",
-    ),
+    "a squash, then by hand": (f"{SQUASH}; {AWAY}; git commit -qm gone", "blocked", "taken back by you ("),
     "nothing": ("git commit -q --allow-empty -m empty", "merged", "merged as"),
 }
 

@@ -269,6 +269,14 @@ def test_half_moved_files_without_our_lock_are_the_persons(tmp_path):
     assert (listing(path), bench.main) == (before, old)
 
 
+def test_landing_whose_lock_a_person_has_removed_is_finished_where_all_files_are_new(tmp_path):
+    bench, path, old, new = a_landing(tmp_path)
+    start("advance", bench, old, new, NOFACE_FAILPOINT="landing_files_updated").wait()
+    (path / ".git/index.lock").unlink()
+    assert settled(bench, old, new) == Landed(new)
+    assert_landed(bench, path, new)
+
+
 def test_landing_whose_lock_a_person_has_removed_is_held_where_a_file_was_edited_since(tmp_path):
     bench, path, old, new = a_landing(tmp_path)
     start("advance", bench, old, new, NOFACE_FAILPOINT="landing_files_updated").wait()

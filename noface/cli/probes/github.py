@@ -46,8 +46,7 @@ def github_checks(repository: "Repository", config: "Config") -> Iterator[Point]
     if all(each.state is State.OK for each in here):
         from noface.forge.opened import opened
 
-        location = place_of(repository, config)
-        with closing(opened(location).client) as client:
+        with closing(opened(place_of(repository, config)).client) as client:
             try:
                 yield from _answers(client, config)
             except ForgeAwayError as error:

@@ -53,8 +53,7 @@ def _indent(log: Log, start: int) -> int:
 
 
 def _python_finding(log: Log, start: int, end: int, context: Context) -> RuleMatch | None:
-    indent = _indent(log, start)
-    match = _TRACE["py_end"].match(log.get(end)[indent:].strip())
+    match = _TRACE["py_end"].match(log.get(end)[_indent(log, start) :].strip())
     if not match:
         return None
     exc, msg = match["exc"], match["msg"] or ""

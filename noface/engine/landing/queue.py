@@ -222,8 +222,7 @@ class MergeQueue:
         if context.env.plumbing.main() != proven.main or self._waiting.without_rivals(names) != names:
             return False
         for entry in proven.entries:
-            now = context.clock.now()
-            entry.ready_at = entry.ready_at if entry.ready_at is not None else now
+            entry.ready_at = entry.ready_at if entry.ready_at is not None else context.clock.now()
             look = self._last_look(entry)
             if isinstance(look, Failure):
                 self._waiting.refuse(entry, look)

@@ -113,8 +113,7 @@ class WaitingWork:
         if (why := branch_in_the_way(context, issue)) is None:
             return True
         self.take_out(issue.id)
-        state = context.reader.state(issue.id)
-        wait_for_person(context, history_of(context, issue, state), why)
+        wait_for_person(context, history_of(context, issue, context.reader.state(issue.id)), why)
         return False
 
     def refuse(self, entry: QueueEntry, why: Failure | Landed) -> None:

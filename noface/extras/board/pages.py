@@ -83,8 +83,7 @@ class Pages:
 
     def board(self, state: ReadSession, base: str, wanted: BoardQuery, done: str = "") -> str:
         """Return the board."""
-        now = time.time()
-        document = status_now(state.reader, now)
+        document = status_now(state.reader, time.time())
         held = state.reader.held()
         blocked = blocked_document(state.reader.waiting_for_a_person(), held)
         stacks = self._stacks(state, document, blocked, wanted)

@@ -72,8 +72,7 @@ def comment(state: ReadSession, issue_id: str, made: LineComment, seen: Displaye
     if len(text) > _COMMENT_CHARS_MAX:
         raise UsageError(f"the comment is too long: {len(text):,} characters, at most {_COMMENT_CHARS_MAX:,}")
     with state.database.transaction():
-        attempt = _unmoved(state, issue_id, seen)
-        _lines_of(attempt_diff(attempt), made)
+        _lines_of(attempt_diff(_unmoved(state, issue_id, seen)), made)
         before = kept_review(state.reader, issue_id)
         others = before.comments if before.commit == seen.commit else ()
         others = tuple(each for each in others if each.at != made.at)

@@ -89,8 +89,7 @@ def executor(
 
 
 def _check_fit_for_hosts(plumbing: Plumbing) -> None:
-    repository = plumbing.repository
-    if repository.shallow:
+    if plumbing.repository.shallow:
         raise UsageError(
             "[executor]: this clone is shallow, and hosts need what is left out of it.",
             "Fetch the rest: `git fetch --unshallow`.",

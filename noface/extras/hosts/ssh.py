@@ -90,8 +90,7 @@ def _program(command: str) -> str:
 
 
 def _quoted(words: Sequence[str]) -> str:
-    last = [line.strip() for line in words if line.strip(" @\r\n")][-2:]
-    text = " / ".join(last)
+    text = " / ".join([line.strip() for line in words if line.strip(" @\r\n")][-2:])
     return f" (“{text[-_QUOTED_MAX:]}”)" if text else ""
 
 

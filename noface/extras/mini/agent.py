@@ -163,8 +163,7 @@ class MiniAgent(Agent):
         argv += ("-l", f"{order.cost_usd_max or 0:g}")  # without it, it stops at $3.00
         # dropped if the model has no such thing
         argv += option("-c", "model.model_kwargs.reasoning_effort=high" if order.think else "")
-        env = defaults(order.model, *_ENV)
-        return Invocation((*argv, *order.model.args), None, env)
+        return Invocation((*argv, *order.model.args), None, defaults(order.model, *_ENV))
 
 
 AGENT: Agent = MiniAgent()

@@ -69,8 +69,7 @@ class Codes:
         return known
 
     def _write(self, codes: Mapping[str, list[object]]) -> None:
-        newest = dict([*codes.items()][-_KEPT_MAX:])
-        self._context.journal.fact(_FACT, json.dumps(newest))
+        self._context.journal.fact(_FACT, json.dumps(dict([*codes.items()][-_KEPT_MAX:])))
 
 
 def _digest(code: str) -> str:
@@ -133,8 +132,7 @@ def message(
         buttons += [(verb.capitalize() + (f" {row.id}" if len(rows) > 1 else ""), f"{secret} {verb}") for verb in verbs]
     if rows:
         body += [*([""] if body else []), *blocked_page(blocked_document(rows, ()), _WIDTH)]
-    room = _BODY_CHARS_MAX - sum(map(len, answers))
-    text = _cut("\n".join(body), room)
+    text = _cut("\n".join(body), _BODY_CHARS_MAX - sum(map(len, answers)))
     if answers:
         text += "\n\nTo answer, write\n" + "\n".join(answers)
     return Message(title, text, tuple(buttons))

@@ -93,6 +93,7 @@ def _called_scripts(scripts: Mapping[str, str], commands: Iterable[str]) -> list
 
 
 def _extends(old: str, new: str) -> bool:
+    """True if the new command still does all that the old one did, and must succeed at it."""
     was, now = " ".join(old.split()), " ".join(new.split())
     if now == was:
         return True
@@ -156,6 +157,7 @@ def _changed(name: str, old: Mapping[str, _Settings], new: Mapping[str, _Setting
 
 
 def _options(words: list[str]) -> list[str]:
+    """Return the words, those that narrow a run together with what follows them."""
     options: list[str] = []
     narrows = False
     for word in words:

@@ -121,6 +121,7 @@ codecs.register_error("noface-lossy", _surrogates)
 
 
 def _aligned(before: str, now: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the characters that two texts have in common, in the second and in the first."""
     old, new = before.splitlines(keepends=True), now.splitlines(keepends=True)
     was, at = [0, *accumulate(map(len, old))], [0, *accumulate(map(len, new))]
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -133,6 +134,7 @@ def _aligned(before: str, now: str) -> Iterator[tuple[int, int]]:
 
 
 def _unencodable(old: bytes, new: bytes) -> Mended | None:
+    """Find lines in which each letter beyond ASCII became a question mark, or is gone."""
     before = _decoded(old, "utf-8") or old.decode("latin-1")
     if old.isascii() or not new.isascii():
         return None

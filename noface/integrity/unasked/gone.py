@@ -63,6 +63,7 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 
 
 def _deleted(files: Sequence[Changed], texts: Sequence[Text], issue: str) -> Iterator[str]:
+    """Yield the files that are gone, but for what moved, and what other files spoke of that change as well."""
     added = [file for file in files if file.old_mode == ABSENT]
     kept, stems = {file.new for file in files}, {_stem(file.path) for file in added}
     beside = {dirname(file.path) for file in added}
@@ -134,6 +135,7 @@ def _exports(text: Text, texts: Sequence[Text], issue: str) -> list[str]:
 
 
 def _tail(text: Text, gained: Counter[str]) -> tuple[str, ...]:
+    """Return the last lines of a file of which nothing is left, if next to nothing takes their place."""
     old, new = telling(text.old.split("\n")), telling(text.new.split("\n"))
     kept = {*new}
     at = next((n for n in range(len(old), 0, -1) if old[n - 1] in kept), 0)

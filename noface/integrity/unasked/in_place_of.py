@@ -57,6 +57,7 @@ def is_stub(one: Definition) -> bool:
 
 
 def _is_work(one: Definition, before: Definition | None, words: str) -> bool:
+    """True if a definition had a body on main, or is new and the issue names it, other than by a word of English."""
     if before is None:
         name = re.escape(one.name)
         as_code = rf"`[^`\n]*(?<!\w){name}(?!\w)[^`\n]*`|(?<!\w){name}\("

@@ -38,6 +38,7 @@ def kinds(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 
 
 def _mode(file: Changed) -> Iterator[Unasked]:
+    """Yield a script or binary that is no program any more, and what became a program and is neither."""
     runs = any(data is None or data.startswith(b"#!") or b"\0" in data for data in (file.old, file.new))
     if runs == (file.new_mode == _PLAIN):
         yield Unasked("mode", file.path, (f"{file.old_mode} -> {file.new_mode}",), {file.path: (file.old_mode, None)})
@@ -65,6 +66,7 @@ def _back_to_link(file: Changed, by_path: Mapping[str, Changed], ground: Ground)
 
 
 def _back_to_folder(file: Changed, below: Sequence[Changed], by_path: Mapping[str, Changed]) -> dict[str, Right | None]:
+    """Return the link as it was, and the files that stand below its name where it leads to."""
     place, right = _place(file), dict[str, Right | None]()
     for each in below:
         moved = f"{place}{each.path.removeprefix(file.path)}"

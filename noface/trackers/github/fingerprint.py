@@ -21,5 +21,4 @@ def fingerprint(settings: TrackerSettings, folder: Path) -> str:
         seen = (status.st_mtime_ns, status.st_size, status.st_ino)
     except OSError:
         seen = None
-    made_of = (settings.label, settings.authors, settings.gates)
-    return checksum((seen, made_of))
+    return checksum((seen, (settings.label, settings.authors, settings.gates)))
