@@ -169,7 +169,7 @@ def test_a_bracket_without_its_other_half_is_named_where_the_grammar_is_installe
         ("toml", 'a = "\\e[0m"\n'),
         ("toml", "a = 07:30\n"),
         ("toml", "a = {{ value }}\n"),
-        ("toml", "# a comment\n"),
+        ("toml", "\ufeff# a comment\n"),
         ("toml", ""),
         # that some reader accepts
         ("yaml", "a: !custom b\n---\nc: *nowhere\n"),
