@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noface.attempt.changes import Change, change_of, history_failure, own_values, without_added_secrets
-from noface.attempt.environment import AttemptEnvironment, Scope, put, subject
+from noface.attempt.environment import AttemptEnvironment, Scope, put
 from noface.attempt.gate_session import GateTask
 from noface.attempt.prove import Proving
 from noface.errors import GitError
@@ -92,21 +92,23 @@ class Attempt:
         self.scope.progress(self.issue.id, self.order.number, phase, text)
 
     def message(self, outcome: str = "") -> str:
-        first = subject(f"{self.issue.title} (attempt {self.order.number})")
         trailers = [f"Noface-Issue: {self.issue.id}", f"Noface-Attempt: {self.order.number}"]
         if outcome:
             trailers.append(f"Noface-Outcome: {outcome}")
-        return first + "\n\n" + "\n".join(trailers) + "\n"
+        return self.env.messages.of(self.issue, "", trailers)
 
     def commit(self, tree: str, parent: str) -> str:
         made = self.plumbing.commit_tree
         return make_and_hold(self.plumbing, self.ref, lambda: made(tree, (parent,), self.message()), str)
 
     def task(self, tree: str, commit: str, main: str) -> GateTask:
+        """Return what to gate: `tree`, which is that of `commit` merged with `main`."""
         order, logs = self.order, self.folder / "gates"
-        slot, known, repeats = str(order.slot), order.known_failures, order.repeats
         return GateTask(
-            self.issue.id, order.number, order.token, slot, tree, commit, main, logs, known, repeats=repeats
+            *(self.issue.id, order.number, order.token, str(order.slot), tree, commit, main, logs),
+            order.known_failures,
+            repeats=order.repeats,
+            shown=self.env.as_landed(self.issue, order.number, tree, main) if commit != main else "",
         )
 
     def keep_patches(self, taken: SlotSnapshot) -> tuple[Change, frozenset[str]]:

@@ -3,8 +3,7 @@
 import hashlib
 import os
 import sys
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -26,11 +25,11 @@ from noface.integrity.named_files import called_programs
 from noface.model.access import Network
 from noface.model.attempt import AttemptOrder
 from noface.model.codec import shown
+from noface.model.commit_message import CommitMessages
 from noface.model.failure import Failure
 from noface.model.gate import GateResult, GateSpec, gate_key
 from noface.model.issue import Issue
 from noface.model.listed import Window
-from noface.model.markdown import inert
 from noface.model.worker_run import Usage
 from noface.process.clock import Clock
 from noface.process.environment import passed_digest, programs_digest
@@ -38,30 +37,6 @@ from noface.process.failpoints import hit
 from noface.process.files import write_atomic
 from noface.process.supervise import Canceller, Launcher
 from noface.secrets.masking import Masker
-
-_SUBJECT_MAX = 100
-_BODY_COLUMNS = 72
-
-
-def landing_message(issue: Issue, number: int, base: str = "", note: str = "", trailers: tuple[str, ...] = ()) -> str:
-    """Return the message of the commit that brings an issue to main; `base` is its first parent if it merges none."""
-    more = "".join(f"{line}\n" for line in trailers)
-    last = f"Noface-Base: {base}\n" if base else ""
-    body = f"\n\n{textwrap.fill(inert(note[:1].upper() + note[1:]), _BODY_COLUMNS)}." if note else ""
-    return f"{subject(issue.title)}{body}\n\n{more}Noface-Issue: {issue.id}\nNoface-Attempt: {number}\n{last}"
-
-
-def stack_message(issues: Sequence[Issue], base: str, trailers: tuple[str, ...]) -> str:
-    """Return the message of the commit that brings several issues to main; their trailers are in commits of theirs."""
-    listed = "".join(f"- {issue.id}: {subject(issue.title)}\n" for issue in issues)
-    title = subject(f"Land issues {', '.join(issue.id for issue in issues)}")
-    more = "".join(f"{line}\n" for line in trailers)
-    return f"{title}\n\n{listed}\n{more}Noface-Base: {base}\n"
-
-
-def subject(text: str) -> str:
-    flat = inert(" ".join(text.split())) or "(no title)"
-    return flat if len(flat) <= _SUBJECT_MAX else flat[: _SUBJECT_MAX - 1] + "…"
 
 
 def put(path: Path, data: str | bytes) -> None:
@@ -147,6 +122,7 @@ class AttemptEnvironment:
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     allotments: Allotments | None = None
     address: str = ""
+    messages: CommitMessages = field(default_factory=CommitMessages)
     passed: tuple[str, ...] = ()
     gate_rules: ProjectRules | None = None
     setting_up: Lock = field(default_factory=Lock)
@@ -181,6 +157,10 @@ class AttemptEnvironment:
 
     def key(self, tree: str, gate: GateSpec) -> str:
         return gate_key(tree, gate, self.fingerprint(gate))
+
+    def as_landed(self, issue: Issue, number: int, tree: str, main: str) -> str:
+        """Make the commit that gates find: one on main, as a check of messages or of a range would see what lands."""
+        return self.plumbing.commit_tree(tree, (main,), self.messages.landing(issue, number))
 
     def fingerprint(self, gate: GateSpec) -> str:
         return fingerprint(gate, self.sandbox, self.setup, self.passed)

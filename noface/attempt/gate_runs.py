@@ -156,7 +156,7 @@ class _Steadiness:
         """Run what failed on main until each of these tests has failed and passed there; return how often it ran."""
         session, task, plumbing = self._session, self._session.task, self._session.env.plumbing
         tree = plumbing.tree(task.main)
-        on_main = replace(task, tree=tree, commit=task.main, logs=task.logs / "main", known=None)
+        on_main = replace(task, tree=tree, commit=task.main, shown="", logs=task.logs / "main", known=None)
         slot = GateSession(session.scope, on_main, session.slot)
         failed, passed, runs, runs_max = Counter[str](), set[str](), 0, narrow_max
         try:

@@ -60,6 +60,7 @@ class GateTask:
 
     `known` are the failures of main that do not count, None if every failure counts. `steady`: a test that fails now
     and then is told from one that fails. `repeats`: so often a gate may run again for a cause that passes by itself.
+    `shown` is the commit that gates find, as what lands would stand on main; "": that of the work.
     """
 
     issue_id: str
@@ -73,6 +74,7 @@ class GateTask:
     known: Known | None = None
     steady: bool = True
     repeats: int = REPEATS_MAX
+    shown: str = ""
 
     @property
     def on_main(self) -> bool:
@@ -120,7 +122,7 @@ class GateSession:
             raise CutShort
         if failure is not None:
             raise NotReady(failure)
-        give_git(self.slot, task.issue_id or "main", task.commit)
+        give_git(self.slot, task.issue_id or "main", task.shown or task.commit)
         self.files = SlotFiles(self.slot, self.env.plumbing, task.tree)
         hit("gate_checkout")
 
@@ -130,14 +132,14 @@ class GateSession:
         if before[-1].kind is GateKind.BUILD:
             self._keep_build()
         elif files.undo_new():
-            give_git(self.slot, task.issue_id or "main", task.commit)
+            give_git(self.slot, task.issue_id or "main", task.shown or task.commit)
         else:
             self.ready()
             self.build(before, f"after-{log_name(before[-1])}")
 
     def _keep_build(self) -> None:
         self.files.restore_tracked()
-        give_git(self.slot, self.task.issue_id or "main", self.task.commit)
+        give_git(self.slot, self.task.issue_id or "main", self.task.shown or self.task.commit)
         self.files.rely_on_all()
 
     def build(self, before: tuple[GateSpec, ...], folder: str) -> None:

@@ -83,7 +83,7 @@ class Gating:
         gates = (*builds, *run.gates)
         if run.tree != task.tree:
             commit, folder = (task.main, "main") if run.tree == main else (task.commit, "judges")
-            task = replace(task, tree=run.tree, commit=commit, logs=task.logs / folder)
+            task = replace(task, tree=run.tree, commit=commit, shown="", logs=task.logs / folder)
         task = replace(task, steady=task.steady and run.steady)
         before = {gate.command: env.memory.tests(run.tree, gate.command) for gate in gates}
         known_from = len(gates) if run.anew else self._first_known(run, gates)

@@ -4,6 +4,7 @@ An attempt takes the steps one by one; `prove` takes all. A cancel raises CutSho
 """
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from noface.attempt.disk import as_disk_full
 from noface.attempt.environment import Scope
@@ -14,17 +15,22 @@ from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
 from noface.diagnosis.known_causes import final_error_of
 from noface.diagnosis.missing_library import missing_library
-from noface.gates.run import OTHERS_SERVER
+from noface.gates.run import OTHERS_SERVER, log_names
+from noface.git.landings import own_messages
 from noface.integrity.accepting import added, of_its_work, without_place
 from noface.integrity.inventory import files_of
 from noface.integrity.tampering import CONTRADICTED
-from noface.model.failure import CHANGED_FILES, Failure, is_of_project
+from noface.model.commit_message import fitting, form_advice, subject
+from noface.model.failure import CHANGED_FILES, MESSAGE_REFUSED, Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
+from noface.process.files import read_bounded
 
 _FILES_MAX = 200
 _SOURCE_BYTES_MAX = 1_000_000
+_LOG_BYTES_MAX = 200_000
+_NAMED_CHARS = 40
 _BELIEVED_S = 300.0
 _BELIEVED_RUNS = 10
 """How long a pass on main counts, in seconds and in the gate's own runs: the longer of the two."""
@@ -76,6 +82,8 @@ class Proving:
         charged to nobody stays so: it has passed alone.
         """
         task, memory, failed = self.task, self.scope.env.memory, worst(self.ran.results)
+        if failed is not None and (refused := self._of_message(failed)) is not None:
+            return Unproven(refused)
         on_main = None
         if failed is not None and task.known is None:
             lacking = failure.kind is FailureKind.ENVIRONMENT and failure.rule != OTHERS_SERVER
@@ -96,6 +104,30 @@ class Proving:
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)
+
+    def _of_message(self, failed: GateResult) -> Failure | None:
+        """Return that a gate refuses how noface's own commit is worded; None if it is the work that it refuses.
+
+        It names the message, and passes on the same files below the newest message of main's that a person wrote.
+        """
+        env, task, folder = self.scope.env, self.task, Path(failed.stdout_log).parent
+        ours = env.messages.landing(self.issue, task.number).partition("\n")[0]
+        said = "".join(read_bounded(folder / log, 0, _LOG_BYTES_MAX) for log in log_names(failed.gate))
+        written = own_messages(env.plumbing, task.main) if ours[:_NAMED_CHARS] in said else ()
+        if not written or failed.gate.accept:
+            return None
+        commit = env.plumbing.commit_tree(task.tree, (task.main,), written[0])
+        other = replace(failed.gate, command=f"{failed.gate.command}\n# below another message")  # it proves nothing
+        gating = Gating(self.scope, replace(task, shown=commit, logs=task.logs / "message"), self.gates)
+        ran = gating.carry_out(Run(task.tree, (other,), anew=True, steady=False))
+        if ran.failure is not None or worst(ran.results) is not None:
+            return None
+        theirs, form = subject(written[0].partition("\n")[0]), fitting(written)
+        message = (
+            f'gate {failed.gate.name} refuses the message of noface\'s commits ("{ours}"); below "{theirs}" it passes'
+            f" on the same files: {form_advice(form) if form else 'set [landing] message'}"
+        )
+        return Failure(FailureKind.ENVIRONMENT, message, rule=MESSAGE_REFUSED, gate=failed.gate.name, charged=False)
 
     def _main_is_red(self, failed: GateResult) -> Failure | None:
         """Return the failure of main itself at the gate that `failed` on the tree; None if main passes it (law 8).

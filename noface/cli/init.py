@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ISSUES = "issues"
 _AGENT = "claude"
+_LANDING = "\n[landing]\nmessage = "
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?$")
 
 
@@ -40,6 +41,7 @@ def init(
     """
     from noface.cli.config import replace_file
     from noface.cli.probes.github import github_checks, make_label, place_of
+    from noface.config.edit import with_value
     from noface.config.load import FILE_NAMES, parse
     from noface.detection.render import render
     from noface.git.repository import discover
@@ -60,8 +62,15 @@ def init(
     target = present[0] if present else repository.root / FILE_NAMES[0]
     but = (*(("tracker", "landing") if github else ()), *(("models", "retry") if agent or worker else ()))
 
+    form = _form_of_messages(repository)
+
     def text_of(detection: "Detection") -> str:
         text = render(detection, repository.main_name, github=github, models=models, worker=worker)
+        if form:
+            text = with_value(text, ("landing", "message"), form)
+            text = text.replace(
+                _LANDING, f"# The form of main's own commits; id, title, summary, labels, author.{_LANDING}"
+            )
         return _kept(text, target, but) if present else text
 
     detection, asked = _detected(repository, target, ask, text_of)
@@ -108,6 +117,15 @@ def _detected(
     proposal, cost = asked_of(repository, own, ask, detection)
     proposal = proven(repository, proposal, detection, lambda each: parse(text_of(each), target.name))
     return proposal, {"model": ask, "cost_usd": cost}
+
+
+def _form_of_messages(repository: "Repository") -> str:
+    from noface.git.landings import own_messages
+    from noface.git.plumbing import Plumbing
+    from noface.model.commit_message import fitting
+
+    plumbing = Plumbing(repository)
+    return fitting(own_messages(plumbing, repository.main)) if plumbing.resolve(repository.main) else ""
 
 
 def _models(agent: str, worker: str) -> tuple[str, ...]:

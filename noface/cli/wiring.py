@@ -28,6 +28,7 @@ from noface.integrity.diff.rules import DiffLimits
 from noface.integrity.rubbish import RubbishRules
 from noface.knowledge.hints import HintRule
 from noface.model.codec import view
+from noface.model.commit_message import CommitMessages
 from noface.model.gate import GateKind, GateSpec
 from noface.model.quota import Reserve
 from noface.process.clock import Clock
@@ -218,6 +219,7 @@ def attempt_environment(
         ),
         sandbox=sandbox_rules(config, bubblewrap),
         address=_address(config, repository, bubblewrap),
+        messages=CommitMessages(config.landing.message, f"{repository.identity.name} <{repository.identity.email}>"),
         passed=passed_patterns(config),
         gate_rules=project_rules(config.gate_rules),
     )

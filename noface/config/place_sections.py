@@ -10,6 +10,7 @@ from noface.config.values import (
     Hours,
     InnerPath,
     Items,
+    MessageForm,
     OptionalHostPath,
     Pause,
     Section,
@@ -78,8 +79,18 @@ class Landing(Section):
     )
     push: bool = setting(False, 'with how = "merge": push main after each landing; refused where main moved there')
     remote: Text = setting("", "the git remote; by default that of main, or origin", "origin")
-    sign: bool = setting(False, "sign the commits that land, or are pushed, with your own key (git's user.signingkey)")
-    signoff: bool = setting(False, "sign them off (DCO): Signed-off-by with your name and address")
+    message: MessageForm = setting(
+        "",
+        "the message of commits as a template of Jinja: id, title, summary (the title, in small letters), labels,"
+        " author; what lands is a plain commit then; by default the title alone",
+        "feat: {{ summary }}",
+    )
+    sign: bool | None = setting(
+        None,
+        "sign the commits that land, or are pushed, with your own key (git's user.signingkey); by default as your git"
+        " does (commit.gpgsign), if that needs no passphrase",
+        True,
+    )
     auto_merge: bool = setting(False, "have GitHub merge a pull request when its checks and reviews allow it")
     rounds: int = setting(
         3, "how often red checks and reviews of a pull request are answered before a person is asked", ge=0, le=20

@@ -106,6 +106,15 @@ def _regex(value: str) -> str:
     return value
 
 
+def _message_form(value: str) -> str:
+    if value:
+        from noface.model.commit_message import message_problem
+
+        if problem := message_problem(value):
+            raise expected(f"a template of Jinja for a commit's message ({problem})")
+    return value
+
+
 def _env(value: dict[str, str]) -> dict[str, str]:
     for name in value:
         if not _ENV_NAME.fullmatch(name):
@@ -191,6 +200,7 @@ Name = Annotated[str, *_spelt(NAME_PATTERN, NAME_EXPECTED)]
 Branch = Annotated[
     str, _require(lambda value: not value or not _BRANCH_BAD.search(value), "the name of a branch, such as main")
 ]
+MessageForm = Annotated[str, _NO_NUL, AfterValidator(_message_form)]
 Regex = Annotated[str, _NO_NUL, AfterValidator(_regex)]
 FilledRegex = Annotated[str, _NOT_BLANK, _NO_NUL, AfterValidator(_regex), _NOT_EMPTY]
 Env = Annotated[dict[str, Text], AfterValidator(_env)]

@@ -103,7 +103,7 @@ class RunContext(Planning):
     `known` are main's failing tests under the baseline "only-new". `given_back` were blocked for a provider and tried
     again. `green_already` needed no work, since main passes their `accept`. `suspects` may have killed an earlier
     noface. `away_since` says since when a model's provider is waited for (epoch seconds), `sudden_ends` which of its
-    newest attempts in a row ended at once.
+    newest attempts in a row ended at once. `landing_refused` is why no work at all would land as it stands.
     """
 
     run_id: str
@@ -122,6 +122,8 @@ class RunContext(Planning):
     forge: Forge | None = None
     forge_away: ForgeAwayError | None = None
     linear_branches: bool = False
+    signs: bool = False
+    landing_refused: str = ""
     search: Search = search
     known: Known | None = None
     issues: tuple[Issue, ...] = ()

@@ -44,11 +44,12 @@ from noface.model.attempt import (
     Interrupted,
     Judged,
     NotStarted,
+    PastAttempt,
     beside_mark,
     failure_of,
 )
 from noface.model.budget import ESTIMATED, Overrun
-from noface.model.failure import Failure
+from noface.model.failure import MESSAGE_REFUSED, Failure
 from noface.model.gate import Proof
 from noface.model.history import History, Topic, Verdict
 from noface.model.issue import Issue, IssueState
@@ -218,8 +219,7 @@ def apply_action(
             context.set_status(issue.id, IssueStatus.LANDING, "passed; waits to land")
             queue.add(QueueEntry(issue, last.number, last.candidate, proof))
         case Block():
-            if last is not None and may_pass(failure_of(last)):
-                model_is_refused(context, last.model)
+            _note_for_others(context, last)
             block(context, past, action)
             _tell_rest(context, issue.id)
         case RequestApproval():
@@ -245,6 +245,15 @@ def apply_action(
             context.set_status(issue.id, IssueStatus.READY, action.reason)
         case _:
             context.set_status(issue.id, IssueStatus.READY, action.reason)
+
+
+def _note_for_others(context: RunContext, last: PastAttempt | None) -> None:
+    """Note what an attempt has met that holds for all others: its model's login, or the form of messages."""
+    failure = failure_of(last) if last is not None else None
+    if last is not None and failure is not None and may_pass(failure):
+        model_is_refused(context, last.model)
+    elif failure is not None and failure.rule == MESSAGE_REFUSED:
+        context.landing_refused = failure.message
 
 
 _WORK_GONE = Failure(

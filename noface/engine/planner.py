@@ -265,6 +265,20 @@ class Idle:
         )
 
 
+class Landable(Station):
+    """Lets nothing start once it is known that no work would land, nor while the first push of a run shows that."""
+
+    def __init__(self, run: RunParts) -> None:
+        self._context, self._queue = run.context, run.queue
+
+    def admitted(self, issue_ids: Collection[str]) -> Collection[str]:
+        return () if self.refused or self._queue.tries_first_push else issue_ids
+
+    @property
+    def refused(self) -> str:
+        return self._context.landing_refused
+
+
 class Pause(Station):
     """Lets nothing start while the run is paused, and keeps it from ending."""
 

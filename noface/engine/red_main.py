@@ -170,7 +170,8 @@ class KeptWork:
             return None
         logs = Path(attempt_directory(context.settings.attempts_dir, issue.id, last.number)) / "again"
         token, where = f"again-{issue.id}", (brought.merge.tree, work, main, logs)
-        task = GateTask(issue.id, last.number, token, str(slot), *where, context.known)
+        shown = context.env.as_landed(issue, last.number, brought.merge.tree, main)
+        task = GateTask(issue.id, last.number, token, str(slot), *where, context.known, shown=shown)
         gates = context.gates_for(issue)
         gated = run_gates(context.scope(cancel), task, gates)
         if gated is None or gated.failure is not None or gated.fixed:

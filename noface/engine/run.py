@@ -8,7 +8,7 @@ from noface.engine.context import RunContext
 from noface.engine.engine import Engine
 from noface.engine.faults import Faults, OwnFaultError, twice
 from noface.engine.ground import follow, settle_following, take_ground
-from noface.engine.landing.commits import check_signing
+from noface.engine.landing.commits import message_note, settle_signing
 from noface.engine.main_holds import compare_with_main
 from noface.engine.outages import ask_again, lift_blocks
 from noface.engine.parts import Elsewhere
@@ -61,7 +61,6 @@ def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> t
     decided = take_ground(context, cancel)
     compare_with_main(context)
     _tell_settings(context)
-    check_signing(context)
     elsewhere.check(context, cancel)
     landing = context.settings.config.landing.mode.name.lower().replace("_", "-")
     context.announce("preflight", None, {"main": context.env.plumbing.repository.main_name, "landing": landing})
@@ -79,8 +78,8 @@ def _tell_settings(context: RunContext) -> None:
     sandbox, plumbing = context.env.sandbox, context.env.plumbing
     if sandbox.kind != "none" or sandbox.problem:
         context.announce("sandbox", None, {"kind": sandbox.kind, "version": sandbox.version, "why": sandbox.problem})
-    if idle := context.settings.idle:
-        context.announce("idle_settings", None, {"what": list(idle)})
+    if known := (*context.settings.idle, *filter(None, (settle_signing(context), message_note(context)))):
+        context.announce("idle_settings", None, {"what": list(known)})
     notes = [one for one in checkout_findings(plumbing, plumbing.main()) if one.exit_code == EXIT_DONE]
     if notes:
         context.announce("checkout_lacks", None, {"what": [f"{one.text} ({one.fix})" for one in notes]})

@@ -16,6 +16,7 @@ _CLAIMS = (
     "--format=" + "%x00".join(("%H", "%P", "%T", "%ct", *_TRAILERS)),
 )
 _BROUGHT_MAX = 50
+_OWN_MAX = 30
 _DIGITS_MAX = 10
 
 
@@ -98,6 +99,13 @@ def landed_issues(plumbing: Plumbing) -> tuple[tuple[str, str], ...]:
 def has_landings(plumbing: Plumbing) -> bool:
     """True if main's history holds work of an agent: a commit with noface's trailer, on whatever side."""
     return bool(plumbing.git.ask("log", "-1", "--format=%H", "--grep=^Noface-Issue: ", plumbing.repository.main, "--"))
+
+
+def own_messages(plumbing: Plumbing, main: str) -> tuple[str, ...]:
+    """Return the newest messages of main's history that people wrote, merges aside, the newest first."""
+    asked = ("log", "--no-merges", "--no-show-signature", f"--max-count={_OWN_MAX}", "-z", "--format=%B")
+    text = plumbing.git.ask(*asked, "--invert-grep", "--grep=^Noface-Issue: ", main, "--")
+    return tuple(message.strip() for message in text.split("\0") if message.strip())
 
 
 def line_counts(plumbing: Plumbing, commits: Collection[str]) -> dict[str, tuple[int, int]]:

@@ -19,7 +19,8 @@ class Repository:
     """A user's repository. Paths are absolute; `main` is a full ref name.
 
     `hooks` is the folder of the person's git hooks if it lies in the working tree. `base` is the ref that work starts
-    from, "" for main itself. `origin` is the address of that remote, without credentials.
+    from, "" for main itself. `origin` is the address of that remote, without credentials. `signs`: their git signs
+    commits by itself.
     """
 
     root: Path
@@ -33,6 +34,7 @@ class Repository:
     any_case: bool = False
     base: str = ""
     origin: str = ""
+    signs: bool = False
 
     @property
     def objects(self) -> Path:
@@ -128,6 +130,7 @@ def discover(start: Path, main: str = "") -> Repository:
         hooks=hooks_in_tree(settings, root),
         any_case=(Path(common) / "head").exists(),  # git always has a HEAD
         origin=without_login(settings.get("remote.origin.url", "")),
+        signs=settings.get("commit.gpgsign", "").lower() in ("true", "yes", "on", "1"),
     )
 
 

@@ -16,7 +16,7 @@ from noface.integrity.not_taken import named_in
 from noface.integrity.tampering import BY_BODY, BY_MAIN
 from noface.model.actions import ApprovalKind, Block, RequestApproval, approval_kind
 from noface.model.attempt import MET, PastAttempt, failure_of, noted
-from noface.model.failure import ELSEWHERE, Failure
+from noface.model.failure import ELSEWHERE, MESSAGE_REFUSED, Failure
 from noface.model.history import Advice, AdviceOutcome, History, Topic
 from noface.model.issue import Issue
 from noface.model.patterns import paths_in, resolved
@@ -28,7 +28,7 @@ from noface.recovery.decided import OUTSIDE, is_for_a_person, leave_of
 from noface.recovery.options import Configured, asks, gate_at_fault, options_of_blocked, with_options
 from noface.recovery.reported import abort_report
 
-_QUOTED_CHARS_MAX = 300
+_QUOTED_CHARS_MAX, _RULE_CHARS_MAX = 300, 600
 _PATHS_SHOWN = 5
 _PATHS_MAX = 10
 _TESTS_SHOWN = 2
@@ -55,6 +55,8 @@ def blocked_question(issue: Issue, kind: FailureKind, history: History) -> str:
         return f"The diagnosis asks for you: {_words_of(diagnosis)} What should the workers know or do?"
     if kind is FailureKind.NO_DIFF and (gated := _gated(history)) is not None and gated.failure is not None:
         failure, kind = gated.failure, gated.failure.kind  # nothing was changed, and that is what is wrong still
+    if failure is not None and failure.rule == MESSAGE_REFUSED:
+        return f"What form do commits have in this project? {quoted(failure.message, _RULE_CHARS_MAX)}"
     if failure is not None and failure.rule == ELSEWHERE:
         return f"Is that the work, and what keeps the workers from it? {quoted(failure.message, _QUOTED_CHARS_MAX)}"
     if failure is not None and (left := named_in(failure.message)):

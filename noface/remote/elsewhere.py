@@ -7,7 +7,7 @@ from functools import partial
 from noface.engine.context import RunContext
 from noface.engine.ground import fetch_again, mark_landed_elsewhere
 from noface.engine.parts import Elsewhere, RunParts
-from noface.engine.planner import Pause
+from noface.engine.planner import Landable, Pause
 from noface.engine.prompt_context import attempt_directory
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, RemoteError, UsageError
@@ -155,7 +155,7 @@ def _stations(issues: RemoteIssues | None, lease: RepositoryLease, run: RunParts
         run.stations.begin(_watch_main(run))
     if context.settings.config.landing.by_pull_request:
         stations.append(Publishing(run))
-    return (Pause(context), *stations, lease)
+    return (Pause(context), Landable(run), *stations, lease)
 
 
 def _watch_main(run: RunParts) -> Steps[None]:
@@ -205,7 +205,7 @@ def _check_rules(context: RunContext, forge: Forge) -> None:
     issues = context.tracker.backlog().issues
     branch = branch_name(issues[0].id if issues else "1")
     context.linear_branches = forge.wants_linear(branch)
-    signed = context.settings.config.landing.sign
+    signed = context.signs
     refusals = forge.refusals(branch)
     refusals = tuple(each for each in refusals if not (signed and each.kind == "required_signatures"))
     if certain := next((each for each in refusals if each.certain), None):

@@ -227,15 +227,16 @@ def test_workflows_that_may_open_no_pull_requests_are_told_before_any_worker_is_
     assert len(shop.repo.pulls) == 1
 
 
-def test_the_branch_has_one_plain_commit_by_the_person_signed_and_signed_off_as_landing_says(shop, tmp_path):
+def test_the_branch_has_one_plain_commit_by_the_person_signed_as_git_says_and_in_the_form_of_landing(shop, tmp_path):
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    for name, value in {"gpg.format": "ssh", "user.signingkey": f"{key}.pub"}.items():
+    for name, value in {"gpg.format": "ssh", "user.signingkey": f"{key}.pub", "commit.gpgsign": "true"}.items():
         shop.project.git("config", name, value)
     shop.repo.rule("required_signatures")
-    shop.config(landing=LANDING + "sign = true\nsignoff = true\n")
+    shop.config(landing=LANDING + 'message = "feat: {{ summary }}\\n\\nSigned-off-by: {{ author }}"\n')
     shop.push()
     out = shop.project.run(code=3)
+    assert "what lands is signed with your key, as your git does" in out
     assert shop.project.statuses() == {"1": "review"}, out
     (commit,) = shop.repo.bare.git("rev-list", f"main..{shop.head()}").split()
     raw = shop.repo.bare.git("cat-file", "commit", commit)
@@ -243,7 +244,7 @@ def test_the_branch_has_one_plain_commit_by_the_person_signed_and_signed_off_as_
     who = f"{shop.project.git('config', 'user.name')} <{shop.project.git('config', 'user.email')}>"
     assert f"\nauthor {who} " in raw
     subject, _, body = raw.partition("\n\n")[2].partition("\n")
-    assert subject == "Add b"
+    assert subject == "feat: add b"
     lines = body.strip().splitlines()
     assert lines[0] == f"Signed-off-by: {who}"
     assert lines[1] == "Noface-Issue: 1"

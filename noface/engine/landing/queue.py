@@ -28,6 +28,7 @@ from noface.git.fast_forward import Blocked, Landed
 from noface.git.landing import advance
 from noface.git.refs import ZERO, RefUpdate, hold_ref
 from noface.git.remote import Rejected
+from noface.git.remote_causes import RemoteCause
 from noface.git.taken_back import taken_back
 from noface.model.attempt import CHANGED_TESTS, UNFINISHED, noted
 from noface.model.failure import Failure
@@ -83,6 +84,7 @@ class MergeQueue:
         self._waiting = WaitingWork(context, jobs)
         self._proofs = Proofs(context, stations, self._waiting, self._line)
         self.pushing = frozenset[str]()
+        self._pushed = False
         self._remote = Outage(context.clock, PUSH_PAUSES_S, PUSH_REFUSED_S)
         self.publisher: Publisher | None = None
         self._last_look: LastLook = lambda _: True
@@ -97,6 +99,11 @@ class MergeQueue:
     @property
     def working(self) -> bool:
         return self._waiting.at_work > 0
+
+    @property
+    def tries_first_push(self) -> bool:
+        """True while it is not known whether the remote takes what this run pushes."""
+        return bool(self.pushing) and not self._pushed and not self._remote.away
 
     @property
     def due(self) -> frozenset[str]:
@@ -178,7 +185,7 @@ class MergeQueue:
             return None
         make = commits_of(context, proven.steps, proven.main)
         try:
-            if context.settings.config.landing.sign:  # a key may be slow, and there is a commit for each issue
+            if context.signs:  # a key may be slow, and there is a commit for each issue
                 commits = yield from self._waiting.in_thread(proven.entries[0], make, always=True)
                 self._look_anew(proven.entries)
             else:
@@ -265,9 +272,12 @@ class MergeQueue:
             else:  # a refusal is met like an outage
                 why = f"main cannot be pushed: {result.server_words or result.reason.line}"
                 self._remote.met(RemoteError(why, result.reason.advice), quietly=True)
+                if result.reason.cause is RemoteCause.PROTECTED:  # whatever is worked on next would be refused as well
+                    context.landing_refused = f"{why}. {result.reason.advice}"
                 self._hold(proven, self._remote_blocked(), self._remote.until)
             return None
         self._remote.over()
+        context.landing_refused, self._pushed = "", True
         hit("landing_pushed")
         follow_push(context, proven.main, intended.commits.main, intended.commits.note)
         self._landed(proven, intended)

@@ -146,6 +146,7 @@ def prove_stack(
     logs = Path(attempt_directory(context.settings.attempts_dir, entry.issue.id, entry.number)) / "landing"
     whose = (entry.issue.id, entry.number, f"landing-{slot}-{entry.issue.id}", slot)
     task = GateTask(*whose, last.tree, last.commit, main, logs, context.known, steady=decides)
+    task = replace(task, shown=context.env.as_landed(entry.issue, entry.number, last.tree, main))
     issues, shared = tuple(step.entry.issue for step in steps), context.settings.gates
     issue, gates = joined(issues), context.gates_for(entry.issue)
     if len(steps) > 1:
