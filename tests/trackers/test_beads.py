@@ -257,3 +257,47 @@ JSON = st.recursive(
 def test_reading_is_total(line):
     found = read_beads("f", line + b'\n{"id": "sound", "title": "T"}')
     assert "sound" in {issue.id for issue in found.issues} | {fault.id for fault in found.faults}
+
+
+@pytest.fixture
+def dolt(tmp_path, monkeypatch):
+    """Return the tracker over a database of Dolt, and a function that says what `bd export` does."""
+    (tmp_path / ".beads" / "dolt" / "shop").mkdir(parents=True)
+    (tmp_path / ".beads" / "issues.jsonl").write_text(json.dumps(bead("bd-old")) + "\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+
+    def bd(script):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / "bd").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / "bd").chmod(0o755)
+
+    return BeadsTracker(tmp_path), bd
+
+
+def test_a_database_of_dolt_is_asked_and_its_old_copy_is_not_read(dolt):
+    tracker, bd = dolt
+    bd(f"test \"$*\" = export && echo '{json.dumps(bead('bd-new'))}'")
+    assert ids(tracker.backlog()) == ["bd-new"]
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("echo locked >&2; exit 1", "bd export fails: locked"), ("exit 3", "exit code 3"), (None, "bd is not on PATH")],
+)
+def test_a_bd_that_says_nothing_ends_it_at_first_and_later_what_it_said_counts(dolt, script, said, monkeypatch):
+    tracker, bd = dolt
+    if script is None:
+        monkeypatch.setenv("PATH", "/nowhere")
+    else:
+        bd(script)
+    with pytest.raises(UsageError, match=said):
+        tracker.backlog()
+    if script is not None:
+        bd(f"echo '{json.dumps(bead('bd-new'))}'")
+        tracker.backlog()
+        (tracker._root / ".beads/dolt/shop/.dolt/noms").mkdir(parents=True)
+        (tracker._root / ".beads/dolt/shop/.dolt/noms/manifest").touch()
+        bd(script)
+        later = tracker.backlog()
+        assert ids(later) == ["bd-new"]
+        assert said in later.warnings[-1].problem

@@ -1,15 +1,21 @@
-"""The file of a beads folder: which one it is, its fingerprint, its bytes.
+"""The files of a beads folder: which one holds the issues, and the folder's fingerprint.
 
 `bd` keeps a database of its own and writes all issues to `issues.jsonl` (`beads.jsonl` in its first months) for git.
+Since its database is one of Dolt it writes that file only if it is asked to, so the file may be weeks old.
 """
 
+import json
 import os
+import time
 from pathlib import Path
 
 from noface.data.trackers import TrackerSettings
 from noface.trackers.folder import checksum
 
 FILE_NAMES = ("issues.jsonl", "beads.jsonl")
+_DATABASES = ("dolt", "embeddeddolt")
+_METADATA_BYTES_MAX = 1 << 20
+_ASKED_EACH_S = 30
 
 
 def beads_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> str:
@@ -17,8 +23,22 @@ def beads_fingerprint(settings: TrackerSettings, root: Path, _state: Path) -> st
 
 
 def fingerprint(folder: Path, gates: tuple[str, ...]) -> str:
+    if in_dolt(folder):  # a server may keep it anywhere, so time has to tell that it may have changed
+        heads = sorted(head for name in _DATABASES for head in folder.glob(f"{name}/*/.dolt/noms/manifest"))
+        return checksum(([stamp(head) for head in heads], int(time.time() / _ASKED_EACH_S), gates))
     path = find(folder)
     return checksum((stamp(path) if path is not None else None, gates))
+
+
+def in_dolt(folder: Path) -> bool:
+    """True if the issues are in a database of Dolt, of which the file is a copy."""
+    try:
+        with (folder / "metadata.json").open("rb") as file:
+            metadata = json.loads(file.read(_METADATA_BYTES_MAX))
+    except (OSError, ValueError):
+        metadata = {}
+    named = isinstance(metadata, dict) and "dolt" in (metadata.get("backend"), metadata.get("database"))
+    return named or any((folder / name).is_dir() for name in _DATABASES)
 
 
 def find(folder: Path) -> Path | None:
