@@ -12,17 +12,19 @@ import argparse
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from noface.data import table
 from noface.integrity.unasked.chapters import find_unasked, together
-from noface.integrity.unasked.finding import LEFT_OUT, Changed, Ground, Held, Right, Unasked
+from noface.integrity.unasked.finding import LEFT_OUT, Brought, Changed, Ground, Held, Right, Unasked
 from noface.model.attempt import ABSENT
 from noface.model.issue import Issue
 
 BYTES_MAX = 2_000_000
 FILES_MAX = 400
+RECENT = 10
+"""So many commits before each stand for what landed in the same night."""
 SUBMODULE = "160000"
 
 
@@ -73,6 +75,16 @@ class History:
             message = self.ask("log", "-1", "--format=%B", commit).decode("utf-8", "replace")
             yield commit, parent, message, [self._changed(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
 
+    def before(self, commit: str) -> list[str]:
+        return self.ask("log", "--no-merges", f"-{RECENT}", "--format=%H", commit).decode().split()
+
+    @cache  # noqa: B019 - one history is read
+    def changed(self, commit: str) -> dict[str, tuple[str, str]]:
+        """Return the old and the new blob of each file of a commit."""
+        fields = self.ask("diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", commit)
+        parts = fields.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return {path: (raw.split()[2], raw.split()[3]) for raw, path in zip(parts[::2], parts[1::2], strict=True)}
+
     def _changed(self, raw: str, path: str) -> Changed:
         old_mode, new_mode, old, new, _ = raw.lstrip(":").split()
         return Changed(path, self.held(old_mode, old), self.held(new_mode, new), old_mode, new_mode)
@@ -99,7 +111,7 @@ class Paths(Collection[str]):
         return len(self.paths)
 
 
-def ground_of(history: History, parent: str, message: str) -> Ground:
+def ground_of(history: History, parent: str, message: str, *, recent: bool) -> Ground:
     title, _, body = message.partition("\n")
 
     def holding(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -113,7 +125,15 @@ def ground_of(history: History, parent: str, message: str) -> Ground:
         data = history.held(mode, rest.split(" ")[1].partition("\t")[0]) if rest else None
         return (mode, data) if data is not None else None
 
-    return Ground(Issue(id="1", title=title, body=body), Paths(history, parent), holding, content)
+    def brought(path: str) -> list[Brought]:
+        made = []
+        for commit in history.before(parent) if recent else ():
+            if (pair := history.changed(commit).get(path)) is not None:
+                old, new = (history.read(oid) or b"" for oid in pair)
+                made.append(Brought(commit[:8], old.decode("utf-8", "replace"), new.decode("utf-8", "replace")))
+        return made
+
+    return Ground(Issue(id="1", title=title, body=body), Paths(history, parent), holding, content, brought=brought)
 
 
 def weight(found: tuple[Unasked, ...], files: list[Changed]) -> str:
@@ -148,8 +168,9 @@ def main() -> None:
         history = History(folder)
         for commit, parent, message, files in history.commits(options.newest):
             commits += 1
-            found = find_unasked(files, ground_of(history, parent, message))
-            found = tuple(one for one in found if options.row in ("", one.row))
+            ground = ground_of(history, parent, message, recent=options.row in ("", "undone"))
+            found = find_unasked(files, ground)
+            found = tuple(one for one in found if options.row in ("", "all-but", one.row))
             for row in dict.fromkeys(one.row for one in found):
                 seen[row][weight(tuple(one for one in found if one.row == row), files)] += 1
             if found:

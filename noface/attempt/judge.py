@@ -14,6 +14,7 @@ from noface.attempt.left_out import without_files
 from noface.attempt.libraries import with_library
 from noface.attempt.not_in_change import TOO_BIG, TOO_MANY, left_ungated, unchanged, with_places, with_put_back
 from noface.attempt.unasked import doubts_of, names_gone, new_untested, put_right, told, unasked_in
+from noface.diagnosis.known_causes import of_its_provider
 from noface.gates.secrets import without_secrets
 from noface.git.landings import in_the_way
 from noface.git.plumbing import Merge, entries_before
@@ -34,7 +35,7 @@ from noface.model.patch import changed_lines
 from noface.model.patterns import matches_any
 from noface.model.quoting import one_line, some
 from noface.model.taxonomy import FailureKind
-from noface.model.worker_run import ReportStatus, WorkerReport
+from noface.model.worker_run import PLAIN_AGENTS, ReportStatus, WorkerReport
 from noface.recovery.done_already import DISPROVEN, EVIDENCE, claim_of, disproven, done_already
 from noface.recovery.partly_done import PARTLY_DONE, partly_done, rest_reported
 from noface.recovery.reported import REPORT_PARTIAL, left_so, made_up, of_made_up, of_report
@@ -166,6 +167,8 @@ def _program_was_out_of_reach(attempt: Judging) -> Failure | None:
 
 def _provider_is_away(attempt: Judging) -> Failure | None:
     error = attempt.work.agent.error
+    if error is not None and attempt.order.model.agent in PLAIN_AGENTS:
+        error = of_its_provider(error)
     return error if error is not None and error.category.external else None
 
 

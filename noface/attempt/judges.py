@@ -24,11 +24,12 @@ from noface.integrity.inventory import (
     newly_skipped,
     without,
 )
-from noface.integrity.judges import Part, Touched, lifted, may_be_made, part_of, touched, with_main_judging
+from noface.integrity.judges import Part, Touched, lifted, may_be_made, only_lists, part_of, touched, with_main_judging
 from noface.integrity.tampering import (
     altered,
     assertions,
     contradicted,
+    is_code,
     missing,
     named_among,
     renamed_tests,
@@ -73,7 +74,19 @@ class JudgedChange:
         judging = touched(self.files, self.issue, self.parts)
         judges = [c for path, each in self.of_main().items() if self.parts(path) in _JUDGING for c in each]
         in_place_of = (change for change in judges if change.old_mode == ABSENT)
-        self.judging = replace(judging, tests=tuple(dict.fromkeys((*judging.tests, *in_place_of))))
+        tests = tuple(dict.fromkeys((*judging.tests, *in_place_of)))
+        self.judging = replace(judging, tests=tests, soft=self._steering(judging.soft))
+
+    def _steering(self, soft: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+        """Return what builds the project but for what names only files that the change adds or removes."""
+        added, removed = (
+            [change.path for change in self.files if getattr(change, mode) == ABSENT and is_code(change.path)]
+            for mode in ("old_mode", "new_mode")
+        )
+        with self.plumbing.blobs() as blobs:
+            return tuple(
+                c for c in soft if not only_lists(_text(blobs, c.old_oid), _text(blobs, c.new_oid), added, removed)
+            )
 
     @property
     def by_id(self) -> tuple[GateSpec, ...]:
@@ -220,8 +233,8 @@ def _red(change: JudgedChange, run: Run, paths: Collection[str]) -> Generator[Ru
         return altered(tuple(paths), replace(ran.failure, charged=True))
     testing = {gate.kind for gate in run.gates} <= {*_TESTING}
     for red in ran.results:
-        if red.passed or red.failure is None:
-            continue
+        if red.passed or red.failure is None or red.failure.rule == CHANGED_FILES:
+            continue  # what it writes, as a lock file, fits the change's own manifest
         tests = red.failing_tests or red.failure.failing_tests
         main, now = (each.tests.get(red.gate.command) for each in (change.on_main, ran))
         # Each of main's tests passes: it lacks the change's own, as a threshold of coverage does.

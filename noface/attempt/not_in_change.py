@@ -7,6 +7,7 @@ from noface.agents.command import passed_over
 from noface.attempt.attempt import Judging, named
 from noface.attempt.gate_runs import UNSTEADY_BY_CHANGE
 from noface.attempt.left_out import put_back
+from noface.attempt.worker.out_of_reach import denied
 from noface.diagnosis.agent import asked_by_program, without_changes
 from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.check import PULL_QUESTION
@@ -21,6 +22,7 @@ from noface.model.quoting import some, speaks
 from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ReportStatus
 from noface.prompts.answers.report import UNREADABLE
+from noface.recovery.decided import OUTSIDE
 from noface.recovery.reported import of_report
 from noface.recovery.retry_policy import TEXT_EDITED
 
@@ -76,7 +78,10 @@ def unchanged(attempt: Judging) -> Failure:
     report = work.report
     if report is not None and report.status is ReportStatus.PARTIAL and report.questions:
         report = replace(report, status=ReportStatus.BLOCKED)  # it has done no part: what it asks keeps it from that
-    return of_report(report) or unread or _nothing_changed(attempt)
+    stopped = (
+        denied(order.model, agent.refused) if agent.error is None and status is not ReportStatus.ALREADY_DONE else None
+    )
+    return stopped or of_report(report) or unread or _nothing_changed(attempt)
 
 
 def left_ungated(attempt: Judging, nothing: Failure) -> bool:
@@ -116,15 +121,14 @@ def _nothing_changed(attempt: Judging) -> Failure:
         silent = agent.error is None or agent.error.rule == f"command-exit-{agent.exit_code}"
         ended = agent.error.excerpt if agent.error is not None else ""  # a question, if nothing else explains its end
         asked = asked_by_program(order.model.agent, (ended or agent.answer or agent.last_words) if silent else "")
-        error = of_its_provider(agent.error) if agent.error is not None else page_instead(agent.answer)
+        error = of_its_provider(agent.error, idle=True) if agent.error is not None else page_instead(agent.answer)
         error = error or passed_over(agent.answer or agent.last_words)
         return asked or error or _no_diff(attempt, summary)
     failure = without_changes(order.model.agent, agent.last_words, agent.error)
     failure = _no_diff(attempt, summary) if failure.kind is FailureKind.NO_DIFF else failure
-    if not agent.refused:
-        return failure
     refused = tuple(f"{order.model.agent} itself refused: {words}" for words in agent.refused)
-    return replace(failure, message=f"{refused[-1]}; {failure.message}", evidence=(*refused, *failure.evidence))
+    message = f"{refused[-1]}; {failure.message}" if refused else failure.message
+    return replace(failure, message=message, evidence=(*refused, *failure.evidence))
 
 
 def _no_diff(attempt: Judging, last_words: str) -> Failure:
@@ -138,8 +142,11 @@ def _no_diff(attempt: Judging, last_words: str) -> Failure:
     if protected:
         message = f"the worker changed only protected files, which were put back: {', '.join(protected[:_SHOWN_MAX])}"
         message += f". {instead(order.protection, protected)}"
+    told = any(earlier.rule == UNCHANGED for earlier in order.earlier)
+    if protected and told:  # it has been told that it may not: whether it should is for others to say
+        return Failure(FailureKind.BOUNDARY_VIOLATION, message, rule=OUTSIDE, signature=OUTSIDE, evidence=protected)
     evidence = (f"the snapshot's tree equals that of {(order.main if taken_back else order.start)[:12]}",)
-    kind, told = FailureKind.NO_DIFF, any(earlier.rule == UNCHANGED for earlier in order.earlier)
+    kind = FailureKind.NO_DIFF
     failure = Failure(kind, message, UNCHANGED, signature=kind, evidence=evidence, excerpt=last_words, by=WORKER)
     says_why = attempt.work.report is not None or (bool(words) and order.model.agent not in PLAIN_AGENTS)
     return replace(failure, charged=told or not says_why or bool(protected))  # it is told once how to say it

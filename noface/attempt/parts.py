@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 
 from noface.attempt.protected_files import Reached
 from noface.git.plumbing import Plumbing
-from noface.integrity.judges import Part, builds, is_hidden, part_of, sources, steers_by_name, with_main_judging
+from noface.integrity.judges import (
+    Part,
+    builds,
+    is_compiled,
+    is_hidden,
+    part_of,
+    sources,
+    steers_by_name,
+    with_main_judging,
+)
 from noface.integrity.tampering import asserts, begins_test, has_functions, is_code
 from noface.integrity.uses import names_file, names_folder, names_module, stem_of, uses_code, word_of
 
@@ -75,7 +84,8 @@ class Parts:
         text, users = self._text(path), self._users_of(path) or ()
         folder = posixpath.dirname(path)
         beside = all(user in self.reached.started and posixpath.dirname(user) == folder for user in users)
-        return beside or asserts(text) or not has_functions(text)
+        data = not has_functions(text) and not any(map(self._is_product, users))  # no header of the product's
+        return beside or asserts(text) or data
 
     def _is_expected(self, path: str) -> bool:
         """True if data are read for a gate's own use: code or settings name them or their folder, and no product."""
@@ -117,6 +127,8 @@ class Parts:
                 return False
         product = (other for other in tree if is_code(other) and other != path and self._is_product(other))
         text = self._text(path)
+        if is_compiled(path) and not asserts(text):  # a build names it, and does not run it
+            return False
         return any(uses_code(path, text, other) or names_file(text, other) for other in product)
 
     def _only_judges(self, path: str, depth: int) -> bool:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from noface.git.plumbing import Plumbing
 from noface.git.repository import person_names
-from noface.integrity.judges import sources
+from noface.integrity.judges import is_compiled, sources
 from noface.integrity.named_files import Tree, modules_run
 from noface.model.gate import GateSpec
 from noface.model.patterns import matches_any
@@ -60,7 +60,7 @@ def reached(plumbing: Plumbing, main: str, gates: tuple[GateSpec, ...]) -> Reach
         if not fresh or len(paths) > _FILES_MAX:
             break
         paths |= fresh
-    started = frozenset(sources(paths, ()))
+    started = frozenset((*sources(paths, ()), *filter(is_compiled, paths)))  # a build names what it compiles
     return Reached(frozenset(paths - started - _steering(paths, commands)), started)
 
 

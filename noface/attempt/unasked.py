@@ -5,18 +5,21 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from noface.attempt.attempt import Judging
+from noface.git.landings import brought_since
 from noface.git.plumbing import entries_before, store_text
 from noface.git.stored import LINK_MODE, Entry
-from noface.integrity.asked_for import speak, words_of
+from noface.integrity.asked_for import meanings, speak, words_of
 from noface.integrity.judges import Part, part_of
 from noface.integrity.tampering import is_code
 from noface.integrity.unasked.chapters import find_unasked, together
 from noface.integrity.unasked.definitions import definitions
-from noface.integrity.unasked.finding import LEFT_OUT, Changed, Ground, Held, Right, Unasked
+from noface.integrity.unasked.finding import LEFT_OUT, Brought, Changed, Ground, Held, Right, Unasked
 from noface.model.attempt import ABSENT, UNASKED, UNTESTED
+from noface.model.issue import Issue
 from noface.model.patch import decoded
 from noface.model.quoting import one_line, some
 
@@ -24,6 +27,7 @@ _FILE_BYTES_MAX = 2_000_000
 _TOTAL_BYTES_MAX = 64_000_000
 _SHOWN_MAX = 5
 _LINE_CHARS_MAX = 200
+_NIGHT_S = 24 * 3600.0
 
 
 def unasked_in(attempt: Judging) -> tuple[Unasked, ...]:
@@ -49,8 +53,24 @@ def unasked_in(attempt: Judging) -> tuple[Unasked, ...]:
             for c in attempt.change.files
         ]
         names, on_main = tuple(_machine_names(str(attempt.env.slots_dir))), plumbing.whole(main).paths
-        ground = Ground(attempt.issue, on_main, lambda texts: plumbing.files_with(main, texts), content, names)
+        tonight = brought_since(plumbing, main, attempt.env.clock.now() - _NIGHT_S)
+
+        def brought(path: str) -> list[Brought]:
+            others = [each for each in tonight.get(path, ()) if not _of_one_whole(each[0], attempt.issue)]
+            blobs = [(held("", old) or b"", held("", new) or b"") for _, _, old, new in others]
+            texts = [[data.decode("utf-8", "replace") for data in pair] for pair in blobs]
+            named = [f"issue {issue}, {title}" if issue else title for issue, title, _, _ in others]
+            return [Brought(by, *pair) for by, pair in zip(named, texts, strict=True)]
+
+        with_main = partial(plumbing.files_with, main)
+        ground = Ground(attempt.issue, on_main, with_main, content, names, brought)
         return find_unasked(files, ground)
+
+
+def _of_one_whole(landed: str, issue: Issue) -> bool:
+    """True if what landed is of the same issue, or of another part of the issue that this one is a part of."""
+    whole = issue.parent or issue.id
+    return landed in (issue.id, whole) or landed.startswith(f"{whole}.")
 
 
 def names_gone(attempt: Judging) -> tuple[str, ...]:
@@ -118,8 +138,16 @@ def _entry(attempt: Judging, right: Right | None, now: Entry | None) -> Entry | 
 
 def doubts_of(attempt: Judging, *, accepted: bool = False) -> tuple[str, ...]:
     """Return what a person has to say yes to before the work lands; or what is `accepted` once its worker was told."""
-    asked = tuple(told(one) for one in attempt.unasked if (one.then == "tell") is accepted)
+    # What its worker speaks of besides what the issue does.
+    report, agent = attempt.work.report, attempt.work.agent
+    words = report.summary if report is not None else agent.answer or agent.last_words
+    said = meanings((words,)) - meanings(words_of(attempt.issue))
+    asked = tuple(told(one) for one in attempt.unasked if _is_accepted(one, said) is accepted)
     return (f"{UNASKED}: {some(asked, _SHOWN_MAX, _LINE_CHARS_MAX)}",) if asked else ()
+
+
+def _is_accepted(one: Unasked, said: frozenset[str]) -> bool:
+    return one.then == "tell" or (one.then == "say" and bool(meanings(one.lines) & said))
 
 
 def told(one: Unasked) -> str:

@@ -178,10 +178,17 @@ _NO_NETWORK = re.compile(
 )
 
 
-def of_its_provider(error: Failure) -> Failure:
-    """Return the failure of a plain command as its provider's, if it ended with that of another machine (N1)."""
+def of_its_provider(error: Failure, *, idle: bool = False) -> Failure:
+    """Return the failure of a plain command as its provider's, if it ended with that of another machine (N1).
+
+    Who refuses access need not be named if the command was `idle`, and changed nothing: no work made that up.
+    """
     if error.rule == NO_ANSWER:
         return replace(error, kind=FailureKind.NETWORK, charged=False)
+    last = error.evidence[-1] if error.evidence else ""
+    if idle and not HERE.search(last) and (refused := _cause_of(last)) is not None and refused.name == _REFUSED:
+        message = f"{refused.cause} The worker ended with: {refused.line}"
+        return replace(error, kind=FailureKind.AUTH, rule="command-access", message=message, charged=False)
     final = final_error(error.evidence[-1:]) if error.rule == OUTSIDE_CAUSE else None
     if final is None or HERE.search(final.line) or is_of_the_work(final.line) or _NO_NETWORK.search(final.line):
         return error

@@ -23,13 +23,13 @@ from noface.engine.withdrawals import Withdrawals
 from noface.errors import GitError
 from noface.model.attempt import AttemptOrder, AttemptReport, Interrupted, Judged
 from noface.model.budget import EndedFor
-from noface.model.failure import OUT_OF_REACH, Failure
+from noface.model.failure import OUT_OF_REACH, TOOLS_DENIED, Failure
 from noface.model.gate import Proof
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
 from noface.recovery.sudden_ends import NEVER_WORKED
 
-_ASKED_ONCE = (OUT_OF_REACH, NEVER_WORKED)
+_ASKED_ONCE = (OUT_OF_REACH, TOOLS_DENIED, NEVER_WORKED)
 """Rules of failures for which a person is asked once a run, whatever the number of issues."""
 Met = Callable[[BaseException, Job[Any] | None, str], After]
 

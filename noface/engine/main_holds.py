@@ -127,15 +127,15 @@ def _let_go(context: RunContext, row: IssueRow, back: str) -> None:
     refs = plumbing.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname:short)", "refs/heads").text
     branches = tuple(ref for ref in refs.split("\n") if ref and not ref.startswith("noface/"))
     main, short = plumbing.repository.main_name, commit[:12]
+    bring = f"git cherry-pick {'-m 1 ' if plumbing.resolve(f'{commit}^2') else ''}{short}"  # and nothing that lay below
     if back:
         why, bring = f"{BY_YOU} ({back[:12]})", f"git revert {back[:12]}"
     elif branches:
         why = f"merged into {some(branches, 2)} as {short}, which {main} does not hold"
-        bring = f"git merge {branches[0]}"
     elif commit in _beyond_main(plumbing, (move.new for move in main_moves(plumbing))):
-        why, bring = f"{BY_YOU}: {main} does not hold {short} any more", f"git merge {short}"
+        why = f"{BY_YOU}: {main} does not hold {short} any more"
     else:
-        why, bring = f"merged as {short} into a branch that is gone, and {main} does not hold it", f"git merge {short}"
+        why = f"merged as {short} into a branch that is gone, and {main} does not hold it"
     passed = [each for each in context.reader.past(row.id) if each.outcome == PASSED]
     if passed and why.startswith(BY_YOU):
         failure = Failure(FailureKind.REVIEW_REJECTED, why, TAKEN_BACK, signature=f"{TAKEN_BACK}:{commit}")

@@ -17,6 +17,7 @@ _CLAIMS = (
 )
 _BROUGHT_MAX = 50
 _OWN_MAX = 30
+_RECENT_MAX = 50
 _DIGITS_MAX = 10
 
 
@@ -90,6 +91,21 @@ def pushed_work(plumbing: Plumbing, issue_id: str, old: str, new: str) -> tuple[
         if named == issue_id and attempt.isascii() and attempt.isdecimal() and len(attempt) < _DIGITS_MAX:
             works.append(PushedWork(commit, int(attempt), float(at)))
     return tuple(works)
+
+
+def brought_since(plumbing: Plumbing, main: str, since: float) -> dict[str, list[tuple[str, str, str, str]]]:
+    """Return what landed on `main` since a time (epoch seconds), by paths: the issue, its title, old and new blobs."""
+    form = "--format=%x01%(trailers:key=Noface-Issue,valueonly,separator=%x2c)%x02%s%x02"
+    raw = ("--raw", "-z", "--no-renames", "--no-abbrev", "--diff-merges=first-parent", "--first-parent")
+    asked = ("log", *raw, *_CLAIMS[:3], form, f"--since={int(since)}", f"--max-count={_RECENT_MAX}", main, "--")
+    found: dict[str, list[tuple[str, str, str, str]]] = {}
+    for entry in plumbing.git.ask(*asked).split("\x01")[1:]:
+        issue, title, rest = entry.split("\x02", 2)
+        fields = [field for field in rest.split("\0") if field.strip()]
+        for change, path in zip(fields[::2], fields[1::2], strict=False):
+            old, new = change.split()[2:4]
+            found.setdefault(path, []).append((issue, title, old, new))
+    return found
 
 
 def landed_issues(plumbing: Plumbing) -> tuple[tuple[str, str], ...]:

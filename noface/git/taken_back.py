@@ -3,11 +3,14 @@
 Work that began on such a main holds it in files and history: only what it changed itself is brought onto today's main.
 """
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from noface.git.plumbing import Merge, Plumbing
 from noface.git.survey import main_moves
+
+_LINES_BYTES_MAX = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,26 @@ def merge_from(plumbing: Plumbing, base: str, *sides: str) -> Merge:
 
 
 def holds(plumbing: Plumbing, tree: str, landing: str) -> bool:
-    """True if a commit or tree has all that a landing brought: to bring it again would change nothing."""
+    """True if a commit or tree has all that a landing brought: to bring it again would change nothing.
+
+    If they conflict, since there are lines of others beside its own by now, its own lines are looked for.
+    """
     parent = plumbing.resolve(f"{landing}^")
-    return parent is not None and merge_from(plumbing, parent, tree, landing).tree == plumbing.tree(tree)
+    if parent is None:
+        return False
+    merged = merge_from(plumbing, parent, tree, landing)
+    return merged.tree == plumbing.tree(tree) if merged.tree is not None else _has_lines(plumbing, tree, landing)
+
+
+def _has_lines(plumbing: Plumbing, tree: str, landing: str) -> bool:
+    changes = plumbing.raw_changes(f"{landing}^", landing)
+    paths = tuple(change.path for change in changes)
+    old, new, now = (plumbing.texts(each, paths, _LINES_BYTES_MAX) for each in (f"{landing}^", landing, tree))
+    for path in paths:
+        was, brought, has = (Counter(side.get(path, "").splitlines()) for side in (old, new, now))
+        if path not in new or brought - was - has or (was - brought) & (has - brought):
+            return False
+    return True
 
 
 def reverses(plumbing: Plumbing, commit: str, landing: str, paths: Collection[str]) -> bool:

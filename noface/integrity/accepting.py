@@ -103,7 +103,7 @@ def its_work(path: str, issue: Issue) -> bool:
     """True if a file that `accept` reads is for the issue's work to change: its `paths` or its text names it.
 
     So it is if others judge what it holds or prints. A test judges, and so does a script that is a whole command,
-    unless `paths` names it without a wildcard.
+    unless the title names it, or `paths` without a wildcard.
     """
     if issue.parent is not None:  # a model has written it
         return False
@@ -112,8 +112,12 @@ def its_work(path: str, issue: Issue) -> bool:
     return not _judges(path, issue) and (is_named(path, issue) or _is_judged(path, issue.accept))
 
 
+_SETS = re.compile(r"\s*[A-Za-z_]\w*=")
+
+
 def _judges(path: str, issue: Issue) -> bool:
-    return _is_check(path) or path in whole_scripts(issue.accept)
+    judging = (command for command in issue.accept if not _SETS.match(command))  # who sets variables runs a product
+    return _is_check(path) or (path in whole_scripts(judging) and not is_named(path, replace(issue, body="", paths=())))
 
 
 def _is_judged(path: str, commands: Iterable[str]) -> bool:

@@ -6,8 +6,10 @@ A manifest judges and describes at once, so it is made anew of main's judging se
 import configparser
 import io
 import json
+import posixpath
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,6 +37,8 @@ class Part(StrEnum):
     PRODUCT = "product"
 
 
+_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".rs", ".go", ".java", ".kt", ".cs", ".swift", ".zig", ".hs")
+_WORD = re.compile(r"[\w./$(){}:=+-]+")
 MANIFESTS = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "Cargo.toml")
 
 
@@ -74,6 +78,18 @@ def steers_by_name(path: str) -> bool:
     """True if tools look for a file by its name, whoever else uses it; of what may steer, only data is apart."""
     looked_for = _names("config").search(path) or _names("by_itself").search(path) or builds(path)
     return bool(looked_for) or (part_of(path) is Part.SOFT and not _names("made").search(path))
+
+
+def is_compiled(path: str) -> bool:
+    return posixpath.splitext(path)[1] in _COMPILED
+
+
+def only_lists(old: str, new: str, added: Collection[str], removed: Collection[str]) -> bool:
+    """True if all that differs in what builds a project is that it names files which the change adds, or removes."""
+    was, now = (Counter(_WORD.findall(text)) for text in (old, new))
+    stems, gone = ({posixpath.basename(path).partition(".")[0] for path in paths} for paths in (added, removed))
+    gained, lost = ({word.partition(".")[0].rpartition("/")[2] for word in words} for words in (now - was, was - now))
+    return bool(gained | lost) and gained <= stems and lost <= gone
 
 
 def builds(path: str) -> bool:

@@ -174,7 +174,7 @@ def _other_model(issue: Issue, last: str, configured: Configured, kind: FailureK
 
 def edit_command(issue: Issue) -> str:
     """Return the command by which a person edits an issue where it was written: a file, GitHub, or a line of beads."""
-    if re.search(r"\.jsonl:\d+$", issue.source):
+    if re.search(r"(?:\.jsonl|^bd):\d+$", issue.source):
         return f"bd edit {shlex.quote(issue.id)}"
     program = "gh issue edit" if "://" in issue.source else EDITOR
     return f"{program} {shlex.quote(issue.source)}"

@@ -6,7 +6,7 @@ from noface.diagnosis.agent_errors import ASKS
 from noface.diagnosis.known_causes import final_error
 from noface.model.actions import Action, Block, Mode, RunWorker, WaitUntil
 from noface.model.attempt import failure_of
-from noface.model.failure import DISK_FULL, OUT_OF_REACH, Failure
+from noface.model.failure import DISK_FULL, OUT_OF_REACH, TOOLS_DENIED, Failure
 from noface.model.taxonomy import FailureKind, Strategy
 from noface.recovery.policy_state import (
     OUTSIDE,
@@ -62,7 +62,7 @@ _LOOKS = (1 / 3, 2.0, 10.0)
 """In `backoff_base`, by default 10 s, 1 min and 5 min: a login is renewed, or a program updated, in seconds."""
 
 
-_SURE = (*SEVERAL_ISSUES, OUT_OF_REACH, "command-refused", f"command-{ASKS}", "command-no-script")
+_SURE = (*SEVERAL_ISSUES, OUT_OF_REACH, TOOLS_DENIED, "command-refused", f"command-{ASKS}", "command-no-script")
 """Rules of what several issues have met, or what does not go by itself: a sandbox, a person's own command."""
 
 

@@ -131,7 +131,7 @@ def test_what_landed_on_another_branch_is_done_once_main_holds_it(aside):
     out = aside.run(code=3)
     assert "merged into aside as " in out
     assert "All done" not in out
-    assert "git merge aside" in aside.noface("blocked").stdout
+    assert "git cherry-pick -m 1 " in aside.noface("blocked").stdout
     aside.git("merge", "-q", "aside")
     aside.run()
     assert aside.statuses() == {"1": "merged"}

@@ -165,3 +165,30 @@ def test_who_retries_an_issue_has_its_provider_tried_at_once_and_by_one_attempt(
     assert [each["id"] for each in project.shown("retry", "--all")["retry"]] == ["1"]
     project.run()
     assert set(project.statuses().values()) == {"merged"}
+
+
+DENIED = {"permission_denials": [{"tool_name": "Edit", "tool_use_id": "t", "tool_input": {"file_path": "a.txt"}}]}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", '[models.small] settings = "none"'),
+        ('permissions = "workspace"', '[models.small] permissions = "full"'),
+        ('tools = ["read", "run"]', '"edit" among [models.small] tools'),
+    ],
+)
+def test_an_agent_that_its_own_configuration_lets_not_write_is_asked_once_in_a_run_for_nothing(project, more, said):
+    providers(project, small=0)
+    script, config = project.folder / "small.sh", project.path / "noface.toml"
+    told = json.dumps(result(0.1) | DENIED)
+    script.write_text(f"#!/bin/sh\ncat > /dev/null\necho 1 >> {project.folder}/calls\necho '{told}'\n")
+    script.chmod(0o755)
+    entry = f'"claude"\ncommand = "{script}"\n{more}'
+    config.write_text(config.read_text().replace(f'"command"\ncommand = "sh {script}"', entry))
+    issues(project, 3)
+    out = project.run(code=3)
+    assert said in out
+    assert (project.folder / "calls").read_text() == "1\n"
+    assert [each["charged"] for each in project.attempts("1")] == [False]
+    assert said in project.noface("blocked", "1").stdout.replace("\n    ", " ")

@@ -1,4 +1,4 @@
-"""Finds what an agent missed in its sandbox: its own installation, a toolchain, its configuration.
+"""Finds what an agent missed in its sandbox (its installation, a toolchain), or what its own configuration denies.
 
 A place counts if the last output of a failed agent complains of it, and a person can use it, but not a command in the
 very same sandbox (law 10).
@@ -7,13 +7,16 @@ very same sandbox (law 10).
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from noface.data import table
-from noface.model.failure import OUT_OF_REACH, Failure
+from noface.model.access import Permissions, Settings, Tool
+from noface.model.failure import OUT_OF_REACH, TOOLS_DENIED, Failure
+from noface.model.quoting import some
 from noface.model.taxonomy import FailureKind
+from noface.model.worker_run import ModelSpec
 from noface.process.command import Command
 from noface.process.files import read_bounded, started_with
 from noface.process.home_places import below, is_closed
@@ -34,7 +37,7 @@ _PROGRAM = re.compile(
 )
 _CANDIDATES_MAX = 20
 _LINE_MAX = 2_000
-_NAMED_MAX = 3
+_NAMED_MAX = _CALLS_MAX = 3
 _PROBE_S_MAX = 20.0
 _PROBE_BYTES_MAX = 20_000
 _PROBE = """\
@@ -127,6 +130,37 @@ def _to_show(place: str, home: str) -> str:
     if not own or is_closed(place):
         return place
     return own[-1] if os.path.relpath(place, home).startswith(".") else own[0]
+
+
+def denied(model: ModelSpec, refused: Sequence[str]) -> Failure | None:
+    """Return that an agent's own configuration kept it from writing, by the calls that it refused; None if it did not.
+
+    Of an agent whose tools that edit are known only these count: one may well do without a command or a page.
+    """
+    edits = table("agents")[model.agent].get("calls", {}).get("edit")
+    stopped = [call for call in refused if not edits or call.partition(" ")[0] in edits]
+    if not stopped:
+        return None
+    section = f"[models.{model.name}]"
+    if model.permissions is not Permissions.FULL:
+        key = f'{section} permissions = "full"'
+    elif not model.may(Tool.EDIT):
+        key = f'"edit" among {section} tools'
+    elif model.settings is not Settings.NONE:
+        key = f'{section} settings = "none", which leaves out those of the project and of you, or a rule there,'
+    else:
+        key = f"{section} args without what restricts it"
+    message = (
+        f"{model.agent} itself refused {some(tuple(stopped), _CALLS_MAX)}, and nothing was changed: {key} lets it write"
+    )
+    return Failure(
+        FailureKind.MISCONFIGURED,
+        message,
+        rule=TOOLS_DENIED,
+        signature=TOOLS_DENIED,
+        evidence=tuple(stopped),
+        charged=False,
+    )
 
 
 def _failure(place: str, key: str, named: str, error: Failure) -> Failure:

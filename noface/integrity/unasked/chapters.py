@@ -12,8 +12,9 @@ from noface.integrity.unasked.in_place_of import in_place_of
 from noface.integrity.unasked.kinds import kinds
 from noface.integrity.unasked.machine import machine
 from noface.integrity.unasked.measures import measures
+from noface.integrity.unasked.undone import undone
 
-CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine, gone, checks, in_place_of, measures)
+CHAPTERS: tuple[Chapter, ...] = (contents, kinds, machine, gone, checks, in_place_of, measures, undone)
 
 
 def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...]:

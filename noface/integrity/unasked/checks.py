@@ -8,40 +8,75 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from noface.data import pattern
+from noface.integrity.asked_for import meanings, words_of
 from noface.integrity.tampering import is_code
-from noface.integrity.unasked.definitions import Text, definitions, texts_of
+from noface.integrity.unasked.definitions import Text, definitions, language_of, texts_of
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
 
+Sides = tuple[list[str], list[str], list[str]]
 _CHANGED_MAX = 8
 """A body that loses more lines is another one."""
-_MADE_UP = {"rights": 1, "input": 1_000}
-"""So many checks that go does a new one make up for."""
+_NAME = re.compile(r"(?<!\w)(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}(?:_[A-Z\d]+)*|[a-z]+_\w+)(?!\w)")
 _SAYS = re.compile(
-    r"^(?:#(?!\[)|//|/?\*|--|import\b|from\b|use\b|(?:async )?def\b|(?:export )?function\b|func\b|(?:pub )?fn\b)"
+    r"^(?:#(?!\[)|//|/?\*|--|import\b|from\b|use\b|(?:async )?def\b|(?:export )?function\b|func\b|(?:pub )?fn\b|assert)"
 )
 
 
 def checks(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield the checks that a change drops."""
     texts = [each for each in texts_of(files) if each.product and is_code(each.path)]
-    for row, lost in (("rights", _fewer), *([] if ground.removes else [("input", _dropped)])):
-        found = {each.path: [line for line in lost(each) if _is(row, line)] for each in texts if each.both}
-        gained = sum(_is(row, line) for each in texts for line in each.gained.elements())
-        if sum(map(len, found.values())) > gained * _MADE_UP[row]:
-            yield from (Unasked(row, path, tuple(lines)) for path, lines in found.items() if lines)
+    words = words_of(ground.issue)
+    for row, sides in (("rights", _lines), *([] if ground.removes else [("input", _of_definitions)])):
+        both = {each.path: [[line for line in side if _is(row, line)] for side in sides(each)] for each in texts}
+        fewer = sum(len(lost) for lost, *_ in both.values()) > sum(len(gained) for _, gained, _ in both.values())
+        now = (line for each in texts for line in each.new.split("\n"))
+        left = _named("\n".join(line for line in now if _is(row, line.strip())))
+        for path, (lost, _, few) in both.items():
+            by_name = [line for line in lost if _named(line) - left]
+            there = {line.strip() for each in texts if each.path == path for line in each.new.split("\n")}
+            told = [line for line in few if line not in there] if fewer and few else by_name
+            if told and not _speak_of(row, words, told):
+                yield Unasked(row, path, tuple(told))
+
+
+def _named(text: str) -> frozenset[str]:
+    """Return the names that tell what a check is about: of an error, of a limit; no words of its message."""
+    return frozenset(_NAME.findall(text))
+
+
+def _speak_of(row: str, words: Sequence[str], lost: Sequence[str]) -> bool:
+    """True if an issue speaks of what the checks that are gone are about."""
+    about = meanings(lost)
+    if row == "rights":
+        about = meanings(pattern("unasked", "checks", "words", re.IGNORECASE).findall("\n".join(lost)))
+    return bool(about & meanings(words))
 
 
 def _is(row: str, line: str) -> bool:
     return not _SAYS.match(line) and pattern("unasked", "checks", row, re.IGNORECASE).search(line[:400]) is not None
 
 
-def _fewer(text: Text) -> Iterator[str]:
-    yield from text.lost.elements()
-
-
-def _dropped(text: Text) -> Iterator[str]:
+def _lines(text: Text) -> Sides:
+    """Return the lines that are gone from what stays, those that are new, and the first again."""
     before, after = definitions(text.path, text.old) or {}, definitions(text.path, text.new) or {}
-    for name in before.keys() & after.keys():
-        lost = Counter(before[name].body) - Counter(after[name].body)
-        if lost.total() <= _CHANGED_MAX:
-            yield from lost
+    whole = Counter(line for name in before.keys() - after.keys() for line in (before[name].head, *before[name].body))
+    lost = [*(text.lost - whole).elements()] if text.both else []
+    return lost, [*text.gained.elements()], lost
+
+
+def _of_definitions(text: Text) -> Sides:
+    """Return what definitions that stay lose, what they and new ones gain, and what those lose that lose little."""
+    if language_of(text.path) == "shell":  # a script checks before it works, outside of any function
+        return _lines(text)
+    before, after = definitions(text.path, text.old) or {}, definitions(text.path, text.new) or {}
+    lost, few, gained = (
+        list[str](),
+        list[str](),
+        [line for name in after.keys() - before.keys() for line in after[name].body],
+    )
+    for name in before.keys() & after.keys() if text.both else ():
+        was, now = Counter(before[name].body), Counter(after[name].body)
+        gained += (now - was).elements()
+        lost += (was - now).elements()
+        few += (was - now).elements() if (was - now).total() <= _CHANGED_MAX else ()
+    return lost, gained, few

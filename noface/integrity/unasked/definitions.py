@@ -16,11 +16,12 @@ from noface.data import pattern, table
 from noface.integrity.form import python_tree
 from noface.integrity.judges import Part, part_of
 from noface.integrity.rubbish import is_generated
+from noface.integrity.tampering import is_code
 from noface.integrity.unasked.finding import Changed
 
 _PUBLIC = re.compile(r"(?<!\w)(?:export|pub|public)\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CLOSES = re.compile(r"\s*(?:[)\]}]|end\b)")
+_CLOSES = re.compile(r"\s*(?:[)\]{}]|end\b)")
 _ASSIGNED = re.compile(r"(?m)^[ \t]*+(?:export[ \t]++)?([\w.-]+)[ \t]*+[=:]")
 _ENVIRONMENT = re.compile(r"\.(ini|cfg|properties|conf|env)$|(^|/)\.?env\.\w+$|(^|/)\.env[\w.]*$")
 _DEPTH_MAX = 8
@@ -73,6 +74,10 @@ class Text:
 def texts_of(files: Sequence[Changed]) -> list[Text]:
     """Return the texts of what people write: no links, no submodules, nothing that programs write."""
     return [Text(file) for file in files if file.new_mode[:2] != "12" and not is_generated(file.path)]
+
+
+def defines(path: str) -> bool:
+    return is_code(path) or language_of(path) in table("unasked")["definitions"]
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
+from typing import NamedTuple
 
 from noface.data import table
 from noface.integrity.asked_for import words_of
@@ -15,6 +16,14 @@ Held = tuple[str, bytes]
 """A file's mode and its bytes: of a link its target, of a submodule the id of its commit."""
 Right = tuple[str, bytes | None]
 """What a file is to be: a mode, "" for that which it has, and bytes, None for those that it has."""
+
+
+class Brought(NamedTuple):
+    """What recent work made of a file: its texts before and after, and whose work it is."""
+
+    by: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,8 @@ class Ground:
     """What a change is held against: its issue, main, and the machine.
 
     `on_main` are main's paths, `holding` gives those that hold one of some texts, `content` a file, None if there is
-    none. `machine` are folders and names that tell this machine.
+    none. `machine` are folders and names that tell this machine. `brought` is what work of the same night made of a
+    file.
     """
 
     issue: Issue
@@ -69,6 +79,7 @@ class Ground:
     holding: Callable[[tuple[str, ...]], Collection[str]]
     content: Callable[[str], Held | None]
     machine: tuple[str, ...] = ()
+    brought: Callable[[str], Sequence[Brought]] = lambda _: ()
 
     @property
     def removes(self) -> bool:

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from posixpath import basename, dirname
 
-from noface.integrity.asked_for import words_of
+from noface.integrity.asked_for import meanings, words_of
 from noface.integrity.judges import Part, is_hidden, part_of
 from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
-from noface.integrity.unasked.definitions import Text, definitions, exported, keys_of, telling, texts_of
+from noface.integrity.unasked.definitions import Text, defines, definitions, exported, keys_of, telling, texts_of
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
 from noface.model.attempt import ABSENT, REGULAR
 
@@ -22,9 +22,12 @@ _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
 _SETTINGS = re.compile(
     r"(?i)(^|/)(\.?env[\w.]*|[\w.-]+\.env|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
 )
-_EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|benchmarks?)/")
-_FOLDER_CHARS_MIN = 4
+_EXAMPLES = re.compile(r"(?<![/\w])(?:(?!com/|org/|net/|io/)[\w.-]+/)*(examples?|samples?|demos?|docs?|benchmarks?)/")
+_FOLDER_CHARS_MIN = _EXPORT_CHARS_MIN = 4
 _HEAD_MIN = 5
+_SECTION_MIN = 3
+_DOCUMENTS = (".md", ".mdx", ".adoc", ".markdown")
+_HEADING = re.compile(r"(?:#{2,6}|={2,6}) \S")
 _TAIL_MIN = 10
 _TAIL_PART = 0.45
 _NEW_PART = 0.25
@@ -48,6 +51,8 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         if text.both and _same_definitions(text) and (tail := _tail(text, gained)):
             yield Unasked("cut-off", path, (tail[0], tail[-1]))
             continue
+        if text.both and path.endswith(_DOCUMENTS) and (heads := _sections(text, gained, issue)):
+            yield Unasked("sections", path, tuple(heads))
         if _EXAMPLES.search(path):
             continue
         if not text.both:
@@ -56,7 +61,7 @@ def gone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
             continue
         if _is_read(path, ground) and (keys := _keys(text, texts, issue)):
             yield Unasked("keys", path, tuple(keys))
-        if is_code(path) and (heads := _definitions(text, texts, gained, issue)):
+        if defines(path) and (heads := _definitions(text, texts, gained, issue)):
             yield Unasked("gone", path, tuple(heads))
         elif is_code(path) and (names := _exports(text, texts, issue)):
             yield Unasked("exports", path, tuple(names))
@@ -87,7 +92,7 @@ def _definitions(text: Text, texts: Sequence[Text], gained: Collection[str], iss
     before, after = definitions(text.path, text.old), definitions(text.path, text.new)
     if before is None or after is None:
         return []
-    there = {name for each in texts if is_code(each.path) for name in definitions(each.path, each.new) or ()}
+    there = {name for each in texts if defines(each.path) for name in definitions(each.path, each.new) or ()}
     lost = [one for one in before.values() if one.name not in there and not _word(one.name).search(text.new)]
     if not text.both and not 0 < len(lost) < len(before):
         return []
@@ -97,6 +102,26 @@ def _definitions(text: Text, texts: Sequence[Text], gained: Collection[str], iss
     kept = {*gained, *(Counter(telling(text.new.split("\n"))) - (Counter(telling(text.old.split("\n"))) - own))}
     silent = [one for one in lost if one.name.casefold() not in issue and not one.name.startswith("__")]
     return [one.head for one in silent if 2 * sum(line in kept for line in one.body) < max(len(one.body), 1)]
+
+
+def _sections(text: Text, gained: Counter[str], issue: str) -> list[str]:
+    """Return the headings of a document that are gone with all that stood below, of which nothing is elsewhere."""
+    heads, body = dict[str, list[str]](), list[str]()
+    for line in text.old.split("\n"):
+        if _HEADING.match(line):
+            body = heads[line] = []
+        else:
+            body.append(line)
+    now = {*telling(text.new.split("\n")), *gained}
+    said = meanings((issue,))
+    return [
+        head
+        for head, lines in heads.items()
+        if head.strip() not in now
+        and len(told := telling(lines)) >= _SECTION_MIN
+        and not any(line in now for line in told)
+        and not meanings((head,)) & said
+    ]
 
 
 def _same_definitions(text: Text) -> bool:
@@ -128,9 +153,10 @@ def _exports(text: Text, texts: Sequence[Text], issue: str) -> list[str]:
     return [
         name
         for name in sorted(lost)
-        if (_word(name).search(text.new) or name not in before)
+        if len(name) >= _EXPORT_CHARS_MIN
+        and (_word(name).search(text.new) or name not in before)
         and name.casefold() not in issue
-        and not any(_word(name).search(each.old + each.new) for each in others)
+        and not any(_word(name).search(line) for each in others for line in (*each.lost, *each.gained))
     ]
 
 
@@ -160,7 +186,7 @@ def _keys(text: Text, texts: Sequence[Text], issue: str) -> list[str]:
     top = sorted(key for key in lost if key[:-1] not in lost)
     others = [each for each in texts if each is not text]
     spoken = any(
-        key[-1].casefold() in issue
+        any(part and part in issue for part in (key[-1].casefold(), *re.split(r"[_.-]", key[-1].casefold())))
         or _word(key[-1]).search(text.new)
         or any(_word(key[-1]).search(each.old + each.new) for each in others)
         for key in top

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 
 from noface.data import pattern, table
@@ -26,6 +27,11 @@ def measures(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     known = {line.strip() for file in files for line in (file.old or b"").decode("utf-8", "replace").split("\n")}
     own = _own(ground.on_main, files)
     for file in files:
+        if file.new is not None and pattern("unasked", "measures", "checkers").search(file.path):
+            loosened = pattern("unasked", "measures", "loosened", re.MULTILINE)
+            lines = [line.strip() for line in file.new.decode("utf-8", "replace").split("\n") if loosened.search(line)]
+            if lines := [line for line in lines if line not in known]:
+                yield Unasked("untyped", file.path, tuple(lines[:_LINES_MAX]))
         if file.new is None or not is_code(file.path) or part_of(file.path) not in (Part.PRODUCT, Part.SOFT):
             continue
         new = file.new.decode("utf-8", "replace")
@@ -71,8 +77,17 @@ def _of_python(text: str, own: frozenset[str]) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] not in own:
             foreign.update(alias.asname or alias.name for alias in node.names)
     for node in nodes:
-        if isinstance(node, ast.stmt) and _replaces(node, foreign, own):
+        if isinstance(node, ast.stmt) and (_replaces(node, foreign, own) or _within_own(node)):
             yield lines[node.lineno - 1].strip()
+
+
+def _within_own(node: ast.stmt) -> bool:
+    """True if it puts something else in the place of a library that another module has imported: `shop.cart.time`."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    places = (
+        target for target in targets if isinstance(target, ast.Attribute) and _root(target) not in ("self", "cls")
+    )
+    return any(place.attr in sys.stdlib_module_names and not place.attr.startswith("_") for place in places)
 
 
 def _replaces(node: ast.stmt, foreign: Collection[str], own: Collection[str]) -> bool:
