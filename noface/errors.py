@@ -23,6 +23,7 @@ OF_THE_MACHINE = {
     errno.EIO: f"The disk reported an error: see the system log. {_GO_ON}",
     errno.EMFILE: f"Too many files are open: raise `ulimit -n`. {_GO_ON}",
     errno.ENFILE: f"Too many files are open on this machine. {_GO_ON}",
+    errno.ENAMETOOLONG: "No file has so long a name: give a shorter one.",
     errno.ENOMEM: f"Memory has run out: run fewer workers at once. {_GO_ON}",
 }
 """What a person does about an error of the system that is nobody's bug, by its number."""

@@ -24,7 +24,7 @@ from noface.model.worker_run import PLAIN_AGENTS, ReportStatus
 from noface.prompts.answers.report import UNREADABLE
 from noface.recovery.decided import OUTSIDE
 from noface.recovery.reported import of_report
-from noface.recovery.retry_policy import TEXT_EDITED
+from noface.recovery.retry_policy import MAY_BE_HALF, TEXT_EDITED
 
 _SHOWN_MAX = 10
 _WORDS_MAX = 100
@@ -98,7 +98,7 @@ def left_ungated(attempt: Judging, nothing: Failure) -> bool:
         nothing.kind is FailureKind.NO_DIFF and nothing.rule not in (ELSEWHERE, NOT_TAKEN)
     )
     never_gated = any(
-        last.kind in _NOT_THE_GATES or last.rule in (*_OF_FILES_LEFT_OUT, TEXT_EDITED, LEFT_IN, TAKEN_BACK)
+        last.kind in _NOT_THE_GATES or last.rule in (*_OF_FILES_LEFT_OUT, TEXT_EDITED, LEFT_IN, TAKEN_BACK, MAY_BE_HALF)
         for last in order.earlier[-1:]
     )
     done = status in (ReportStatus.DONE, ReportStatus.ALREADY_DONE)

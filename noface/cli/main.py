@@ -1,6 +1,7 @@
 """The command line: finds the verb, imports its module and no other, and turns errors into messages and exit codes."""
 
 import os
+import re
 import signal
 import sys
 from importlib import import_module
@@ -9,7 +10,7 @@ import typer
 
 from noface.cli.verb import Group, Verb, Verbs
 from noface.data.extras import extra
-from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, OF_THE_MACHINE, NofaceError
+from noface.errors import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, OF_THE_MACHINE, NofaceError
 from noface.process.startup import prepare_streams
 
 EXTRA, EXTRA_GROUP = "extra", "extra.group"
@@ -131,8 +132,11 @@ def main() -> None:
     except Exception as error:
         if verbose:
             raise
+        if isinstance(error, UnicodeEncodeError) and any(map(_NO_TEXT.search, arguments)):
+            _report(NofaceError("what was given is no text in UTF-8", _WRITE_ANEW), as_json="--json" in arguments)
+            sys.exit(EXIT_USAGE)
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
-            where = f" ({error.filename})" if error.filename else ""
+            where = f" ({str(error.filename)[:_NAME_CHARS_MAX]})" if error.filename else ""
             problem = NofaceError(f"{error.strerror}{where}", OF_THE_MACHINE[error.errno])
             _report(problem, as_json="--json" in arguments)
             sys.exit(EXIT_FAILURE)
@@ -140,6 +144,9 @@ def main() -> None:
         sys.exit(EXIT_FAILURE)
 
 
+_NAME_CHARS_MAX = 200
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+_WRITE_ANEW = "Type it anew, or set the terminal to UTF-8."
 _BUG = "This is a bug in noface. Run the command again with --verbose for the traceback to report; no work is lost."
 
 

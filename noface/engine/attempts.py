@@ -17,6 +17,7 @@ from noface.engine.outages import of_its_model, provider_answered
 from noface.engine.outside import OutsideChanges, edited_since, move_branch, rejected_before
 from noface.engine.parts import RunParts
 from noface.engine.planner import Ending, disk_error
+from noface.engine.prompt_context import history_of
 from noface.engine.recover import as_configured, remember_oom_kills, with_work, without_end
 from noface.engine.stations import Steps
 from noface.engine.withdrawals import Withdrawals
@@ -27,6 +28,7 @@ from noface.model.failure import OUT_OF_REACH, TOOLS_DENIED, Failure
 from noface.model.gate import Proof
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind, IssueStatus
+from noface.recovery.rules_passed import asked_whether_whole
 from noface.recovery.sudden_ends import NEVER_WORKED
 
 _ASKED_ONCE = (OUT_OF_REACH, TOOLS_DENIED, NEVER_WORKED)
@@ -148,6 +150,7 @@ class Attempts:
             watch.refresh()
             edited = edited_since(context, watch.issue(order.issue.id) or order.issue, order.number)
             why = edited or rejected_before(context.reader.past(order.issue.id))
+            why = why or asked_whether_whole(history_of(context, order.issue), context.settings.policy)
             if why is not None:
                 context.journal.attempt_overruled(context.clock.now(), order.issue.id, order.number, why)
         self._decide(order.issue, failure, report.proof if isinstance(report, Judged) else None)

@@ -32,7 +32,7 @@ from noface.recovery.partly_done import GO_ON, LEFT_UNDONE, PARTLY_DONE
 from noface.recovery.policy_state import alternating, identical
 from noface.recovery.pull_answers import HOW
 from noface.recovery.reported import REPORT_PARTIAL, TAKE_OUT
-from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER
+from noface.recovery.retry_policy import MAY_BE_HALF, REJECTED_BY_PERSON, REJECTED_BY_REVIEWER
 from noface.recovery.start import conflicts_of
 from noface.store.reader import Reader
 
@@ -185,6 +185,8 @@ _OWN = {
     MADE_UP: TAKE_OUT,
     leftovers.LEFT_IN: leftovers.CHECK,
     not_taken.NOT_TAKEN: not_taken.BRING,
+    MAY_BE_HALF: "What is done passes, and lies in your working directory. Is anything that the issue asks for missing?"
+    " Read it point by point. If something is, do that, and no more; if nothing is, change nothing, and say so.",
     TAKEN_BACK: "Do anew what the issue asks for, as far as main does not do it yet.",
 }
 """What is said of rules of which the instruction for their kind would say something else."""

@@ -131,7 +131,15 @@ from noface.recovery.policy_state import (
     trailing,
     unusable,
 )
-from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, ROUNDS_MAX, Policy, RoleModels, Rung
+from noface.recovery.retry_policy import (
+    MAY_BE_HALF,
+    REJECTED_BY_PERSON,
+    REJECTED_BY_REVIEWER,
+    ROUNDS_MAX,
+    Policy,
+    RoleModels,
+    Rung,
+)
 from noface.recovery.rules_charged import by_strategy, recover, same_again, says_contract, stopped
 from noface.recovery.rules_outside import backoff, look_again, outside, wait
 from noface.recovery.rules_passed import changed_tests, landing
@@ -388,6 +396,7 @@ _TOLD_ONCE = {
     UNCHANGED: "it changed nothing, and is told once how to say that nothing has to change",
     MADE_UP: "it passed; its worker is told once to take out what it made up, and to ask",
     DISPROVEN: "it is told once that its evidence fails",
+    MAY_BE_HALF: "it passed; its next worker is asked whether anything is missing",
 }
 """What a worker is told once, by the rule of its failure."""
 UNCHARGED_RETRIES_MAX = 3

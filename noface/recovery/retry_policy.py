@@ -24,6 +24,8 @@ REJECTED_BY_PERSON = "person-rejected"
 """The rule of failures that `noface reject` made."""
 
 TEXT_EDITED = "text-edited"
+MAY_BE_HALF = "may-be-half"
+"""The rule of work that passed, and may be half of its issue: the next worker is asked, and nobody else."""
 """The rule of work that passed, while a person changed what its issue asks for."""
 
 
@@ -152,7 +154,7 @@ class Policy:
     `logins` names each model's login: what refuses one model refuses all with the same. `unreachable` are the models
     whose sandbox keeps from them what they need, `refused` those for which a person is asked already.
     `transient_retries` None: no issue is blocked for a provider, the run waits for `outage_max_s`. So many
-    `strategies_max` other than the ladder's may fail, then a person is asked (K10).
+    So many different strategies as `strategies_max`, the ladder's among them, may fail; then a person is asked (K10).
     """
 
     ladder: tuple[Rung, ...]

@@ -40,7 +40,7 @@ NOT_INSTALLED_ATTEMPTS_MAX = 2
 _NO_STRATEGY = (Topic.REFLECTION, Topic.REVIEW, Topic.MISSING)
 _STRATEGY_OF = {Topic.CLARIFICATION: Mode.CONTEXT.value}
 """An answer whose only use is the action that follows it is one strategy with that."""
-_STRATEGIES_OFF_THE_LADDER = (Mode.CONTEXT.value, Mode.REDUCE.value)
+_STRATEGIES = tuple(mode.value for mode in (Mode.FEEDBACK, Mode.ESCALATE, Mode.THINK, Mode.CONTEXT, Mode.REDUCE))
 
 
 def recover(state: PolicyState, now: float) -> Action:
@@ -258,11 +258,16 @@ def _for_a_person(state: PolicyState) -> Block | None:
 
 
 def _given_up(state: PolicyState) -> Action | None:
-    """Rule 14: three different strategies have been tried since it was unblocked, and it still fails (K10)."""
+    """Rule 14: three different strategies have been tried since it was unblocked, and it still fails (K10).
+
+    The steps of the ladder are such, and each diagnosis is one of its own.
+    """
     number = state.last.number
     advice = [a for a in state.history.asked if a.after < number and a.outcome is not AdviceOutcome.UNAVAILABLE]
-    tried = {_STRATEGY_OF.get(a.topic, str(a.topic)) for a in advice if a.topic not in _NO_STRATEGY}
-    tried |= {attempt.answer for attempt in state.attempts[:-1] if attempt.answer in _STRATEGIES_OFF_THE_LADDER}
+    tried = {
+        _STRATEGY_OF.get(a.topic, f"{a.topic} after attempt {a.after}") for a in advice if a.topic not in _NO_STRATEGY
+    }
+    tried |= {attempt.answer for attempt in state.attempts[:-1] if attempt.answer in _STRATEGIES}
     if len(tried) < state.policy.strategies_max:
         return None
     return Block(state.failure.kind, f"{len(tried)} recovery strategies have failed: {', '.join(sorted(tried))}")

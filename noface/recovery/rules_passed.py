@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from noface.integrity.asked_for import speak
 from noface.integrity.tampering import BY_BODY, CONTRADICTED
 from noface.model.actions import Action, Ask, Land, Mode, RequestApproval, WaitUntil
-from noface.model.attempt import UNASKED, PastAttempt
+from noface.model.attempt import UNASKED, PastAttempt, failure_of
+from noface.model.failure import Failure
 from noface.model.history import CONTESTED, Advice, AdviceOutcome, History, Topic, Verdict
 from noface.model.patterns import matches_any
 from noface.model.quoting import quoted
 from noface.model.taxonomy import FailureKind
 from noface.recovery.policy_state import division
 from noface.recovery.reported import made_up
-from noface.recovery.retry_policy import ChangedTests, Policy, When, review_due
+from noface.recovery.retry_policy import MAY_BE_HALF, ChangedTests, Policy, When, review_due
 
 _ITEM = re.compile(r"^[^\S\n]*+(?:[-*+]|\d{1,9}[.)])\s", re.MULTILINE)
+_PARTS_FAILED = "it was divided, and not all of its parts could be done"
 REVIEWS_MAX = 3
 """How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
 
@@ -38,9 +40,8 @@ def landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[s
         return RequestApproval(None, f"passed; {unasked}")
     if last.doubts and policy.roles.reviewer is None:
         return RequestApproval(None, f"passed, as its own commands want it; {last.doubts[0]}")
-    unreviewed = policy.roles.reviewer is None or policy.review.when is When.NEVER
-    if unreviewed and last.report is None and (half := _may_be_half(history, last)):
-        return RequestApproval(None, f"passed; {half}")
+    if _unreviewed(policy) and last.report is None and _parts_failed(history):
+        return RequestApproval(None, f"passed; {_PARTS_FAILED}")
     labels = [label for label in history.issue.labels if label in policy.approval_labels]
     if labels:
         return RequestApproval(None, f'passed; label "{labels[0]}" needs your approval ([approval] labels)')
@@ -48,6 +49,25 @@ def landing(history: History, policy: Policy, last: PastAttempt, away: Mapping[s
     if paths:
         return RequestApproval(None, f"passed; it changes {paths[0]}, which needs your approval ([approval] paths)")
     return Land("every hard gate passed")
+
+
+def asked_whether_whole(history: History, policy: Policy) -> Failure | None:
+    """Return, of work that passed and that nobody reviews, that its next worker is asked whether it is all."""
+    last = history.current[-1]
+    told = any(failure_of(each).rule == MAY_BE_HALF for each in history.current)
+    half = _may_be_half(history, last) if _unreviewed(policy) and not (told or _parts_failed(history)) else ""
+    if not half or history.verdict(last.number) is not None:
+        return None
+    message = f"every gate passes; {half}: the next one is asked whether anything of the issue is missing"
+    return Failure(FailureKind.REVIEW_REJECTED, message, rule=MAY_BE_HALF, signature=MAY_BE_HALF, charged=False)
+
+
+def _unreviewed(policy: Policy) -> bool:
+    return policy.roles.reviewer is None or policy.review.when is When.NEVER
+
+
+def _parts_failed(history: History) -> bool:
+    return any(advice.outcome is AdviceOutcome.PARTS_FAILED for advice in history.asked) and not history.issue.accept
 
 
 def _review(
@@ -79,8 +99,8 @@ def _may_be_half(history: History, last: PastAttempt) -> str:
     """Say why work that passed may be half of its issue; "" if nothing speaks for that, or `accept` decides."""
     if history.issue.accept:
         return ""
-    if any(advice.outcome is AdviceOutcome.PARTS_FAILED for advice in history.asked):
-        return "it was divided, and not all of its parts could be done"
+    if _parts_failed(history):
+        return _PARTS_FAILED
     several = len(_ITEM.findall(history.issue.body)) > 1  # of a text that says one thing there is no half
     less = several and any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
     return "a worker that was told to do less does not say that it is all" if less and last.report is None else ""

@@ -26,7 +26,7 @@ FURTHER = {
     "worktree": 2,
     "symbolic-ref": 1,
     # Whether what would stand on a branch, or go to main, holds a secret.
-    "log": 3,
+    "log": 4,
 }
 
 

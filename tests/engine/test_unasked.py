@@ -123,12 +123,19 @@ def test_a_function_that_goes_again_is_a_persons_to_decide(played, project):
     assert on_main(project, "cart.py").decode() == FIRST + COUNT
 
 
-def test_a_check_of_input_that_stays_dropped_lands_and_stands_first_in_the_summary(played, project):
+def test_a_check_of_input_whose_worker_says_why_it_goes_lands_and_stands_first_in_the_summary(played, project):
     project.write(
         "pay.py", "def pay(sum):\n    if sum < 0:\n        raise ValueError(sum)\n    total = sum\n    return total\n"
     )
     dropped = {"write": "pay.py", "text": "def pay(sum):\n    total = sum\n    return total\n"}
-    first, second = played([WORK, dropped], [{"say": "it is meant"}])
+    first, second = played([WORK, dropped], [{"say": "The ValueError goes: callers refund now."}])
     assert (first["charged"], second["outcome"]) == (False, "PASSED")
     (landed,) = project.shown("report")["landed"]
     assert landed["reasons"][0].startswith("not asked for: pay.py: ")
+
+
+def test_a_check_of_input_that_stays_dropped_without_a_word_is_a_persons_to_decide(played, project):
+    project.write("pay.py", "def pay(sum):\n    if sum < 0:\n        raise ValueError(sum)\n    return sum\n")
+    dropped = {"write": "pay.py", "text": "def pay(sum):\n    return sum\n"}
+    played([WORK, dropped], [{"say": "Done as the issue asks."}], code=3)
+    assert "a check of its input is gone (raise ValueError(sum))" in words(project, "blocked")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.policy_story import K, decide, failed, fails, passed, policy, said
+from support.policy_story import K, decide, failed, fails, history_of, passed, policy, said
 
 from noface.model.actions import Ask, Land, RequestApproval, WaitUntil
 from noface.model.attempt import PastAttempt
@@ -12,7 +12,8 @@ from noface.model.worker_run import ReportStatus, WorkerReport
 from noface.recovery.breakdown_files import rest_of
 from noface.recovery.closing import left_by
 from noface.recovery.partly_done import rest_reported
-from noface.recovery.retry_policy import ReviewRules, RoleModels, When
+from noface.recovery.retry_policy import MAY_BE_HALF, ReviewRules, RoleModels, When
+from noface.recovery.rules_passed import asked_whether_whole
 
 LANDED = said(Topic.BREAKDOWN, outcome=AdviceOutcome.PARTS_LANDED)
 GAP = said(Topic.MISSING, strategy=MISSING, text="no JSON", model="wise")
@@ -72,7 +73,13 @@ def test_who_was_told_to_do_less_and_says_nothing_has_not_done_it_all():
     less = (failed(K.TIMEOUT, answer="ReduceScope"), passed(changed=("a.txt", "test_a.py")))
     done = replace(less[1], report=WorkerReport(ReportStatus.DONE))
     reviewer = policy(roles=RoleModels(reviewer="wise"))
-    assert isinstance(decide(*less, policy=ALONE, issue=WHOLE), RequestApproval)
+    asked = asked_whether_whole(history_of(*less, issue=WHOLE), ALONE)
+    assert (asked.rule, asked.charged) == (MAY_BE_HALF, False)
+    told = replace(less[1], outcome=asked.kind.value, charged=False, failure=asked)
+    assert decide(less[0], told, policy=ALONE, issue=WHOLE).name == "RetrySame"
+    assert asked_whether_whole(history_of(less[0], told, less[1], issue=WHOLE), ALONE) is None, "once"
+    assert decide(less[0], told, less[1], policy=ALONE, issue=WHOLE).name == "Land"
+    assert asked_whether_whole(history_of(*less, issue=WHOLE), reviewer) is None
     assert decide(*less, policy=reviewer, issue=WHOLE).name == "Review"
     assert decide(*less, policy=ALONE).name == "Land", "of a text that says one thing there is no half"
     for story, more in (((less[0], done), {}), (less, {"accept": ("true",)}), ((failed(K.TIMEOUT), less[1]), {})):

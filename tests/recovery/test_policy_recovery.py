@@ -151,8 +151,10 @@ LONG = policy(ladder=(Rung("small", 1, 20),), attempts_max=20)
 def test_three_different_strategies_that_failed_are_enough():
     two = decide(*CONFUSED, *TIMED_OUT, *fails(1), policy=LONG)
     assert two.name == "RetryWithFeedback"
-    three = decide(*CONFUSED, *TIMED_OUT, *DIAGNOSED, *fails(1), policy=LONG)
-    assert three == Block(K.TEST_FAILURE, "3 recovery strategies have failed: AddContext, ReduceScope, diagnosis")
+    three = decide(*CONFUSED, *TIMED_OUT, failed(K.TEST_FAILURE, answer=two.name), *fails(1), policy=LONG)
+    assert three.reason == "3 recovery strategies have failed: AddContext, ReduceScope, RetryWithFeedback"
+    twice = [*DIAGNOSED, *DIAGNOSED, failed(K.TEST_FAILURE, answer=""), *fails(1)]
+    assert "diagnosis after attempt" in decide(*twice, policy=replace(LONG, strategies_max=2)).reason
 
 
 def test_reflecting_and_asking_in_vain_are_no_strategies():

@@ -27,9 +27,9 @@ def path(policy, kind):
 
 def test_a_step_carries_the_tier_of_its_model_and_the_policy_s_own_reason():
     steps = path(POLICY, K.TEST_FAILURE)
-    assert [step.tier for step in steps] == [2, 2, 3, 3, 3, None]
+    assert [step.tier for step in steps] == [2, 2, 3, 3, None]
     assert steps[2].action.reason == "TEST_FAILURE: next step, opus"
-    assert steps[-1].action.reason == "all 5 attempts are used up"
+    assert steps[-1].action.reason.startswith("3 recovery strategies have failed: Escalate, RetryWithFeedback")
 
 
 def test_a_provider_s_failures_are_waited_out_and_not_charged():
@@ -65,7 +65,7 @@ def test_the_same_failure_again_has_a_row_only_where_it_makes_a_difference():
 
 
 def test_a_simulation_of_a_policy_that_hardly_ends_is_cut_off():
-    steps = path(Policy(LADDER, TIERS, attempts_max=10**6), K.TEST_FAILURE)
+    steps = path(Policy(LADDER, TIERS, attempts_max=10**6, strategies_max=9), K.TEST_FAILURE)
     assert steps[-1].after == ATTEMPTS_MAX - 1
     assert not terminal(steps[-1].action)
 

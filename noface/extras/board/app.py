@@ -48,6 +48,7 @@ _FILES = {path.name: path for path in _STATIC.iterdir()}
 _BODY_BYTES_MAX = 64 * 1024
 _ID_CHARS_MAX = 500
 _FIELDS_MAX = 50
+_NO_ADDRESS = Denial(400, "that is no address", "Letters beyond ASCII stand in it as %XX.")
 _NO_SESSION = Denial(
     403,
     "there is no session here: it has ended, or this address is of another one",
@@ -111,6 +112,8 @@ class Board:
     # Who may ask
 
     async def _refused(self, scope: Scope) -> Response | None:
+        if not scope["query_string"].isascii():
+            return self._page_of(_NO_ADDRESS)
         headers, path = Headers(scope=scope), str(scope["path"])
         asked = RequestFacts(
             scope["method"],
@@ -121,7 +124,7 @@ class Board:
             headers.get("sec-purpose", headers.get("purpose", "")),
         )
         why = refusal(asked, self._port, read_only=self._read_only)
-        folder = path.split("/")[1]
+        folder = path.removeprefix("/").partition("/")[0]  # of `*` and of nothing as well
         if why is None and path not in WAY_IN and folder != "static":
             cookie = cookies(headers.get("cookie", "")).get(COOKIE, "")
             why = None if self.sessions.holds(folder, cookie) else _NO_SESSION
@@ -315,7 +318,7 @@ class _Guarded:
     """Asks the guard before anything else, and puts the headers on whatever is answered."""
 
     def __init__(self, app: ASGIApp, refused: Callable[[Scope], Awaitable[Response | None]]) -> None:
-        self._app = app
+        self.app = app
         self._refused = refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -328,7 +331,7 @@ class _Guarded:
             await send(message)
 
         answer = await self._refused(scope)
-        await (self._app if answer is None else answer)(scope, receive, guarded)
+        await (self.app if answer is None else answer)(scope, receive, guarded)
 
 
 def _base(request: Request) -> str:

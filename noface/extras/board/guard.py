@@ -147,7 +147,8 @@ class Sessions:
         return Entry.OPENED, made
 
     def holds(self, folder: str, cookie: str) -> bool:
-        known = next((self._open[each] for each in self._open if compare_digest(each, folder)), b"")
+        asked = folder.encode("utf-8", "replace")  # letters beyond ASCII cannot be compared as text
+        known = next((self._open[each] for each in self._open if compare_digest(each.encode(), asked)), b"")
         return bool(known) and compare_digest(known, _digest(cookie))
 
     def leave(self, folder: str) -> None:

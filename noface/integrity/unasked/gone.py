@@ -22,8 +22,9 @@ _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
 _SETTINGS = re.compile(
     r"(?i)(^|/)(\.?env[\w.]*|[\w.-]+\.env|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
 )
-_EXAMPLES = re.compile(r"(?<![/\w])(?:(?!com/|org/|net/|io/)[\w.-]+/)*(examples?|samples?|demos?|docs?|benchmarks?)/")
+_EXAMPLES = re.compile(r"(?:^|(?<!com)(?<!org)(?<!net)(?<!\bio)/)(examples?|samples?|demos?|docs?|benchmarks?)/")
 _FOLDER_CHARS_MIN = _EXPORT_CHARS_MIN = 4
+_RUST_TYPE = re.compile(r"[iu](?:\d+|size)|f\d\d|bool|char|str")
 _HEAD_MIN = 5
 _SECTION_MIN = 3
 _DOCUMENTS = (".md", ".mdx", ".adoc", ".markdown")
@@ -154,6 +155,7 @@ def _exports(text: Text, texts: Sequence[Text], issue: str) -> list[str]:
         name
         for name in sorted(lost)
         if len(name) >= _EXPORT_CHARS_MIN
+        and not _RUST_TYPE.fullmatch(name)
         and (_word(name).search(text.new) or name not in before)
         and name.casefold() not in issue
         and not any(_word(name).search(line) for each in others for line in (*each.lost, *each.gained))

@@ -43,17 +43,18 @@ def in_place_of(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 def _omissions(old: list[str], new: list[str]) -> Iterator[str]:
     """Yield the new comments by which code is left out; of dots alone, where lines are gone."""
     known, fewer = {line.strip() for line in old}, len(telling(old)) - len(telling(new)) >= _LOST_MIN
-    lost = (Counter(telling(old)) - Counter(telling(new))).total() >= _LOST_MIN
+    lost = (Counter(telling(old)) - Counter(telling(new))).total()
     for line in (each.strip()[:_LINE_CHARS_MAX] for each in new):
         if line in known or not _names("comment").search(line):
             continue
-        if (lost and _names("omission").search(line)) or (fewer and _names("dots").search(line)):
+        least = 1 if "..." in line or "…" in line else _LOST_MIN
+        if (lost >= least and _names("omission").search(line)) or (fewer and _names("dots").search(line)):
             yield line
 
 
 def is_stub(one: Definition) -> bool:
     """True if a body only says that it is to come."""
-    lines = (re.sub(r"/\*.*?\*/", "", line).strip() for line in one.body)
+    lines = (re.sub(r"/\*[^*\n]{0,200}\*/", "", line).strip() for line in one.body)
     code = [each.strip() for line in lines if not _COMMENT.match(line) for each in line.strip("{}").split(";")]
     says_so = any(_names("stub", 0).search(line) for line in one.body)
     return says_so and all(_names("stub_line", 0).search(line) for line in code if line)
