@@ -100,8 +100,20 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return by_folded[matches[0]] if matches else None
 
 
+_ELSEWHERE_CALLED = {
+    "learn_from_errors": "learn of [recovery]",
+    "retry_delay_ms": "backoff_base of [retry]",
+    "max_retries": "max_total_attempts of [retry], or transient_retries of outages",
+    "max_recovery_attempts": "max_strategies of [recovery]",
+}
+"""What keys of other programs and of descriptions of recovery are called here."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return what a name that is not known may be: another program's, one like it, or any of those that are."""
     known = tuple(known)
+    if name in _ELSEWHERE_CALLED:
+        return f"it is called {_ELSEWHERE_CALLED[name]}"
     match = nearest(name, known)
     if match:
         return f'did you mean "{match}"?'

@@ -3,7 +3,7 @@
 It must never fail a file that the project's own tools accept: what is written to be broken (test data, templates) or
 in a dialect is passed over, and each parser reports only what no version of its language allows.
 
-Python, JSON, TOML and YAML are read by their parsers, the others for their brackets, by tree-sitter's grammars (the
+Python, JSON, TOML, YAML and XML are read by their parsers, others for their brackets, by tree-sitter's grammars (the
 extra `syntax`). A grammar can be older than the language, and lets few projects' dialects through. So a tree with
 errors alone is no finding: it must also hold a bracket that nothing closes or opens, which no version of these
 languages allows. C and its kin are left out, since the preprocessor may take one of the two away.
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
+from xml.parsers import expat
 
 from noface.data import Patterns, table
 from noface.diagnosis.text import signature_of
@@ -30,7 +31,7 @@ _PATHS = Patterns("syntax_paths")
 FILE_BYTES_MAX = 1_000_000
 FILES_MAX = 300
 TOTAL_BYTES_MAX = 20_000_000
-FULLY_PARSED = frozenset(("python", "json", "toml", "yaml"))
+FULLY_PARSED = frozenset(("python", "json", "toml", "yaml", "xml"))
 """Languages whose parser says for sure that a file is sound, not only that its brackets match."""
 _EXCERPT_ROUND = 4
 _LINE_MAX = 240
@@ -146,6 +147,8 @@ def _judged(source: bytes, error: SyntaxError) -> tuple[int, str] | None:
 
 # tomllib takes the square of the parts of a dotted key, PyYAML that of the depth of brackets.
 _KEY_PARTS_MAX = 1_000
+_XML_MEANT = frozenset((11, 18, 21, 26))
+"""Undefined entities, and encodings and entities of other files (expat.h)."""
 _DEPTH_MAX = 500
 
 
@@ -188,6 +191,17 @@ def parse_toml(text: str) -> Mapping[str, Any]:
         line = text.count("\n", 0, long.start()) + 1
         raise tomllib.TOMLDecodeError(f"A key of more than {_KEY_PARTS_MAX} parts (at line {line}, column 1)")
     return tomllib.loads(text)
+
+
+def check_xml(_path: str, text: str) -> tuple[int, str] | None:
+    """Return line and message of what makes a text no XML; what stands for an entity may be defined elsewhere."""
+    parser = expat.ParserCreate()
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        known = text.strip() and error.code not in _XML_MEANT
+        return (error.lineno, expat.ErrorString(error.code)) if known else None
+    return None
 
 
 def check_toml(_path: str, text: str) -> tuple[int, str] | None:
@@ -239,7 +253,7 @@ def _is_deep(text: str) -> bool:
     return False
 
 
-_TEXTS = {"json": check_json, "toml": check_toml, "yaml": check_yaml}
+_TEXTS = {"json": check_json, "toml": check_toml, "yaml": check_yaml, "xml": check_xml}
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}", "${": "}"}
 _CLOSERS = frozenset(_CLOSED_BY.values())
 _FLOW_WITHIN = 2_000

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from noface.diagnosis.text import signature_of
 from noface.knowledge.fixes import Fix, in_workers_hands
 from noface.knowledge.hints import HintRule, Search, explain
 from noface.model.attempt import PastAttempt
@@ -100,7 +101,8 @@ def propose(
     groups: dict[tuple[str, str], list[PastFailure]] = {}
     for past in looked_at:
         if past.key not in covered and in_workers_hands(past.failure):
-            name = past.failure.signature or first_line(past.failure.message_alone)
+            own, named = past.failure.signature, past.failure.failing_tests
+            name = signature_of(past.failure.kind, first_line(_error_of(past)), ()) if named or not own else own
             groups.setdefault((past.failure.kind, name), []).append(past)
     proposals: list[HintProposal] = []
     for group in sorted(groups.values(), key=len, reverse=True):
@@ -115,6 +117,13 @@ def propose(
     return tuple(proposals)
 
 
+def _error_of(past: PastFailure) -> str:
+    """Return what went wrong without the test that met it: another issue may meet the same in another test."""
+    text = past.failure.message_alone
+    named = next((test for test in past.failure.failing_tests if text.startswith(test)), "")
+    return text.removeprefix(named).partition(": ")[2] if named else text
+
+
 def _issues(failures: Iterable[PastFailure]) -> int:
     return len({past.issue.id for past in failures})
 
@@ -127,7 +136,7 @@ def _proposal(
     group: list[PastFailure], all_failures: tuple[PastFailure, ...], search: Search, fix_of: FixOf
 ) -> HintProposal | None:
     chosen, own = None, group
-    for candidate in candidates(tuple(past.failure.message_alone for past in group)):
+    for candidate in candidates(tuple(map(_error_of, group))):
         matches = would_match(candidate, all_failures, search)
         of_group = [past for past in group if past in matches]
         if _issues(of_group) >= _ISSUES_MIN:

@@ -95,6 +95,11 @@ def test_some_json_is_strict_whatever_others_accept():
     assert broken("json", '{"name": "x",}', "data.json") is None
 
 
+@pytest.mark.parametrize("text", ["<a><b></a>\n", "<a", "<a>&</a>", "<a></a><b/>", "<a b=1/>", "a"])
+def test_broken_xml_is_named(text):
+    assert broken("xml", text) is not None
+
+
 @pytest.mark.parametrize("text", ["a: b: c\n", "a:\n  - 1\n - 2\n", 'a: "x\n', "a: [1, 2\nb: 3\n"])
 def test_broken_yaml_is_named_where_a_parser_is_installed(text):
     assert (broken("yaml", text) is not None) == YAML
@@ -178,6 +183,10 @@ def test_a_bracket_without_its_other_half_is_named_where_the_grammar_is_installe
         ("yaml", "a: 1\na: 2\n"),
         ("yaml", "# nothing\n"),
         ("yaml", "a: |\n  {% raw %}\n"),
+        ("xml", "<a>&nbsp;</a>"),
+        ("xml", ""),
+        ("xml", '<?xml version="1.0" encoding="ISO-8859-1"?>\n<a x:b="1"/>'),
+        ("xml", "<a>{{ value }}</a>"),
         # that the grammar alone takes amiss
         ("javascript", "const s = '(', r = /[(]/, t = `a ${'{'} (`; // {\n"),
         ("javascript", "// @flow\ntype A = {| x: ?string |};\nconst a = <p>it's (</p>;\n"),
@@ -265,7 +274,7 @@ def test_further_files_are_named_too():
     assert len(failure.evidence) == 10
 
 
-@given(st.binary(max_size=300), st.sampled_from(["python", "json", "toml", "yaml", "javascript", "go", "rust"]))
+@given(st.binary(max_size=300), st.sampled_from(["python", "json", "toml", "yaml", "xml", "javascript", "go", "rust"]))
 def test_no_input_makes_it_fail(data, language):
     found = check("a", language, data)
     assert found is None or syntax_failure((found,)).kind is FailureKind.SYNTAX_ERROR

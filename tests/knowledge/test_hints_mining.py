@@ -111,6 +111,12 @@ def test_the_commonest_comes_first_and_each_failure_is_proposed_for_once():
     ]
 
 
+def test_what_two_issues_met_in_different_tests_is_proposed_without_the_tests():
+    names = {issue: f"tests/test_{issue}.py::test_a" for issue in ("1", "2")}
+    met = [fail(issue, 1, f"{name}: E42: off", name, failing_tests=(name,)) for issue, name in names.items()]
+    assert [proposal.rule.error_pattern for proposal in mine(*met)] == ["E42: off"]
+
+
 def test_lines_that_two_issues_added_are_the_text():
     failures = [fail(issue, 1, "the basket is not there", passed_by=2) for issue in ("4", "7", "9")]
     mends = {

@@ -262,7 +262,7 @@ def test_every_kind_has_a_recommendation_and_a_type_with_its_reason(kind):
         (FailureKind.TIMEOUT, "agent-timeout", "execution_timeout"),
         (FailureKind.NO_PROGRESS, "identical", "execution_halted"),
         (FailureKind.OUTPUT_FORMAT, "answer", "output_format_failure"),
-        (FailureKind.TEST_FAILURE, "pytest", "output_format_failure"),
+        (FailureKind.TEST_FAILURE, "pytest", "unexpected_error"),
         (FailureKind.BASELINE_RED, "preflight", "input_validation_failure"),
         (FailureKind.AGENT_CONFUSION, "words-ask", "context_matching_failure"),
         (FailureKind.AGENT_CRASH, "signal-9", "unexpected_error"),
@@ -303,7 +303,7 @@ def test_a_gap_is_data_that_was_not_found_or_that_could_not_be_read(gap, reason)
         (FailureKind.LINT_FAILURE, "xml.validity", "a.xml:3", "xml_validation_failure"),
         (FailureKind.SYNTAX_ERROR, "maven.pom", "sub/pom.xml", "xml_validation_failure"),
         (FailureKind.SYNTAX_ERROR, "python.syntax", "xml.py:3", "output_format_failure"),
-        (FailureKind.TEST_FAILURE, "pytest", "reports/junit.xml", "output_format_failure"),
+        (FailureKind.TEST_FAILURE, "pytest", "reports/junit.xml", "unexpected_error"),
     ],
 )
 def test_what_is_no_valid_xml_is_told_as_that(kind, rule, location, reason):
