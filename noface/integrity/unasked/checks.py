@@ -35,8 +35,8 @@ def checks(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
             by_name = [line for line in lost if _named(line) - left]
             there = {line.strip() for each in texts if each.path == path for line in each.new.split("\n")}
             told = [line for line in few if line not in there] if fewer and few else by_name
-            if told and not _speak_of(row, words, told):
-                yield Unasked(row, path, tuple(told))
+            if lines := [line for line in told if not _speak_of(row, words, line)]:
+                yield Unasked(row, path, tuple(lines))
 
 
 def _named(text: str) -> frozenset[str]:
@@ -44,12 +44,10 @@ def _named(text: str) -> frozenset[str]:
     return frozenset(_NAME.findall(text))
 
 
-def _speak_of(row: str, words: Sequence[str], lost: Sequence[str]) -> bool:
-    """True if an issue speaks of what the checks that are gone are about."""
-    about = meanings(lost)
-    if row == "rights":
-        about = meanings(pattern("unasked", "checks", "words", re.IGNORECASE).findall("\n".join(lost)))
-    return bool(about & meanings(words))
+def _speak_of(row: str, words: Sequence[str], lost: str) -> bool:
+    """True if an issue speaks of what a check that is gone is about."""
+    of_rights = pattern("unasked", "checks", "words", re.IGNORECASE).findall(lost) if row == "rights" else [lost]
+    return bool(meanings(of_rights) & meanings(words))
 
 
 def _is(row: str, line: str) -> bool:
