@@ -17,7 +17,6 @@ from support.ssh_ground import WHY_NOT, Sshd  # noqa: E402 - the tests' own serv
 
 AGENT_S = 5
 ROUNDS = 2
-BURN = "python3 -c 'import time; end = time.process_time() + {}\nwhile time.process_time() < end: pass'"
 TIMEOUT_S = 300
 
 

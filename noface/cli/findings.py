@@ -8,9 +8,10 @@ from pathlib import Path
 from noface.attempt.isolation import home_of
 from noface.cli.policy_records import model_specs, policy
 from noface.cli.wiring import RunOptions, bubblewrap_for, gate_specs, sandbox_rules, settings, slots_dir
-from noface.config.idle import open_doors, silent_limits
 from noface.config.sections import Config
+from noface.data import table
 from noface.data.extras import extra
+from noface.data.trackers import TRACKERS
 from noface.engine.readiness import (
     box_findings,
     checkout_findings,
@@ -87,6 +88,29 @@ def idle_findings(config: Config, root: Path) -> Iterator[Finding]:
     yield from place_findings(config.sandbox.show) if boxes else ()
     if config.limits.memory_max is not None and (lacking := memory_problem(config.limits.memory_max)):
         yield Finding("[limits] memory_max", lacking, _MEMORY_FIX, EXIT_DONE)
+
+
+def silent_limits(config: Config) -> Iterator[Finding]:
+    """Yield the limits in dollars and tokens that hold no model whose agent tells neither."""
+    silent = [name for name in config.models_in_use if table("agents")[config.models[name].agent].get("tells_nothing")]
+    limits = [("[run]", config.run), ("[retry]", config.retry)]
+    keys = [f"{where} {key}" for where, part in limits for key in ("max_cost_usd", "max_tokens") if getattr(part, key)]
+    keys += [f"[models.{name}] max_cost_usd" for name in silent if config.models[name].max_cost_usd is not None]
+    if silent and keys:
+        what = f"does nothing for {', '.join(silent)}: a plain command tells neither unless it prints them"
+        fix = "Set [run] max_hours, which holds it, or have it print its usage (docs/agents.md)."
+        yield Finding(", ".join(keys), what, fix, EXIT_DONE)
+
+
+def open_doors(config: Config) -> Iterator[Finding]:
+    """Yield that anybody may write what workers are told to do."""
+    if "*" in config.tracker.authors and TRACKERS[config.tracker.kind].remote:
+        yield Finding(
+            "[tracker] authors",
+            '"*" lets anyone who can open an issue write what workers are told to do',
+            "Name the people, or leave authors out: those with write access to the repository are allowed.",
+            EXIT_DONE,
+        )
 
 
 def place_findings(paths: Iterable[str]) -> Iterator[Finding]:

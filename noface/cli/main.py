@@ -38,12 +38,12 @@ SUBVERBS: dict[str, dict[str, str]] = {
         "demo": "demo",
         "night": EXTRA_GROUP,
         "notify": EXTRA_GROUP,
-        "fetch": "fetch",
+        "fetch": "tools",
         "worker": EXTRA,
         "fsck": "fsck",
         "clean": "clean",
         "classify": "classify.group",
-        "schema": "schema",
+        "schema": "tools",
     },
 }
 """Verbs of verbs that are modules of their own. `tools` has what is set up once, serves scripts, or repairs."""

@@ -4,7 +4,6 @@ Only the loop's thread calls `Jobs`. Work on an issue holds one of the workers' 
 """
 
 import queue
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from noface.attempt.run import LocalExecutor
 from noface.model.budget import EndedFor, Overrun
+from noface.process.apart import run_apart
 from noface.process.command import Canceller
 from noface.recovery.schedule import Breaker
 
@@ -104,7 +104,8 @@ class Jobs:
             self._free.remove(job.slot)
         self._jobs.append(job)
         try:
-            job.future = run_apart(job) if job.kind is JobKind.REMOTE else self._pool.submit(job.run, job.cancel)
+            run = partial(job.run, job.cancel)
+            job.future = run_apart(run, "remote") if job.kind is JobKind.REMOTE else self._pool.submit(run)
         except RuntimeError as error:
             job.future = Future()
             job.future.set_exception(error)
@@ -188,17 +189,3 @@ class Jobs:
     def close(self) -> None:
         self.stop(everything=True, urgent=True)
         self._pool.shutdown(wait=True)
-
-
-def run_apart(job: Job[R]) -> "Future[R]":
-    """Run a job that waits for another machine, in a thread that does not keep noface from ending."""
-    future: Future[R] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(job.run(job.cancel))
-        except BaseException as error:  # noqa: BLE001 - the loop's thread raises it
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="remote", daemon=True).start()
-    return future

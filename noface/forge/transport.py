@@ -3,9 +3,7 @@
 Only a run that talks to GitHub imports this module, the one that imports the library.
 """
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -15,6 +13,7 @@ from noface import __version__
 from noface.errors import ForgeError
 from noface.forge.limits import HttpReply
 from noface.forge.location import is_loopback
+from noface.process.apart import run_apart
 
 _T = TypeVar("_T")
 API_VERSION = "2022-11-28"
@@ -92,15 +91,7 @@ def within(seconds: float, make: Callable[[], _T]) -> _T:
 
     The library's own time begins anew at each byte that a server sends. Raises what `make` does, and requests.Timeout.
     """
-    outcome: Future[_T] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(make())
-        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
-            outcome.set_exception(error)
-
-    threading.Thread(target=run, name="request", daemon=True).start()
+    outcome = run_apart(make, "request")
     try:
         return outcome.result(seconds)
     except TimeoutError:

@@ -4,7 +4,6 @@ What is to be said is what the rows say now, compared with what was said last: n
 between a call and its record repeats the call, which changes nothing (law 7).
 """
 
-import queue
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from noface.engine.stations import Patience, Station, Steps, Tick, call
 from noface.errors import ForgeAwayError, ForgeError, NofaceError, UsageError
 from noface.model.publication import Heard, Notice, Publication
 from noface.model.taxonomy import IssueStatus
+from noface.process.apart import run_apart
 from noface.process.clock import Clock
 from noface.process.command import Canceller
 from noface.process.failpoints import hit
@@ -117,21 +117,13 @@ def fetch_first(remote: RemoteIssues, clock: Clock, outage_max_s: float, tell: C
 
 
 def _fetched_once(remote: RemoteIssues, clock: Clock, seconds: float) -> ForgeAwayError | None:
-    outcome: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
-
     def refresh() -> None:
-        try:
-            with remote.lock:
-                remote.tracker.refresh()
-        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
-            outcome.put(error)
-        else:
-            outcome.put(None)
+        with remote.lock:
+            remote.tracker.refresh()
 
-    threading.Thread(target=refresh, name="remote", daemon=True).start()
     try:
-        error = outcome.get(timeout=seconds)
-    except queue.Empty:
+        error = run_apart(refresh, "remote").exception(seconds)
+    except TimeoutError:
         error = ForgeAwayError(f"it has not answered within {seconds:.0f} s", clock.now() + seconds)
     if error is None:
         remote.fetched, remote.away = answered(None, clock.now(), changed=False), None

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tomllib
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -28,11 +27,6 @@ def outcomes(directory, *arguments):
     text = run_pytest(directory, "--continue-on-collection-errors", *arguments).stdout
     lines = [line.split() for line in text.splitlines() if line.startswith(("PASSED", "FAILED", "ERROR"))]
     return {(line[0], Path(line[1].partition("::")[0]).stem) for line in lines}
-
-
-def front_matter(path):
-    _, header, body = path.read_text().split("+++\n")
-    return tomllib.loads(header), body.strip()
 
 
 @pytest.fixture(scope="module", params=first_ones(SEEDS))

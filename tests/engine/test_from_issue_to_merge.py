@@ -64,20 +64,3 @@ def test_another_repository_that_got_the_name_is_neither_read_nor_written_and_th
     assert "acme/shop is another repository" in out
     assert [each for each in shop.github.requests if "/issues" in each[1] or each[0] != "GET"] == []
     assert shop.project.shown("show", str(number))["title"] == "Add b"
-
-
-@pytest.mark.thorough
-def test_answers_that_are_lost_on_the_way_lead_to_nothing_twice(shop, alice):
-    number = alice.opens_issue("Add b", labels=[DEFAULT_LABEL])
-    for path in ("*/labels", "*/comments", "*/pulls", "*/git-receive-pack"):
-        shop.github.drops(before=False, method="POST", path=path)
-    for _ in range(3):
-        shop.project.run(code=3)
-    assert [fault.path for fault in shop.github.faults if fault.times] == []  # each has struck
-    is_in_review_once(shop, number)
-
-
-def is_in_review_once(shop, number):
-    assert [branch for _, branch, _ in shop.pulls()] == [f"noface/{number}"]
-    (comment,) = own_comments(shop, number)
-    assert f"#{shop.pulls()[0][0]}" in comment

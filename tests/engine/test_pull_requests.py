@@ -96,17 +96,6 @@ def moved_by_another(shop):
     )
 
 
-@pytest.mark.thorough
-def test_a_branch_of_that_name_that_noface_did_not_make_is_not_pushed_over(shop):
-    theirs = shop.repo.person("ann", "write").pushes("noface/1", {"mine.txt": "mine\n"})
-    shop.project.run(code=3)
-    assert shop.head() == theirs
-    assert shop.pulls() == []
-    (waiting,) = shop.project.shown("blocked")["blocked"]
-    assert "origin" in waiting["reason"]
-    assert "noface approve 1" in waiting["commands"]
-
-
 THOROUGH = pytest.mark.thorough
 
 
@@ -132,19 +121,6 @@ def test_a_kill_or_a_fault_on_the_way_leaves_one_branch_and_one_pull_request(sho
     assert shop.project.statuses() == {"1": "review"}
     assert counter.read_text() == "run\n"
     assert shop.project.git("rev-parse", "main") == shop.base
-
-
-@pytest.mark.thorough
-def test_a_kill_while_a_pull_request_is_updated_leaves_it_one(shop):
-    shop.project.run(code=3)
-    shop.project.play(("1", 0, [{"write": "c.txt", "text": "more\n"}]))
-    shop.project.noface("retry", "1")
-    assert shop.project.noface("run", NOFACE_FAILPOINT="branch_pushed").returncode == KILLED
-    shop.project.run(code=3)
-    assert len(shop.pulls()) == 1
-    assert shop.github.count("POST", "*/pulls") == 1
-    assert shop.repo.bare.git("rev-list", "--count", f"main..{shop.head()}") == "2"  # two pushes
-    assert "2 attempts" in shop.repo.pull(shop.pulls()[0][0]).body
 
 
 @pytest.mark.thorough

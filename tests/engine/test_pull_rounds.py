@@ -1,10 +1,8 @@
 """What checks, reviewers and others make of a pull request comes back to noface: real runs against a GitHub here."""
 
-import shutil
-
 import pytest
-from support.cases import first_ones
 from support.clocked_run import clocked
+from support.hosted import lose_the_state
 from support.processes import wait_for
 
 PYTEST_LOG = """\
@@ -161,22 +159,6 @@ def test_when_the_rounds_are_used_up_a_person_is_asked_and_a_log_that_cannot_be_
 
 
 @pytest.mark.thorough
-def test_a_pull_request_that_was_closed_asks_a_person_and_goes_on_once_it_is_open_again(published):
-    published.first()
-    published.alice.closes(1)
-    published.runs()
-    block = published.block()
-    assert block["reason"] == "pull request #1 was closed by alice without a merge"
-    assert "Shall issue 1 be tried again?" in block["question"]
-    assert any(command.startswith("gh pr reopen ") for command in block["commands"])
-    assert 'noface approve 1 --note "…"' in block["commands"]
-    published.alice.reopens(1)
-    published.runs()
-    assert published.status() == "review"
-    assert len(published.project.attempts("1")) == 1
-
-
-@pytest.mark.thorough
 def test_a_merge_elsewhere_is_a_landing_and_what_waited_for_it_builds_on_it(published):
     published.project.issue(2, depends_on=["1"])
     published.first()
@@ -188,45 +170,6 @@ def test_a_merge_elsewhere_is_a_landing_and_what_waited_for_it_builds_on_it(publ
     second = published.repo.bare.branch("noface/2")
     assert published.repo.bare.holds(second, commit)
     assert published.project.git("rev-parse", "main") != commit, "noface does not move the person's main"
-
-
-@pytest.mark.thorough
-def test_a_persons_push_makes_the_branch_theirs_until_retry_adopts_it(published):
-    published.first()
-    theirs = published.alice.pushes("noface/1", {"mine.txt": "mine\n"})
-    published.runs()
-    assert "a person has pushed to noface/1" in published.block()["reason"]
-    published.is_red()
-    published.runs()
-    assert published.head == theirs
-    assert len(published.project.attempts("1")) == 1, "red checks of a person's commit are theirs"
-    published.project.issue(1, body="Do it otherwise.")  # an edit unblocks, and gives nothing away
-    published.runs()
-    assert published.status() == "blocked"
-    assert len(published.project.attempts("1")) == 1, "no worker is paid for what could not be pushed"
-    assert published.project.noface("retry", "1").returncode == 0
-    published.runs()
-    assert published.status() == "review"
-    assert published.repo.bare.holds(published.head, theirs)
-    assert published.repo.bare.git("show", f"{published.head}:mine.txt") == "mine"
-    assert len(published.repo.pulls) == 1
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
-@pytest.mark.parametrize("name", ["pull_seen", "round_recorded"])
-def test_a_kill_or_a_fault_during_a_round_leaves_one_answer_and_one_pull_request(published, name, kind):
-    published.first()
-    published.is_red()
-    ended = published.project.noface("run", NOFACE_FAILPOINT=f"{name}:1:{kind}")
-    assert ended.returncode == (-9 if kind == "kill" else 3), ended.stdout + ended.stderr
-    published.runs()
-    assert [attempt["outcome"] for attempt in published.project.attempts("1")] == ["TEST_FAILURE", "PASSED"]
-    assert len(published.repo.pulls) == 1
-    assert published.status() == "review"
-    published.runs()
-    assert len(published.project.attempts("1")) == 2
-    assert len([c for c in published.repo.comments_of(1) if c.user.login == "noface-bot"]) == 1
 
 
 @pytest.mark.thorough
@@ -242,45 +185,6 @@ def test_a_forge_that_is_away_is_told_once_and_loses_nothing(published):
     assert published.status() == "review"
     published.runs()
     assert len(published.project.attempts("1")) == 2
-
-
-@pytest.mark.thorough
-def test_a_conflict_with_main_is_proven_again_and_answered_in_the_same_pull_request(published):
-    published.first()
-    commit = published.alice.pushes("main", {"b.txt": "theirs\n"})
-    published.runs()  # the forge begins to try the merge when it is first asked
-    published.runs()
-    outcomes = [attempt["outcome"] for attempt in published.project.attempts("1")]
-    assert outcomes == ["MERGE_CONFLICT", "PASSED"]
-    assert not published.project.attempts("1")[0]["charged"]
-    assert published.repo.bare.holds(published.head, commit)
-    assert len(published.repo.pulls) == 1
-    assert published.status() == "review"
-
-
-@pytest.mark.thorough
-def test_a_merge_ends_the_work_on_an_answer(published):
-    published.project.play(
-        ("1", 1, [{"write": "b.txt", "text": "one"}]), ("1", 0, [{"write": "half.txt", "text": "half"}, {"sleep": 60}])
-    )
-    published.first()
-    published.is_red()
-    running = published.project.start("run")
-    published.project.in_slots("half.txt")
-    published.alice.merges(1)
-    out, _ = running.communicate(timeout=60)
-    assert running.returncode == 0, out
-    assert published.status() == "merged"
-    assert [each["outcome"] for each in published.project.attempts("1")] == ["TEST_FAILURE", "INTERRUPTED"]
-
-
-@pytest.mark.thorough
-def test_a_kill_while_it_is_recorded_what_others_did_leaves_that_recorded_once(published):
-    published.first()
-    published.alice.merges(1)
-    assert published.project.noface("run", NOFACE_FAILPOINT="pull_merged").returncode == -9
-    published.runs(code=0)
-    assert published.status() == "merged"
 
 
 @pytest.mark.thorough
@@ -301,35 +205,12 @@ def test_a_run_with_nothing_else_to_do_follows_the_checks_and_answers_them(publi
 
 
 @pytest.mark.thorough
-def test_where_history_is_to_be_linear_a_moved_main_is_no_merge(published):
-    published.repo.rule("required_linear_history")
-    published.first()
-    old = published.head
-    main = published.alice.pushes("main", {"b.txt": "theirs\n"})
-    published.runs()
-    published.runs()
-    assert published.head != old
-    assert published.repo.bare.git("rev-list", "--merges", f"main..{published.head}") == ""
-    assert published.repo.bare.git("rev-parse", f"{published.head}^") == main
-    assert len(published.repo.pulls) == 1
-    assert published.status() == "review"
-
-
-def lose_the_state(published):
-    """Leave of a clone what a new one has: neither records, nor refs of noface's, nor its branches."""
-    project = published.project
-    shutil.rmtree(project.state)
-    for ref in project.git("for-each-ref", "--format=%(refname)", "refs/noface", "refs/heads/noface").split():
-        project.git("update-ref", "-d", ref)
-
-
-@pytest.mark.thorough
 def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published):
     published.first()
     published.alice.reviews(1, "changes_requested", "Say two.")
     published.runs()
     head = published.head
-    lose_the_state(published)
+    lose_the_state(published.project)
     out = published.runs()
     assert "1 its pull request is gone on with" in out
     (told,) = published.project.attempts("1")
@@ -356,21 +237,7 @@ def test_a_clone_whose_state_is_gone_goes_on_with_its_own_pull_request(published
     assert published.repo.bare.git("rev-parse", f"{published.head}^") == head
     assert published.project.shown("show", "1")["pull_request"]["rounds"] == 2
     assert "more" in published.repo.bare.git("show", f"{published.head}:b.txt")
-    lose_the_state(published)
+    lose_the_state(published.project)
     published.alice.merges(1, "squash")
     published.runs(code=0)
     assert published.status() == "merged"
-
-
-@pytest.mark.thorough
-def test_a_clone_whose_state_is_gone_asks_whose_its_branch_is_if_a_person_has_pushed_there(published):
-    published.first()
-    lose_the_state(published)
-    theirs = published.alice.pushes("noface/1", {"mine.txt": "mine\n"})
-    published.runs()
-    assert f"a person has pushed to noface/1 ({theirs[:12]})" in published.block()["reason"]
-    assert published.project.noface("retry", "1").returncode == 0
-    published.runs()
-    assert published.status() == "review"
-    assert published.repo.bare.git("show", f"{published.head}:mine.txt") == "mine"
-    assert len(published.repo.pulls) == 1

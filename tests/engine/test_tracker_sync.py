@@ -4,7 +4,6 @@ test_run_on_github.py tells the plain ways, from the label to the closed issue a
 """
 
 import json
-import signal
 
 import pytest
 from support.cases import first_ones
@@ -12,7 +11,6 @@ from support.clocked_run import clocked
 from support.hosted import BOT, NAME, hosted
 from support.processes import wait_for
 
-KILLED = -signal.SIGKILL
 WORK = ("*", 0, [{"write": "b.txt", "text": "b"}])
 STUCK = ("*", 1, [{"shell": "echo no idea of $NOFACE_ISSUE_ID | tr 0-9 a-j"}])
 """Of each issue in other words: a model that says the same of several before it has ever worked stops the run."""
@@ -82,21 +80,6 @@ def test_commands_do_what_the_verbs_of_their_names_do_or_the_comment_says_why_no
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
-def test_an_answer_acts_once_also_where_noface_is_killed_or_fails_right_after_it(shop, kind):
-    shop.set_up(STUCK, ("*", 2, STUCK[2]), WORK)
-    number = shop.issue()
-    shop.project.run(code=3)
-    shop.alice.comments(number, f"@{BOT} Take port 8443.")
-    ended = shop.project.noface("run", NOFACE_FAILPOINT=f"answer_heard:1:{kind}")
-    assert ended.returncode == (KILLED if kind == "kill" else 3)
-    shop.project.run(code=3)
-    shop.project.run(code=3)
-    assert len(shop.project.attempts(str(number))) == 2
-    assert "Take port 8443." in shop.project.prompt(str(number), 2)
-
-
-@pytest.mark.thorough
 def test_a_part_that_github_does_not_know_asks_at_the_issue_that_was_divided(shop):
     parts = ({"key": key, "title": key.title(), "body": "b", "paths": [f"{key}.txt"]} for key in ("one", "two"))
     number = shop.issue()
@@ -157,17 +140,6 @@ def test_an_issue_that_is_transferred_under_work_neither_lands_nor_is_told_elsew
     assert (len(other.comments), other.issue(number).labels) == (said, [])
     assert shop.project.git("show", f"refs/noface/issues/{number}/1:half.txt") == "half"
     assert "transferred" in shop.project.noface("show", str(number)).stdout
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", first_ones(["kill", "raise"]))
-@pytest.mark.parametrize("name", first_ones(["tracker_told:2", "tracker_told:1", "tracker_told_recorded:2"]))
-def test_kills_and_faults_between_telling_and_its_record_leave_one_comment(shop, name, kind):
-    number = shop.issue()
-    ended = shop.project.noface("run", NOFACE_FAILPOINT=f"{name}:{kind}")
-    assert ended.returncode == (KILLED if kind == "kill" else 0)
-    shop.project.run()
-    assert "landed**" in shop.comment(number)
 
 
 @pytest.mark.thorough

@@ -1,13 +1,12 @@
 """The lives of an issue in lives.toml: whole runs, and what those people receive who maintain the repository."""
 
 import re
-import shutil
 import signal
 import tomllib
 
 import pytest
 from support import TESTS
-from support.hosted import BOT, NAME, hosted
+from support.hosted import BOT, NAME, hosted, lose_the_state
 from support.processes import wait_for
 
 LIVES = tomllib.loads((TESTS / "forge" / "lives.toml").read_text())["life"]
@@ -16,7 +15,7 @@ NO_PULLS = ""
 TABLES = '[tracker]\nkind = "github"\n{landing}[github]\nrepository = "{name}"\nurl = "{url}"\npoll = "1s"\n'
 WORK = [[0, [{"write": "b.txt", "text": "b"}]]]
 OWN_REPOSITORY = re.compile(
-    r"/repos/acme/shop(/|\Z)|/repositories/(\d+)(/|\Z)|/user\Z|/graphql\Z|/api/graphql\Z|/rate_limit"
+    r"/repos/acme/shop(/|\Z)|/acme/shop\.git/|/repositories/(\d+)(/|\Z)|/user\Z|/graphql\Z|/api/graphql\Z|/rate_limit"
 )
 
 
@@ -25,7 +24,7 @@ class Life:
 
     def __init__(self, project, github, table):
         self.project, self.github, self.table = project, github, table
-        self.made = hosted(project, github)
+        self.made = hosted(project, github, http=table.get("http", False))
         self.repo = self.made.repo
         self.people = {name: self.repo.person(name, "write") for name in ("alice", "bob")}
         self.people |= {"mallory": self.repo.person("mallory"), "owner": self.repo.person(BOT)}
@@ -57,6 +56,10 @@ class Life:
         assert self.project.noface("run", NOFACE_FAILPOINT=point).returncode == -signal.SIGKILL
         self.github.later(1)
 
+    def _fails(self, point, code):
+        assert self.project.noface("run", NOFACE_FAILPOINT=f"{point}:raise").returncode == code
+        self.github.later(1)
+
     def _begins(self, file):
         self.running = self.project.start("run")
         self.project.in_slots(file)
@@ -67,7 +70,14 @@ class Life:
 
     def _loses(self, what):
         assert what == "state"
-        shutil.rmtree(self.project.state)
+        lose_the_state(self.project)
+
+    def _drops(self, *paths):
+        for path in paths:
+            self.github.drops(before=False, method="POST", path=path)
+
+    def _rules(self, kind):
+        self.repo.rule(kind)
 
     def _sees(self, where, text):
         shown = {
@@ -122,6 +132,7 @@ def test_a_life_ends_as_it_should_and_tells_people_what_they_are_to_know(project
     told = life.own(life.number)
     assert project.statuses()[str(life.number)] == table["ends"], told
     assert project.unexpected_steps() == ()
+    assert [fault.path for fault in github.faults if fault.times] == []  # each has struck
     assert len(life.repo.pulls) <= 1
     assert len([body for body in told if "in a newer comment" not in body]) <= 1, told
     assert table.get("told", "") in (told[-1] if told else ""), told[-1]

@@ -12,7 +12,7 @@ from support.home_scheduler import home_scheduler
 from noface.config.load import load
 from noface.errors import HostError, UsageError
 from noface.extras.hosts.calls import host_environment, project_parcel
-from noface.extras.hosts.certificates import make_certificates, read_identity
+from noface.extras.hosts.certificates import make_identity, read_identity
 from noface.extras.hosts.worker import HOST_FOLDER, HOST_KEY, reach
 from noface.git.repository import discover
 
@@ -24,18 +24,18 @@ def home():
 
 
 def test_a_member_of_the_run_is_let_in(home):
-    reach(home.address, home.credentials.worker)
+    reach(home.address, home.identity)
 
 
 def test_a_worker_of_another_run_is_refused_and_refuses(home):
     with pytest.raises(HostError, match="do not trust each other"):
-        reach(home.address, make_certificates().worker)
+        reach(home.address, make_identity())
 
 
 def test_a_certificate_of_another_run_is_refused_by_the_scheduler(home):
     """Also one that trusts the scheduler: it is the scheduler that has to refuse."""
-    stranger = make_certificates().worker
-    mixed = type(stranger)(home.credentials.worker.ca, stranger.certificate, stranger.key)
+    stranger = make_identity()
+    mixed = type(stranger)(home.identity.ca, stranger.certificate, stranger.key)
     with pytest.raises(HostError, match="do not trust each other"):
         reach(home.address, mixed)
 
@@ -49,7 +49,7 @@ def test_what_is_not_encrypted_is_refused(home):
 
 
 def test_a_host_whose_clock_is_wrong_by_an_hour_can_join():
-    certificate = x509.load_pem_x509_certificate(make_certificates().worker.certificate.encode())
+    certificate = x509.load_pem_x509_certificate(make_identity().certificate.encode())
     now, hour = dt.datetime.now(dt.UTC), dt.timedelta(hours=1)
     assert certificate.not_valid_before_utc < now - hour
     assert now + 13 * 24 * hour < certificate.not_valid_after_utc <= now + 14 * 24 * hour
@@ -57,7 +57,7 @@ def test_a_host_whose_clock_is_wrong_by_an_hour_can_join():
 
 def test_the_key_of_a_member_is_in_no_folder():
     """A worker without a sandbox could read one that dask writes into the folder for temporary files."""
-    security = make_certificates().worker.security()
+    security = make_identity().security()
     assert security.require_encryption
     assert str(Path(security.tls_worker_key).readlink()).startswith("/memfd:")
     assert security.get_connection_args("worker")["ssl_context"].minimum_version is ssl.TLSVersion.TLSv1_3
@@ -68,7 +68,7 @@ def test_the_key_of_a_member_is_in_no_folder():
     [("missing", "cannot be read"), ("empty", "holds no"), ("other key", "cannot be used"), ("binary", "no PEM file")],
 )
 def test_files_that_are_no_identity_are_told(tmp_path, wrong, says):
-    one, other = make_certificates().worker, make_certificates().worker
+    one, other = make_identity(), make_identity()
     paths = [tmp_path / name for name in ("ca.pem", "cert.pem", "key.pem")]
     for path, text in zip(paths, (one.ca, one.certificate, one.key), strict=True):
         path.write_text(text)

@@ -64,7 +64,7 @@ def slowest_look(connection, meanwhile):
 @pytest.mark.thorough
 def test_a_slow_link_costs_no_attempt(slow, tmp_path):
     scheduler = Scheduler(tmp_path / "scheduler.log").started()
-    host = SshHost(slow.host, lambda: (scheduler.port, scheduler.credentials.worker), command=NOFACE, ssh=slow.ssh)
+    host = SshHost(slow.host, lambda: (scheduler.port, scheduler.identity), command=NOFACE, ssh=slow.ssh)
     host.start()
     connection = HostConnection(scheduler.client, call, host.worker_name, lambda: host.why)
     try:

@@ -125,7 +125,7 @@ sys.stdin.read()
 @contextmanager
 def home_of_its_own(ssh, home, token, **environment):
     """A process that keeps a host, with the name of its worker."""
-    member = home.credentials.worker
+    member = home.identity
     argv = [sys.executable, "-c", HOME, *ssh, str(home.port), member.ca, member.certificate, member.key, NOFACE]
     environment = os.environ | {"NOFACE_TOKEN": token} | environment
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)

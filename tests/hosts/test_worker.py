@@ -21,7 +21,7 @@ from typer.main import get_command
 from noface.cli.main import build
 from noface.config.values import HostName
 from noface.errors import HostError, NofaceError, UsageError
-from noface.extras.hosts.certificates import make_certificates
+from noface.extras.hosts.certificates import make_identity
 from noface.extras.hosts.handshake import Invitation, parse_invitation
 from noface.extras.hosts.hello import hello, parse_hello
 from noface.extras.hosts.worker import EndRequest, reach, serve
@@ -50,7 +50,7 @@ def run(*arguments, **more):
 @contextmanager
 def joined(home, tmp_path, token, *arguments, before=()):
     """A worker that has joined by hand."""
-    options = files_of(home.credentials.worker, tmp_path / "pem")
+    options = files_of(home.identity, tmp_path / "pem")
     argv = [*before, *NOFACE, "--scheduler", home.address, *options, "--folder", str(tmp_path / "host"), *arguments]
     environment = os.environ | {"NOFACE_TOKEN": token}
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -103,7 +103,7 @@ def test_an_ordinary_user_whose_memory_is_hidden_can_be_a_worker(home, token):
 @pytest.mark.thorough
 def test_a_worker_that_dask_starts_itself_is_a_host_too(home, tmp_path, token):
     """As dask-jobqueue and dask-kubernetes do it."""
-    files_of(home.credentials.worker, tmp_path)
+    files_of(home.identity, tmp_path)
     tls = [
         f"--tls-{dask}={tmp_path / name}"
         for dask, name in (("ca-file", "ca.pem"), ("cert", "cert.pem"), ("key", "key.pem"))
@@ -152,7 +152,7 @@ ADDRESSES = {
 def test_why_a_scheduler_is_not_reached_is_told(home, case):
     address, message = ADDRESSES[case]
     with pytest.raises(NofaceError, match=message):
-        reach(address, home.credentials.worker)
+        reach(address, home.identity)
 
 
 def test_a_file_in_the_way_of_a_hosts_folder_is_told():
@@ -176,7 +176,7 @@ WITHOUT = "import sys; sys.modules['distributed'] = None; from noface.__main__ i
 
 def test_without_the_extra_it_is_told_what_to_install(tmp_path):
     """The hello goes out all the same, so that home can say of which host it is missing."""
-    words = ["tools", "worker", "--scheduler", "tls://127.0.0.1:1", *files_of(make_certificates().worker, tmp_path)]
+    words = ["tools", "worker", "--scheduler", "tls://127.0.0.1:1", *files_of(make_identity(), tmp_path)]
     answer = subprocess.run([sys.executable, "-c", WITHOUT, *words], capture_output=True, text=True, check=False)
     assert answer.returncode == 2
     assert "not installed (distributed)" in answer.stderr

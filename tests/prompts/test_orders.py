@@ -25,7 +25,6 @@ ANEW = (
     "another approach", "the other way", "leads nowhere", "none of them again", "Do not make that change again",
     "brings the other back",
 )  # fmt: skip
-LESS = ("Do less", "finish early", "change only what you must", "Leave out clean-ups", "only answer again")
 MORE = ("you have more time", "complete it", "Take the points one by one", "Compare at least two")
 CONTRADICTIONS = [*product(KEEP, ANEW), ("only answer again", "Think it through"), *product(("Do less",), MORE[1:])]
 TIME = [*product(("finish early",), MORE)]

@@ -12,10 +12,6 @@ from dataclasses import dataclass, field
 from .github_state import RefusedError, User
 
 LIMIT_PER_HOUR = 5000
-SECONDARY = (
-    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again. If you reach out to "
-    "GitHub Support for help, please include the request ID C0DE:1234."
-)
 DOCS = "https://docs.github.com/rest"
 ALL = "contents issues pull_requests checks statuses actions metadata"
 

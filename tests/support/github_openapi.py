@@ -22,7 +22,6 @@ UNDOCUMENTED = frozenset({"304", "401", "403", "404", "429", "500", "502", "503"
 """Statuses that GitHub's guides have for every operation, and its description only for some."""
 NOWHERE = "https://github.invalid/not-served"
 """Stands for the addresses in an answer that the server does not serve."""
-_PAGED = frozenset({"page", "per_page"})
 _DATE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _URI = re.compile(r"[a-z][a-z+.-]*:\S+", re.IGNORECASE)
 _FORMATS = {"date-time": _DATE_TIME, "uri": _URI}

@@ -6,7 +6,7 @@ import threading
 
 from distributed import Client, Scheduler
 
-from noface.extras.hosts.certificates import make_certificates
+from noface.extras.hosts.certificates import make_identity
 from noface.extras.hosts.dask_settings import use_settings
 
 
@@ -22,10 +22,10 @@ def home_scheduler(settings=None):
 
 
 class HomeScheduler:
-    """`port` is that of loopback where it listens, `credentials` are the run's."""
+    """`port` is that of loopback where it listens, `identity` is the run's."""
 
     def __init__(self):
-        self.credentials = make_certificates()
+        self.identity = make_identity()
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
@@ -34,11 +34,11 @@ class HomeScheduler:
         self.address = f"tls://127.0.0.1:{self.port}"
 
     async def _started(self):
-        security = self.credentials.scheduler.security()
+        security = self.identity.security()
         return await Scheduler(host="127.0.0.1", protocol="tls", security=security, dashboard_address="127.0.0.1:0")
 
     def member(self):
-        return self.port, self.credentials.worker
+        return self.port, self.identity
 
     def do(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(60)
@@ -48,7 +48,7 @@ class HomeScheduler:
 
     def ask(self, function, *arguments):
         async def asked():
-            client = Client(self.address, security=self.credentials.client.security(), asynchronous=True)
+            client = Client(self.address, security=self.identity.security(), asynchronous=True)
             async with client as ready:
                 return await ready.submit(function, *arguments, pure=False)
 

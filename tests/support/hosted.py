@@ -1,6 +1,7 @@
 """A project whose remote is on the GitHub of the tests, set up to leave its work there as pull requests."""
 
 import json
+import shutil
 from dataclasses import dataclass
 
 from .github_server import GitHub, HostedRepository
@@ -55,3 +56,10 @@ def hosted(project: Project, github: GitHub, *, http: bool = False) -> Hosted:
     project.git("push", "-q", f"file://{repo.path}", "main")
     repo.look()
     return made
+
+
+def lose_the_state(project):
+    """Leave of a clone what a new one has: neither records, nor refs of noface's, nor its branches."""
+    shutil.rmtree(project.state)
+    for ref in project.git("for-each-ref", "--format=%(refname)", "refs/noface", "refs/heads/noface").split():
+        project.git("update-ref", "-d", ref)

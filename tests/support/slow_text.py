@@ -3,20 +3,25 @@
 Python's engine tries a pattern from each character on, and gives back what a repetition took. So the texts that cost
 most are those that a repetition likes and that end in something else: after what the pattern wants before, or beginning
 it again and again. Both are read off the parsed pattern, so a new one brings its own.
+
+What is measured is the time of this process: what is quadratic takes 64 times as much over a text eight times as long,
+and in between is room for all that others do on the machine.
 """
 
 import ast
 import dataclasses
 import importlib
-import math
 import pkgutil
 import re
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from re import _compiler as compiler
 from re import _constants as op  # the tree of a pattern; Python has no public reader of it
 from re import _parser as parser
+from time import process_time
 from types import ModuleType
 from typing import Any
 
@@ -24,8 +29,6 @@ import noface
 from noface.data import FOLDER, Patterns, expanded, table
 from noface.diagnosis.rules import rule_book
 from noface.secrets.shapes import _shapes
-
-from .pattern_steps import TooManyStepsError, in_class, steps
 
 UNITS = (
     *("a", "0", " ", "/", "\\", '"', "'", "(", "[", "{", "<", ",", ".", "-", ":", "=", "#", "\n", "\r\n", " \n"),
@@ -37,9 +40,10 @@ _LOOKS_LIKE_ONE = re.compile(r"\\[bswdSWD]|\(\?[:=!<i]|\.\*|\[\^|[)\].][*+?]")
 _LONG = 100
 _SEPARATORS = (" ", "\n", '"', "(")
 """A word counts as one only between these: a pattern may begin anew at each."""
-_SHORT, _UNITS_MIN = 120, 20
-GROWTH_MAX = 2.7
-"""By so much the steps may grow: what begins and ends a text counts in a short one."""
+_SHORT, _WHOLE = 8_000, 64_000
+GROWS_MAX = 28
+_WORTH_S, _SECONDS_MAX = 0.1, 1.0
+"""What takes less over the longer text need not be compared, and nothing is awaited for longer."""
 
 
 def _shortest(nodes: Any, groups: dict[int, str]) -> str:
@@ -54,7 +58,8 @@ def _shortest(nodes: Any, groups: dict[int, str]) -> str:
             case op.ANY:
                 text += "a"
             case op.IN:
-                text += next((c for c in (*_CHARS, *map(chr, range(0x250))) if in_class(c, value)), "a")
+                fits = compiler.compile(parser.SubPattern(parser.State(), [(kind, value)]), re.UNICODE).match
+                text += next((c for c in (*_CHARS, *map(chr, range(0x250))) if fits(c)), "a")
             case op.BRANCH:
                 text += _shortest(value[1][0], groups)
             case op.SUBPATTERN:
@@ -116,15 +121,30 @@ def attacks(pattern: "re.Pattern[Any]") -> frozenset[tuple[str, str]]:
     return parts | {("", unit) for unit in UNITS} | {("", word + end) for word in words for end in _SEPARATORS}
 
 
-def growth(pattern: "re.Pattern[Any]", before: str, unit: str, *, anchored: bool) -> float:
-    """Return by how much the steps grow if a text of a pattern's is made twice as long: 2 is linear, 4 quadratic."""
-    least = max(_SHORT, _UNITS_MIN * len(unit))
-    counts = [0, 0]
-    with suppress(TooManyStepsError, RecursionError):
-        for at, size in enumerate((least, 2 * least)):
-            counts[at] = steps(pattern, before + unit * (size // len(unit)) + "\x01", anchored=anchored)
-        return counts[1] / counts[0]
-    return math.inf
+def is_slow(pattern: "re.Pattern[Any]", before: str, unit: str, *, anchored: bool) -> bool:
+    """True if the time that a pattern takes over a text grows faster than the text does."""
+    long = seconds(pattern, before, unit, _WHOLE, anchored=anchored)
+    return long > _WORTH_S and long > GROWS_MAX * seconds(pattern, before, unit, _SHORT, anchored=anchored)
+
+
+def seconds(pattern: "re.Pattern[Any]", before: str, unit: str, size: int, *, anchored: bool) -> float:
+    """Return the time of this process that a pattern takes; infinite if it is too long to wait for."""
+    run, text = uses(pattern, anchored=anchored), before + unit * (size // len(unit)) + "\x01"
+    handler = signal.signal(signal.SIGVTALRM, _too_long)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS_MAX)
+    began = process_time()
+    try:
+        run(text)
+        return process_time() - began
+    except TimeoutError:
+        return float("inf") if size == _WHOLE else _SECONDS_MAX
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, handler)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError
 
 
 # Which patterns there are, and how they are used

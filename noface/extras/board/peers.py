@@ -1,9 +1,10 @@
-"""Whose process holds the other end of a connection on loopback, by Linux's /proc."""
+"""Whose process holds the other end of a connection on loopback, as far as the system tells."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
+
+import psutil
 
 from noface.process.process_tree import below
 
@@ -22,55 +23,22 @@ def peer(near_port: int, far_port: int, roots: Sequence[int]) -> Peer:
 
     GONE: nobody holds it any more, so that nobody can tell whose it was. UNKNOWN: this system does not tell.
     """
-    inode = _inode(near_port, far_port)
-    if inode is None:
+    try:
+        every = psutil.net_connections("tcp")  # of IPv6, too: 127.0.0.1 is ::ffff:127.0.0.1 there
+    except (psutil.Error, OSError):
         return Peer.UNKNOWN
-    if not inode:
+    ends = [each for each in every if each.raddr and (each.laddr.port, each.raddr.port) == (far_port, near_port)]
+    if not ends or (ends[0].pid is None and ends[0].status != psutil.CONN_ESTABLISHED):
         return Peer.GONE
     inside = below(roots)
-    hidden = False
-    for pid in inside:
-        holds = _holds(pid, inode)
-        if holds:
-            return Peer.BELOW
-        hidden = hidden or holds is None
-    if not hidden:
-        return Peer.OTHER
-    others = {int(entry.name) for entry in Path("/proc").glob("[0-9]*")} - set(inside)
-    return Peer.OTHER if any(_holds(pid, inode) for pid in others) else Peer.BELOW
+    if ends[0].pid is not None:
+        return Peer.BELOW if ends[0].pid in inside else Peer.OTHER
+    return Peer.BELOW if any(map(_hides, inside)) else Peer.OTHER
 
 
-def _inode(near_port: int, far_port: int) -> int | None:
-    """Return the number of the far end's socket, 0 if no process holds it; None if there is no /proc."""
-    rows: list[str] = []
+def _hides(pid: int) -> bool:
+    """True if a process does not let itself be looked at."""
     try:
-        for table in ("tcp", "tcp6"):  # the second has 127.0.0.1 as ::ffff:127.0.0.1, which comes in by the first
-            rows += Path(f"/proc/net/{table}").read_text("ascii").splitlines()[1:]
-    except OSError:
-        if not rows:
-            return None
-    for row in rows:
-        local, remote, *fields = row.split()[1:10]
-        if (_port(local), _port(remote)) == (far_port, near_port):
-            return int(fields[-1])
-    return 0
-
-
-def _port(address: str) -> int:
-    return int(address.rpartition(":")[2], 16)
-
-
-def _holds(pid: int, inode: int) -> bool | None:
-    """True if a process holds a socket; None if it does not let itself be looked at."""
-    try:
-        return f"socket:[{inode}]" in _links(f"/proc/{pid}/fd")
-    except PermissionError:
-        return None
-    except OSError:
-        return False  # it has ended
-
-
-def _links(folder: str) -> Iterable[str]:
-    for link in Path(folder).iterdir():
-        with suppress(FileNotFoundError):
-            yield str(link.readlink())
+        return not list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError as error:
+        return isinstance(error, PermissionError)

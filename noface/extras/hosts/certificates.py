@@ -1,6 +1,6 @@
-"""The certificates of one run: who holds one may join it, and everybody else is refused.
+"""The certificate of one run: who holds its key may join it, and everybody else is refused.
 
-They are made anew for each run by an authority that signs nothing after that, and live in memory.
+It is made anew for each run, and lives in memory.
 """
 
 import os
@@ -53,79 +53,35 @@ def _loadable(key: str) -> str:
     return f"/proc/self/fd/{held}"
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """The members of one run."""
-
-    scheduler: TlsIdentity
-    client: TlsIdentity
-    worker: TlsIdentity
-
-
-def make_certificates() -> Credentials:
-    """Make an authority for one run and what its members need; the authority's key is thrown away."""
+def make_identity() -> TlsIdentity:
+    """Make what all members of one run prove themselves with: to dask each may do all that the others may."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+    from cryptography.x509.oid import NameOID
 
-    now = datetime.now(UTC)
-
-    def named(name: str) -> x509.Name:
-        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"noface {name}")])
-
-    def builder(name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
-        return (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(issuer)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - _BEFORE)
-            .not_valid_after(now + _VALID)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()), critical=False)
-        )
-
-    def usage(*, signs: bool) -> x509.KeyUsage:
-        no = dict.fromkeys(("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"), False)
-        return x509.KeyUsage(
-            **no,
-            digital_signature=not signs,
-            key_cert_sign=signs,
-            crl_sign=signs,
-            encipher_only=False,
-            decipher_only=False,
-        )
-
-    authority = ec.generate_private_key(ec.SECP256R1())
-    issuer = named(f"run {x509.random_serial_number():x}")
-    root = (
-        builder(issuer, authority)
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"noface run {x509.random_serial_number():x}")])
+    no = dict.fromkeys(("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"), False)
+    no |= dict.fromkeys(("crl_sign", "encipher_only", "decipher_only"), False)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _BEFORE)
+        .not_valid_after(now + _VALID)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(usage(signs=True), critical=True)
-        .sign(authority, hashes.SHA256())
+        .add_extension(x509.KeyUsage(**no, digital_signature=True, key_cert_sign=True), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("noface")]), critical=False)
+        .sign(key, hashes.SHA256())
     )
-    ca = root.public_bytes(serialization.Encoding.PEM).decode()
-
-    def member(name: str) -> TlsIdentity:
-        key = ec.generate_private_key(ec.SECP256R1())
-        # Scheduler and workers call each other: each is a server and a client.
-        both = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
-        certificate = (
-            builder(named(name), key)
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(usage(signs=False), critical=True)
-            .add_extension(both, critical=False)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName("noface")]), critical=False)
-            .sign(authority, hashes.SHA256())
-        )
-        secret = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        return TlsIdentity(ca, certificate.public_bytes(serialization.Encoding.PEM).decode(), secret.decode())
-
-    return Credentials(member("scheduler"), member("client"), member("worker"))
+    pem = certificate.public_bytes(serialization.Encoding.PEM).decode()
+    plain = serialization.NoEncryption()
+    secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
+    return TlsIdentity(pem, pem, secret)
 
 
 def read_identity(ca: Path, certificate: Path, key: Path) -> TlsIdentity:

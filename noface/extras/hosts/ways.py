@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from noface.errors import HostError, UsageError
-from noface.extras.hosts.certificates import Credentials, TlsIdentity, make_certificates, read_identity
+from noface.extras.hosts.certificates import TlsIdentity, make_identity, read_identity
 from noface.extras.hosts.connection import HostConnection, HostLost
 from noface.extras.hosts.dask_settings import log_to, use_settings
 from noface.extras.hosts.ssh import SshHost
@@ -31,8 +31,8 @@ class Scheduler:
         self._cluster: Any = None
 
     @cached_property
-    def credentials(self) -> Credentials:
-        return make_certificates()
+    def identity(self) -> TlsIdentity:
+        return make_identity()
 
     def started(self) -> Self:
         with self._one:
@@ -51,17 +51,13 @@ class Scheduler:
             "host": "127.0.0.1",
             "protocol": "tls://",
             "dashboard_address": "127.0.0.1:0",
-            "security": self.credentials.scheduler.security(),
+            "security": self.identity.security(),
             "worker_ttl": _TTL,
             "allowed_failures": 0,
         }
         spec = {"cls": DaskScheduler, "options": options}
-        self._cluster = SpecCluster(
-            workers={}, scheduler=spec, security=self.credentials.client.security(), silence_logs=False
-        )
-        self.client = Client(
-            self._cluster.scheduler_address, security=self.credentials.client.security(), set_as_default=False
-        )
+        self._cluster = SpecCluster(workers={}, scheduler=spec, security=self.identity.security(), silence_logs=False)
+        self.client = Client(self._cluster.scheduler_address, security=self.identity.security(), set_as_default=False)
 
     @property
     def port(self) -> int:
@@ -101,7 +97,7 @@ class SshWay:
         scheduler = self._scheduler
         host = self._host = SshHost(
             self.name,
-            lambda: (scheduler.started().port, scheduler.credentials.worker),
+            lambda: (scheduler.started().port, scheduler.identity),
             attempts=self._attempts,
             command=f"{self._command} tools worker --over-ssh",
         )

@@ -15,12 +15,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from noface.engine.context import RunContext
-from noface.engine.jobs import Job, JobKind, run_apart
 from noface.engine.outages import PUSH_PAUSES_S, Outage
 from noface.engine.stations import Station, Steps, Tick, call
 from noface.errors import NofaceError, RemoteError
 from noface.extras.notify.services import MAIL, NTFY, TELEGRAM, Message, Service, carry_out, deliver
 from noface.model.codec import encode
+from noface.process.apart import run_apart
 from noface.process.failpoints import hit
 from noface.process.fed import end_all, run_fed
 from noface.store.overview import NOTIFY_AWAY
@@ -242,7 +242,7 @@ class Outbox(Station):
             for to in tuple(idle):
                 idle.remove(to)
                 if (sending := self._due(to, final=True)) is not None:
-                    open_[run_apart(Job(JobKind.REMOTE, "", partial(carry_out, to.name, sending[0])))] = to, sending
+                    open_[run_apart(partial(carry_out, to.name, sending[0]), "remote")] = to, sending
             done, _ = wait(open_, max(0.0, deadline - time.monotonic()), FIRST_COMPLETED) if open_ else (set(), set())
             if not done:
                 end_all()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from noface.config.idle import open_doors, silent_limits
+from noface.cli.findings import open_doors, silent_limits
 from noface.config.load import parse
 
 GATE = '[[gates]]\nname = "unit"\ncommand = "true"\n'
