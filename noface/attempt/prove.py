@@ -3,6 +3,7 @@
 An attempt takes the steps one by one; `prove` takes all. A cancel raises CutShort.
 """
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,15 +14,15 @@ from noface.attempt.gating import Gating, Ran, Run, carried_out, gates_failure, 
 from noface.attempt.judges import JudgedChange, fewer, judged
 from noface.attempt.parts import Parts
 from noface.attempt.protected_files import reached
-from noface.diagnosis.known_causes import final_error_of
+from noface.diagnosis.known_causes import HERE, access_refused, final_error_of
 from noface.diagnosis.missing_library import missing_library
 from noface.gates.run import OTHERS_SERVER, log_names
 from noface.git.landings import own_messages
-from noface.integrity.accepting import added, of_its_work, without_place
+from noface.integrity.accepting import added, of_its_work, whole_scripts, without_place
 from noface.integrity.inventory import files_of
 from noface.integrity.tampering import CONTRADICTED
 from noface.model.commit_message import fitting, form_advice, subject
-from noface.model.failure import CHANGED_FILES, MESSAGE_REFUSED, Failure, is_of_project
+from noface.model.failure import ACCESS, CHANGED_FILES, MESSAGE_REFUSED, Failure, is_of_project
 from noface.model.gate import GateResult, GateSpec, Proof, all_hard_passed, worst
 from noface.model.issue import Issue
 from noface.model.taxonomy import FailureKind
@@ -30,7 +31,8 @@ from noface.process.files import read_bounded
 _FILES_MAX = 200
 _SOURCE_BYTES_MAX = 1_000_000
 _LOG_BYTES_MAX = 200_000
-_NAMED_CHARS = 40
+_NAMED_CHARS, _WORDS_MAX, _LAST_MAX = 40, 10, 3
+_ADDRESS = re.compile(r"https?://")
 _BELIEVED_S = 300.0
 _BELIEVED_RUNS = 10
 """How long a pass on main counts, in seconds and in the gate's own runs: the longer of the two."""
@@ -97,6 +99,8 @@ class Proving:
                 note = f"the same gate passes on main ({task.main[:12]}), so the change is to blame"
                 if not is_of_project(failure.rule):  # its rule is a person's, who knows what its line means
                     failure = replace(failure, charged=True, evidence=(*failure.evidence, note))
+        if failed is not None and failed.gate.accept and (refused := self._refused_access(failed)) is not None:
+            return Unproven(refused)
         of_accept = failed is not None and failed.gate.accept and not (merged or failure.charged)
         if failed is not None and of_accept and (why := self._of_accept(failed)):
             kind = failure.kind if missing_library(failure) is not None else FailureKind.RUNTIME_ERROR
@@ -104,6 +108,17 @@ class Proving:
         if self.scope.cancel.cancelled:
             raise CutShort  # whether main fails as well was not seen
         return Unproven(on_main) if on_main is not None else Unproven(failure, of_work=True)
+
+    def _refused_access(self, failed: GateResult) -> Failure | None:
+        """Return that an `accept` ended with a 401 or 403 of the other machine that it, or its script, names."""
+        cause = access_refused(_last_lines(failed), anybody=True) if failed.failure is not None else None
+        command, plumbing = failed.gate.command, self.scope.env.plumbing
+        scripts = plumbing.texts(self.task.tree, whole_scripts((command,), words_max=_WORDS_MAX), _SOURCE_BYTES_MAX)
+        asked = "\n".join((command, *scripts.values()))
+        if cause is None or failed.failure is None or HERE.search(asked) or not _ADDRESS.search(asked):
+            return None
+        message = f"gate {failed.gate.name}: {cause.cause} It ended with: {cause.line}"
+        return replace(failed.failure, kind=FailureKind.ENVIRONMENT, message=message, rule=ACCESS, charged=False)
 
     def _of_message(self, failed: GateResult) -> Failure | None:
         """Return that a gate refuses how noface's own commit is worded; None if it is the work that it refuses.
@@ -196,6 +211,12 @@ class Proving:
         ran, task = self.ran, self.task
         keys = tuple(self.scope.env.key(ran.tree, result.gate) for result in ran.results)
         return Proof(ran.tree, task.main, task.commit, ran.results, keys)
+
+
+def _last_lines(failed: GateResult) -> list[str]:
+    folder = Path(failed.stdout_log).parent
+    texts = (read_bounded(folder / log, 0, _LOG_BYTES_MAX) for log in log_names(failed.gate))
+    return [line for text in texts for line in [each for each in text.splitlines() if each.strip()][-_LAST_MAX:]]
 
 
 def prove(proving: Proving, *, judged: bool = True, let: frozenset[str] | None = None) -> Proof | Unproven:

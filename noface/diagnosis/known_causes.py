@@ -209,18 +209,19 @@ def _deciding(failure: Failure) -> tuple[str, ...]:
     return message, *failure.evidence, *reversed(last)
 
 
-def access_refused(last_lines: Iterable[str]) -> KnownCause | None:
+def access_refused(last_lines: Iterable[str], *, anybody: bool = False) -> KnownCause | None:
     """Return who refused access if a failed command ended with that; None if its error is another one.
 
     It takes a person, so it has to be certain (law 10): a service of another machine, named by its address or by a
-    program that speaks to no other. One on this machine, or of a made-up name, is the work's own.
+    program that speaks to no other. One on this machine, or of a made-up name, is the work's own. `anybody`: who asks
+    has seen to that.
     """
     remote = _compiled("|".join(table("causes")["remote_programs"]))
     for text in last_lines:
         known = _cause_of(strip_codes(text)[:_LAST_LINE_CHARS_MAX].strip())
-        if known is None or known.name != _REFUSED or _MADE_UP.search(known.subject):
+        if known is None or known.name != _REFUSED or (_MADE_UP.search(known.subject) and not anybody):
             continue
-        if _ELSEWHERE.match(known.subject) or (not known.subject and remote.match(known.line)):
+        if anybody or _ELSEWHERE.match(known.subject) or (not known.subject and remote.match(known.line)):
             return known
     return None
 

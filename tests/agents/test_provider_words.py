@@ -9,9 +9,10 @@ import pytest
 from support.cases import cases
 from support.corpus_score import RECORDINGS, decoded, load
 
-from noface.agents.command import CommandAgent, passed_over
+from noface.agents.command import CommandAgent, CommandReader, passed_over
 from noface.diagnosis.known_causes import of_its_provider
 from noface.model.quoting import speaks
+from noface.model.taxonomy import FailureKind
 
 POOL = "HTTPSConnectionPool(host='{}', port=443): Max retries exceeded with url: /v1/chat (Caused by {})"
 REFUSED = "NewConnectionError('<urllib3.connection.HTTPSConnection object>: Failed to establish a new connection')"
@@ -290,3 +291,20 @@ def test_a_program_that_wants_a_login_is_asked_about_once(words):
 def test_a_crash_is_told_by_its_error_and_not_by_what_stands_below_it():
     printed = NODE.format("TypeError: agent.go is not a function").replace("429", "1")
     assert CommandAgent.stream().verdict(1, printed).error.message.endswith("TypeError: agent.go is not a function")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "urllib.error.HTTPError: HTTP Error 403: Forbidden",
+        "curl: (22) The requested URL returned error: 401",
+        "AxiosError: Request failed with status code 401",
+        "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.example.com/v1/chat",
+    ],
+)
+def test_who_refuses_a_command_that_changed_nothing_need_not_be_named(words):
+    error = CommandReader().verdict(1, f"Traceback:\n{words}\n").error
+    assert of_its_provider(error, idle=True).kind is FailureKind.AUTH
+    assert of_its_provider(error).kind is FailureKind.AGENT_CRASH
+    here = CommandReader().verdict(1, f"Traceback:\n{words} http://localhost:80\n").error
+    assert of_its_provider(here, idle=True).kind is FailureKind.AGENT_CRASH

@@ -123,3 +123,17 @@ def test_a_limit_that_is_no_duration_is_a_fault(project):
     project.commit()
     faults = json.loads(project.noface("issues", "--json").stdout)["faults"]
     assert "accept_timeout must be a duration" in faults[0]["problem"]
+
+
+@pytest.mark.parametrize(
+    ("address", "outcomes"), [("https://api.shop.dev/v1", ["ENVIRONMENT"]), ("http://localhost:1/", ["UNKNOWN"])]
+)
+def test_an_accept_that_another_machine_refuses_is_told_at_once_and_one_of_this_machine_is_the_works(
+    project, address, outcomes
+):
+    refused = "echo 'curl: (22) The requested URL returned error: 401' >&2; exit 22"
+    project.issue(7, accept=[f"test -e b.txt || exit 1; true {address}; {refused}"], max_attempts=1)
+    project.commit()
+    out = project.run(code=3)
+    assert [each["outcome"] for each in project.attempts("7")] == outcomes
+    assert ("refuses access" in out) == (outcomes == ["ENVIRONMENT"])
