@@ -41,7 +41,6 @@ class NofaceError(Exception):
 
     @property
     def reason(self) -> str:
-        """Both in one line, as the reason why something waits."""
         return f"{self.message.rstrip('.')}. {self.hint}".strip()
 
 

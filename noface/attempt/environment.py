@@ -56,7 +56,6 @@ _NAME_CHARS = 9
 
 
 def slot_name(kind: str, name: str) -> str:
-    """Return the name of a workspace. All have one length."""
     return f"{kind}-{name:0>{_NAME_CHARS - len(kind) - 1}}"
 
 
@@ -139,11 +138,9 @@ class AttemptEnvironment:
         return slot
 
     def gate_slot(self, name: str) -> Slot:
-        """Return a workspace that no agent ever touches (law 11)."""
         return self._slot(slot_name("gate", name))
 
     def setup_slot(self) -> Slot:
-        """Return the workspace in which `[project] setup` runs on main's tree, and nothing else (law 11)."""
         return self._slot(slot_name("setup", "0"))
 
     def _slot(self, name: str) -> Slot:

@@ -144,7 +144,6 @@ class Gating:
 
 
 def run_gates(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], *, anew: bool = False) -> Ran | None:
-    """Run gates on a task's tree; None if a cancel ends it."""
     try:
         return Gating(scope, task, gates).run(anew=anew)
     except CutShort:
@@ -152,7 +151,6 @@ def run_gates(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], *, anew
 
 
 def named_tests(failed: GateResult) -> str:
-    """Return the first failing test, and how many more, where the message itself does not name it."""
     tests = failed.failing_tests
     if not tests or (failed.failure is not None and tests[0] in failed.failure.message):
         return ""

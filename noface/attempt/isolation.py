@@ -285,7 +285,6 @@ def _person_shows(env: AttemptEnvironment, home: str) -> dict[str, HomeRule]:
 
 
 def _fresh(workspace: str, kind: str) -> str:
-    """Return an empty folder beside the workspace: nothing that one command leaves there reaches the next."""
     folder = Path(f"{workspace}.{kind}")
     try:
         remove(folder)

@@ -304,7 +304,6 @@ def _loses_tests(change: JudgedChange, own: Ran, moved: dict[str, str]) -> bool:
 
 
 def _in_two_runs(change: JudgedChange, gate: GateSpec, held: Ran) -> Generator[Run, Ran, Shortfall]:
-    """Compare what two runs have in common: on main ids may hold the time, and a change's report may be lost."""
     on_main = yield Run(change.on_main.tree, (gate,), anew=True, named=True)
     both = on_main.tests.get(gate.command) or Inventory()
     short = compared(both, held.tests.get(gate.command))

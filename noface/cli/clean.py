@@ -115,7 +115,6 @@ def _left_by_issues(plumbing: "Plumbing", reader: "Reader", *, force: bool) -> "
 
 
 def _remove(plumbing: "Plumbing", slots: Path, going: "list[Leftover]") -> None:
-    """Remove; refs only if they are still what was looked at."""
     import time
 
     from noface.engine.retention import clear

@@ -48,7 +48,7 @@ SUBVERBS: dict[str, dict[str, str]] = {
 }
 """Verbs of verbs that are modules of their own. `tools` has what is set up once, serves scripts, or repairs."""
 
-VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()} | {"tools": "tools.group"}
+VERBS = {verb: place for verbs in SECTIONS.values() for verb, place in verbs.items()} | {"tools": "verb.tools"}
 
 EPILOG = (
     "`noface tools` has the rest: a demonstration, nights by a timer, messages, what serves scripts and repairs."

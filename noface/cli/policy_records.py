@@ -8,7 +8,7 @@ from noface.config.presets import presets
 from noface.config.project_sections import Sandbox
 from noface.config.sections import Config
 from noface.model.codec import view
-from noface.model.taxonomy import Category, FailureKind
+from noface.model.taxonomy import FailureKind
 from noface.model.worker_run import PLAIN_AGENTS, ModelSpec
 from noface.process.clock import Clock
 from noface.recovery.retry_policy import Policy, ReviewRules, RoleModels, Rung
@@ -62,7 +62,7 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
                 models[rung.model].tier,
                 rung.attempts,
                 rung.think,
-                _kinds(rung.answers),
+                tuple(dict.fromkeys(k for each in rung.answers for k in FailureKind if each in (k, k.category))),
                 candidates=rung.parallel,
             )
             for rung in retry.ladder
@@ -82,17 +82,9 @@ def _ladder(config: Config, model: str | None) -> tuple[Rung, ...]:
     return tuple(rungs)
 
 
-def _kinds(answers: tuple[FailureKind | Category, ...]) -> tuple[FailureKind, ...]:
-    return tuple(dict.fromkeys(kind for each in answers for kind in FailureKind if each in (kind, kind.category)))
-
-
 def model_specs(config: Config, root: Path) -> dict[str, ModelSpec]:
-    day = today(Clock())
+    day = datetime.fromtimestamp(Clock().now(), UTC).date()
     return {name: _model_spec(name, model, root, config.sandbox, day) for name, model in config.models.items()}
-
-
-def today(clock: Clock) -> date:
-    return datetime.fromtimestamp(clock.now(), UTC).date()
 
 
 def _model_spec(name: str, model: Model, root: Path, sandbox: Sandbox, day: date) -> ModelSpec:

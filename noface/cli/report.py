@@ -51,7 +51,6 @@ def report(
 
 
 def _write(path: Path, night: "Night") -> None:
-    """Write a night as a web page. Raises UsageError if it cannot be; a page that was there stays as it was."""
     from noface.data.extras import extra
     from noface.process.files import write_atomic
 

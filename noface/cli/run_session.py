@@ -122,14 +122,14 @@ def run_project(
         others = elsewhere(issues) if notifier is None else notifier.beside(elsewhere(issues), context)
         try:
             with signals(context, cancel):
-                ended = run_session(context, cancel, others)
+                exit_code, why = run_session(context, cancel, others)
             with _apart(context.env, "the summary"):
-                view.finish(ended.why)
+                view.finish(why)
         finally:
             if notifier is not None and context.reader.in_place() and not cancel.urgent:
                 with _apart(context.env, "the last notices"):
                     notifier.last_words()
-    return ended.exit_code
+    return exit_code
 
 
 def open_project(start: Path, config_path: Path | None, options: RunOptions) -> tuple[Repository, Config, IssueTracker]:
@@ -149,7 +149,6 @@ def open_project(start: Path, config_path: Path | None, options: RunOptions) -> 
 
 
 def named_issues(wanted: Sequence[str], tracker: IssueTracker) -> tuple[str, ...]:
-    """Return the ids that `--issue` names; 7, 007 and #7 are the same. Raises UsageError for one that no issue has."""
     ids = {same_id(issue.id): issue.id for issue in tracker.backlog().issues} if wanted else {}
     unknown = [name for name in wanted if same_id(name.removeprefix("#")) not in ids]
     if unknown:

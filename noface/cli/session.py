@@ -125,7 +125,6 @@ def merged_ids(reader: Reader) -> tuple[str, ...]:
 
 
 def _tracker(root: Path, state: Path, config: Path | None) -> IssueTracker:
-    """Make the tracker from the keys it needs; the rest of the configuration is not this command's business."""
     from noface.config import load
     from noface.data.trackers import tracker_settings
     from noface.errors import ConfigError

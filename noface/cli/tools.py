@@ -1,18 +1,15 @@
-"""`noface tools`: what is set up once, serves scripts, or repairs. Its verbs stand in the table of `cli/main.py`.
+"""The two of `noface tools` that serve scripts.
 
-Here are those that serve scripts: `fetch` brings the copy of a tracker's issues up to date without a run, and writes
+`fetch` brings the copy of a tracker's issues up to date without a run, and writes
 nothing there; `schema` prints the JSON Schemas of what other programs read from noface and write for it.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import typer
 
-from noface.cli.verb import ConfigFile, VerbResult, answers, grouped, meant
-
-group = partial(grouped, "Set up nights, try noface, serve scripts, and repair.", {})
+from noface.cli.verb import ConfigFile, VerbResult, answers, meant
 
 
 @answers("What was fetched, as JSON.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -86,6 +86,10 @@ def grouped(
     for name, verb in verbs.items():
         app.command(name, cls=Verb)(verb)
     return app
+
+
+tools = partial(grouped, "Set up nights, try noface, serve scripts, and repair.", {})
+"""The verb `tools`; its verbs stand in the table of `cli/main.py`."""
 
 
 def _bare(function: Callable[..., None] | None) -> Callable[..., None]:

@@ -42,7 +42,6 @@ def _section(name: str, section: SectionKeys) -> Iterator[str]:
 
 
 def _inner(section: SectionKeys) -> Iterator[str]:
-    """Show a section within another: none is there by default, so all of it is an example."""
     yield f"# {_purpose(section)}"
     yield f"#{section.header}"
     for key, field in section.model.model_fields.items():

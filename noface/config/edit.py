@@ -69,7 +69,6 @@ def _data_with(data: Mapping[str, Any], path: KeyPath, value: object) -> object:
 
 
 def _added(text: str, layout: Layout, path: KeyPath, value: object) -> str:
-    """Return `text` with a value that it does not have: in the innermost table that it has, or a new one."""
     around = (path[:size] for size in range(len(path) - 1, 0, -1))
     there = next((outer for outer in around if outer in layout.values or outer in layout.ends), ())
     rest = path[len(there) :]
@@ -140,7 +139,6 @@ def set_values(text: str, pairs: Sequence[tuple[str, str]], source: str = "nofac
 
 
 def _readings(value: str) -> Iterator[Any]:
-    """Yield what `value` may mean: a TOML value, if it is one and only one, then plain text."""
     with contextlib.suppress(tomllib.TOMLDecodeError, RecursionError):
         table = tomllib.loads(f"value = {value}")
         if table.keys() == {"value"}:

@@ -35,7 +35,6 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dotted(path: KeyPath) -> str:
-    """Write `path` as the dotted key that a person would: models."gpt-4.1".tier, gates.1.timeout."""
     parts = [str(part) for part in path]
     return ".".join(part if _BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False) for part in parts)
 
@@ -48,7 +47,6 @@ def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
 
 
 def split_key(key: str) -> tuple[str, ...]:
-    """Split a dotted key as TOML does, quotes included; raise ValueError if it is none."""
     parts, end = _key_at(key, 0)
     if end != len(key):
         raise ValueError(key)

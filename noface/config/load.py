@@ -44,12 +44,10 @@ def load(root: Path, explicit: Path | None = None) -> "Config":
 
 
 def load_at(path: Path, explicit: Path | None = None) -> "Config":
-    """The same of the file at `path`, which messages call by its name unless it is an `explicit` one."""
     return parse(read(path), path.name if explicit is None else str(path))
 
 
 def name_of(root: Path, explicit: Path | None) -> str:
-    """Return what messages call the configuration file. Raise ConfigError as `find` does."""
     return find(root, explicit).name if explicit is None else str(explicit)
 
 

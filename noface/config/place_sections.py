@@ -116,7 +116,6 @@ class Landing(Section):
 
     @property
     def each(self) -> bool:
-        """True if each issue is proven and lands by itself."""
         return self.style == "squash"
 
 

@@ -83,7 +83,6 @@ def _tools(path: KeyPath, agent: str, tools: object) -> Iterator[Problem]:
 
 
 def _options(argument: object) -> Iterator[str]:
-    """Yield what an argument may be: an option, one with its value attached, or a setting given to -c."""
     if not isinstance(argument, str):
         return
     yield argument.partition("=")[0]

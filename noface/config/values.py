@@ -150,7 +150,6 @@ def defaults_of(record: type) -> Mapping[str, Any]:
 
 
 def is_duration(field: FieldInfo) -> bool:
-    """True if a model's field is a duration, which people write as "10m" although it is kept in seconds."""
     return _DURATION_SCHEMA in field.metadata
 
 

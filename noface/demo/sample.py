@@ -103,7 +103,6 @@ def _report(bug: Bug, ids: dict[str, str], python: str) -> dict[str, str]:
 
 
 def front_matter(values: Mapping[str, object]) -> str:
-    """Return TOML lines of an issue's front matter. JSON's escapes and lists are valid in TOML."""
     return "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
 
 

@@ -32,7 +32,6 @@ def ignore_lines(root: Path) -> tuple[str, ...]:
 
 
 def present(root: Path, patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return the files that are named so, by names or globs, each once; none that a link leads out of the project."""
     top = root.resolve()
     named = (path for pattern in patterns for path in sorted(root.glob(pattern)))
     found = (path for path in named if path.is_file() and path.resolve().is_relative_to(top))

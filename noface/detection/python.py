@@ -47,7 +47,6 @@ class _Project:
 
     @property
     def by_setuptools(self) -> bool:
-        """Whether setuptools builds it, as where no backend is named."""
         backend = table(self.pyproject, "build-system").get("build-backend", "setuptools")
         return str(backend).startswith("setuptools")
 
@@ -87,7 +86,6 @@ class _Project:
 
     @cached_property
     def packages(self) -> tuple[str, ...] | None:
-        """What setuptools would take for packages at the top; None if it does not have to guess."""
         told = {"packages", "py-modules", "package-dir", "ext-modules"} & table(
             self.pyproject, "tool", "setuptools"
         ).keys()

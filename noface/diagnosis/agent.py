@@ -152,7 +152,6 @@ def _by_words(agent: str, last_words: str, talked: AgentVerdict | None) -> Agent
 
 
 def _unexplained(evidence: AgentEvidence) -> AgentVerdict:
-    """Judge a run that ended without a word in its typed channel: by standard error, else by the exit code."""
     start = first_words(starting_rules(), evidence.stderr)
     code = evidence.exit_code
     how = f"ended with exit code {code}" if code is None or code >= 0 else f"died of signal {-code}"
@@ -200,7 +199,8 @@ def meaning_of(last_words: str) -> Failure:
     sentences = [text for text in stripped if text]
     if _WORDS["refuses"].search(prose.lstrip()[:_QUESTION_CHARS_MAX]) is not None:
         return Failure(FailureKind.AGENT_REFUSED, sentences[0] if sentences else "", "words-refuse")
-    questions = _questions(sentences)
+    asking = (text for text in sentences if text.endswith("?") and not _WORDS["courtesy"].search(text))
+    questions = tuple(dict.fromkeys(text[:_QUESTION_CHARS_MAX] for text in asking))
     late = sentences[-_LAST_SENTENCES:]
     asked = next((text for text in late if text[:_QUESTION_CHARS_MAX] in questions), "")
     questions = questions[:_QUESTIONS_MAX]
@@ -228,8 +228,3 @@ def stops_mid_sentence(text: str) -> bool:
     last = text.rstrip().rpartition("\n")[2].strip()
     plain = not re.match(r"[-*#>|`\d]", last)
     return plain and len(last.split()) > 2 and bool(re.search(r"[\w,;(\[{-]\Z", last))  # noqa: PLR2004 - "All done" is whole
-
-
-def _questions(sentences: list[str]) -> tuple[str, ...]:
-    asked = (text for text in sentences if text.endswith("?") and not _WORDS["courtesy"].search(text))
-    return tuple(dict.fromkeys(text[:_QUESTION_CHARS_MAX] for text in asked))

@@ -134,7 +134,6 @@ class AgentVerdict:
         return None if self.kind is None else self.failed_as(self.kind)
 
     def failed_as(self, kind: FailureKind) -> Failure:
-        """Return the failure of a kind: charged to the worker unless something else is to blame."""
         charged = not kind.category.external
         failure = view(Failure, self, kind=kind, charged=charged, resource=self.resource or "")
         # The CLI has told the limit in most messages, with commas or without.
@@ -209,20 +208,16 @@ def _rule(
     refines: Iterable[str] = (),
     **rest: Any,
 ) -> AgentRule:
+    ranges = (text.partition("-") for text in statuses)
     return AgentRule(
         kind=FailureKind(kind),
         codes=frozenset(codes),
-        statuses=frozenset(status for text in statuses for status in _range(text)),
+        statuses=frozenset(status for a, _, z in ranges for status in range(int(a), int(z or a) + 1)),
         words="|".join(words),
         resource=Resource(resource) if resource is not None else None,
         refines=frozenset(map(FailureKind, refines)),
         **rest,
     )
-
-
-def _range(text: str) -> range:
-    first, _, last = text.partition("-")
-    return range(int(first), int(last or first) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,6 @@ def _of_runner(finding: RuleMatch) -> bool:
 
 
 def _by_worth(runner: list[RuleMatch], traces: list[RuleMatch], bad: list[Counts]) -> Iterator[list[RuleMatch]]:
-    """Yield the findings that may say why tests failed, the most telling group first; the last is never empty."""
     # Where a runner tells errors from failures, an assertion in a trace is one that the code itself makes.
     only_errors = bool(bad) and all(count.separates_errors and not count.failed for count in bad)
     if not any(count.passed for count in bad):
@@ -194,7 +193,6 @@ def _of(findings: list[RuleMatch], *kinds: FailureKind) -> list[RuleMatch]:
 
 
 def _pick(candidates: list[RuleMatch], everything: list[RuleMatch]) -> Decision:
-    """Decide among equals by the kinds' precedence (`gate` in kinds.toml)."""
     kind = min((finding.kind for finding in candidates), key=lambda kind: kind.precedence)
     first = max([finding for finding in candidates if finding.kind is kind], key=_worth)
     lost = tuple((f, _why(f, first)) for f in everything if f is not first and f.kind is not kind)

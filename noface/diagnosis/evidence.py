@@ -74,10 +74,6 @@ class GateVerdict:
     evidence: tuple[str, ...] = ()
     also_matched: tuple[Lost, ...] = ()
 
-    @property
-    def passed(self) -> bool:
-        return self.kind is None
-
 
 @dataclass(frozen=True, slots=True)
 class RuleMatch:
@@ -114,7 +110,6 @@ class Counts:
 
     @property
     def ran(self) -> int:
-        """How many tests really ran: neither skipped nor excluded."""
         parts = (self.passed or 0) + self.failed + self.errors
         if self.passed is not None or self.total is None:
             return parts

@@ -119,7 +119,6 @@ def known_cause(failure: Failure) -> KnownCause | None:
 
 
 def passing_cause(output: str) -> str:
-    """Return the line, of the last, of a failed setup's output that names a cause which may pass, "" if none does."""
     lines = [line for line in strip_codes(output).splitlines() if line.strip()]
     found = final_error(reversed(lines[-_LAST_LINES_MAX:]))
     return found.line if found is not None and not found.disk_full else ""

@@ -37,7 +37,6 @@ class ProjectRules:
 
 
 def rule_id(rule: LineRule) -> str:
-    """Return a rule's name as verdicts have it: marked, so that it is never taken for one of noface's."""
     return f"{OF_PROJECT}{rule.name}"
 
 
@@ -98,7 +97,7 @@ def scan(rules: tuple[LineRule, ...], log: Log, context: Context, owned: frozens
         if (rule.tools and not context.tools & set(rule.tools)) or (rule.code and context.exit_code not in rule.code):
             continue
         count = 0
-        for number in _candidates(rule, log):
+        for number in sorted({number for literal in rule.needs for number in log.lines_with(literal)}):
             match = rule.regex.search(lines.get(number)) if number not in owned else None
             if match and not _is_quoted(match, rule):
                 findings.append(_rule_finding(rule, match, number, log, context))
@@ -106,10 +105,6 @@ def scan(rules: tuple[LineRule, ...], log: Log, context: Context, owned: frozens
                 if count >= _PER_RULE_MAX:
                     break
     return findings
-
-
-def _candidates(rule: LineRule, log: Log) -> list[int]:
-    return sorted({number for literal in rule.needs for number in log.lines_with(literal)})
 
 
 def _is_quoted(match: re.Match[str], rule: LineRule) -> bool:
@@ -126,7 +121,6 @@ def _is_quoted(match: re.Match[str], rule: LineRule) -> bool:
 
 
 def _under_heading(log: Log, number: int, row: str, context: Context) -> str | None:
-    """`file:row` if the file stands alone on a line above, as eslint, yamllint and phpcs print it."""
     for above in range(number - 1, max(log.stream_start(number), number - _HEADING_MAX) - 1, -1):
         name = log.get(above).strip().removeprefix("FILE: ")
         if name and " " not in name and ("." in name or "/" in name):

@@ -244,7 +244,6 @@ def check_yaml(_path: str, text: str) -> tuple[int, str] | None:
 
 
 def _is_deep(text: str) -> bool:
-    """True if brackets stand in one another so often that parsing takes too long; those in strings count too."""
     depth = 0
     for bracket in re.findall(r"[\[{\]}]", text):
         depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)

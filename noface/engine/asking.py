@@ -169,7 +169,6 @@ def _once(question: Question, scope: Scope) -> tuple[Answer, Invalid | None]:
 
 
 def _run(asked: Attempt, slot: Slot, place: RunPlace) -> AgentRun:
-    """Ask; once more without the schema where the agent does not know the option, or its provider not the schema."""
     order, env = asked.order, asked.env
     run = run_agent(asked, place)
     settle(env, place.log_folder)
@@ -258,6 +257,7 @@ def make_question(
     """Return a question, with its row written: asking begins now. `allowance` is the money that it may take."""
     topic, model = action.topic, action.model
     issue, last = history.issue, history.current[-1]
+    others = tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)
     main = context.env.plumbing.main()
     forms = AcceptForms((*(gate.command for gate in context.settings.gates), *issue.accept))
     start = last.candidate if last.candidate and context.env.plumbing.resolve(last.candidate) else main
@@ -282,7 +282,7 @@ def make_question(
         paths=_paths(issue, topic, last),
         results=tuple(map(_result, context.reader.gates_of(issue.id, last.number))),
         points=history.open_points if topic is Topic.REVIEW else (),
-        others=_others(context, issue) if topic not in _OF_ITS_DIFF else (),
+        others=others[:_OTHERS_MAX] if topic not in _OF_ITS_DIFF else (),
         earlier_form=context.settings.earlier_form,
     )
     grounds = None
@@ -375,16 +375,11 @@ def _questions(last: PastAttempt) -> tuple[str, ...]:
 
 
 def _example(topic: Topic, issue: Issue) -> str:
-    """Return an answer as an example; one of a breakdown names the issue's own tests only if it has any."""
     example = ANSWERS[topic].example
     if topic is Topic.BREAKDOWN and not issue.accept:
         parts = [{key: value for key, value in part.items() if key != "covers"} for part in example["children"]]
         example = {**example, "children": parts}
     return json.dumps(example, indent=1)
-
-
-def _others(context: RunContext, issue: Issue) -> tuple[str, ...]:
-    return tuple(f"{other.id}: {other.title}" for other in context.issues if other.id != issue.id)[:_OTHERS_MAX]
 
 
 def _paths(issue: Issue, topic: Topic, last: PastAttempt) -> tuple[str, ...]:

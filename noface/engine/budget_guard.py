@@ -119,7 +119,6 @@ class RunLimits:
         self._started += 1
 
     def ended(self, issue_id: str) -> None:
-        """Note that the work under way on an issue has ended: the budget may pay now for refused steps."""
         self.live.ended(issue_id)
         self.refused.clear()
 

@@ -74,7 +74,6 @@ class Engine:
         self._connect()
 
     def _connect(self) -> None:
-        """Make the parts of the loop that are made anew after a fault; what limits the run is not among them."""
         context, base = self._context, (self._context, self._jobs, self._stations)
         self._checks, self._epics, self._kept = AcceptChecks(*base, self._watch), Epics(*base), KeptWork(*base)
         self._landing, self._red_main, candidates = MergeQueue(*base), RedMain(*base), Candidates(context, self._jobs)

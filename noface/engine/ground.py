@@ -95,9 +95,8 @@ def _settle(context: RunContext, remote: str, old: str, new: str) -> None:
         mark_landed_elsewhere(context, f"{old}..{new}")
         context.announce("main_followed", None, {"main": name, "remote": remote, "commit": new})
         return
-    paths = f": {', '.join(result.paths)}" if isinstance(result, Blocked) and result.paths else ""
-    why = result.reason if isinstance(result, Blocked) else f"{name} was moved meanwhile"
-    raise FollowError(f"{name} cannot follow {remote}: {why}{paths}.", "Clear the way, then run again.")
+    why = result.text if isinstance(result, Blocked) else f"{name} was moved meanwhile"
+    raise FollowError(f"{name} cannot follow {remote}: {why}.", "Clear the way, then run again.")
 
 
 def mark_landed_elsewhere(context: RunContext, commits: str) -> tuple[str, ...]:

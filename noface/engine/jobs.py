@@ -126,7 +126,6 @@ class Jobs:
         return tuple(job for job in self._jobs if job.kind in _LASTING)
 
     def end_others_than_lasting(self) -> bool:
-        """End what can be done again; True once it has ended, but for what other machines are still asked."""
         for job in self._jobs:
             if job.repeatable:
                 job.cancel.cancel(urgent=True)

@@ -171,7 +171,6 @@ def _refused(red: list[GateResult]) -> Failure | None:
 
 
 def _without_project(red: list[GateResult], paths: Collection[str]) -> Failure | None:
-    """Return the failure of a command that cannot import a module which main has: no work would turn it green."""
     for failure in (each.failure for each in red if each.failure is not None):
         lacking = replace(failure, kind=FailureKind.ENVIRONMENT, charged=False)
         library = missing_library(lacking)

@@ -74,7 +74,6 @@ def asked_if_it_comes_back(context: RunContext, past: History, action: Action) -
 
 
 def _off_main(plumbing: Plumbing, commits: tuple[str, ...]) -> set[str]:
-    """Return the commits that no main holds, here or fetched."""
     if plumbing.are_on_line(commits, plumbing.main()):
         return set()
     off = _beyond_main(plumbing, commits)

@@ -113,7 +113,6 @@ def make_order(
 
 
 def _newest_kept(context: RunContext, issue_id: str) -> int:
-    """Return the highest attempt number that a ref or an order's folder has: more than an old database knows."""
     refs = context.env.plumbing.references(hold_ref(issue_id, "").rstrip("/"))
     orders = Path(context.settings.attempts_dir, slug(issue_id)).glob("*/order.json")
     folders = (order.parent for order in orders if order.is_file() and not order.is_symlink())

@@ -182,14 +182,12 @@ def provider_answered(context: RunContext, model: str, began_at: float, report: 
 
 
 def model_is_refused(context: RunContext, model: str) -> None:
-    """Note that a person is asked about a model's login or entry: nobody waits for it any more in this run."""
     context.refused |= {model, *context.settings.policy.same_login(model)}
     context.journal.wait_over(model)
     context.away_since.pop(model, None)
 
 
 def _accepted_again(context: RunContext, model: str) -> None:
-    """Try again, once an issue and run, what is blocked for a login with which this model has worked now."""
     same = {model, *context.settings.policy.same_login(model)}
     context.refused -= same
     for row in blocked_rows(context.reader, OF_THE_MODEL):

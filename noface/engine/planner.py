@@ -29,12 +29,8 @@ from noface.store.records import IssueRow
 _NAMED_MAX = 10
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """The exit code of a run, and why it ended."""
-
-    exit_code: int
-    why: str
+RunResult = tuple[int, str]
+"""The exit code of a run, and why it ended."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,36 +62,36 @@ def run_result(
 ) -> RunResult:
     """Say how the run ended. `withdrawn` are issues that people have deleted, moved or closed meanwhile."""
     if ending.broken is not None:
-        return RunResult(EXIT_FAILURE, why_ended(ending.broken))
+        return EXIT_FAILURE, why_ended(ending.broken)
     if ending.stopping:
-        return RunResult(EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was")
+        return EXIT_INTERRUPTED, "interrupted; `noface run` goes on where it was"
     if refused:
-        return RunResult(EXIT_ATTENTION, f"stopped: {refused}")
+        return EXIT_ATTENTION, f"stopped: {refused}"
     if ending.limit and work_left:
-        return RunResult(EXIT_ATTENTION if context.unreachable else EXIT_LIMIT, ending.limit)
+        return EXIT_ATTENTION if context.unreachable else EXIT_LIMIT, ending.limit
     if unread is not None:
         why = f"what is new at GitHub was not looked at: {unread.reason}; `noface run` tries again"
-        return RunResult(EXIT_LIMIT, why)
+        return EXIT_LIMIT, why
     only = context.settings.only_issues
     rows = [row for row in context.reader.issues() if not only or row.id in only]
     left = [row for row in rows if row.present and not _settled(row)]
     if only and left and not (faulty or once) and all(row.status == IssueStatus.BLOCKED for row in left):
         why = some(tuple(f"{row.id} is blocked: {row.reason}" for row in left), _NAMED_MAX)
         again = f"noface retry {' '.join(row.id for row in left)}"
-        return RunResult(EXIT_ATTENTION, f"finished; {why}; to have it tried again: {again}")
+        return EXIT_ATTENTION, f"finished; {why}; to have it tried again: {again}"
     if faulty or left:
-        return RunResult(EXIT_ATTENTION, once or _left_over(left, faulty=faulty))
+        return EXIT_ATTENTION, once or _left_over(left, faulty=faulty)
     vanished = (context.at_first or frozenset()) - set(withdrawn)
     gone = tuple(row.id for row in rows if row.id in vanished and not row.present and not _settled(row))
     if gone and not context.issues_elsewhere:
         why = f"issues went away while it ran: {some(gone, _NAMED_MAX)}; was a branch switched, or work stashed?"
-        return RunResult(EXIT_ATTENTION, f"finished, but {why}")
+        return EXIT_ATTENTION, f"finished, but {why}"
     if green := tuple(row.id for row in rows if row.present and _green_already(row)):
         code = EXIT_ATTENTION if context.green_already.intersection(green) else EXIT_DONE
         what = "name a command that fails until it is done, or close it"
         why = f"finished; nobody worked on {some(green, _NAMED_MAX)}, since main passes what is in `accept`"
-        return RunResult(code, f"{why}: if that is not done yet, {what}")
-    return RunResult(EXIT_DONE, "all done")
+        return code, f"{why}: if that is not done yet, {what}"
+    return EXIT_DONE, "all done"
 
 
 def _green_already(row: IssueRow) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+from noface.data import table
 from noface.data.extras import extra
 from noface.diagnosis.missing_library import TO_ADD_IT
 from noface.engine.context import Planning, RunContext
@@ -62,20 +63,6 @@ _OUTCOME_CHARS_MAX = 300
 _PATCH_BYTES_MAX = 1_000_000
 _FILES_MAX = 5
 _SEARCH_SECONDS_MAX = 10.0
-
-_TITLES = {
-    Topic.DIAGNOSIS: "A diagnosis",
-    Topic.REFLECTION: "What the worker says of its own failure",
-    Topic.CLARIFICATION: "Answers to the questions",
-    Topic.BOUNDARY: "How to do it within the limits",
-    Topic.MERGE_CONFLICT: "How the two changes go together",
-    Topic.DEPENDENCY: "What became of the issues named",
-    Topic.ARCHITECT: "Another design",
-    Topic.BREAKDOWN: "What became of the parts",
-    Topic.REVIEW: "The review",
-    Topic.CHANGED_TESTS: "Whether the issue asks for the changed tests",
-    Topic.MISSING: "What is missing",
-}
 
 
 def attempt_directory(attempts_dir: str, issue_id: str, number: int) -> str:
@@ -248,7 +235,10 @@ def quotes_of(history: History, topics: Collection[Topic] = tuple(Topic)) -> tup
 
 def _title(advice: Advice) -> str:
     remembered = advice.topic is Topic.DIAGNOSIS and not advice.model
-    return "The diagnosis with which the same failure was mended before" if remembered else _TITLES[advice.topic]
+    if remembered:
+        return "The diagnosis with which the same failure was mended before"
+    title: str = table("topics")["title"][advice.topic.value]
+    return title
 
 
 def _text(advice: Advice) -> str:
@@ -271,11 +261,10 @@ def related_files(context: RunContext, history: History, commit: str) -> tuple[R
     issues = context.tracker.protected  # an issue's own file speaks of nothing but the issue
     paths = tuple(path for path in plumbing.paths(tree) if not matches_any(path, issues))
     matches = context_files(history.issue, failure, named, paths, _FILES_MAX, search)
-    return tuple(RelatedFile(path, _why(words)) for path, words in matches)
-
-
-def _why(words: tuple[str, ...]) -> str:
-    return f"it has the words of the issue: {', '.join(words)}" if words else "it is named"
+    return tuple(
+        RelatedFile(path, f"it has the words of the issue: {', '.join(words)}" if words else "it is named")
+        for path, words in matches
+    )
 
 
 def built_in() -> dict[str, str]:

@@ -136,10 +136,9 @@ def _settle_landings(context: RunContext) -> None:
                 context.journal.landed(now, intent.id, intent.issue_id, own)
             case Moved():
                 context.journal.landing_dropped(intent.id)
-            case Blocked(reason, paths):
+            case Blocked():
                 context.journal.landing_dropped(intent.id)
-                text = f"{reason}: {', '.join(paths)}" if paths else reason
-                context.set_status(intent.issue_id, IssueStatus.LANDING, text, cause=Cause.HELD)
+                context.set_status(intent.issue_id, IssueStatus.LANDING, result.text, cause=Cause.HELD)
 
 
 def _drop_questions(context: RunContext, asked: Collection[int]) -> None:

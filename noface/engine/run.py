@@ -39,19 +39,19 @@ def run_session(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) ->
     try:
         with elsewhere.held(context, cancel):
             resumed = twice(faults, "the checks before a run", partial(_prepared, context, cancel, elsewhere))
-            ended = Engine(context, elsewhere.stations, faults).run(resumed)
+            exit_code, why = Engine(context, elsewhere.stations, faults).run(resumed)
         with suppress(OwnFaultError):  # told already; what is left is tidied up after the next run
             twice(faults, "tidying up", partial(tidy_up, context))
         only = context.settings.only_issues
-        for row in context.reader.issues() if ended.exit_code == EXIT_ATTENTION and not context.settings.once else ():
+        for row in context.reader.issues() if exit_code == EXIT_ATTENTION and not context.settings.once else ():
             if row.present and row.status == IssueStatus.BLOCKED and (not only or row.id in only):
                 reason = f"blocked: {row.reason}; no independent work remains"
                 journal.person_asked(clock.now(), row.id, reason, row.block or NOTHING_ASKED)
     except BaseException as error:
         _record_failure(context, error)
         raise
-    journal.run_ended(clock.now(), ended.exit_code, ended.why)
-    return ended
+    journal.run_ended(clock.now(), exit_code, why)
+    return exit_code, why
 
 
 def _prepared(context: RunContext, cancel: Canceller, elsewhere: Elsewhere) -> tuple[AttemptOrder, ...]:

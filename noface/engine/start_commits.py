@@ -116,7 +116,9 @@ def _put_on(
     message = f"Take over what is good of the work on issue {issue.id}\n"
 
     def make() -> tuple[str | None, tuple[str, ...]]:
-        merge = merge_onto(plumbing, onto, _without(plumbing, onto, commit, {*wrong, *conflicts}), began)
+        files = (each for each in plumbing.diff(onto, commit).changes if each.path in {*wrong, *conflicts})
+        without = plumbing.tree_with(commit, entries_before(files))
+        merge = merge_onto(plumbing, onto, plumbing.commit_tree(without, (commit,), "Work without files\n"), began)
         if merge.tree is None or merge.tree == plumbing.tree(onto):
             return (None, merge.conflicts) if merge.tree is None else (onto, ())
         return plumbing.commit_tree(merge.tree, (main,), message), ()
@@ -127,11 +129,6 @@ def _put_on(
             return made, conflicts
         conflicts = others
     return onto, conflicts
-
-
-def _without(plumbing: Plumbing, onto: str, commit: str, files: Collection[str]) -> str:
-    changes = [change for change in plumbing.diff(onto, commit).changes if change.path in files]
-    return plumbing.commit_tree(plumbing.tree_with(commit, entries_before(changes)), (commit,), "Work without files\n")
 
 
 def _with_main(plumbing: Plumbing, issue: Issue, commit: str, main: str, what: str) -> str | None:

@@ -116,7 +116,6 @@ def opencode(plan: Json, env: dict[str, str]) -> dict[str, str]:
 
 
 def _opencode_folder(plan: Json, env: dict[str, str]) -> dict[str, str]:
-    """Make the folder; the person's other programs find their configuration in it as well."""
     home = Path(env.get("HOME", "/"))
     person = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
     folder = _fresh(Path(plan["folder"]))

@@ -359,7 +359,6 @@ class Forge:
 
 
 def show_eyes(client: Client, kind: str, comment: int) -> None:
-    """Show that a comment of "issues" or "pulls" was heard; GitHub leaves a reaction that is there as it is."""
     with suppress(RefusedError):  # the token may not: what becomes of the comment shows as well
         client.post(client.repo(kind, "comments", comment, "reactions"), {"content": "eyes"})
 

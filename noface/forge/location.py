@@ -90,7 +90,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _remote(url: str) -> tuple[str, str, str]:
-    """Return host, path, and the API's URL if the host alone does not tell it; no host if it is no network URL."""
     url = url.strip()
     if "://" not in url:
         match = _SCP_LIKE.fullmatch(url)

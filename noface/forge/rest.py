@@ -111,7 +111,6 @@ class Client:
         self._last_write = float("-inf")
 
     def repo(self, *parts: object) -> str:
-        """Return a path below this repository; each part is quoted whole. Raises ForgeError for one that is no name."""
         names = [str(part) for part in (self.location.owner, self.location.name, *parts)]
         if wrong := [name for name in names if name in ("", *_DOTS)]:
             raise ForgeError(f"Nothing can be asked of {self.location.host} with {wrong[0]!r} for a name.")
@@ -273,7 +272,6 @@ class Client:
         return (named == known and self._folder is None) or named in (known, *self._home())
 
     def _home(self) -> tuple[str, ...]:
-        """Return by what other names URLs may name the repository: its id, and what it is called now."""
         with self._lock:
             homes = self._homes
         if not homes:

@@ -36,7 +36,6 @@ def log_name(gate: GateSpec) -> str:
 
 
 def log_names(gate: GateSpec) -> tuple[str, str]:
-    """Return the names of a gate's logs: what it wrote to standard output, and to standard error."""
     name = log_name(gate)
     return f"{name}.out", f"{name}.err"
 

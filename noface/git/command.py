@@ -58,7 +58,6 @@ class Output:
         return [part for part in self.stdout.decode("utf-8", "surrogateescape").split("\0") if part]
 
     def problem(self, name: str) -> str:
-        """Return git's message if the command called `name` failed, "" if it did not."""
         return "" if self.code == 0 else self.stderr.strip() or f"{name} ended with code {self.code}"
 
 
@@ -123,7 +122,6 @@ class Git:
 
     @classmethod
     def user(cls, cwd: str, *, extra: Mapping[str, str] | None = None, inherit: tuple[int, ...] = ()) -> Self:
-        """Make a git that acts as the person at `cwd`: their configuration, but no inherited GIT_* variables."""
         env = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(extra or {})}
         options = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
         return cls(cwd, tuple(env.items()), options=options, inherit=inherit)

@@ -54,6 +54,10 @@ class Blocked:
     paths: tuple[str, ...] = ()
     passing: str = ""
 
+    @property
+    def text(self) -> str:
+        return f"{self.reason}: {', '.join(self.paths)}" if self.paths else self.reason
+
 
 MoveResult = Landed | Moved | Blocked
 """What can come of moving main."""
@@ -233,7 +237,6 @@ def _forget_copy(index: Path) -> None:
 
 
 def _is_explained(move: Move, path: str) -> bool:
-    """True if a file is, as a checkout has it, that of a commit of the move, a beginning of it, or absent."""
     top = move.tree.path
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         kind = kind_at(top / parent)

@@ -51,7 +51,6 @@ class Filtered:
 
 @lru_cache(maxsize=64)
 def filtered(plumbing: Plumbing, commit: str, inner: Submodule | None = None) -> tuple[Filtered, ...]:
-    """Return the files of a commit, the project's or a submodule's, that git keeps in another form."""
     if inner is None and not _are_mentioned(plumbing, commit):
         return ()
     with _index_of(plumbing.repository, commit, inner) as (own, persons):
@@ -202,7 +201,6 @@ def as_written(record_file: Path, workspace: Path) -> set[str]:
 
 
 def as_kept(private_git_dir: Path, workspace: Path, changes: Iterable[FileChange]) -> dict[str, tuple[str, str]]:
-    """Return mode and object of the changed files that hold what was written so, under whatever name they lie there."""
     known = {digest: oid for oid, digest in _read(record_of(private_git_dir)).values()}
     files = [change for change in changes if known and change.new_mode.startswith("100")]
     kept = {change: known.get(_digest(workspace / change.path), change.new_oid) for change in files}

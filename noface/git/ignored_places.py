@@ -10,18 +10,13 @@ from noface.git.command import Git
 from noface.process.home_places import is_closed, is_environment_file, only_the_persons
 
 _PLACES_MAX = 400
-_DEPTH_MAX = 4
 
 
-def ignored_places(root: str) -> tuple[str, ...]:
-    """Return the absolute paths in a checkout that git ignores, and of new files `.env` and what only the person reads.
+def ignored_places(root: str, depth: int = 4) -> Iterator[str]:
+    """Yield the absolute paths in a checkout that git ignores, and of new files `.env` and what only the person reads.
 
     Of a repository in it, which is looked through as well, where git does not tell, it is the whole.
     """
-    return tuple(_apart(root, _DEPTH_MAX))
-
-
-def _apart(root: str, depth: int) -> Iterator[str]:
     git = Git.user(root)
     try:
         ignored = git.answer("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").parts
@@ -45,7 +40,7 @@ def _apart(root: str, depth: int) -> Iterator[str]:
         # Its configuration may hold a login, and its history whatever was taken out of its files.
         if Path(path, ".git").is_dir():
             yield f"{path}/.git"
-        yield from _apart(path, depth - 1)
+        yield from ignored_places(path, depth - 1)
 
 
 def _submodules(git: Git, root: str) -> list[str]:

@@ -46,7 +46,6 @@ class ObjectReader(_ObjectProcess):
     _command = ("cat-file", "--batch-command")
 
     def resolve(self, name: str) -> str | None:
-        """Return the object id that `name` (a ref, an id, with or without a `^{…}`) stands for now, or None."""
         # A line end in the name would be a second question, whose answer nobody takes.
         fields = self._info(name) if name and "\n" not in name else ()
         return fields[0] if fields else None

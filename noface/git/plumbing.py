@@ -107,7 +107,6 @@ class Plumbing:
         return tuple(self.git.ask("rev-list", "--first-parent", f"{old}..{new}").split())
 
     def commit_tree(self, tree: str, parents: tuple[str, ...], message: str) -> str:
-        """Make a commit; never signed, no hook runs. Returns its id."""
         return self._stored.write_commit(tree, parents, message)
 
     def signed_commit(self, tree: str, parents: tuple[str, ...], message: str) -> str:
@@ -247,7 +246,6 @@ class Plumbing:
         return self._stored.write_tree(self.tree(tree), files)
 
     def files_with(self, commit: str, texts: tuple[str, ...], word_in: str = "") -> tuple[str, ...]:
-        """Return the text files of a commit in which one of the texts stands; as a word, if `word_in` a pattern."""
         asked = [part for text in texts for part in ("-e", text)]
         among = ("-w", *asked, commit, "--", word_in) if word_in else (*asked, commit, "--")
         names = self.git.run("grep", "-zlIF", *among).parts if asked else []
@@ -329,7 +327,6 @@ class Merge:
 
 
 def write_entries(git: Git, entries: Mapping[str, Entry | None], null_id: str) -> str:
-    """Put these files into the index that `git` works with, None takes one away; return its tree."""
     gone = [f"0 {null_id}\t{path}\0" for path, entry in entries.items() if entry is None]
     there = [f"{entry[0]} {entry[1]}\t{path}\0" for path, entry in entries.items() if entry is not None]
     git.ask("update-index", "--replace", "-z", "--index-info", stdin="".join((*gone, *there)))
@@ -341,7 +338,6 @@ def store_text(plumbing: Plumbing, text: str | bytes) -> str:
 
 
 def entries_before(changes: Iterable[FileChange]) -> dict[str, Entry | None]:
-    """Return the entries by which a tree loses these changes."""
     return {c.path: None if c.old_mode == ABSENT else (c.old_mode, c.old_oid) for c in changes}
 
 

@@ -88,7 +88,6 @@ def copy_shallow(common_dir: Path, git_dir: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file anew, whatever stands at its path: by a second name an agent could change one that stays."""
     if path.is_dir() and not path.is_symlink():
         remove(path)
     write_atomic(path, text.encode("utf-8", "surrogateescape"), durable=False)

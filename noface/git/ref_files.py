@@ -26,8 +26,9 @@ class _OnlyGitTellsError(Exception):
 
 def references(common: Path, *prefixes: str) -> dict[str, str] | None:
     """Return the refs below the prefixes as `git for-each-ref` lists them; None if only git can tell."""
+    if (common / "reftable").exists():
+        return None
     try:
-        _refuse_reftable(common)
         loose: dict[str, str] = {}
         for prefix in prefixes:
             _read_loose(common, prefix.rstrip("/"), loose)
@@ -39,11 +40,6 @@ def references(common: Path, *prefixes: str) -> dict[str, str] | None:
         return None
     known = (name for name, oid in resolved.items() if oid and oid.strip("0") and not _BAD_NAME.search(name))
     return {name: resolved[name] for name in sorted(known, key=os.fsencode)}
-
-
-def _refuse_reftable(common: Path) -> None:
-    if (common / "reftable").exists():
-        raise _OnlyGitTellsError
 
 
 def _read_loose(common: Path, name: str, refs: dict[str, str]) -> None:

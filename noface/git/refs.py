@@ -171,7 +171,6 @@ def branch_name(issue_id: str) -> str:
 
 
 def hold_ref(issue_id: str, what: str) -> str:
-    """Return the ref that keeps an issue's object from being pruned: an attempt number, `base` or `merge`."""
     return f"{_ISSUES}{slug(issue_id)}/{what}"
 
 

@@ -42,9 +42,8 @@ Token = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The remote did not take a push of `ref`. `server_words` is what the server itself answered, "" if nothing."""
+    """The remote did not take a push. `server_words` is what the server itself answered, "" if nothing."""
 
-    ref: str
     reason: RemoteReason
     server_words: str = ""
 
@@ -184,7 +183,7 @@ class Remote:
             flag, _, rest = line.partition("\t")
             spec, _, summary = rest.partition("\t")
             if len(flag) == 1 and spec.partition(":")[2] == ref:
-                return _rejected(ref, summary, output.stderr) if flag == "!" else None
+                return _rejected(summary, output.stderr) if flag == "!" else None
         raise self._failed("pushed to", output)
 
     # How git is run
@@ -292,10 +291,10 @@ def run_within(git: Git, args: Sequence[str], seconds_max: float, cancel: Cancel
             end_process(process)
 
 
-def _rejected(ref: str, summary: str, stderr: str) -> Rejected:
+def _rejected(summary: str, stderr: str) -> Rejected:
     # What git says of this ref comes first if it tells the cause: a hook's words may be about another.
     words, own = server_words(stderr), reason_of(summary)
     if own.cause in (RemoteCause.HOOK, RemoteCause.PROTECTED, RemoteCause.UNKNOWN) and words:
         server = reason_of(words)
-        return Rejected(ref, server if server.cause is not RemoteCause.UNKNOWN else own, words)
-    return Rejected(ref, own, words)
+        return Rejected(server if server.cause is not RemoteCause.UNKNOWN else own, words)
+    return Rejected(own, words)

@@ -42,12 +42,10 @@ class Repository:
 
     @property
     def own_objects(self) -> Path:
-        """The object store of noface, where all that it makes is written to (`own_objects.py`)."""
         return self.state_dir / "objects"
 
     @property
     def object_variables(self) -> dict[str, str]:
-        """The variables with which a git writes into noface's store, if there is one, and reads both."""
         if not self.own_objects.is_dir():
             return {"GIT_OBJECT_DIRECTORY": str(self.objects)}
         # A colon would end the path; in quotes it does not.
@@ -73,7 +71,6 @@ class Repository:
         return self.state_dir / "hubs"
 
     def git(self) -> Git:
-        """Return a sealed git on the repository itself, which writes objects into noface's store."""
         return Git.sealed(str(self.common_dir), identity=self.identity, extra=self.object_variables)
 
     def shared_git(self) -> Git:

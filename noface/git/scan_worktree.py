@@ -136,7 +136,6 @@ def names_in(index: Path, id_bytes: int) -> frozenset[str]:
 
 
 def display_path(path: str) -> str:
-    """Return a path, or what git says of one, as text that can be stored and printed."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

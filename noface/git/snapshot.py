@@ -211,7 +211,6 @@ def _files_at(slot: Slot, git: Git, place: str, start: str, limits: SlotLimits) 
 
 
 def forget_index(slot: Slot) -> None:
-    """Remove the index of a slot's private git dir, so that the next snapshot makes every object of it anew."""
     remove(slot.private_git_dir / "index")
 
 
@@ -282,7 +281,6 @@ def _refused(slot: Slot, git: Git, out: Paths, extent: _Extent) -> list[str]:
 
 
 def _drop_ignored(git: Git, plumbing: Plumbing, start: str, main: str) -> None:
-    """Take from the index what the worker has named in a .gitignore, and only an attempt before has brought."""
     if git.run("diff-index", "--cached", "--name-only", "-z", start, "--", ":(top,glob)**/.gitignore").parts:
         ignored = git.run("ls-files", "--cached", "--ignored", "--exclude-standard", "-z").parts
         if dropped := set(ignored) - set(plumbing.paths(main)):

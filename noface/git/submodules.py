@@ -44,7 +44,6 @@ class Submodule:
 
     @property
     def objects(self) -> Path:
-        """Its object store. Raises GitError if it has none on this machine."""
         if self.git_dir is None:
             raise GitError(f"the submodule {self.path} is not on this machine")
         return self.git_dir / "objects"
@@ -66,7 +65,6 @@ def links_in(git: Git, index: Path) -> dict[str, str]:
 
 
 def submodules(repository: Repository, tree: str) -> tuple[Submodule, ...]:
-    """Return the submodules of a tree, and those within them as far as they are here; an outer one comes first."""
     known = _known(repository, tree)
     if not all(one.whole for one in known):
         _known.cache_clear()  # a person may fetch what is missing

@@ -78,7 +78,6 @@ def _has_lines(plumbing: Plumbing, tree: str, landing: str) -> bool:
 
 
 def reverses(plumbing: Plumbing, commit: str, landing: str, paths: Collection[str]) -> bool:
-    """True if a commit leaves in the `paths` of a landing what a revert of that would leave, and not before."""
     undone = merge_from(plumbing, landing, f"{commit}^", f"{landing}^").tree
     before, after = (plumbing.entries(each, tuple(paths)) for each in (f"{commit}^", commit))
     return undone is not None and before != after and plumbing.entries(undone, tuple(paths)) == after

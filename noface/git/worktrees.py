@@ -40,7 +40,6 @@ class Worktree:
     reachable: bool = True
 
     def under_way(self) -> str | None:
-        """Name the operation a person has not finished here, or None."""
         return next((words for name, words in _IN_PROGRESS.items() if (self.git_dir / name).exists()), None)
 
     def rebasing(self, ref: str) -> bool:
@@ -66,7 +65,6 @@ def worktrees(repository: Repository) -> tuple[Worktree, ...]:
 
 
 def holding(repository: Repository, ref: str) -> tuple[Worktree, ...]:
-    """Return the working trees where `ref` is checked out, or about to be checked out again."""
     # During a rebase HEAD is detached, and its end moves the branch: it is as good as checked out.
     return tuple(tree for tree in worktrees(repository) if tree.branch == ref or tree.rebasing(ref))
 

@@ -53,7 +53,6 @@ def unfounded(sentence: str, grounds: Grounds) -> str:
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """True if a quotation stands in a text, word for word, whatever stands between the words."""
     quoted, words = _words(quote), _words(text)
     return bool(quoted) and any(words[at : at + len(quoted)] == quoted for at in range(len(words) - len(quoted) + 1))
 

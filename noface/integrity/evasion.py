@@ -64,18 +64,9 @@ def _shown(line: ChangedLine) -> str:
     return " ".join(line.text.split())[:120]
 
 
-_FRAMEWORK = r"(?:_?pytest|unittest2?|nose2|mocha|chai|jest|@jest/[\w-]+|vitest|(?:node:)?(?:assert|test)(?:/\w+)?)"
-_IMPORTS = re.compile(
-    rf"^\s*+import\s++(?P<module>{_FRAMEWORK})(?:\.[\w.]++)?(?:\s++as\s++(?P<as>\w++))?"
-    rf"|^\s*+from\s++{_FRAMEWORK}(?:\.[\w.]++)?\s++import\s++(?P<names>[\w, ]{{1,300}})"
-)
-_REQUIRES = re.compile(rf"[\"']{_FRAMEWORK}[\"']")
 _BINDS = re.compile(r"\s*+(?:import|const|let|var)\b")
 _NAMED = re.compile(r"\s*+(?:(?:const|let|var)\s++)?(\w++)\s*+=\s*+(\w++)[\w.]*+\s*+;?\s*+$")
-_REPLACES = re.compile(
-    r"^\s*(\w+)(?:\.\w+|\[[^\]]{1,80}\])*[.\]]\w*\s*=(?!=)"
-    r"|\b(?:setattr|Object\.(?:assign|defineProperty))\(\s*(\w+)|\b(\w+)\.extend\("
-)
+_FRAMEWORKS = ("requires", "imports", "replaces")
 _GLOBALS = frozenset({"expect", "it", "describe", "assert", "jest", "vi"})
 
 
@@ -83,15 +74,16 @@ def replaced_frameworks(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
     """Return the added lines by which the product replaces something of a framework for tests, as phrases."""
     known: dict[str, set[str]] = defaultdict(lambda: {*_GLOBALS})
     found = dict[str, None]()
+    requires, imports_of, replaces_in = (pattern("integrity", "frameworks", key) for key in _FRAMEWORKS)
     for line in _of_product(lines):
         names = known[line.path]
-        if (required := _REQUIRES.search(line.text)) and _BINDS.match(line.text):
+        if (required := requires.search(line.text)) and _BINDS.match(line.text):
             names.update(re.findall(r"\w+", line.text[: required.start()]))
-        elif imports := _IMPORTS.match(line.text):
+        elif imports := imports_of.match(line.text):
             names.update(re.findall(r"\w+", f"{imports['as'] or imports['module'] or ''} {imports['names'] or ''}"))
         elif (named := _NAMED.match(line.text)) and named[2] in names:
             names.add(named[1])
-        elif (replaces := _REPLACES.search(line.text)) and names & {*filter(None, replaces.groups())}:
+        elif (replaces := replaces_in.search(line.text)) and names & {*filter(None, replaces.groups())}:
             found[f"{line.path} replaces a part of its test framework: `{_shown(line)}`"] = None
     return tuple(found)
 

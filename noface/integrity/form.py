@@ -60,7 +60,6 @@ def _tree(text: str, *, documented: bool = True) -> str:
 
 
 def _signs(text: str) -> Iterator[str | tuple[str, bool]]:
-    """Yield the names and signs of Python, and between them the comments: each with whether code stands before it."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.string.rstrip(), bool(token.line[: token.start[1]].strip())

@@ -3,32 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
-_MODULE = re.compile(
-    r"^[ \t]*#\[cfg\((?:test|all\(test[^\]\n]*)\)\][^\n]*\n(?:[ \t]*#\[[^\n]*\n){0,20}[ \t]*mod\s+(?P<name>\w+)\s*\{",
-    re.MULTILINE,
-)
-# What may hold braces that open nothing: strings, raw strings, characters, comments.
-_OPAQUE = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|r(?P<hashes>#*)".*?(?:"(?P=hashes)|\Z)|"(?:\\.|[^"\\])*+"?|\'(?:\\.[^\']*|[^\'\\])\'|[{}]',
-    re.DOTALL,
-)
+from noface.data import pattern
+
+_known = partial(pattern, "integrity", "inner_tests")
 _C = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".m")
-# The condition holds a word of its own for tests; `NTEST` or `LATEST` is none.
-_CONDITION = re.compile(
-    r"^[ \t]*#[ \t]*if(?:def\b|[ \t]+defined\b)[ \t(]*"
-    r"(?P<name>(?:\w+_)?(?:(?:UNIT)?TESTS?(?:_\w+|ING)?|SELFTEST(?:_\w+)?))\b[^\n]*\n",
-    re.MULTILINE,
-)
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|else|elif|endif)\w*[^\n]*(?:\n|\Z)", re.MULTILINE)
 _RUST = ".rs"
 _Blocks = dict[str, tuple[int, str]]
 _CMAKE = ("CMakeLists.txt", ".cmake")
-_COMMAND = re.compile(
-    r"^[ \t]*(?:(?:add_test|set_tests_properties)\s*\(|set_property\s*\(\s*TEST\b)"
-    r"[^()]*(?:\([^()]*\)[^()]*){0,20}\)[^\n]*\n",
-    re.MULTILINE | re.IGNORECASE,
-)
 HOLDERS = (_RUST, *_C, *_CMAKE)
 """How the names of files end that may hold tests beside the product."""
 
@@ -53,9 +36,9 @@ def with_main_tests(path: str, main: str, change: str) -> str | None:
 
 def _modules(text: str) -> _Blocks | None:
     result: _Blocks = {}
-    for head in _MODULE.finditer(text):
+    for head in _known("module", re.MULTILINE).finditer(text):
         depth, end = 1, 0
-        for token in _OPAQUE.finditer(text, head.end()):
+        for token in _known("opaque", re.DOTALL).finditer(text, head.end()):
             depth += (token[0] == "{") - (token[0] == "}")
             if depth == 0:
                 end = token.end()
@@ -68,7 +51,7 @@ def _modules(text: str) -> _Blocks | None:
 
 def _commands(text: str) -> _Blocks:
     result: _Blocks = {}
-    for command in _COMMAND.finditer(text):
+    for command in _known("command", re.MULTILINE | re.IGNORECASE).finditer(text):
         name = " ".join(re.split(r"\b(?:COMMAND|PROPERTIES|PROPERTY)\b", command[0])[0].split()).lower()
         result[f"{name} {sum(key.startswith(name) for key in result)}"] = (command.start(), command[0])
     return result
@@ -82,9 +65,9 @@ def _conditional(text: str) -> _Blocks | None:
     result: _Blocks = {}
     seen = Counter[str]()
     at = 0
-    while head := _CONDITION.search(text, at):
+    while head := _known("condition", re.MULTILINE).search(text, at):
         depth, whole, start, at = 1, True, head.start(), 0
-        for directive in _DIRECTIVE.finditer(text, head.end()):
+        for directive in _known("directive", re.MULTILINE).finditer(text, head.end()):
             whole = whole and (depth > 1 or directive["word"] in ("if", "endif"))
             depth += (directive["word"] == "if") - (directive["word"] == "endif")
             if depth == 0:

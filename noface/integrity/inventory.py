@@ -40,10 +40,6 @@ class Inventory:
     def passed(self) -> int:
         return (self.count or 0) + sum(outcome is Outcome.PASSED for _, outcome in self.tests)
 
-    @property
-    def ran(self) -> int:
-        return (self.count or 0) + sum(outcome is not Outcome.SKIPPED for _, outcome in self.tests)
-
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
@@ -121,7 +117,6 @@ def merged(inventories: Iterable[Inventory]) -> Inventory | None:
 
 
 def base_of(name: str) -> str:
-    """Return a test's id without what a parameter makes of it: no part in brackets, every number a 0."""
     place, separator, rest = _NUMBER.sub("", name).partition("::")
     if not separator:
         place, rest = "", place

@@ -52,7 +52,6 @@ def called_programs(command: str) -> tuple[str, ...]:
 
 
 def simple_commands(command: str) -> Iterator[list[str]]:
-    """Yield the words of each part of a shell command, without the variables that it sets."""
     for part in _SEPARATORS.split(command):
         yield [word for word in _words(part) if not _ASSIGNMENT.match(word)]
 

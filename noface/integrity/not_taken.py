@@ -62,12 +62,10 @@ def with_missing(
 
 
 def earlier_notes(earlier: Iterable[PriorFailure]) -> str:
-    """Return what workers were told of files that are not taken: what they leave again all the same is wanted."""
     return "\n".join(left for one in earlier if (left := named_in(one.message)))
 
 
 def named_in(message: str) -> str:
-    """Return what a failure's message says of such files, "" if it names none; no row keeps more of them."""
     return message.partition(_NO_PART)[2].lstrip(": ")
 
 

@@ -65,13 +65,11 @@ def kind_of(path: str) -> str:
 
 
 def rewritten(changes: Iterable[FileChange]) -> list[FileChange]:
-    """Return the changes that any run of a program makes to files that main keeps of it."""
     anew = [paths for paths, kind in _kinds() if kind.get("anew")]
     return [each for each in changes if each.status == "M" and any(paths.search(each.path) for paths in anew)]
 
 
 def above(path: str) -> list[str]:
-    """Return the folders above a path, the outermost first."""
     return [path[:at] for at, sign in enumerate(path) if sign == "/"]
 
 

@@ -52,7 +52,6 @@ class Body:
         return Counter(map(_plain, self.lines))
 
     def asserts(self, helpers: AbstractSet[str]) -> tuple[str, ...]:
-        """Return its assertions and calls of helpers that assert, each on one line and without space."""
         lines = (line for line in self.lines if asserting(line) or not helpers.isdisjoint(_CALL.findall(line)))
         return tuple(map(_plain, lines))
 

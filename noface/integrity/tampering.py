@@ -41,7 +41,6 @@ def asserts(text: str) -> bool:
 
 
 def assertions(text: str) -> tuple[str, ...]:
-    """Return the lines of code that assert something or begin a test, in their order and without blanks around them."""
     return tuple(line.strip() for line in text.splitlines() if _is_assertion(line) or begins_test(line))
 
 
@@ -169,7 +168,6 @@ def _weighed(lines: list[ChangedLine]) -> Counter[str]:
 
 
 def _name(line: str) -> str:
-    """Return the name of the test that a line begins, "" if it stands elsewhere."""
     match = _tests("case_name").search(line)
     return next(filter(None, match.groups()), "") if match is not None else ""
 
@@ -285,7 +283,6 @@ def missing(gate: GateSpec, paths: tuple[str, ...], short: Shortfall) -> Failure
 
 
 def skipped(gate: GateSpec, names: tuple[str, ...]) -> Failure:
-    """Return the failure of a change whose new tests are skipped: nobody has seen that what they ask for is there."""
     evidence = tuple(f"skipped: {name}" for name in names[:_SHOWN_MAX])
     return _ended_green(gate, MISSING, f", but new tests are skipped: {_few(names)}", evidence, names)
 

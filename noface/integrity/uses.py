@@ -20,7 +20,6 @@ _FOLDERS_OF_MODULES = ("", "src", "lib", "python")
 
 
 def word_of(path: str) -> str:
-    """Return the word that stands in each text that uses a file of code: its stem, or its folder's name, as in Go."""
     if path.endswith(".go"):
         return posixpath.basename(posixpath.dirname(path)) or "package"
     stem = posixpath.basename(path).partition(".")[0]
@@ -51,7 +50,6 @@ def uses_code(path: str, text: str, target: str, *, surely: bool = False) -> boo
 
 
 def _within_its_folder(path: str, target: str, word: str) -> str:
-    """Return what names code by the folder that holds it (`Shop.Testing.Helper`), or as a module of Rust beside it."""
     place = posixpath.dirname(posixpath.dirname(target) if _is_folder_itself(target) else target)
     own = posixpath.dirname(path) if _is_folder_itself(path) else posixpath.splitext(path)[0]
     is_module = target.endswith(".rs") and place in (posixpath.dirname(path), own)
@@ -61,7 +59,6 @@ def _within_its_folder(path: str, target: str, word: str) -> str:
 
 
 def names_file(text: str, target: str) -> bool:
-    """True if a text names a file, by its name alone or with what stands before it."""
     return re.search(rf"(?<![\w.-]){re.escape(posixpath.basename(target))}(?![\w-]|\.\w)", text) is not None
 
 
@@ -78,7 +75,6 @@ def stem_of(path: str) -> str:
 
 
 def names_folder(text: str, target: str) -> bool:
-    """True if a text names the folder that a file lies in, or one above it, as part of a path or as a string."""
     folders = [re.escape(part) for part in posixpath.dirname(target).split("/") if part]
     if not folders:
         return False
@@ -102,7 +98,6 @@ def _imported(text: str) -> frozenset[str]:
 
 
 def _is_module(path: str, name: str, target: str) -> bool:
-    """True if a name that the module at `path` imports is the module at `target`, or a package above it."""
     own = target.rpartition(".")[0].removesuffix("/__init__").removesuffix("/__main__")
     relative = len(name) - len(name.lstrip("."))
     parts = [part for part in name.split(".") if part]

@@ -80,7 +80,6 @@ class MatchExplained:
 
     @property
     def too_slow(self) -> bool:
-        """True if an expression ran into the time limit, so that nobody knows whether it matches."""
         return any(condition.why == _TOO_SLOW for condition in self.conditions)
 
 
@@ -117,7 +116,6 @@ def slow_warnings(matches: list[MatchExplained]) -> tuple[str, ...]:
 
 
 def searched_text(failure: Failure | None) -> str:
-    """Return where patterns are looked for; the kind stands for a word that a message may lack."""
     if failure is None:
         return ""
     names = f"{failure.kind} (SyntaxError)" if failure.kind is FailureKind.SYNTAX_ERROR else failure.kind.value

@@ -59,7 +59,6 @@ def decode(kind: type[T], value: Any) -> T:
 
 
 def view(kind: type[T], record: object, /, **computed: Any) -> T:
-    """Return a document of `kind`: it takes over the fields that the record has too, beside those that are computed."""
     made: Any = kind
     names = [name for name in _names(made) or () if name not in computed and hasattr(record, name)]
     return typing.cast("T", made(**{name: getattr(record, name) for name in names}, **computed))

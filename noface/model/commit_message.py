@@ -48,7 +48,6 @@ class CommitMessages:
         return self.of(issue, note, [f"Noface-Issue: {issue.id}", f"Noface-Attempt: {number}", *last])
 
     def stack(self, issues: Sequence[Issue], base: str) -> str:
-        """Return the message of the commit that brings several issues to main; each has a commit of its own as well."""
         ids = ", ".join(issue.id for issue in issues)
         labels = tuple(dict.fromkeys(label for issue in issues for label in issue.labels))
         listed = "\n".join(f"- {issue.id}: {subject(issue.title)}" for issue in issues)

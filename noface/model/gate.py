@@ -99,7 +99,6 @@ class Proof:
 
 
 def gate_key(tree: str, gate: GateSpec, environment: str) -> str:
-    """Return the memo key of a gate on a tree: its definition with the retries, and what its environment depends on."""
     definition = [gate.name, gate.command, gate.kind, gate.timeout_s, gate.report, environment, gate.retries]
     definition += [gate.env_pass, gate.boxed, gate.network, gate.fixes, gate.leaky]
     return hashlib.sha256(json.dumps([tree, definition]).encode()).hexdigest()

@@ -31,20 +31,8 @@ class Topic(StrEnum):
 
     @property
     def role(self) -> str:
-        return _ROLES.get(self, "")
-
-
-_ROLES = {
-    Topic.DIAGNOSIS: "diagnoser",
-    Topic.CLARIFICATION: "planner",
-    Topic.BOUNDARY: "resolver",
-    Topic.MERGE_CONFLICT: "resolver",
-    Topic.ARCHITECT: "architect",
-    Topic.BREAKDOWN: "planner",
-    Topic.REVIEW: "reviewer",
-    Topic.CHANGED_TESTS: "reviewer",
-    Topic.MISSING: "reviewer",
-}
+        known: dict[str, str] = table("topics")["role"]
+        return known.get(self.value, "")
 
 
 ASKED_FOR, CONTESTED = "asked_for", "contested"

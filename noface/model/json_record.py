@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 from noface.model.budget import sane_cost
 
@@ -85,7 +85,10 @@ def parsed(text: str) -> JsonRecord:
         return JsonRecord({})
 
 
-def total(*counts: int | None) -> int | None:
+Amount = TypeVar("Amount", int, float)
+
+
+def total(*counts: Amount | None) -> Amount | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

@@ -49,7 +49,6 @@ def _plain(text: str) -> str:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """True if `path` is meant by `pattern`: the file itself, or a folder above it."""
     return _any_of((pattern,)).fullmatch(path) is not None
 
 
@@ -71,7 +70,6 @@ def resolved(names: Iterable[str], paths: Collection[str]) -> tuple[str, ...]:
 
 
 def is_folder_of(path: str, patterns: tuple[str, ...]) -> bool:
-    """True if any of `patterns` names something in the folder `path` in so many words, as `a/b` names of `a`."""
     return _folders(patterns).fullmatch(path) is not None
 
 
@@ -172,10 +170,6 @@ _POSITION = re.compile(r"(:\d+){1,2}$")
 def is_in(language: str, path: str) -> bool:
     name = language.strip().lower()
     return path.endswith(tuple(table("languages").get(name, (f".{name.removeprefix('.')}",))))
-
-
-def language_of(path: str) -> str:
-    return next((name for name, suffixes in table("languages").items() if path.endswith(tuple(suffixes))), "")
 
 
 def file_of(location: str | None) -> str:

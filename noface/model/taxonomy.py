@@ -110,7 +110,6 @@ class FailureKind(StrEnum):
 
     @property
     def precedence(self) -> tuple[bool, bool, int]:
-        """What orders findings that are equally strong: the lowest wins, UNKNOWN comes last."""
         return self is FailureKind.UNKNOWN, self.info.gate is None, self.info.gate or 0
 
     @property

@@ -120,7 +120,8 @@ class Canceller:
 
     def __init__(self) -> None:
         self._wake, self._alarm = os.pipe()
-        weakref.finalize(self, _close, self._wake, self._alarm)
+        for descriptor in (self._wake, self._alarm):
+            weakref.finalize(self, os.close, descriptor)
         self._cancelled = False
         self._urgent = False
 
@@ -142,11 +143,6 @@ class Canceller:
 
     def fileno(self) -> int:
         return self._wake
-
-
-def _close(*descriptors: int) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
 
 
 TICK_S = 0.2

@@ -98,11 +98,8 @@ def _needed(
     whole = [f"{home}/{name}" for name in known["whole"]]
     readable = [*outermost(search.places), *(file for file in whole if _is_open(file) and not holds_credentials(file))]
     hidden = [file for place in search.places for file in _kept_back(place, known["settings"], known["programs"])]
-    return _relative(readable, home), _relative(hidden, home)
-
-
-def _relative(paths: Iterable[str], home: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(os.path.relpath(path, home) for path in paths))
+    shown, kept = (tuple(dict.fromkeys(os.path.relpath(path, home) for path in each)) for each in (readable, hidden))
+    return shown, kept
 
 
 def led_out(home: str) -> tuple[str, ...]:

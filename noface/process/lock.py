@@ -71,7 +71,6 @@ class FileLock:
             return False
 
     def release(self) -> None:
-        """Give the lock back. Repeatable."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
@@ -131,7 +130,6 @@ class RepositoryLock:
             )
 
     def release(self) -> None:
-        """Give the lock back. Repeatable."""
         # Emptied, so that nobody is told of a holder that has let go; not removed: another may be about to lock it.
         if self._file.descriptor >= 0:
             os.ftruncate(self._file.descriptor, 0)

@@ -143,7 +143,6 @@ def _read(path: str) -> Mount:
 
 
 def _barred(paths: Iterable[str]) -> Iterator[Mount]:
-    """Yield the mounts that hide these paths; what the person may not use in any way, no box of theirs may."""
     for path in paths:
         if any(os.access(path, right) for right in (os.R_OK, os.W_OK, os.X_OK)):
             yield hide(path)

@@ -109,7 +109,6 @@ class ForkServer:
             return channel
 
     def _forget(self, channel: socket.socket | None) -> None:
-        """Have the next try begin with a fresh fork server, unless another thread saw to that; supervisors go on."""
         with self._lock:
             if channel is not None and channel is self._channel:
                 self._discard()

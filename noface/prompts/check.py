@@ -5,19 +5,17 @@ The samples use every variable of every template, or hardly any.
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
-from noface.data import table
+from noface.data import document, table
 from noface.model.actions import action_instruction
-from noface.model.failure import Failure, PriorFailure
-from noface.model.gate import GateKind, GateSpec
-from noface.model.history import Decided, Verdict
+from noface.model.codec import decode
 from noface.model.issue import Issue
 from noface.model.protection import default_protected
-from noface.model.start import CutOff, StartPoint, StartReason
 from noface.model.taxonomy import FailureKind, instruction_for
-from noface.prompts.data import EarlierForm, PromptData, Quote, RelatedFile, Situation
+from noface.prompts.data import PromptData, Situation
 from noface.prompts.render import BUILT_IN, environment
 from noface.prompts.text import whole
 from noface.prompts.values import parts_of, values_of
@@ -129,73 +127,15 @@ def _place(error: BaseException, template: str) -> tuple[str, int | None]:
     return place
 
 
-_ISSUE = Issue(
-    "12",
-    "Count words in files",
-    "`wordcount FILE…` prints how many words each file has.\n\nHyphenated words count as one.",
-    labels=("cli",),
-    paths=("src/**", "tests/test_count.py"),
-    accept=("python -m pytest -q tests/test_count.py",),
-)
-_GATES = (GateSpec("unit", "python -m pytest -q"), GateSpec("types", "mypy src", GateKind.LINT, hard=False))
-_TESTS = ("tests/test_count.py::test_hyphens", "tests/test_count.py::test_no_file")
-_EARLIER = (
-    PriorFailure(1, "small", "SYNTAX_ERROR", "'(' was never closed", "src/count.py:8", "    print(sum(\n         ^"),
-    PriorFailure(
-        *(2, "small", "TEST_FAILURE", "2 failed, 5 passed", "src/count.py:14", "E  assert 3 == 2", _TESTS),
-        command="python -m pytest -q",
-        changed=("src/count.py",),
-        lines=9,
-        summary="Words are counted by their blanks.",
-    ),
-    PriorFailure(3, "large", "TEST_FAILURE", "1 failed, 6 passed", None, "E  assert 1 == 2", _TESTS[:1]),
-)
-_PATCH = """\
-diff --git a/src/count.py b/src/count.py
---- a/src/count.py
-+++ b/src/count.py
-@@ -1 +1 @@
--    return 0
-+    return len(text.split(" "))
-"""
-_ADVICE = (Quote("Diagnosis", "split(' ') counts the empty strings between two spaces.", "large"),)
-_FULL = PromptData(
-    _ISSUE,
-    _GATES,
-    protected=(*default_protected(), "tests/test_count.py", "issues/**"),
-    earlier=_EARLIER,
-    start=StartPoint(StartReason.CUT_OFF, 2, "c"),
-    cut_off=CutOff("the provider could not answer any more", True, ("a.py:3",), True),
-    patch=_PATCH,
-    main_patch=_PATCH,
-    compare="git diff origin/main",
-    hints=("Words are separated by any white space.",),
-    note="Use no library for this.",
-    decided=(
-        Decided(2, Verdict.APPROVED, paths=("tests/test_count.py",), tests=_TESTS[:1], work="h", question="May it?"),
-        Decided(3, Verdict.REJECTED, question="Can it be left undone?"),
-    ),
-    instruction=instruction_for(FailureKind.TEST_FAILURE),
-    strategy=action_instruction("RetryWithFeedback"),
-    diagnosis=_ADVICE,
-    advice=_ADVICE,
-    lessons=("TEST_FAILURE in src/count.py: splitting on any white space helped",),
-    files=(RelatedFile("src/count.py", "it has the words count, hyphen"),),
-    on_main=Failure(FailureKind.TEST_FAILURE, "1 failed", rule="pytest", excerpt="E  assert 0 == 2", gate="accept"),
-    points=("src/count.py:2: An empty file is not counted.",),
-    read_first=("AGENTS.md",),
-    report_example='{"status": "done", "summary": "…"}',
-    answer_example='{"cause": "…"}',
-    limits=("At most 8 parts.",),
-    questions=("Do hyphenated words count as one?",),
-    paths=("src/cli.py",),
-    others=("8: Add a help text",),
-    results=("unit: passed in 3 s",),
-    think=True,
-    earlier_form=EarlierForm.FULL_OUTPUT,
-)
-
-
+@cache
 def samples() -> tuple[PromptData, ...]:
-    middling = PromptData(_ISSUE, _GATES, earlier=_EARLIER[-1:], patch=_PATCH, answer_example="{}")
-    return _FULL, middling, PromptData(Issue("12", "Count words in files"), _GATES[:1], answer_example="{}")
+    given = decode(PromptData, document("prompt_sample"))
+    full = replace(
+        given,
+        protected=(*default_protected(), *given.protected),
+        instruction=instruction_for(FailureKind.TEST_FAILURE),
+        strategy=action_instruction("RetryWithFeedback"),
+    )
+    middling = PromptData(full.issue, full.gates, earlier=full.earlier[-1:], patch=full.patch, answer_example="{}")
+    least = PromptData(Issue(full.issue.id, full.issue.title), full.gates[:1], answer_example="{}")
+    return full, middling, least

@@ -54,7 +54,6 @@ def sentence(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
 
 
 def code(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Return text on one line between backquotes that it cannot close."""
     flat = _flat(text, chars_max)
     runs = {len(run) for run in _ANY_RUN.findall(flat)}
     quotes = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)
@@ -63,7 +62,6 @@ def code(text: object, chars_max: int = LINE_CHARS_MAX) -> str:
 
 
 def fenced(text: object, language: str = "") -> str:
-    """Return text between fences longer than any run of backquotes in it."""
     body = clean(str(text)).rstrip("\n")
     longest = max((len(run) for run in _ANY_RUN.findall(body)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -95,10 +93,6 @@ def tidy(text: str) -> str:
 
 def size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
-
-
-def tokens(text: str) -> int:
-    return -(-size(text) // BYTES_A_TOKEN)
 
 
 def _flat(text: object, chars_max: int) -> str:

@@ -128,11 +128,11 @@ def _whole(parent: Issue) -> str:
 
 
 def _with_tests(files: list[str]) -> list[Group]:
-    """Return each file with the tests named after it; tests that belong to no file stand for themselves."""
     tested = {path: _tested(path) for path in files}
+    stems = {path: path.rpartition("/")[2].partition(".")[0].lower() for path in files}
     groups: dict[str, list[str]] = {path: [path] for path in files}
     for test in files:
-        subjects = [path for path in files if tested[path] is None and _stem(path) == tested[test]]
+        subjects = [path for path in files if tested[path] is None and stems[path] == tested[test]]
         if subjects:
             groups[max(subjects, key=lambda path: _shared(path, test))].extend(groups.pop(test))
     return [tuple(group) for group in groups.values()]
@@ -153,10 +153,6 @@ def _tested(path: str) -> str | None:
         if match is not None:
             return match["of"].lower()
     return None
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 def _shared(path: str, test: str) -> int:

@@ -135,7 +135,6 @@ def graph_faults(parts: tuple[Proposed, ...]) -> tuple[str, ...]:
 
 
 def acceptance_faults(parts: tuple[Proposed, ...], parent: Issue) -> tuple[str, ...]:
-    """Return accept commands of the parent that no part covers; a number that stands for none of them says nothing."""
     covered = frozenset().union(*(part.covers for part in parts))
     lacking = (place for place in range(len(parent.accept)) if place not in covered)
     return tuple(f"no part covers accept command {place}: {literal(parent.accept[place])}" for place in lacking)

@@ -120,7 +120,6 @@ class SimulatedStep:
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """What two steps have in common that a table shows alike: all but the words."""
         action = self.action
         topic = action.topic if isinstance(action, Ask) else None
         return self.after, action.name, model_of(action), thinks(action), topic, self.wait_s, self.more

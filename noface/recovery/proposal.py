@@ -60,7 +60,6 @@ class Proposal:
 
 
 def title(proposal: Proposal) -> str:
-    """Return the title of the pull request: the issue's. A forge shows it as it is, and makes it a commit's subject."""
     text = short(proposal.away(proposal.issue.title), TITLE_CHARS_MAX) or f"Issue {proposal.issue.id}"
     return inert(text)
 
@@ -216,7 +215,6 @@ _ASKS = {
 
 
 def place_of(paths: tuple[str, ...]) -> str:
-    """Return the path of the template among a repository's files, "" if it has none, or several to choose from."""
     by_name: dict[str, str] = {}
     for path in paths:
         by_name.setdefault(path.lower(), path)

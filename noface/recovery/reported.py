@@ -6,7 +6,7 @@ P2, P8): RESOURCE_EXHAUSTION names the resource; everything else is a TASK_FAILU
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from noface.model.attempt import PastAttempt, failure_of
 from noface.model.failure import MADE_UP, TOO_LARGE, WORKER, Failure
 from noface.model.failure_document import Details, Steps, TaskFailure
 from noface.model.issue import Issue
+from noface.model.json_record import total
 from noface.model.quoting import quoted, some
 from noface.model.request import GivenUp
 from noface.model.taxonomy import INTERRUPTED, PASSED, FailureKind, Reason
@@ -273,7 +274,7 @@ def abort_report(
         recommendation=kind.info.recommendation,
         attempts_by_model=dict(Counter(attempt.model for attempt in attempts)),
         questions_by_model=dict(Counter(answer.model for answer in advice if answer.model)),
-        cost_usd=_sum([*(attempt.cost_usd for attempt in attempts), *(answer.cost_usd for answer in advice)]),
+        cost_usd=total(*(each.cost_usd for each in attempts), *(each.cost_usd for each in advice)),
         subtask_failures=tuple(subtask_failure(failed) for answer in advice for failed in answer.parts),
     )
 
@@ -307,8 +308,3 @@ def _result(judged: PastAttempt | None, attempt: PastAttempt) -> str:
 
     same = same_failure((judged, attempt)) > 1
     return "same_failure" if same else f"different_failure: {attempt.outcome}"
-
-
-def _sum(amounts: Iterable[float | None]) -> float | None:
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known else None

@@ -89,7 +89,6 @@ def _stands_still(state: PolicyState) -> Action | None:
 
 
 def _hopeless(state: PolicyState) -> Action | None:
-    """Rules 8 and 9: nothing changes any more."""
     policy, failure, charged = state.policy, state.failure, state.charged
     if policy.block_after is not None and same_failure(charged) >= policy.block_after:
         return Block(failure.kind, f"the same failure {policy.block_after} times in a row")
@@ -120,21 +119,17 @@ def _break_down(state: PolicyState) -> Action | None:
     if planner is None and max(len(_written(attempt)) for attempt in state.attempts) < 2 - rest:
         return None
     timeouts = state.repeated(FailureKind.TIMEOUT) if failure.rule not in ENDLESS else 0
+    big = len(_written(state.last)) > TOO_MANY_FILES or state.last.lines > TOO_MANY_LINES
     why = ""
     if asked_for:
         why = f"[retry.strategies] {failure.kind} = breakdown"
     elif timeouts >= BREAKDOWN_AFTER_TIMEOUTS:
         why = f"{timeouts} timeouts in a row"
-    elif len(state.charged) >= BREAKDOWN_AFTER_ATTEMPTS and _too_big(state):
+    elif len(state.charged) >= BREAKDOWN_AFTER_ATTEMPTS and (big or failure.kind is FailureKind.RESOURCE_EXHAUSTED):
         why = f"{len(state.charged)} attempts, and the work is too big for one"
     if not why:
         return None
     return Ask(Topic.BREAKDOWN, planner or "", f"{why}: {'the planner divides it' if planner else 'divided by files'}")
-
-
-def _too_big(state: PolicyState) -> bool:
-    exhausted = state.failure.kind is FailureKind.RESOURCE_EXHAUSTED
-    return exhausted or len(_written(state.last)) > TOO_MANY_FILES or state.last.lines > TOO_MANY_LINES
 
 
 def _written(attempt: PastAttempt) -> frozenset[str]:
@@ -245,7 +240,6 @@ def _stopped(attempt: PastAttempt) -> bool:
 
 
 def _for_a_person(state: PolicyState) -> Block | None:
-    """Have a person asked at once what only they can answer: as the worker says, or the planner, or for want of one."""
     report, advice = state.last.report, state.advised(Topic.CLARIFICATION)
     if advice is not None and advice.strategy == Asked.PERSON:
         return Block(state.failure.kind, f"the planner says that only a person can answer: {advice.cause}")

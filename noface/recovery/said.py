@@ -84,7 +84,6 @@ class Standing:
 
     @property
     def question(self) -> str:
-        """A name of what a person is asked, another one for each question; "" if nobody is asked."""
         if self.state not in ASKING:
             return ""
         parts = "".join(f":{part.issue_id}:{part.epoch}" for part in self.parts if part.asks)

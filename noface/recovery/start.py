@@ -117,7 +117,6 @@ def from_main(start: StartPoint, why: StartReason) -> StartPoint:
 def best_attempt(
     attempts: tuple[PastAttempt, ...], *, accept_failing: int | None = None, broken: Mapping[int, int] = _ALL_PARSE
 ) -> PastAttempt | None:
-    """Return the best of the attempts that are a base, the newest of equally good ones; None if none is one."""
     bases = (attempt for attempt in filter(_worked, attempts) if _objection(attempt, accept_failing, broken) is None)
     return max(bases, key=lambda base: _score(base, broken), default=None)
 
@@ -143,7 +142,6 @@ def left_work(attempt: PastAttempt) -> bool:
 
 
 def _worked(attempt: PastAttempt) -> bool:
-    """True if an attempt left work of its own; notes in place of it are read, and not gone on with."""
     notes = failure_of(attempt).rule == ONLY_PROSE
     return left_work(attempt) and attempt.outcome not in _NOTHING_OF_ITS_OWN and not notes
 
@@ -223,8 +221,5 @@ def wrong_files(attempt: PastAttempt) -> tuple[str, ...]:
         return ()
     text = "\n".join((*failure.evidence, failure.location or "", failure.signature))
     folders = tuple(f"{name}/" for name in failure.evidence)
-    return tuple(path for path in attempt.changed if _named(path, text) or path.startswith(folders))
-
-
-def _named(path: str, text: str) -> bool:
-    return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", text) is not None
+    named = {path: rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)" for path in attempt.changed}
+    return tuple(path for path in attempt.changed if re.search(named[path], text) or path.startswith(folders))

@@ -47,17 +47,13 @@ def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked:
 
 
 def words_of(failure: Failure) -> str:
-    """Return in which words an attempt ended that nobody understands, or that did nothing; "" for any other."""
     if failure.rule == UNANSWERED:
         return UNANSWERED
     if failure.kind is FailureKind.AGENT_CRASH or failure.rule == UNCHANGED:
-        return f"{failure.rule}:{signature_of(failure.kind, _last_line(failure), ())}"
+        crashed = failure.kind is FailureKind.AGENT_CRASH and failure.evidence
+        last_line = failure.evidence[-1] if crashed else failure.message
+        return f"{failure.rule}:{signature_of(failure.kind, last_line, ())}"
     return ""
-
-
-def _last_line(failure: Failure) -> str:
-    crashed = failure.kind is FailureKind.AGENT_CRASH and failure.evidence
-    return failure.evidence[-1] if crashed else failure.message
 
 
 def row_with(row: tuple[SuddenEnd, ...], end: SuddenEnd | None) -> tuple[SuddenEnd, ...]:

@@ -134,7 +134,6 @@ class PullFollower(Station):
         return wait if wait is not None and wait.until > now else None
 
     def unread(self) -> Patience | None:
-        """Return until when the forge is away, and why, as long as this run has not looked at each pull request."""
         if not self._outage.failures or not any(self._last(pull) is None for pull in self._followed()):
             return None
         return Patience(self._outage.until, self._outage.reason)
@@ -169,7 +168,6 @@ class PullFollower(Station):
         return due and not self._is_resting(now) and bool(self._followed())
 
     def _has_news(self, pull: Followed) -> bool:
-        """True if a pull request has changed since the last look, or is asked again whether it can be merged."""
         last, look = self._last(pull), self._looks.get(pull.issue_id)
         if last is None or look is None:
             return False  # due all the same
@@ -417,7 +415,6 @@ class PullFollower(Station):
             self.queue.add(QueueEntry(issue, number, decision.head))
 
     def _prove_again(self, issue: Issue, looked: PullSnapshot, decision: Outdated) -> None:
-        """Queue the work again: it is proven on the base as it is now, and updates the same pull request."""
         context, before = self.context, looked.followed
         past = context.reader.past(issue.id)
         candidate = next((attempt.candidate for attempt in past if attempt.number == before.attempt), None)

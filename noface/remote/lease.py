@@ -130,7 +130,6 @@ class RepositoryLease(Station):
         return ""
 
     def _there(self, cancel: Canceller) -> tuple[str, Lease | None]:
-        """Return the commit of the lease on the remote, "" for none, and what it says. Raises RemoteError."""
         commit = self._remote.read(LEASE, cancel=cancel)[0].get(LEASE, "")
         if not commit:
             return "", None
@@ -169,7 +168,6 @@ class RepositoryLease(Station):
 
 
 def _holder(context: RunContext) -> str:
-    """Return what names this clone on this machine; a hash, since where it lies is nobody's business."""
     name = context.reader.fact(_HOLDER)
     if name is None:
         name = secrets.token_hex(8)

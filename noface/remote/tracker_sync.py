@@ -200,7 +200,6 @@ class TrackerSync(Station):
             self._context.log_event("tracker_unsaid", issues=names)
 
     def unread(self) -> Patience | None:
-        """Return until when the tracker is away, and why, as long as this run has not read what is new there."""
         if not self._unread or self._asked is None:
             return None
         return Patience(self._asked.away_until or self._asked.at, self._unread)

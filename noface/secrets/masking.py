@@ -33,7 +33,8 @@ class Masker:
 
     def __init__(self, secrets: Mapping[str, str] = NO_SECRETS) -> None:
         self.secrets = dict(secrets)
-        telling = {value: name for value, name in secrets.items() if _is_telling(value)}
+        long = ((value, name) for value, name in secrets.items() if len(value) >= _TELLING_CHARS_MIN)
+        telling = {v: name for v, name in long if any(map(str.isdigit, v)) and any(map(str.isalpha, v))}
         self.names, self._telling = frozenset(secrets.values()), frozenset(telling.values())
         hidden = {form: name for value, name in telling.items() for form in _encoded(value)}
         forms = sorted((hidden | _forms(secrets)).items(), key=lambda item: (-len(item[0]), item[0]))
@@ -157,10 +158,6 @@ def _forms(secrets: Mapping[str, str]) -> dict[str, str]:
                 if len(form) >= VALUE_CHARS_MIN:
                     forms.setdefault(form, name)
     return forms
-
-
-def _is_telling(value: str) -> bool:
-    return len(value) >= _TELLING_CHARS_MIN and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
 def _written(value: str) -> tuple[str, ...]:

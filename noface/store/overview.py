@@ -107,7 +107,6 @@ class Overview:
         return [tuple(row) for row in self._rows(f"SELECT id, title, status FROM issues {which}")]  # noqa: S608
 
     def waiting_for_a_person(self, *, edited: bool = False) -> list[IssueRow]:
-        """Return the issues that are blocked or wait for approval, but those edited since; `edited`: those alone."""
         rows = self._records(IssueRow, f"WHERE status IN ('blocked', 'approval') AND present = 1 {_ORDER}")
         return [row for row in rows if row.edited == edited]
 
@@ -124,7 +123,6 @@ class Overview:
         return {str(row[0]): float(row[1]) for row in self._rows(query("happened_since"), at)}
 
     def attempts_since(self, at: float) -> list[AttemptRow]:
-        """Return the attempts that began or ended since then, in the order in which they began."""
         return self._records(
             AttemptRow, "WHERE started_at >= ? OR finished_at >= ? ORDER BY started_at, issue_id, number", at, at
         )

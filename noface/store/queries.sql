@@ -221,7 +221,7 @@ SELECT issue_id AS issue, number, COALESCE(outcome, '') AS outcome, COALESCE(com
 FROM attempts ORDER BY issue_id, number;
 
 -- name: landing_facts
-SELECT id, issue_id AS issue, old, new, tree, gates, state, at FROM landings ORDER BY id;
+SELECT issue_id AS issue, old, new, tree, gates, state FROM landings ORDER BY id;
 
 -- name: lessons_by_signature
 SELECT * FROM lessons WHERE signature = ? AND signature != '' AND dropped_at IS NULL

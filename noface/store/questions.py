@@ -24,7 +24,6 @@ class Questions:
         self._journal = journal
 
     def together(self) -> AbstractContextManager[object]:
-        """Return a transaction: what is written in it, here or in the journal, is written whole or not at all."""
         return self._db.transaction()
 
     def asked(
@@ -80,7 +79,6 @@ class Questions:
                 self._journal.recount(issue_id)
 
     def forget_absences(self, issue_id: str) -> None:
-        """Let questions about an issue be asked anew that nobody was there to answer."""
         with self._db.transaction() as connection:
             forgotten = (INTERRUPTED, issue_id, AdviceOutcome.UNAVAILABLE)
             connection.execute("UPDATE advice SET outcome = ? WHERE issue_id = ? AND outcome = ?", forgotten)

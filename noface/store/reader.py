@@ -168,7 +168,6 @@ class Reader(Overview):
         return tuple(EndedAttempt(*row) for row in self._db.rows(query("kept")))
 
     def open_attempts(self) -> tuple[AttemptOrder, ...]:
-        """Return the orders of the attempts that a former run left under way, as far as they can be read."""
         return tuple(filter(None, map(_order, self._db.rows(query("open_attempts")))))
 
     def unreadable_attempts(self) -> list[sqlite3.Row]:
@@ -188,7 +187,6 @@ class Reader(Overview):
         return {row["id"]: (int(row["deaths"]), str(row["evidence"])) for row in self._db.rows(query("deaths"))}
 
     def repeats(self, issue_id: str, epoch: int) -> int:
-        """Count how often gates were run again in an issue's attempts of an epoch, for causes that pass."""
         return int(self._db.rows(query("repeats"), issue_id, issue_id, epoch)[0][0])
 
     def open_landings(self) -> tuple[OpenLanding, ...]:

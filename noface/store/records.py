@@ -78,7 +78,6 @@ class IssueRow(NamedTuple):
 
     @property
     def edited(self) -> bool:
-        """True if a person has edited it since it was blocked or skipped: the next run lifts that."""
         return self.status in ("blocked", "skipped") and self.blocked_hash not in ("", self.content_hash)
 
 
@@ -313,16 +312,8 @@ def _gates(text: str) -> tuple[GateRun, ...]:
 
 
 _FROM_COLUMN: Mapping[str, Callable[[Any], Any]] = {
-    "present": bool,
-    "satisfied": bool,
-    "think": bool,
-    "charged": bool,
-    "depends_on": _texts,
-    "granted_paths": _texts,
-    "needs": _texts,
-    "notes": _texts,
-    "changed": _texts,
-    "doubts": _texts,
+    **dict.fromkeys(("present", "satisfied", "think", "charged"), bool),
+    **dict.fromkeys(("depends_on", "granted_paths", "needs", "notes", "changed", "doubts"), _texts),
     "block": _record("noface.model.request:PersonRequest"),
     "partial": _mapping,
     "gates": _gates,

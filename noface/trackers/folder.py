@@ -37,7 +37,6 @@ def is_issue_name(name: str) -> bool:
 
 
 def printable(name: str) -> str:
-    """Return a file name as any output can hold it: bytes that are no text and control characters are escaped."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)
 
 

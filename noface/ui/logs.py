@@ -95,7 +95,6 @@ _MARKS = {
 
 
 def typed_reader(agent: str) -> StreamReader | None:
-    """Return a reader for an agent's log, None if the log is text that anybody can read."""
     from noface.agents.base import AGENTS
 
     known = AGENTS.get(agent)

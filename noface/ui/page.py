@@ -53,7 +53,6 @@ def painted(rows: Iterable[str], role: str) -> list[str]:
 
 
 def advised(text: str, advice: str, room: int) -> list[str]:
-    """Return the rows of what is wrong, and below them what to do about it, if that is known."""
     rows = hanging(text, room, "  ", "    ")
     return [*rows, *painted(hanging(advice, room, "    → ", "      "), "quiet")] if advice else rows
 

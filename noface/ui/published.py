@@ -89,7 +89,6 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def _rule(hint: Any) -> Schema:
-    """Return the schema of a value: of its type, narrowed and described by what its annotation says."""
     if get_origin(hint) is NotRequired:
         return _rule(get_args(hint)[0])
     if get_origin(hint) is not Annotated:
@@ -134,31 +133,6 @@ def _either(kinds: tuple[Any, ...], words: OneOf | None) -> Schema:
     return rule | ({"enum": [*rule["enum"], None]} if "enum" in rule else {"type": [rule["type"], "null"]})
 
 
-_REPORT = (
-    "What a worker says of its work, as a JSON object in its last message; of a command, at the end of its standard "
-    "output. The last such object counts, one in a ```json fence before others. It may be left out. What a worker "
-    "says never makes work pass: the gates decide."
-)
-_REPORTED = {
-    "status": "done: finished; partial: `left` names the rest, which is ordered next; blocked: it cannot go on, "
-    "`blocked_reason` says why; already_done: main has it all, `evidence` shows that; too_large: it should become "
-    "the issues in `parts`.",
-    "summary": "What was done, or what stops it.",
-    "unverified": "What it did not verify. A reviewer may be asked to look at it.",
-    "risks": "What could be wrong with the work.",
-    "gaps": "What was missing to do it well: shown to a person.",
-    "made_up": "Values, data or behaviour that it assumed or invented, since they were not given. It is told once to "
-    "take them out and ask; then a person is asked.",
-    "questions": "What must be answered before it can go on: a text, or an object that says who can answer: project "
-    "(`place` says where), choice (whoever may choose) or person.",
-    "evidence": "The command that shows that it is done already: noface runs it on main.",
-    "parts": "What the issue should be divided into.",
-    "changed_tests": "Expectations of main's tests that were changed, each with the issue's sentence that asks for it.",
-    "blocked_reason": "boundary_violation: it must change what it may not; contract_change: a test or an interface is "
-    "wrong; dependency_issue: other issues must be done first, `needs` names them; unclear: see `questions`.",
-    "needs": "Ids of the issues that must be merged first.",
-    "left": "What of the issue is not done, each thing by itself. Where there is any, the work is partial.",
-}
 _MEANS = "What a worker is to do. The folder it is started in is the workspace; it edits the files there."
 _ORDER = {"description": _MEANS}
 
@@ -166,8 +140,9 @@ _ORDER = {"description": _MEANS}
 def report_schema() -> Schema:
     """Return the schema of a worker's report: the one that reports are checked by, with what each key is for."""
     schema = schema_of("report")
-    properties = {key: {"description": _REPORTED[key], **rule} for key, rule in schema["properties"].items()}
-    return {**schema, "description": _REPORT, "properties": properties}
+    means = table("report")
+    properties = {key: {"description": means["keys"][key], **rule} for key, rule in schema["properties"].items()}
+    return {**schema, "description": means["whole"], "properties": properties}
 
 
 def error_schema() -> Schema:

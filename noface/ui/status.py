@@ -109,7 +109,6 @@ def progress(parts: Sequence[tuple[str, bool]]) -> str:
 
 
 def as_they_stand(rows: Sequence[IssueRow]) -> Iterator[IssueRow]:
-    """Yield the issues; those that wait for another one stand as waiting."""
     statuses = standings(rows)
     for row in rows:
         status, reason = effective_status(row, statuses)
@@ -246,7 +245,6 @@ def tried(made: int, charged: int) -> str:
 
 
 def _reason(issue: IssueRow, now: float) -> str:
-    """Return what stands below an issue: why it is where it is. Nothing for fresh and merged ones, and for epics."""
     status, reason, kind, until = issue.status, str(issue.reason), issue.last_kind, issue.until
     if status == "blocked" and kind and issue.cause != Cause.TAKEN_BACK:
         return f"{kind}: {issue.last_message}" if issue.last_message else kind

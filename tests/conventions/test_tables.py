@@ -84,7 +84,8 @@ def test_a_new_kind_is_a_line_of_the_enumeration_and_an_entry_of_the_table():
 
 def test_the_table_of_topics_has_words_for_each_topic_and_outcome():
     words = table("topics")
-    assert words["asked_for"].keys() == {topic.value for topic in Topic}
+    assert words["asked_for"].keys() == words["title"].keys() == {topic.value for topic in Topic}
+    assert words["role"].keys() < words["title"].keys()
     assert words["no_answer"].keys() == {outcome.value for outcome in AdviceOutcome} - {"ADVISED"}
 
 

@@ -145,11 +145,11 @@ def test_the_summaries_of_script_runners_say_how_many_tests_ran(output: str, ran
 
 @pytest.mark.parametrize("output", ["Executed: 0 migrations", "no tests were run for module b\nok", "0 warnings"])
 def test_a_passing_gate_that_does_nothing_else_is_no_run_without_tests(output: str):
-    assert classify(GateEvidence("release-check", 0, output, "")).passed
+    assert classify(GateEvidence("release-check", 0, output, "")).kind is None
 
 
 def test_zero_failures_alone_say_nothing_of_how_many_tests_there_were():
-    assert classify(GateEvidence("runner", 0, "0 failed", "")).passed
+    assert classify(GateEvidence("runner", 0, "0 failed", "")).kind is None
 
 
 OPEN = "PASS js/a.test.js\n\nTests:       3 passed, 3 total\nRan all test suites.\n"

@@ -8,9 +8,9 @@ from engine.test_run_killed import check_laws, lay_out
 from support.cases import cases, first_ones
 from support.project import WHOLE
 
+from noface.data import table
 from noface.engine.faults import After, after, is_fault
 from noface.errors import DiskFullError, GitError, LockLostError, StoreError
-from noface.process.failpoints import FAILPOINTS
 
 BEFORE = ("lock_taken", "database_ready")
 """Nothing is begun there: the run ends, and another does it all."""
@@ -27,7 +27,7 @@ def at_hits(name, *numbers):
     return ",".join(f"{name}:{number}:raise" for number in numbers)
 
 
-@pytest.mark.parametrize("name", first_ones((ALWAYS, *(each for each in FAILPOINTS if each != ALWAYS))))
+@pytest.mark.parametrize("name", first_ones((ALWAYS, *(each for each in table("failpoints")["run"] if each != ALWAYS))))
 def test_a_fault_at_any_failpoint_ends_no_run(project, name):
     lay_out(project)
     done = project.noface("run", "--json", NOFACE_FAILPOINT=at_hits(name, 1))

@@ -10,7 +10,7 @@ import pytest
 from support.cases import first_ones
 from support.processes import wait_for
 
-from noface.process.failpoints import FAILPOINTS
+from noface.data import table
 
 KILLED = -signal.SIGKILL
 DIAGNOSIS = {
@@ -71,7 +71,7 @@ ALWAYS = ("snapshot_taken", "landing_files_updated")
 
 
 @pytest.mark.parametrize(
-    "name", first_ones((*ALWAYS, *(each for each in FAILPOINTS if each not in ALWAYS)), len(ALWAYS))
+    "name", first_ones((*ALWAYS, *(each for each in table("failpoints")["run"] if each not in ALWAYS)), len(ALWAYS))
 )
 def test_a_run_killed_at_any_failpoint_goes_on(project, name):
     lay_out(project)

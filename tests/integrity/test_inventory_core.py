@@ -67,11 +67,6 @@ def test_a_name_that_stands_there_twice_is_counted_whatever_the_order():
     assert compared(main, run("a=S a=S a=P")).skipped == ("a #2",)
 
 
-def test_what_ran_is_what_was_not_skipped():
-    both = merged([run("a=P b=F c=S"), run("d=P", count=3)])
-    assert both.ran == 6
-
-
 def test_runs_of_one_gate_are_joined():
     joint = merged([run("a=P b=S c=P"), run("a=F b=P d=P", complete=False)])
     assert joint == Inventory(run("a=F b=P c=P d=P").tests, complete=False, runners=("pytest",))

@@ -15,7 +15,7 @@ from noface.model.issue import Issue
 from noface.model.start import StartPoint, StartReason
 from noface.prompts.data import EarlierForm, PromptData, Quote, RelatedFile, Situation
 from noface.prompts.render import render
-from noface.prompts.text import allot, tokens
+from noface.prompts.text import BYTES_A_TOKEN, allot, size
 
 TEMPLATES = built_in()
 WORK = [situation for situation in Situation if not situation.asks]
@@ -61,6 +61,10 @@ def full(chars=1000, rows=8):
         hints=("Check schema files.",),
         report_example='{"status": "done"}',
     )
+
+
+def tokens(text):
+    return -(-size(text) // BYTES_A_TOKEN)
 
 
 def bare(data):

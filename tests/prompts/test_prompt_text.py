@@ -7,20 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from noface.prompts.text import (
-    clean,
-    code,
-    ends_of,
-    excerpt,
-    fenced,
-    line,
-    mark_of,
-    sentence,
-    shorten,
-    size,
-    tidy,
-    tokens,
-)
+from noface.prompts.text import clean, code, ends_of, excerpt, fenced, line, mark_of, sentence, shorten, size, tidy
 
 MARKDOWN = MarkdownIt("commonmark")
 MARKUP = st.text(st.sampled_from("`~#\n ab\r>-+*=_<![]:.)1\\\t\x00\x1b[m\u2028\x85é"), max_size=60)
@@ -119,10 +106,6 @@ def test_code_holds_backquotes_and_says_when_there_is_nothing():
 
 def test_runs_of_backquotes_are_bounded_so_that_fences_are():
     assert len(fenced("`" * 100_000)) < 200
-
-
-def test_a_token_is_four_bytes_rounded_up():
-    assert [tokens(text) for text in ("", "a", "abcd", "abcde", "ééé", "\U0001f600")] == [0, 1, 1, 2, 2, 1]
 
 
 def test_blank_lines_are_collapsed_outside_fences_only():

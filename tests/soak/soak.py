@@ -28,7 +28,7 @@ from pathlib import Path
 
 import psutil
 
-from noface.process.failpoints import FAILPOINTS
+from noface.data import table
 
 GATES = ("test -e a.txt", "sh check.sh", "test $(cat work/*.txt 2>/dev/null | sort | uniq -d | wc -l) = 0")
 CONFIG = """
@@ -86,7 +86,7 @@ NOT_RUN = (
     "real agents and other ecosystems (make test-agents)",
     "a reboot, a suspended machine, other users of the machine",
 )
-REACHED = tuple(name for name in FAILPOINTS if not name.startswith(("question_", "answer_")))
+REACHED = tuple(name for name in table("failpoints")["run"] if not name.startswith(("question_", "answer_")))
 UNENDED = ("lock_taken", "database_ready")
 """What is raised there ends the run, since nothing is begun yet."""
 PARTS = 11

@@ -321,7 +321,6 @@ def tail(log: Path, size: int) -> str:
 
 
 def session_files(agent: Agent, model: ModelSpec, directory: Path) -> dict[str, str]:
-    """Return the environment that leads to a run's session files; its logs lie in `directory`."""
     variables = agent_environment(agent.environment, model, model.env)
     session = directory / SESSION
     boxed = any(session.glob("home*"))

@@ -1,7 +1,5 @@
 """Reads what `diff` and its kin print: the lines that differ are data, whatever words they hold."""
 
-import re
-
 from noface.data import Patterns
 from noface.diagnosis.context import Context, known_tools
 from noface.diagnosis.evidence import Reading, RuleMatch
@@ -34,13 +32,9 @@ def read_differences(log: Log, context: Context) -> Reading | None:
         body = _DIFFERENCE["unified"] if first < number else _DIFFERENCE["plain"]
         if first < number and not log.get(first).startswith("--- "):
             continue
-        end = _end(log, number + 1, body)
+        stop = min(log.stream_end(number + 1), number + 1 + _LINES_MAX)
+        end = next((n for n in range(number + 1, stop) if not body.match(log.get(n))), stop)
         if end > number + 1:
             findings.append(RuleMatch("difference.shown", kind, Level.WORDS, first))
             owned.append((first, end))
     return Reading("difference", findings=tuple(findings), owned=tuple(owned), data=True) if findings else None
-
-
-def _end(log: Log, start: int, body: re.Pattern[str]) -> int:
-    stop = min(log.stream_end(start), start + _LINES_MAX)
-    return next((number for number in range(start, stop) if not body.match(log.get(number))), stop)

@@ -22,7 +22,6 @@ _MARKS = (" FAILURES =", " ERRORS =", "short test summary info", "test session s
 
 
 def _pytest_span(log: Log) -> tuple[int, int]:
-    """Return the stream that pytest wrote to: stdout, unless the gate sent it to stderr."""
     head = log.text[: log.starts[log.err]] if log.err < len(log.starts) else log.text
     if any(mark in head for mark in _MARKS) or not any(mark in log.text for mark in _MARKS):
         return 0, log.err
@@ -173,7 +172,6 @@ def _test_of(block: _Block) -> str:
 
 
 def _summary(log: Log) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield the lines of the short test summary; "ERROR" with more space is a line that a test logged."""
     for number in range(*_pytest_span(log)):
         line = log.get(number)
         if line.startswith(("FAILED ", "ERROR ")) and not line.startswith("ERROR    "):

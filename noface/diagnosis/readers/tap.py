@@ -96,7 +96,6 @@ def _finding(point: _Point, context: Context) -> RuleMatch | None:
 
 
 def _kind(fields: dict[str, str], context: Context) -> FailureKind | None:
-    """Return what the YAML block of a failed point says; None if it says nothing."""
     exc = fields.get("name") or fields.get("type") or ""
     if fields.get("failureType") == "testTimeoutFailure":
         return FailureKind.TIMEOUT

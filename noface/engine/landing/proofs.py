@@ -88,7 +88,6 @@ class Proofs:
 
     @property
     def _slots(self) -> int:
-        """How many stacks may be proven at once: half of the gates that may run, one beside a suspect."""
         context = self._context
         if context.suspects:
             return 1

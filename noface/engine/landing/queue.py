@@ -7,7 +7,6 @@ worthless. What is proven for a pull request goes to the `Publisher` instead.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -64,14 +63,6 @@ LastLook = Callable[[QueueEntry], Failure | bool]
 
 Blocked: it waits for a person, as what they have changed is. False: not now, or no more; then it is out of the queue.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class IntendedLanding:
-    """A landing whose intent is recorded, as the rows `landings`, one for each issue."""
-
-    landings: tuple[int, ...]
-    commits: LandingCommits
 
 
 class MergeQueue:
@@ -195,19 +186,19 @@ class MergeQueue:
             return None
         if not (yield from self._may_land_now(proven)):  # the last look: after it only main moves
             return None
-        intended = self._intend(proven, commits)
+        landings = self._intend(proven, commits)
         hit("landing_intent")
         if context.settings.config.landing.push:
-            return (yield from self._push(proven, intended))
+            return (yield from self._push(proven, commits, landings))
         # The engine waits meanwhile: only for a lock that nobody has met before.
         patient = all(each.passing_since is None for each in self._waiting.by_issue.values())
-        old, new, note = proven.main, intended.commits.main, intended.commits.note
+        old, new, note = proven.main, commits.main, commits.note
         wanted = partial(self._may_land, proven)
         result = advance(context.env.plumbing, old, new, note, patient=patient, wanted=lambda: wanted() is True)
         if isinstance(result, Landed):
-            self._landed(proven, intended)
+            self._landed(proven, commits, landings)
             return new
-        self._drop_intent(intended)
+        self._drop_intent(landings)
         if isinstance(result, Blocked):
             self._hold(proven, result)
         return None
@@ -238,10 +229,10 @@ class MergeQueue:
                 return None if self._waiting.holds(entry) and not self._stations.stopping else False
         return all(map(self._waiting.holds, proven.entries))
 
-    def _push(self, proven: ProvenStack, intended: IntendedLanding) -> Steps[str | None]:
+    def _push(self, proven: ProvenStack, commits: LandingCommits, landings: tuple[int, ...]) -> Steps[str | None]:
         """Move the remote's main; a push of which nothing is known stays intended, and is repeated as it is."""
         context, first = self._context, proven.entries[0]
-        run = partial(push_landing, context, proven.main, intended.commits.main)
+        run = partial(push_landing, context, proven.main, commits.main)
         self.pushing = frozenset(entry.issue.id for entry in proven.entries)
         try:
             result: Rejected | None = None
@@ -255,18 +246,18 @@ class MergeQueue:
                     self._waiting.at_work -= 1  # a run with nothing else to do may end meanwhile
                     yield Tick(self._remote.until)
                     self._waiting.at_work += 1
-                    if was_pushed(context, intended.commits.main):
+                    if was_pushed(context, commits.main):
                         break
                     pushing, self.pushing = self.pushing, frozenset()
                     self._look_anew(proven.entries)
                     if not (yield from self._may_land_now(proven)):
-                        self._drop_intent(intended)
+                        self._drop_intent(landings)
                         return None
                     self.pushing = pushing
         finally:
             self.pushing = frozenset()
         if isinstance(result, Rejected):
-            self._drop_intent(intended)
+            self._drop_intent(landings)
             if result.moved:
                 self._remote.over()
             else:  # a refusal is met like an outage
@@ -279,17 +270,17 @@ class MergeQueue:
         self._remote.over()
         context.landing_refused, self._pushed = "", True
         hit("landing_pushed")
-        follow_push(context, proven.main, intended.commits.main, intended.commits.note)
-        self._landed(proven, intended)
-        return intended.commits.main
+        follow_push(context, proven.main, commits.main, commits.note)
+        self._landed(proven, commits, landings)
+        return commits.main
 
     def _remote_blocked(self) -> Blocked:
         reason = self._remote.reason
         return Blocked(reason, passing=reason if self._remote.passing else "")
 
-    def _intend(self, proven: ProvenStack, commits: LandingCommits) -> IntendedLanding:
+    def _intend(self, proven: ProvenStack, commits: LandingCommits) -> tuple[int, ...]:
         context, proof = self._context, proven.proof
-        landings = context.journal.landing_intents(
+        return context.journal.landing_intents(
             context.clock.now(),
             tuple((entry.issue.id, entry.number) for entry in proven.entries),
             old=proven.main,
@@ -298,12 +289,11 @@ class MergeQueue:
             gates=proof.gate_keys,
             results=proof.gates,
         )
-        return IntendedLanding(landings, commits)
 
-    def _landed(self, proven: ProvenStack, intended: IntendedLanding) -> None:
+    def _landed(self, proven: ProvenStack, commits: LandingCommits, landings: tuple[int, ...]) -> None:
         context, proof = self._context, proven.proof
         names = tuple(entry.issue.id for entry in proven.entries)
-        for entry, landing, commit in zip(proven.entries, intended.landings, intended.commits.own, strict=True):
+        for entry, landing, commit in zip(proven.entries, landings, commits.own, strict=True):
             notes = context.reader.notes(entry.issue.id, entry.number)
             marks = {"unfinished": bool(noted(notes, UNFINISHED)), "changed_tests": bool(noted(notes, CHANGED_TESTS))}
             context.journal.landed(context.clock.now(), landing, entry.issue.id, commit, proof.flaky, **marks)
@@ -314,8 +304,8 @@ class MergeQueue:
         if context.known is not None:
             context.known = tuple((result.gate.name, result.failing_tests) for result in proof.gates)
 
-    def _drop_intent(self, intended: IntendedLanding) -> None:
-        for landing in intended.landings:
+    def _drop_intent(self, landings: tuple[int, ...]) -> None:
+        for landing in landings:
             self._context.journal.landing_dropped(landing)
 
     @staticmethod

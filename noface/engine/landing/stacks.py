@@ -59,8 +59,7 @@ def follow_push(context: RunContext, old: str, new: str, note: str) -> None:
         result = advance(plumbing, main, new, note if main == old else f"noface: follow {remote.main_name}")
         if isinstance(result, Landed):
             return
-        why = result.reason if isinstance(result, Blocked) else f"{name} was moved meanwhile"
-        why += f": {', '.join(result.paths)}" if isinstance(result, Blocked) and result.paths else ""
+        why = result.text if isinstance(result, Blocked) else f"{name} was moved meanwhile"
     context.announce("remote_main", None, {"state": "behind", "text": f"{name} stays behind {remote.main_name}: {why}"})
 
 

@@ -55,14 +55,13 @@ class QueueEntry:
             self.passing_since = None
         elif self.passing_since is None:
             self.passing_since = now
-        reason = held.reason + (f": {', '.join(held.paths)}" if held.paths else "")
-        self.held, self.holds = self.held or reason, self.holds + 1
+        self.held, self.holds = self.held or held.text, self.holds + 1
         self.not_before = until or now + (_PASSING_RETRY_S if held.passing else _HELD_RETRY_S)
         # The reason names the age of a lock: it is shown when the lock appears, and when it has stayed.
-        cause = held.passing or reason, not self.worth_waiting(now)
+        cause = held.passing or held.text, not self.worth_waiting(now)
         if self.cause == cause:
             return False
-        self.cause, self.held = cause, reason
+        self.cause, self.held = cause, held.text
         return True
 
     def worth_waiting(self, now: float) -> bool:

@@ -134,7 +134,6 @@ def _read_line(place: str, line: bytes) -> Bead | IssueFault | None:
 
 
 def _links(entries: object, own_id: str) -> list[tuple[str, str]]:
-    """Return the ids that an issue points to, each with the kind of the link; what has no form is no link."""
     links = []
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and entry.get("issue_id", own_id) == own_id:

@@ -344,7 +344,6 @@ def _whole(form: dict[str, str], name: str) -> int:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """Return the fields of a form. Raises UsageError for one that is too long."""
     body = b""
     async for piece in request.stream():
         body += piece

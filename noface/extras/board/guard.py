@@ -156,12 +156,10 @@ class Sessions:
 
 
 def set_cookie(made: Pass) -> str:
-    """Return the header that gives a browser its cookie: for no script, no other site, no other folder."""
     return f"{COOKIE}={made.cookie}; Path=/{made.folder}/; HttpOnly; SameSite=Strict"
 
 
 def cookies(header: str) -> Mapping[str, str]:
-    """Return the cookies of a request. Of two with one name the first counts, as that of the longest path is."""
     known: dict[str, str] = {}
     for part in header.split(";"):
         name, _, value = part.strip().partition("=")

@@ -139,7 +139,6 @@ class Pages:
         ]
 
     def report(self, state: ReadSession, base: str, since: str) -> str:
-        """Return the page of the night, by default of the newest run. Raises UsageError for a time that is none."""
         now = time.time()
         at = since_when(since or "run", now, state.reader.night_began())
         night = read_night(state.reader, at, now, state.location.root)

@@ -42,7 +42,6 @@ class LineReview(NamedTuple):
 
 
 def attempt_diff(attempt: AttemptRow) -> tuple[PatchFile, ...]:
-    """Return the change of an attempt; () if its files are gone or it changed nothing. Raises OSError."""
     path = Path(attempt.directory) / "diff.patch"
     text = read_bounded(path, _PATCH_BYTES_MAX, 0) if path.is_file() else ""
     return tuple(patch_files(text)) if text else ()

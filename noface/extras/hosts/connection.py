@@ -74,7 +74,6 @@ class HostConnection:
     one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     def workers(self) -> dict[str, str]:
-        """Return the addresses of the workers that are there, by name. Raises HostLost if there will be none."""
         return {str(one["name"]): address for address, one in self._known().items()}
 
     def free_worker(self, busy: Mapping[str, int]) -> str:
@@ -119,7 +118,6 @@ class HostConnection:
         )  # fmt: skip
 
     def look(self, tokens: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """Renew leases, and return by worker what is new of each attempt there. Raises HostLost if none answers."""
         return self._ask_all("look", tuple(tokens), PIECE_BYTES)
 
     def cancel(self, token: str, cancel: Canceller) -> None:
@@ -129,11 +127,9 @@ class HostConnection:
             return
 
     def there(self, project: str, worker: str) -> tuple[str, ...]:
-        """Return commits that need not be sent to a worker. Raises HostLost."""
         return tuple(map(str, self._ask(worker, "there", project, seconds=_FIRST_CALL_S)))
 
     def kept(self, project: str) -> list[tuple[str, str]]:
-        """Return the tokens of what is kept for home, each with the worker that has it. Raises HostLost."""
         answers = self._ask_all("kept", project, seconds=_FIRST_CALL_S)
         return [(worker, str(token)) for worker, answer in answers.items() for token in answer]
 
@@ -159,7 +155,6 @@ class HostConnection:
             return
 
     def _ask(self, worker: str, name: str, *args: object, seconds: float = CALL_S) -> Any:
-        """Return what a worker answers to a call. Raises HostLost."""
         if (address := self.workers().get(worker)) is None:
             raise HostLost(_LEFT)
         answer = self._answers([address], name, args, seconds)[0]
@@ -168,7 +163,6 @@ class HostConnection:
         return answer
 
     def _ask_all(self, name: str, *args: object, seconds: float = CALL_S) -> dict[str, Any]:
-        """Return what the workers answer to a call, but for those that do not. Raises HostLost if none does."""
         workers = self.workers()
         answers = dict(zip(workers, self._answers(list(workers.values()), name, args, seconds), strict=True))
         good = {worker: answer for worker, answer in answers.items() if not isinstance(answer, BaseException)}

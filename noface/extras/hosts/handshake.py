@@ -44,7 +44,6 @@ def parse_invitation(line: bytes) -> Invitation | None:
 
 
 def parse_line(line: bytes) -> Mapping[str, object] | None:
-    """Return the JSON object of a line, None if it is none: a login shell may print what it likes before."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -15,7 +15,6 @@ _HISTORY_KEPT = 64
 
 
 def make_pack(plumbing: Plumbing, tips: Iterable[str], there: Iterable[str] = ()) -> bytes:
-    """Return the objects of commits, without those that commits which are `there` reach. Raises GitError."""
     wanted = "".join(f"{tip}\n" for tip in tips)
     known = "".join(f"^{commit}\n" for commit in there if plumbing.resolve(commit) is not None)
     words = ("--revs", "--stdout", "--thin", "--delta-base-offset", "-q")

@@ -71,7 +71,6 @@ class OrderParcel:
 
     @classmethod
     def unpacked(cls, parcel: Mapping[str, Any]) -> "OrderParcel":
-        """Return it from plain values. Raises TypeError, ValueError and KeyError if they are none."""
         texts = json.loads(parcel["text"])
         variables = tuple((name, value) for name, value in texts["variables"])
         order, project = decode(AttemptOrder, texts["order"]), decode(ProjectParcel, texts["project"])

@@ -45,7 +45,6 @@ _TICK_S = 0.2
 
 
 def host_folder() -> Path:
-    """Return where a host keeps its log, what dask.distributed writes, and the projects it works for."""
     return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "noface" / "host"
 
 

@@ -202,7 +202,6 @@ class Outbox(Station):
         self._read = min((each.cursor for each in self.destinations), default=before)
 
     def _destination(self, service: Service | None, before: int) -> Destination:
-        """Return who is told, with what was told of earlier runs; who is new is told of this run only."""
         made = Destination(service, Outage(self._context.clock, PUSH_PAUSES_S, PUSH_PAUSES_S), before)
         made.outage.tell = lambda error, _until, _issue_id: self.away(made.name, error)
         made.cursor = int(self._context.reader.fact(made.fact) or before)

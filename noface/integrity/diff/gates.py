@@ -17,10 +17,6 @@ from noface.diagnosis.syntax import parse_toml
 from noface.model.json_record import json_value
 from noface.model.patch import ChangedLine
 
-_CALLS_PACKAGE = re.compile(
-    r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w-]++(?:=\S++)?|-C\s++\S++|workspaces?\s++foreach\s++\S++)\s++)*+(?:run(?:-script)?\s+)?"
-    r"(?P<script>[\w:.@/-]+)"
-)
 _SHORT = {"t": "test", "tst": "test", "it": "test"}
 _SECTIONED = ("pyproject.toml", "setup.cfg", "tox.ini")
 _PACKAGE_TESTS = ("jest", "mocha", "ava", "nyc", "c8", "tap", "vitest")
@@ -64,7 +60,8 @@ def _package(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
     old, new = json_value(manifest.old.lstrip("\ufeff")), json_value("{}" if manifest.gone else manifest.new)
     if not isinstance(old, dict) or not isinstance(new, dict):
         return []  # it does not parse, which the syntax check reports
-    before, after = _scripts(old), _scripts(new)
+    tables = (_table(each, "scripts").items() for each in (old, new))
+    before, after = ({str(k): v for k, v in each if isinstance(v, str)} for each in tables)
     changes = []
     for name in _called_scripts(before, commands):
         if name not in after:
@@ -75,15 +72,11 @@ def _package(manifest: Manifest, commands: tuple[str, ...]) -> list[str]:
     return [*changes, *(f"{manifest.path}: the section {section} was changed" for section in tests)]
 
 
-def _scripts(package: Mapping[str, Any]) -> dict[str, str]:
-    return {str(k): v for k, v in _table(package, "scripts").items() if isinstance(v, str)}
-
-
 def _called_scripts(scripts: Mapping[str, str], commands: Iterable[str]) -> list[str]:
     called: list[str] = []
     waiting = list(commands)
     while waiting:
-        for match in _CALLS_PACKAGE.finditer(waiting.pop()):
+        for match in pattern("integrity", "options", "script").finditer(waiting.pop()):
             base = _SHORT.get(match["script"], match["script"])
             for name in (base, f"pre{base}", f"post{base}"):
                 if name in scripts and name not in called:
@@ -101,17 +94,6 @@ def _extends(old: str, new: str) -> bool:
     return rest != now and not re.search(r"\|\||;|\bexit\b|(?<!&)&(?!&)|\|", rest) and not re.search(r"\|\||;", was)
 
 
-# Options of pytest that leave tests out, end early, or switch something off.
-_NARROWS = (
-    r"-k|-m|--deselect\b|--ignore(-glob)?\b|--co\b|--collect-only|--lf|--last-failed|--sw|--stepwise|--no-cov\b"
-    r"|-p\b|-pno:|--noconftest|--maxfail|-x\b|--exitfirst|--continue-on-collection-errors|-o\b|--override-ini"
-    r"|--suppress-no-test-exit-code|--disable-warnings|--reruns"
-)
-_NARROWING = re.compile(_NARROWS)
-# What may go: options that narrow or only show; a threshold is compared for itself.
-_MAY_GO = re.compile(
-    rf"{_NARROWS}|-[qvrs]\w*|--(tb|color|durations|verbose|quiet|show|no-header|cov-(report|fail-under))\b"
-)
 _STAYS = ("testpaths", "python_files", "python_classes", "python_functions", "xfail_strict", "collect_ignore", "source",
           "source_pkgs", "include", "branch")  # fmt: skip
 _MAY_SHRINK = ("norecursedirs", "omit", "exclude_lines", "exclude_also", "exclude", "partial_branches")
@@ -149,8 +131,9 @@ def _changed(name: str, old: Mapping[str, _Settings], new: Mapping[str, _Setting
     if "error" in was.get("filterwarnings", ()) and "error" not in now.get("filterwarnings", ()):
         keys.append("filterwarnings")
     before, after = _options(was.get("addopts", [])), _options(now.get("addopts", []))
-    lost = [f"without {word}" for word in before if word not in after and not _MAY_GO.match(word)]
-    lost += [word for word in after if word not in before and _NARROWING.match(word)]
+    may_go, narrowing = (pattern("integrity", "options", key) for key in ("may_go", "narrowing"))
+    lost = [f"without {word}" for word in before if word not in after and not may_go.match(word)]
+    lost += [word for word in after if word not in before and narrowing.match(word)]
     if lost:
         keys.append(f"addopts ({', '.join(lost)})")
     return [f"{name.replace(':', '.')}.{key}" for key in keys]
@@ -165,7 +148,7 @@ def _options(words: list[str]) -> list[str]:
             options[-1] += f" {word}"
         else:
             options.append(word)
-        narrows = _NARROWING.match(word) is not None and "=" not in word
+        narrows = pattern("integrity", "options", "narrowing").match(word) is not None and "=" not in word
     return options
 
 
@@ -180,17 +163,6 @@ def _words(value: object) -> list[str]:
         return text.split()
 
 
-_NUMBER = r"[\"'\s:=>(]*(?P<value>-?\d+(?:\.\d+)?)"
-# Higher is stricter.
-_LEAST = re.compile(
-    r"(?P<key>fail[_-]under(?:[_-](?:line|branch))?|cov-fail-under|minimum_coverage(?:_by_file)?|min[_-]?coverage"
-    r"|coverage[_-]?threshold|minimum(?=\s*=\s*0?\.\d)|min-?score|fail-on-score|min-?msi|mutation-?score-?threshold"
-    r"|COVEREDRATIO.{0,200}?<minimum)" + _NUMBER,
-    re.IGNORECASE,
-)
-_JEST = re.compile(r"[\"']?\b(?P<key>branches|functions|lines|statements)\b[\"']?\s*:\s*(?P<value>-?\d+(?:\.\d+)?)")
-# Lower is stricter.
-_MOST = re.compile(r"(?P<key>--max-warnings|max[_-]?complexity)" + _NUMBER, re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*(#|//|;|<!--|\*|/\*)")
 
 
@@ -215,7 +187,9 @@ def lowered_thresholds(lines: Iterable[ChangedLine]) -> tuple[str, ...]:
 def _values(line: ChangedLine) -> Iterator[tuple[str, int, float]]:
     """Yield the thresholds of a line; `--cov-fail-under` overrules `fail_under`, and has its name."""
     jest = pattern("integrity", "thresholds", "jest_files").search(line.path)
-    for expression, sign in ((_LEAST, 1), (_MOST, -1), *([(_JEST, 1)] if jest else ())):
-        for match in expression.finditer(line.text):
+    for name, sign in (("least", 1), ("most", -1), *([("jest", 1)] if jest else ())):
+        for match in pattern("integrity", "thresholds", name, 0 if name == "jest" else re.IGNORECASE).finditer(
+            line.text
+        ):
             key = match["key"].lower().lstrip("-").replace("-", "_").removeprefix("cov_")
             yield key, sign, float(match["value"])

@@ -9,6 +9,7 @@ from enum import StrEnum
 from posixpath import dirname, join, normpath, splitext
 from shlex import quote
 
+from noface.data import pattern
 from noface.integrity.rubbish import above
 from noface.model.attempt import ABSENT, FileChange
 from noface.model.patch import decoded
@@ -56,49 +57,17 @@ _LOOKED_AT = re.compile(r"\.(git|mailmap|\.?$)|.*~", re.IGNORECASE | re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _TO_QUOTE = re.compile(r"[^\w@%+=:,./-]")
 _ODD = re.compile(r"[<>:\"|?*\\]")
-_WINDOWS = re.compile(
-    r"(?:^|/)(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(?:[.:/]|$)"
-    r"|[<>:\"|?*\\\x00-\x1f]|[. ](?:/|$)",
-    re.IGNORECASE,
-)
-"""Names of devices, characters that Windows refuses, and names that end in a dot or a space."""
 
 
 class UnfitRule(StrEnum):
-    """Why a path is unfit; the value is the rule's name, the text describes all such paths of a change."""
+    """Why a path is unfit; the value is the rule's name, whose words stand in `refused.toml`."""
 
     FSCK = "git-fsck"
     SUBMODULE = "submodule"
     TWIN = "twin-names"
     WINDOWS = "windows-names"
-    LINK = "links-outside"
     FILTERED = "filtered-files"
-
-
-WORDS = {
-    UnfitRule.FSCK: ("what servers refuse that check what is pushed was added", "mend what it says, or take it out"),
-    UnfitRule.SUBMODULE: (
-        "links to commits of other repositories were added, which the issue did not ask for",
-        "put them back, or name them in the issue's `may_change`",
-    ),
-    UnfitRule.TWIN: (
-        "names were added that are the same as others where letter case or Unicode forms mean nothing",
-        "use the spelling that is there, or another name",
-    ),
-    UnfitRule.WINDOWS: (
-        "names that Windows cannot hold were added",
-        "give them other names, or name them in the issue's `may_change`",
-    ),
-    UnfitRule.FILTERED: (
-        "files were changed that git keeps in another form, through a filter, which runs on no worker's files",
-        "leave them; a person adds such files, or names them in the issue's `may_change` to have them as they lie",
-    ),
-    UnfitRule.LINK: (
-        "links were added that lead out of the project, to what only this machine has, or to a folder that holds them",
-        "use a relative link to a file of the project, or name them in the issue's `may_change`",
-    ),
-}
-"""What was added by each rule, and what to do about it."""
+    LINK = "links-outside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +92,9 @@ def unfit_names(
     """
     added = [change for change in changes if change.old_mode == ABSENT and change.new_mode != ABSENT]
     unasked = [change for change in added if not (matches_any(change.path, asked) or _spelled(change.path, words))]
-    bad = [change.path for change in unasked if _WINDOWS.search(change.path)]
-    if bad and any(map(_WINDOWS.search, on_main)):  # a project that Windows cannot check out anyway
+    windows_refuses = pattern("integrity", "names", "windows", re.IGNORECASE).search
+    bad = [change.path for change in unasked if windows_refuses(change.path)]
+    if bad and any(map(windows_refuses, on_main)):  # a project that Windows cannot check out anyway
         bad = []
     windows = (Unfit(UnfitRule.WINDOWS, _visible(path), "no file of Windows is called so") for path in bad)
     return (*_submodules(changes, asked), *windows, *(_twins(changes, unasked, on_main) if unasked else ()))
@@ -194,7 +164,6 @@ def _folded(path: str) -> str:
 
 
 def _visible(path: str) -> str:
-    """Return a path as it can be copied into a command; what nobody sees in it stands as bash's $'…' writes it."""
     text = decoded(path)
     apart = not unicodedata.is_normalized("NFC", text)
     hidden = [not c.isprintable() or bool(apart and unicodedata.combining(c)) for c in text]

@@ -5,8 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from noface.data import table
 from noface.integrity.diff.gates import lowered_thresholds
-from noface.integrity.diff.names import WORDS, Unfit
+from noface.integrity.diff.names import Unfit, UnfitRule
 from noface.integrity.rubbish import generated, is_generated
 from noface.integrity.strength import AS_STRONG, Weaker
 from noface.integrity.tampering import BY_BODY, EMPTIED, FEWER_ASSERTIONS, weakened_tests
@@ -31,42 +32,6 @@ _GRAVITY = (
     FailureKind.RESOURCE_EXHAUSTED,
     FailureKind.NO_DIFF,
 )
-_ASK_FOR_IT = "an issue that asks for just this needs an `accept` command that proves it"
-_WORDS = {
-    "outside-paths": (FailureKind.BOUNDARY_VIOLATION, "changed outside the issue's paths ({more}): {named}"),
-    "embedded-repository": (
-        FailureKind.BOUNDARY_VIOLATION,
-        (
-            "made a git repository of {named}: git runs what the `config` of such a folder names for whoever enters it;"
-            " make it in a temporary folder where it is needed, or name it in the issue's `may_change`"
-        ),
-    ),
-    "conflict-markers": (  # an error in every language, and mending them is what mends one
-        FailureKind.SYNTAX_ERROR,
-        (
-            "conflict markers were left in: {named}; settle each conflict and remove its markers (where they are to be"
-            " read, indent them, or name the file in the issue's `may_change`)"
-        ),
-    ),
-    "binary-too-big": (
-        FailureKind.LINT_FAILURE,
-        (
-            "binary files above the limit of 1 MB were added: {named}; delete them, and name in .gitignore"
-            " what comes again (build output, core dumps, coverage data)"
-        ),
-    ),
-    "diff-too-big": (FailureKind.RESOURCE_EXHAUSTED, "diff size: it changes {more}"),
-    "only-white-space": (
-        FailureKind.NO_DIFF,
-        f"only form was changed (white space, quotes, ends of lines), in {{named}}; {_ASK_FOR_IT}",
-    ),
-    "only-generated": (FailureKind.NO_DIFF, f"only generated files were changed: {{named}}; {_ASK_FOR_IT}"),
-    **{
-        rule.value: (FailureKind.BOUNDARY_VIOLATION, f"{what}: {{named}}; {todo}")
-        for rule, (what, todo) in WORDS.items()
-    },
-}
-"""The kind of each rule, and what it says."""
 
 
 BINARY_BYTES_MAX = 1_000_000
@@ -159,7 +124,7 @@ def _repository(diff: Diff) -> Failure | None:
 
 def unfit_failures(every: Collection[Unfit]) -> Iterator[Failure]:
     """Yield a failure for each rule by which something could not be pushed or checked out everywhere."""
-    for rule in WORDS:
+    for rule in UnfitRule:
         if unfit := [each for each in every if each.rule is rule]:
             named, same = [f"{each.path} ({each.why})" for each in unfit], ",".join(sorted(each.path for each in unfit))
             yield replace(_failure(rule.value, named, same), location=unfit[0].path)
@@ -231,11 +196,10 @@ def _size(change: FileChange) -> int:
 
 
 def _failure(rule: str, named: list[str], same: str = "", *, more: str = "") -> Failure:
-    """Return a rule's failure; `same` is what its signature holds beside the rule."""
-    kind, words = _WORDS[rule]
-    message = words.replace("{more}", more).replace("{named}", some((*named,), _SHOWN_MAX, _NAME_CHARS_MAX))
+    said = table("refused")[rule]
+    message = said["says"].replace("{more}", more).replace("{named}", some((*named,), _SHOWN_MAX, _NAME_CHARS_MAX))
     signature = f"{rule}:{same}" if same else rule
-    return Failure(kind, message, rule, signature=signature, evidence=tuple(named[:_SHOWN_MAX]))
+    return Failure(FailureKind(said["kind"]), message, rule, signature=signature, evidence=tuple(named[:_SHOWN_MAX]))
 
 
 def gates_decide(early: Failure, issue: Issue) -> bool:

@@ -51,14 +51,12 @@ class AttemptFacts:
 class LandingFacts:
     """An intended or finished move of main; `gates` are the keys of the results that prove `tree`."""
 
-    id: int
     issue: str
     old: str
     new: str
     tree: str
     gates: tuple[str, ...]
     state: str
-    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +175,3 @@ class Fault:
         if self.repair is not None:
             return Severity.REPAIRABLE
         return Severity.PERSON if self.advice else Severity.NOTE
-
-
-def is_sound(findings: tuple[Fault, ...]) -> bool:
-    return all(each.severity is Severity.NOTE for each in findings)

@@ -33,7 +33,6 @@ class TrailedCommit:
 
     @property
     def landing(self) -> "TrailedCommit":
-        """The commit of main's first parents that brought it: itself, or one that lands several."""
         return self.brought_by or self
 
     @property
@@ -42,7 +41,6 @@ class TrailedCommit:
 
     @property
     def parent(self) -> str:
-        """Its first parent, which a landing has."""
         return self.parents[0]
 
 

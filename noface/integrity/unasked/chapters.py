@@ -34,7 +34,6 @@ def find_unasked(files: Sequence[Changed], ground: Ground) -> tuple[Unasked, ...
 
 
 def together(found: Iterable[Unasked]) -> dict[str, Right | None]:
-    """Return how all of it is put right, by paths; None removes a file."""
     result: dict[str, Right | None] = {}
     for path, right in (item for one in found for item in one.right.items()):
         mode, data = result.get(path) or ("", None)

@@ -55,7 +55,6 @@ def _is(row: str, line: str) -> bool:
 
 
 def _lines(text: Text) -> Sides:
-    """Return the lines that are gone from what stays, those that are new, and the first again."""
     before, after = definitions(text.path, text.old) or {}, definitions(text.path, text.new) or {}
     whole = Counter(line for name in before.keys() - after.keys() for line in (before[name].head, *before[name].body))
     lost = [*(text.lost - whole).elements()] if text.both else []

@@ -39,13 +39,11 @@ class Definition(NamedTuple):
 
 
 def telling(lines: list[str]) -> tuple[str, ...]:
-    """Return the lines that say something, without the blanks around them."""
     stripped = (line.strip() for line in lines)
     return tuple(line for line in stripped if len(line) >= _WORD_CHARS_MIN and re.search(r"\w", line))
 
 
 def language_of(path: str) -> str:
-    """Return the language by which a file is read, "" if there is none."""
     language = next((name for name, ends in table("languages").items() if splitext(path)[1] in ends), "")
     return str(table("unasked")["alike"].get(language, language))
 

@@ -66,7 +66,6 @@ def _back_to_link(file: Changed, by_path: Mapping[str, Changed], ground: Ground)
 
 
 def _back_to_folder(file: Changed, below: Sequence[Changed], by_path: Mapping[str, Changed]) -> dict[str, Right | None]:
-    """Return the link as it was, and the files that stand below its name where it leads to."""
     place, right = _place(file), dict[str, Right | None]()
     for each in below:
         moved = f"{place}{each.path.removeprefix(file.path)}"

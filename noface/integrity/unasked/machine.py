@@ -59,7 +59,6 @@ def _registry(file: Changed, old: bytes, new: bytes, ground: Ground) -> Iterator
 
 
 def _host(address: bytes) -> str:
-    """Return host and port of an address that only a machine or its network knows, else ""."""
     found = pattern("unasked", "locks", "private").match(address.decode("utf-8", "replace"))
     return found["host"] if found else ""
 
